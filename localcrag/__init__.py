@@ -1,0 +1,45 @@
+"""localcrag: corrective RAG that runs wholly on your own machine.
+
+::
+
+    import localcrag
+    kb = localcrag.open("papers")
+    kb.ingest(["~/papers"], metadata={"team": "x"})
+    answer = kb.ask("what is the dose?")
+    print(answer.text, answer.citations)
+
+Importing this loads nothing heavy; models and indexes load on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from localcrag.errors import LocalCragError
+from localcrag.types import Answer, Citation, Grade, Hit, IngestReport, Passage, Status
+
+if TYPE_CHECKING:
+    from localcrag.app import KnowledgeBase, open
+
+__version__ = "0.1.0"
+__all__ = [
+    "Answer",
+    "Citation",
+    "Grade",
+    "Hit",
+    "IngestReport",
+    "KnowledgeBase",
+    "LocalCragError",
+    "Passage",
+    "Status",
+    "__version__",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("open", "KnowledgeBase"):
+        from localcrag import app
+
+        return getattr(app, name)
+    raise AttributeError(f"module 'localcrag' has no attribute {name!r}")

@@ -1,0 +1,388 @@
+"""The composition root: the one place that knows the loop and the adapters.
+
+:func:`open` gives a :class:`KnowledgeBase`, the whole library in five calls: ``ingest``,
+``search``, ``ask``, ``stream``, ``info``. Opening is cheap; models and indexes load on first use
+and are shared by everything in the process that uses the same settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from localcrag import settings as configuration
+from localcrag.crag.grade import EvaluatorGrader, FusedGrader, Fusion, Grader, YesNoGrader
+from localcrag.crag.loop import Loop, checked
+from localcrag.crag.parts import LOCAL_CORRECTIONS, Options, Parts, Query
+from localcrag.crag.retrieve import Retriever
+from localcrag.errors import UsageError, WebNotConfigured
+from localcrag.events import Event, answer_of, report_of
+from localcrag.filters import parse
+from localcrag.ingest import Ingestion
+from localcrag.protocols import Consent
+from localcrag.settings import ModelSettings, Settings
+from localcrag.types import (
+    NO_META,
+    Answer,
+    CorrectionKind,
+    Document,
+    GraderKind,
+    Hit,
+    Indexed,
+    IngestReport,
+    Meta,
+    Mode,
+    Policy,
+    StoreInfo,
+    Thresholds,
+    Turn,
+    WebPolicy,
+)
+
+if TYPE_CHECKING:
+    from localcrag.corpus import LocalCorpus
+    from localcrag.index.embedder import SentenceTransformerEmbedder
+    from localcrag.index.store import LanceStore
+    from localcrag.llm.engine import LlamaCppModel
+    from localcrag.llm.evaluator import LlamaCppEvaluator
+    from localcrag.web.ledger import Ledger
+
+UNCALIBRATED = Thresholds(upper=0.7, lower=0.3)
+"""The bounds on a language model's P(yes) where none were fitted for it."""
+NO_EVALUATOR = "none"
+SMALL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
+"""The embedded model was not taught to put a question in other words."""
+
+
+def open(
+    name: str | None = None, *, home: Path | str | None = None, settings: Settings | None = None
+) -> KnowledgeBase:
+    """A knowledge base by name; it comes into being with its first ingestion.
+
+    ``home`` is another place for everything localcrag keeps; ``settings`` replace what the
+    configuration file and the environment say. Raises SettingsError.
+    """
+    given = settings or configuration.load(home=Path(home).expanduser() if home else None)
+    return KnowledgeBase(name or given.kb, given)
+
+
+def names(settings: Settings) -> list[str]:
+    """The knowledge bases there are."""
+    from localcrag.index.store import KnowledgeBases
+
+    return KnowledgeBases(settings.home).names()
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How one question is to be answered; None leaves it to the settings."""
+
+    filter: str | None = None
+    policy: Policy | None = None
+    mode: Mode | None = None
+    web: WebPolicy | None = None
+    grader: GraderKind | None = None
+    consent: Consent | None = None
+    history: Sequence[Turn] = ()
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of one configuration, each loaded on first use."""
+
+    settings: ModelSettings
+    home: Path
+
+    @cached_property
+    def embedder(self) -> SentenceTransformerEmbedder:
+        from localcrag.index.embedder import SentenceTransformerEmbedder
+
+        return SentenceTransformerEmbedder(self.settings.embedding)
+
+    @cached_property
+    def language_file(self) -> Path:
+        return self._file(self.settings.language)
+
+    @cached_property
+    def language(self) -> LlamaCppModel:
+        from localcrag.llm.engine import LlamaCppModel
+
+        return LlamaCppModel(
+            self.language_file,
+            context=self.settings.context,
+            threads=self.settings.threads or None,
+            gpu_layers=self.settings.gpu_layers,
+            cache_dir=self.home / "cache" / "constraints",
+        )
+
+    @cached_property
+    def evaluator(self) -> LlamaCppEvaluator | None:
+        if self.settings.evaluator == NO_EVALUATOR:
+            return None
+        from localcrag.llm.evaluator import LlamaCppEvaluator
+
+        return LlamaCppEvaluator(self._file(self.settings.evaluator))
+
+    @cached_property
+    def fusion(self) -> tuple[Fusion, Thresholds] | None:
+        """How the model's grade joins the evaluator's, where that was fitted for these two models."""
+        from localcrag.llm.gguf import read_metadata
+
+        info = read_metadata(self.language_file)
+        weights = info.numbers("localcrag.fusion.weights")
+        if self.evaluator is None or len(weights) != 4:
+            return None
+        upper, lower = info.number("localcrag.crag.upper", 0.5), info.number("localcrag.crag.lower", 0.5)
+        return Fusion(*weights), Thresholds(upper, lower)
+
+    @cached_property
+    def small(self) -> bool:
+        """Whether the language model is the embedded one, which cannot write answers."""
+        from localcrag.llm.registry import embedded_folder
+
+        return self.language_file.parent == embedded_folder()
+
+    def warm(self) -> None:
+        """Load what a question needs, the libraries side by side."""
+        with ThreadPoolExecutor(2) as pool:
+            loads = [pool.submit(self._load_llama), pool.submit(self.embedder.warm)]
+        for load in loads:
+            load.result()
+
+    def _load_llama(self) -> None:
+        self.language.load()
+        if self.evaluator:
+            self.evaluator.load()
+
+    def _file(self, name: str) -> Path:
+        from localcrag.llm.registry import Registry
+
+        return Registry(self.home).resolve(name)
+
+
+@lru_cache(maxsize=2)
+def models_for(settings: ModelSettings, home: Path) -> Models:
+    """The models of a configuration, the same object for the same configuration."""
+    return Models(settings, home)
+
+
+@dataclass(frozen=True)
+class KnowledgeBase:
+    """A named set of documents that can be asked."""
+
+    name: str
+    settings: Settings
+    _stores: dict[str, LanceStore] = field(default_factory=dict, repr=False, compare=False)
+
+    # ------------------------------------------------------------------------------ documents
+
+    def ingest(
+        self, targets: Sequence[str | Path], *, metadata: Mapping[str, Any] = NO_META, prune: bool = False
+    ) -> IngestReport:
+        """Read, split, embed and index files, folders, globs or URLs; only what changed.
+
+        Raises CorpusError for a target that does not exist, StoreError, EmbeddingMismatch.
+        """
+        return report_of(self.ingesting(targets, metadata=metadata, prune=prune))
+
+    def ingesting(
+        self,
+        targets: Sequence[str | Path],
+        *,
+        metadata: Meta = NO_META,
+        prune: bool = False,
+        reread: bool = False,
+    ) -> Iterator[Event]:
+        """The events of an ingestion, the last one Ingested."""
+        ingestion = Ingestion(self.name, self._corpus, self.models.embedder, self._store(create=True))
+        return ingestion.run([str(target) for target in targets], meta=metadata, prune=prune, reread=reread)
+
+    def info(self) -> StoreInfo:
+        """What it holds. Raises UnknownKnowledgeBase."""
+        return self._store().info()
+
+    def documents(self) -> list[Indexed]:
+        """The documents it holds, by source."""
+        held = self._store().indexed()
+        return [held[source] for source in sorted(held)]
+
+    def forget(self, sources: Sequence[str]) -> int:
+        """Take documents out; returns how many were held."""
+        return self._store().remove(sources)
+
+    def compact(self) -> None:
+        """Bring the search indexes up to date and give disk space back."""
+        self._store().optimize()
+
+    def export(self) -> Iterator[Document]:
+        """The documents with their stored text, one at a time."""
+        return self._store().documents()
+
+    def remove(self) -> None:
+        """Delete the knowledge base; the documents themselves are not touched."""
+        from localcrag.index.store import KnowledgeBases
+
+        KnowledgeBases(self.settings.home).remove(self.name)
+
+    # ------------------------------------------------------------------------------ questions
+
+    def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]:
+        """The best ``k`` passages. Raises UnknownKnowledgeBase, FilterError, UsageError."""
+        text, where = checked(query), parse(filter) if filter else None
+        store = self._store()
+        candidates = max(k, self.settings.loop.candidates)
+        retriever = Retriever(store, self.models.embedder, self.models.evaluator, k, candidates)
+        steps = retriever.search([text], text, where)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as stop:
+                hits: list[Hit] = stop.value
+                return hits
+
+    def ask(
+        self,
+        question: str,
+        *,
+        filter: str | None = None,
+        policy: Policy | str | None = None,
+        web: WebPolicy | str | None = None,
+        mode: Mode | str | None = None,
+    ) -> Answer:
+        """The answer to one question. Raises what :meth:`stream` raises."""
+        options = AskOptions(
+            filter=filter,
+            policy=Policy(policy) if policy else None,
+            web=WebPolicy(web) if web else None,
+            mode=Mode(mode) if mode else None,
+        )
+        return answer_of(self.stream(question, options))
+
+    def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]:
+        """The events of one question as they happen, the last one Finished.
+
+        Raises UsageError, FilterError, UnknownKnowledgeBase, EmbeddingMismatch, ModelNotFound,
+        ModelFileError, ContextOverflow; what only weakens the answer is a Degraded event.
+        """
+        given = options or AskOptions()
+        text = checked(question)
+        where = parse(given.filter) if given.filter else None
+        store = self._store()
+        self.models.warm()
+        loop = Loop(self._parts(store, given, text), self._options(given))
+        return loop.run(Query(text, tuple(given.history), where))
+
+    # ------------------------------------------------------------------------------ parts
+
+    @property
+    def models(self) -> Models:
+        return models_for(self.settings.model, self.settings.home)
+
+    @cached_property
+    def _corpus(self) -> LocalCorpus:
+        from localcrag.corpus import LocalCorpus
+
+        limits = self.settings.ingest
+        return LocalCorpus(
+            tokenizer=self.models.embedder.tokenizer_file(),
+            passage_tokens=limits.passage_tokens,
+            max_bytes=limits.max_size_mb * 1024 * 1024,
+        )
+
+    def _store(self, *, create: bool = False) -> LanceStore:
+        from localcrag.index.store import KnowledgeBases
+
+        bases = KnowledgeBases(self.settings.home)
+        embedder = self.models.embedder
+        opening = bases.create if create else bases.open
+        return opening(self.name, embedder.name, embedder.dimension)
+
+    def _parts(self, store: LanceStore, given: AskOptions, question: str) -> Parts:
+        models = self.models
+        web = self.settings.web
+        record = partial(_record, self.ledger, question)
+        search, fetcher = None, None
+        if self._web_policy(given) is not WebPolicy.NEVER:
+            from localcrag.web.fetch import HttpPageFetcher
+            from localcrag.web.searxng import SearxngSearch
+
+            search = SearxngSearch(web.url, record=record, language=web.language, timeout=web.timeout)
+            fetcher = HttpPageFetcher(record=record, allowed_private=web.allow_private)
+        return Parts(
+            store=store,
+            embedder=models.embedder,
+            model=models.language,
+            grader=self._grader(given),
+            split=self._corpus.split,
+            evaluator=models.evaluator,
+            web=search,
+            fetcher=fetcher,
+        )
+
+    def _grader(self, given: AskOptions) -> Grader:
+        """The grader that was asked for; by default both embedded models, or a user's own alone."""
+        loop, models = self.settings.loop, self.models
+        default = GraderKind.FUSED if models.small and models.evaluator else GraderKind.YESNO
+        kind = given.grader or loop.grader or default
+        if kind is GraderKind.YESNO:
+            return YesNoGrader(models.language, self._bounds(UNCALIBRATED))
+        if models.evaluator is None:
+            raise UsageError(
+                f"grader {kind} needs an evaluator, and model.evaluator is {NO_EVALUATOR!r}",
+                hint="name one in the settings, or ask with --grader yesno",
+            )
+        fitted = models.fusion
+        if kind is GraderKind.EVALUATOR or fitted is None:
+            return EvaluatorGrader(models.evaluator, self._bounds(models.evaluator.thresholds))
+        fusion, thresholds = fitted
+        return FusedGrader(models.language, models.evaluator, fusion, self._bounds(thresholds))
+
+    def _bounds(self, fitted: Thresholds) -> Thresholds:
+        loop = self.settings.loop
+        return Thresholds(
+            fitted.upper if loop.upper is None else loop.upper,
+            fitted.lower if loop.lower is None else loop.lower,
+        )
+
+    def _options(self, given: AskOptions) -> Options:
+        loop, small = self.settings.loop, self.models.small
+        return Options(
+            policy=given.policy or loop.policy,
+            mode=given.mode or loop.mode or (Mode.QUOTE if small else Mode.WRITE),
+            passages=loop.passages,
+            candidates=loop.candidates,
+            phrasings=loop.phrasings,
+            strips=loop.strips,
+            answer_tokens=loop.answer_tokens,
+            corrections=SMALL_CORRECTIONS if small else LOCAL_CORRECTIONS,
+            web_policy=self._web_policy(given),
+            web_results=self.settings.web.results,
+            consent=given.consent,
+        )
+
+    def _web_policy(self, given: AskOptions) -> WebPolicy:
+        """Never while offline or without a server; asking for the web without one is an error."""
+        if self.settings.offline:
+            return WebPolicy.NEVER
+        wanted = given.web or self.settings.web.policy
+        if wanted is not WebPolicy.NEVER and not self.settings.web.url:
+            raise WebNotConfigured(
+                "the web was asked for, and no SearXNG is configured",
+                hint="set web.url (LOCALCRAG_WEB_URL); searxng/README.md says how to run one",
+            )
+        return wanted
+
+    @property
+    def ledger(self) -> Ledger:
+        """Everything that left the machine."""
+        from localcrag.web.ledger import Ledger
+
+        return Ledger(self.settings.home / "egress.jsonl")
+
+
+def _record(ledger: Ledger, question: str, kind: str, target: str) -> None:
+    ledger.record(kind, target, question)

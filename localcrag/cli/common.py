@@ -1,0 +1,114 @@
+"""What several commands share: the state behind ``--home`` and ``--offline``, options, output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from localcrag.egress import go_offline, quiet_hubs
+from localcrag.errors import UsageError
+from localcrag.events import Event, to_json
+from localcrag.settings import Settings, load
+from localcrag.types import JsonValue, MetaValue
+
+if TYPE_CHECKING:
+    from localcrag.app import KnowledgeBase
+    from localcrag.web.ledger import Ledger
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class State:
+    """The options of the whole command, and the settings they lead to."""
+
+    home: Path | None
+    offline: bool
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Read once; going offline happens here, before any library that might connect is imported."""
+        import os
+
+        settings = load(home=self.home)
+        quiet_hubs(os.environ)
+        if self.offline or settings.offline:
+            settings = replace(settings, offline=True)
+            go_offline()
+        return settings
+
+    @property
+    def ledger(self) -> Ledger:
+        """Everything that left this machine."""
+        from localcrag import app
+
+        return app.open(settings=self.settings).ledger
+
+    def open(self, kb: str | None, **sections: Mapping[str, Any]) -> KnowledgeBase:
+        """The knowledge base named, or the default one; ``sections`` hold what flags override."""
+        from localcrag import app
+
+        settings = self.settings
+        for section, values in sections.items():
+            settings = settings.with_values(section, **values)
+        return app.open(kb, settings=settings)
+
+
+pass_state = click.make_pass_decorator(State)
+
+kb_option = click.option("--kb", metavar="NAME", help="Knowledge base; by default the one in the settings.")
+filter_option = click.option(
+    "--filter", "filter_", metavar="EXPR", help="Only documents like this: 'team = \"x\" and page < 10'."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+model_option = click.option(
+    "--model", metavar="NAME|FILE", help="Language model: a name of `localcrag models list`, or a GGUF."
+)
+evaluator_option = click.option(
+    "--evaluator", metavar="NAME|FILE|none", help="Evaluator that reranks and judges; `none` for none."
+)
+
+
+def print_json(value: JsonValue) -> None:
+    """One JSON value on stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def printed(events: Iterable[Event]) -> Iterator[Event]:
+    """The events, each printed as one line of JSON on stdout as it happens."""
+    for event in events:
+        click.echo(json.dumps(to_json(event), ensure_ascii=False))
+        yield event
+
+
+def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
+    """``key=value`` pairs; true/false and numbers become what they look like, the rest stays text.
+
+    Raises UsageError for a pair without ``=`` or with a key that is not a name.
+    """
+    meta: dict[str, MetaValue] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key.isidentifier():
+            raise UsageError(
+                f"--meta {pair!r} is not key=value", hint="for example --meta team=x --meta year=2024"
+            )
+        meta[key] = _typed(value)
+    return meta
+
+
+def _typed(value: str) -> MetaValue:
+    if value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value

@@ -1,0 +1,159 @@
+"""``localcrag doctor``: everything that could be wrong, and what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+
+from localcrag.cli.common import State, json_option, pass_state, print_json
+from localcrag.errors import LocalCragError
+
+LIBRARIES = {
+    "llama-cpp-python": "llama_cpp",
+    "lancedb": "lancedb",
+    "torch": "torch",
+    "outlines-core": "outlines_core",
+}
+LOW_SPACE = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; ``hint`` is what to do where it is not fine."""
+
+    subject: str
+    fine: bool
+    detail: str
+    hint: str = ""
+
+
+@click.command()
+@json_option
+@pass_state
+def doctor(state: State, as_json: bool) -> int:
+    """Look at everything that localcrag needs, and say what is wrong and what to do."""
+    findings: list[Finding] = []
+    for subject, look in CHECKS.items():
+        for finding in _guarded(subject, look, state):
+            findings.append(finding)
+            if not as_json:
+                _print(finding)
+    if as_json:
+        print_json(
+            [{"subject": f.subject, "fine": f.fine, "detail": f.detail, "hint": f.hint} for f in findings]
+        )
+    return 0 if all(finding.fine for finding in findings) else 1
+
+
+def _print(finding: Finding) -> None:
+    mark = click.style("ok   ", fg="green") if finding.fine else click.style("wrong", fg="red")
+    click.echo(f"{mark}  {finding.subject}: {finding.detail}")
+    if finding.hint and not finding.fine:
+        click.echo(f"       {finding.hint}")
+
+
+def _guarded(subject: str, look: Callable[[State], Iterator[Finding]], state: State) -> Iterator[Finding]:
+    try:
+        yield from look(state)
+    except LocalCragError as error:
+        yield Finding(subject, False, str(error), error.hint)
+
+
+def _home(state: State) -> Iterator[Finding]:
+    home = state.settings.home
+    place = next(path for path in (home, *home.parents) if path.exists())
+    if not os.access(place, os.W_OK):
+        yield Finding("home", False, f"{home} cannot be written", "choose another with LOCALCRAG_HOME")
+        return
+    free = shutil.disk_usage(place).free
+    yield Finding("home", True, f"{home}, {free / 1e9:.0f} GB free")
+    if free < LOW_SPACE:
+        yield Finding(
+            "disk", False, f"only {free / 1e6:.0f} MB free", "make room, or choose another LOCALCRAG_HOME"
+        )
+
+
+def _libraries(state: State) -> Iterator[Finding]:
+    for package, module in LIBRARIES.items():
+        try:
+            import_module(module)
+        except (ImportError, OSError) as error:
+            yield Finding(package, False, f"cannot be imported: {error}", f"reinstall {package}")
+        else:
+            yield Finding(package, True, version(package))
+
+
+def _models(state: State) -> Iterator[Finding]:
+    from localcrag.llm import registry
+
+    for entry in registry.Registry(state.settings.home).entries():
+        wrong = registry.verify(entry)
+        yield Finding(f"model {entry.name}", not wrong, wrong or f"{entry.path}", "fetch it again")
+    models = state.open(None).models
+    models.language.load()
+    yield Finding("language model", True, f"{models.language.name} loads")
+    if models.evaluator:
+        models.evaluator.load()
+        yield Finding("evaluator", True, f"{models.evaluator.name} loads")
+
+
+def _embedding(state: State) -> Iterator[Finding]:
+    embedder = state.open(None).models.embedder
+    vectors = embedder.encode(["one sentence"])
+    yield Finding("embedding model", True, f"{embedder.name}, {vectors.shape[1]} dimensions")
+
+
+def _bases(state: State) -> Iterator[Finding]:
+    from localcrag import app
+
+    for name in app.names(state.settings):
+        info = state.open(name).info()
+        yield Finding(f"knowledge base {name}", True, f"{info.documents} documents, {info.passages} passages")
+
+
+def _web(state: State) -> Iterator[Finding]:
+    settings = state.settings
+    if not settings.web.url:
+        yield Finding("web", True, "no SearXNG configured: nothing leaves this machine")
+        return
+    from localcrag.web.diagnose import State as Web
+    from localcrag.web.diagnose import diagnose
+
+    found = diagnose(
+        settings.web.url, record=lambda kind, target: state.ledger.record(kind, target, "doctor")
+    )
+    offline = found.state is Web.OFFLINE
+    yield Finding("web", found.fine or offline, f"{found.state}: {found.detail}", found.hint)
+
+
+def _tools(state: State) -> Iterator[Finding]:
+    threads = os.cpu_count() or 1
+    memory = _memory()
+    yield Finding(
+        "machine", True, f"{threads} processors" + (f", {memory / 1e9:.0f} GB of memory" if memory else "")
+    )
+
+
+def _memory() -> int:
+    """Bytes of main memory; 0 where the platform does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 0
+
+
+CHECKS: dict[str, Callable[[State], Iterator[Finding]]] = {
+    "machine": _tools,
+    "home": _home,
+    "libraries": _libraries,
+    "embedding model": _embedding,
+    "models": _models,
+    "knowledge bases": _bases,
+    "web": _web,
+}

@@ -1,0 +1,120 @@
+"""``localcrag ingest``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import click
+
+from localcrag.cli.common import (
+    State,
+    json_option,
+    kb_option,
+    parse_meta,
+    pass_state,
+    print_json,
+    printed,
+)
+from localcrag.events import Discovered, Event, Optimizing, Progressed, report_of
+from localcrag.types import IngestReport
+
+SHOWN_SKIPS = 20
+
+
+@click.command()
+@click.argument("targets", nargs=-1, required=True, metavar="PATH|URL...")
+@kb_option
+@click.option("--meta", multiple=True, metavar="KEY=VALUE", help="Attach to every document; repeatable.")
+@click.option("--prune", is_flag=True, help="Forget documents below the given folders that are gone.")
+@click.option(
+    "--reread", is_flag=True, help="Open every file, also those whose size and time did not change."
+)
+@click.option("--max-size", type=click.IntRange(1), metavar="MIB", help="Largest file read.")
+@json_option
+@click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
+@pass_state
+def ingest(
+    state: State,
+    targets: tuple[str, ...],
+    kb: str | None,
+    meta: tuple[str, ...],
+    prune: bool,
+    reread: bool,
+    max_size: int | None,
+    as_json: bool,
+    jsonl: bool,
+) -> int:
+    """Read files, folders, globs or URLs into a knowledge base; only what changed.
+
+    `-` reads one document from stdin. Killed half-way, the same command finishes the job.
+    """
+    base = state.open(kb, ingest={"max_size_mb": max_size})
+    events = base.ingesting(targets, metadata=parse_meta(meta), prune=prune, reread=reread)
+    if jsonl:
+        events = printed(events)
+    elif not as_json:
+        events = _progress(events)
+    report = report_of(events)
+    if as_json:
+        print_json(report.to_json())
+    elif not jsonl:
+        _table(report)
+    return _exit_code(report)
+
+
+def _exit_code(report: IngestReport) -> int:
+    """1 where there was something to read and none of it could be."""
+    return 1 if report.skipped and not (report.added + report.changed + report.unchanged) else 0
+
+
+def _progress(events: Iterable[Event]) -> Iterator[Event]:
+    """A bar over the bytes read, with the rate in passages and the time left; plain on a pipe."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    from localcrag.cli.render import stderr_console
+
+    console = stderr_console()
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}% {task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    passages = 0
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("looking", total=None, rate="")
+        for event in events:
+            if isinstance(event, Discovered):
+                bar.update(task, description="reading", total=max(event.size, 1))
+            elif isinstance(event, Progressed):
+                passages += event.passages
+                elapsed = bar.tasks[task].elapsed or 0.0
+                rate = f"{passages / elapsed:.0f} passages/s" if elapsed > 1 and passages else ""
+                bar.update(task, advance=event.size, rate=rate)
+            elif isinstance(event, Optimizing):
+                bar.update(task, description=f"updating the {event.step}")
+            yield event
+
+
+def _table(report: IngestReport) -> None:
+    """What happened, on stderr: the counts, and why documents were skipped."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from localcrag.cli.render import stderr_console
+
+    console = stderr_console()
+    table = Table(title=f"{report.kb}: {report.seconds:.1f} s", title_justify="left", show_edge=False)
+    names = ("added", "changed", "unchanged", "removed", "passages")
+    for name in (*names, "skipped"):
+        table.add_column(name, justify="right")
+    table.add_row(*(str(getattr(report, name)) for name in names), str(len(report.skipped)))
+    console.print(table)
+    for item in report.skipped[:SHOWN_SKIPS]:
+        console.print(Text(f"skipped {item.source}: {item.reason}", style="yellow"))
+    if rest := report.skipped[SHOWN_SKIPS:]:
+        reasons = ", ".join(f"{reason} ({n})" for reason, n in Counter(s.reason for s in rest).most_common(4))
+        console.print(Text(f"… and {len(rest)} more: {reasons}; --json lists all", style="yellow"))

@@ -1,0 +1,76 @@
+"""The ``localcrag`` command, and the one place where its errors become lines and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from localcrag import __version__
+from localcrag.cli import ask, config, doctor, ingest, kb, models, search, web
+from localcrag.cli.common import State
+from localcrag.errors import LocalCragError
+
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="localcrag")
+@click.option("--home", type=click.Path(path_type=Path), help="Keep everything in this folder.")
+@click.option("--offline", is_flag=True, help="Refuse every connection that leaves this machine.")
+@click.pass_context
+def cli(context: click.Context, home: Path | None, offline: bool) -> None:
+    """Ask your own documents, and get answers made only of evidence that was checked.
+
+    Nothing leaves this machine unless you configure a SearXNG and allow a question to use it.
+
+    \b
+    localcrag ingest ~/papers
+    localcrag ask "what is the dose?"
+    """
+    context.obj = State(home=home, offline=offline)
+
+
+for command in (
+    ingest.ingest,
+    ask.ask,
+    search.search,
+    kb.kb,
+    models.models,
+    web.web,
+    doctor.doctor,
+    config.config,
+    config.completion,
+):
+    cli.add_command(command)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command line; returns its exit code.
+
+    0 answered or done; 1 error; 2 usage; 3 no answer in the evidence; 130 interrupted.
+    """
+    try:
+        result = cli.main(arguments, standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except LocalCragError as error:
+        _complain(str(error), error.hint)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted; what was finished before is kept.", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _complain(message: str, hint: str) -> None:
+    click.echo(click.style("Error: ", fg="red") + " ".join(message.split()), err=True)
+    if hint:
+        click.echo(click.style("Hint:  ", fg="yellow") + " ".join(hint.split()), err=True)

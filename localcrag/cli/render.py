@@ -1,0 +1,214 @@
+"""How events and answers look on a terminal: steps dim on stderr, the answer on stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from localcrag.events import (
+    Condensed,
+    Corrected,
+    Decided,
+    Degraded,
+    Delta,
+    Event,
+    Finished,
+    Graded,
+    Measured,
+    PageRead,
+    Refined,
+    Reranked,
+    Retrieved,
+    Rewritten,
+    WebAsked,
+)
+from localcrag.types import Answer, Citation, Hit, Origin, Status
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+STATUS = {
+    Status.UNSURE: "Unsure: the evidence is weak. Check the sources.",
+    Status.TRUNCATED: "Cut short: the answer is not complete.",
+}
+
+
+def stderr_console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def place(source: str, page: int | None) -> str:
+    """A source as people name it: relative where that is shorter, with its page."""
+    shown = source
+    if source.startswith("/"):
+        try:
+            shown = str(Path(source).relative_to(Path.cwd()))
+        except ValueError:
+            shown = source
+    return f"{shown}, page {page}" if page else shown
+
+
+def link(citation: Citation) -> str:
+    """The URL that opens a source at its page, in the viewers that know ``#page=``."""
+    if not citation.source.startswith("/"):
+        return citation.source if citation.origin is Origin.WEB else ""
+    return Path(citation.source).as_uri() + (f"#page={citation.page}" if citation.page else "")
+
+
+def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:
+    """A stretch of text around the first word of the query that it holds, and the words to highlight."""
+    flat = " ".join(text.split())
+    terms = [word for word in "".join(c if c.isalnum() else " " for c in words).split() if len(word) > 2]
+    places = [at for at in (flat.casefold().find(term.casefold()) for term in terms) if at >= 0]
+    start = max(0, min(places, default=0) - width // 4)
+    cut = flat[start : start + width]
+    return ("…" if start else "") + cut + ("…" if start + width < len(flat) else ""), terms
+
+
+@dataclass
+class Steps:
+    """Shows a question's events; with ``trace`` every passage with its grade."""
+
+    trace: bool
+    answered: bool = field(default=False, init=False)
+
+    @cached_property
+    def console(self) -> Console:
+        return stderr_console()
+
+    def show(self, event: Event) -> None:
+        if shown := _SHOWN.get(type(event)):
+            shown(self, event)
+
+    def say(self, text: str) -> None:
+        from rich.text import Text
+
+        self.console.print(Text(text, style="dim"))
+
+    def _condensed(self, event: Condensed) -> None:
+        self.say(f"understood as: {event.standalone}")
+
+    def _retrieved(self, event: Retrieved) -> None:
+        self.say(f"searched your documents for “{event.query}”: {len(event.hits)} passages")
+
+    def _reranked(self, event: Reranked) -> None:
+        self.say(f"reranked, the best {len(event.hits)} go on")
+        if self.trace:
+            for rank, hit in enumerate(event.hits, 1):
+                self.say(f"    {rank}. {hit.score:.4f}  {place(hit.passage.source, hit.passage.page)}")
+
+    def _graded(self, event: Graded) -> None:
+        if self.trace:
+            grade, passage = event.grade, event.grade.hit.passage
+            confidence = "" if grade.confidence is None else f" P={grade.confidence:.3f}"
+            text = snippet(passage.text, "", 90)[0]
+            self.say(f"    {grade.verdict:5}{confidence}  {place(passage.source, passage.page)}: {text}")
+
+    def _decided(self, event: Decided) -> None:
+        self.say(f"{event.action} ({event.policy}): {event.reason}")
+
+    def _rewritten(self, event: Rewritten) -> None:
+        self.say(f"{event.kind}: {' | '.join(event.queries) or 'nothing that was not tried before'}")
+
+    def _corrected(self, event: Corrected) -> None:
+        self.say(f"{event.kind} brought {len(event.hits)} new passages")
+
+    def _web(self, event: WebAsked) -> None:
+        if event.sent:
+            self.say(f"sent to your SearXNG: “{event.query}”: {event.results} results")
+        else:
+            self.say(f"not sent to the web ({event.reason}): “{event.query}”")
+
+    def _page(self, event: PageRead) -> None:
+        self.say(f"    read {event.url}" + (f" ({event.degraded}; its snippet)" if event.degraded else ""))
+
+    def _refined(self, event: Refined) -> None:
+        self.say(f"kept {len(event.kept)} strips of evidence, left {event.dropped}")
+        if self.trace:
+            for strip in event.kept:
+                self.say(f"    P={strip.score:.3f}  {snippet(strip.text, '', 100)[0]}")
+
+    def _degraded(self, event: Degraded) -> None:
+        from rich.text import Text
+
+        self.console.print(Text(f"degraded: {event.part}: {event.reason}", style="yellow"))
+
+    def _measured(self, event: Measured) -> None:
+        if self.trace:
+            tokens = event.tokens
+            cost = f"{tokens.evaluated} tokens read, {tokens.generated} written"
+            self.say(f"{event.stage}: {event.seconds:.2f} s, {cost}")
+
+    def _delta(self, event: Delta) -> None:
+        self.answered = True
+        click.echo(event.text, nl=False)
+
+    def _finished(self, event: Finished) -> None:
+        if self.answered:
+            click.echo()
+        self.sources(event.answer)
+
+    def sources(self, answer: Answer) -> None:
+        """What the answer rests on, under it: key, place, and the text that is cited."""
+        from rich.text import Text
+
+        if note := STATUS.get(answer.status):
+            self.console.print(Text(note, style="yellow"))
+        for citation in answer.citations:
+            line = Text(f"[{citation.key}] ", style="bold")
+            line.append(
+                place(citation.source, citation.page),
+                style=f"link {link(citation)}" if link(citation) else "",
+            )
+            if citation.origin is Origin.WEB:
+                line.append("  (from the web)", style="yellow")
+            self.console.print(line)
+            quote = snippet(citation.quote, "", 200)[0]
+            self.console.print(
+                Text(f"    characters {citation.start}–{citation.end}: “{quote}”", style="dim")
+            )
+
+
+_SHOWN: Mapping[type[Event], Callable[[Steps, Any], None]] = {
+    Condensed: Steps._condensed,
+    Retrieved: Steps._retrieved,
+    Reranked: Steps._reranked,
+    Graded: Steps._graded,
+    Decided: Steps._decided,
+    Rewritten: Steps._rewritten,
+    Corrected: Steps._corrected,
+    WebAsked: Steps._web,
+    PageRead: Steps._page,
+    Refined: Steps._refined,
+    Degraded: Steps._degraded,
+    Measured: Steps._measured,
+    Delta: Steps._delta,
+    Finished: Steps._finished,
+}
+
+
+def print_hits(query: str, hits: list[Hit]) -> None:
+    """Hits for people, on stdout: rank, score, place, and a snippet with the query's words marked."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    for rank, hit in enumerate(hits, 1):
+        passage = hit.passage
+        head = Text(f"{rank}. ", style="bold")
+        head.append(place(passage.source, passage.page), style="cyan")
+        head.append(f"  {hit.score:.4f}", style="dim")
+        if passage.heading:
+            head.append(f"  {passage.heading}", style="dim")
+        console.print(head)
+        shown, terms = snippet(passage.text, query)
+        body = Text("   " + shown)
+        body.highlight_words(terms, style="bold yellow", case_sensitive=False)
+        console.print(body)

@@ -1,0 +1,51 @@
+"""``localcrag search``."""
+
+from __future__ import annotations
+
+import click
+
+from localcrag.cli.common import (
+    State,
+    evaluator_option,
+    filter_option,
+    json_option,
+    kb_option,
+    pass_state,
+    print_json,
+)
+
+NO_HITS = 3
+
+
+@click.command()
+@click.argument("query")
+@kb_option
+@filter_option
+@click.option(
+    "-k", "--k", "k", type=click.IntRange(1, 200), default=8, show_default=True, help="Hits to show."
+)
+@evaluator_option
+@json_option
+@pass_state
+def search(
+    state: State,
+    query: str,
+    kb: str | None,
+    filter_: str | None,
+    k: int,
+    evaluator: str | None,
+    as_json: bool,
+) -> int:
+    """Find the passages that bear on QUERY: retrieval alone, no answer."""
+    base = state.open(kb, model={"evaluator": evaluator})
+    hits = base.search(query, k=k, filter=filter_)
+    if as_json:
+        rows = [hit.to_json(rank) for rank, hit in enumerate(hits, 1)]
+        print_json({"query": query, "kb": base.name, "hits": rows})
+    else:
+        from localcrag.cli.render import print_hits
+
+        print_hits(query, hits)
+        if not hits:
+            click.echo("Nothing found.", err=True)
+    return 0 if hits else NO_HITS

@@ -1,0 +1,71 @@
+"""``localcrag web``: the one way out, and the record of what took it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+import click
+
+from localcrag.cli.common import State, json_option, pass_state, print_json
+
+
+@click.group()
+def web() -> None:
+    """Check your SearXNG, and see everything that left this machine."""
+
+
+@web.command()
+@click.option("--url", metavar="URL", help="Another address than the one in the settings.")
+@json_option
+@pass_state
+def check(state: State, url: str | None, as_json: bool) -> int:
+    """Ask your SearXNG a harmless question, and say what is wrong and what to do."""
+    from localcrag.web.diagnose import diagnose
+
+    settings = state.settings
+    record = partial(state.ledger.record, question="web check")
+    found = diagnose(url or settings.web.url, record=record, timeout=settings.web.timeout)
+    if as_json:
+        print_json(
+            {
+                "state": found.state,
+                "detail": found.detail,
+                "hint": found.hint,
+                "version": found.version,
+                "engines": list(found.engines),
+            }
+        )
+        return 0 if found.fine else 1
+    click.echo(f"{found.state}: {found.detail}")
+    if found.version:
+        click.echo(f"SearXNG {found.version}; engines: {', '.join(found.engines) or 'none'}")
+    if found.hint:
+        click.echo(f"Hint: {found.hint}", err=True)
+    return 0 if found.fine else 1
+
+
+@web.command()
+@click.option("--limit", type=click.IntRange(1), help="Only the last ones.")
+@click.option(
+    "--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M"]), help="Only what left after this."
+)
+@json_option
+@pass_state
+def log(state: State, limit: int | None, since: datetime | None, as_json: bool) -> None:
+    """Every query and address that left this machine, when, and for which question."""
+    entries = state.ledger.entries(limit=limit, since=since.astimezone() if since else None)
+    if as_json:
+        print_json(
+            [
+                {"when": e.when.isoformat(), "kind": e.kind, "target": e.target, "question": e.question}
+                for e in entries
+            ]
+        )
+        return
+    for entry in entries:
+        when = entry.when.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        question = f"  for “{entry.question}”" if entry.question else ""
+        click.echo(f"{when}  {entry.kind:5}  {entry.target}{question}")
+    if not entries:
+        click.echo("Nothing has left this machine.", err=True)

@@ -1,0 +1,154 @@
+"""Where a text's headings are, and where its lines are broken only for width.
+
+Both are positions in characters, found without changing the text: Markdown by its block structure
+(markdown-it), reStructuredText by its underlines, prose by how its lines are filled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading at ``[start, end)``; ``level`` counts from 1, the outermost."""
+
+    start: int
+    end: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A text's headings, and the positions of line ends that only wrap a paragraph."""
+
+    headings: tuple[Heading, ...] = ()
+    wraps: tuple[int, ...] = ()
+
+
+# ---------------------------------------------------------------------------------- Markdown
+
+
+def markdown_outline(text: str) -> Outline:
+    """The ATX and setext headings, and the line ends inside paragraphs."""
+    starts = _line_starts(text)
+    headings, wraps = [], []
+    tokens = _markdown().parse(text)
+    for before, token in zip(tokens, tokens[1:], strict=False):
+        if token.type != "inline" or before.map is None:
+            continue
+        first, last = before.map
+        if before.type == "heading_open":
+            end = starts[last] - 1 if last < len(starts) else len(text)
+            headings.append(Heading(starts[first], end, int(before.tag[1]), _plain(token.content)))
+        elif before.type == "paragraph_open":
+            wraps += [starts[line] - 1 for line in range(first + 1, min(last, len(starts)))]
+    return Outline(tuple(headings), tuple(wraps))
+
+
+def markdown_headings(text: str) -> tuple[Heading, ...]:
+    return markdown_outline(text).headings
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    """A parser of blocks only: what is inside a paragraph is left alone."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table").disable("inline")
+
+
+@cache
+def _inline() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark")
+
+
+def _plain(markdown: str) -> str:
+    """A heading's words without their markup."""
+    if not re.search(r"[*_`\[\]<&\\!]", markdown):
+        return " ".join(markdown.split())
+    children = _inline().parseInline(markdown)[0].children or []
+    words = "".join(
+        " " if "break" in child.type else child.content for child in children if child.type != "html_inline"
+    )
+    return " ".join(words.split())
+
+
+def _line_starts(text: str) -> list[int]:
+    return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))[:-1]
+
+
+# ---------------------------------------------------------------------------------- reStructuredText
+
+_TITLE = re.compile(
+    r"^(?:(?P<over>([!-/:-@\[-`{-~])\2{2,})[ ]*\n)?"
+    r"(?P<title>[ ]?\S.*)\n(?P<under>([!-/:-@\[-`{-~])\5{2,})[ ]*$",
+    re.MULTILINE,
+)
+
+
+def rst_headings(text: str) -> tuple[Heading, ...]:
+    """Titles by their underline (and overline); the first style met is the outermost level."""
+    levels: list[tuple[str, bool]] = []
+    found = []
+    for match in _TITLE.finditer(text):
+        title, over, under = match["title"].rstrip(), match["over"], match["under"]
+        alone = match.start() == 0 or text[match.start() - 2 : match.start()].endswith("\n\n") or over
+        if not alone or len(under) < len(title.strip()) or (over and over[0] != under[0]):
+            continue
+        style = (under[0], bool(over))
+        if style not in levels:
+            levels.append(style)
+        found.append(Heading(match.start(), match.end(), levels.index(style) + 1, title.strip()))
+    return tuple(found)
+
+
+def rst_outline(text: str) -> Outline:
+    """Headings; a heading's own line ends count as wraps, so that title and underline stay together."""
+    headings = rst_headings(text)
+    inside = [i for h in headings for i in range(h.start, h.end) if text[i] == "\n"]
+    return Outline(headings, tuple(sorted({*inside, *prose_wraps(text)})))
+
+
+# ---------------------------------------------------------------------------------- prose
+
+_BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)+")
+_NARROW = 40
+_FLOWING = 0.4
+_FILLED = 0.75
+
+
+def prose_wraps(text: str) -> Iterator[int]:
+    """The line ends of text that was broken to a width, as PDF pages and letters are.
+
+    A block of lines is such text where many lines go on in lower case; a line end in it is a wrap
+    where the next word would not have fitted.
+    """
+    for block in _BLOCK.finditer(text):
+        if " " in block[0]:
+            yield from (block.start() + end for end in _wraps(block[0].split("\n")))
+
+
+def _wraps(lines: Sequence[str]) -> Iterator[int]:
+    width = max(map(len, lines))
+    going_on = sum(1 for line in lines[1:] if line[0].isalpha() and not line[0].isupper())
+    if width < _NARROW or going_on < _FLOWING * (len(lines) - 1):
+        return
+    end = -1
+    for line, following in zip(lines, lines[1:], strict=False):
+        end += len(line) + 1
+        starts_afresh = following[0].isspace() or following[0] in "-*•|>"
+        word = following.partition(" ")[0]
+        if not starts_afresh and len(line) + 1 + len(word) > _FILLED * width:
+            yield end

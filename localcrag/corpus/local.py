@@ -1,0 +1,85 @@
+"""The corpus on this machine: a thin face on discovery, reading and splitting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from localcrag.corpus.discover import Found, discover
+from localcrag.corpus.kinds import MEDIA_TYPES, Kind, kind_of, refuse_by_name
+from localcrag.corpus.parsed import MEBIBYTE, Limits, Parsed, clean, one_line
+from localcrag.corpus.readers import parse
+from localcrag.corpus.sources import FetchUrl, LocalFile, StdinFile, UrlFile, read_file, read_stdin, read_url
+from localcrag.corpus.split import passages_of
+from localcrag.errors import UnreadableError
+from localcrag.protocols import SourceFile
+from localcrag.types import NO_META, Document, Meta, Page, Passage, Skipped
+
+__all__ = ["LocalCorpus"]
+
+
+class LocalCorpus:
+    """Files, folders, URLs and standard input as documents; implements :class:`localcrag.protocols.Corpus`.
+
+    ``tokenizer`` is the embedding model's ``tokenizer.json``; ``passage_tokens`` its tokens in a passage
+    at most; ``max_bytes`` the size of a source at most. ``fetch_url`` brings a URL's bytes and content
+    type; without it URLs are refused. Nothing is loaded before it is needed.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Path,
+        *,
+        passage_tokens: int = 250,
+        max_bytes: int = 64 * MEBIBYTE,
+        fetch_url: FetchUrl | None = None,
+        stdin: BinaryIO | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._passage_tokens = passage_tokens
+        self._limits = Limits(data=max_bytes, text=4 * max_bytes)
+        self._fetch_url = fetch_url
+        self._stdin = stdin
+
+    def discover(self, targets: Sequence[str]) -> Iterator[Found]:
+        """See :func:`localcrag.corpus.discover.discover`. Raises CorpusError."""
+        return discover(targets)
+
+    def read(self, source: SourceFile, meta: Meta = NO_META) -> Document:
+        """The text of a source. Raises UnreadableError with the reason that the report shows."""
+        name, data, content_type = self._bytes(source)
+        if not data.strip():
+            raise UnreadableError("no text in it")
+        kind = kind_of(name, data, content_type)
+        return _document(source.source, name, data, parse(kind, data, self._limits, content_type), meta)
+
+    def split(self, document: Document) -> list[Passage]:
+        """See :func:`localcrag.corpus.split.passages_of`."""
+        return passages_of(document, self._tokenizer, self._passage_tokens)
+
+    def _bytes(self, source: SourceFile) -> tuple[str, bytes, str]:
+        """The name to tell the kind by, the bytes, and the content type that a server gave."""
+        limit = self._limits.data
+        match source:
+            case LocalFile():
+                refuse_by_name(source.name)
+                return source.name, read_file(source, limit), ""
+            case StdinFile():
+                return source.name, read_stdin(limit, self._stdin), ""
+            case UrlFile():
+                refuse_by_name(source.name)
+                return source.name, *read_url(source.source, limit, self._fetch_url)
+            case _:
+                raise TypeError(f"{type(source).__name__} is not a source of this corpus")
+
+
+def _document(source: str, name: str, data: bytes, parsed: Parsed, meta: Meta) -> Document:
+    pages = tuple(Page(page.number, clean(page.text)) for page in parsed.pages)
+    pages = tuple(page for page in pages if page.text.strip())
+    if not pages:
+        raise UnreadableError("no text in it")
+    named = name if parsed.media_type == MEDIA_TYPES[Kind.CODE] else PurePosixPath(name).stem
+    title = one_line(clean(parsed.title)) or named
+    return Document(source, sha256(data).hexdigest(), title, parsed.media_type, pages, meta)

@@ -1,0 +1,50 @@
+"""DOCX as Markdown: mammoth reads the document's structure into HTML, which becomes Markdown."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from localcrag.corpus import archive
+from localcrag.corpus.kinds import MEDIA_TYPES, Kind
+from localcrag.corpus.parsed import Limits, Parsed, whole
+from localcrag.corpus.readers.html import markdown_of
+from localcrag.errors import UnreadableError
+
+_STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
+_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+
+
+def read_docx(data: bytes, limits: Limits) -> Parsed:
+    """Headings, paragraphs, lists, tables, notes and text boxes; pictures are left out.
+
+    Raises UnreadableError: damaged, or a zip bomb.
+    """
+    import mammoth
+
+    with archive.opened(data, "DOCX", limits) as container:
+        title = core_title(container)
+        try:
+            result = mammoth.convert_to_html(io.BytesIO(data), style_map=_STYLES, convert_image=lambda _: [])
+        except (*archive.DAMAGED, *_xml_errors(), ValueError, AttributeError, IndexError, OSError) as error:
+            raise UnreadableError("damaged DOCX") from error
+    return whole(title, MEDIA_TYPES[Kind.DOCX], markdown_of(result.value))
+
+
+def core_title(container: zipfile.ZipFile) -> str:
+    """The title in an Office file's properties; "" where it has none."""
+    from lxml import etree
+
+    try:
+        properties = container.read("docProps/core.xml")
+        tree = etree.fromstring(properties, etree.XMLParser(resolve_entities=False, no_network=True))
+    except (KeyError, etree.XMLSyntaxError):
+        return ""
+    return str(tree.findtext(_TITLE) or "")
+
+
+def _xml_errors() -> tuple[type[Exception], ...]:
+    from xml.parsers.expat import ExpatError
+    from xml.sax import SAXException
+
+    return ExpatError, SAXException, RecursionError

@@ -1,0 +1,91 @@
+"""PDF, page by page, with PDFium."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from localcrag.corpus.kinds import MEDIA_TYPES, Kind
+from localcrag.corpus.parsed import Limits, Parsed, joined, one_line
+from localcrag.errors import UnreadableError
+from localcrag.types import Page
+
+_NO_TEXT = "PDF without a text layer (scanned?): run OCR first"
+_PLACEHOLDER_TITLES = re.compile(
+    r"\W*(untitled|unnamed|anonymous|document\d*|slide 1|.*\.\w{2,4})?\W*$", re.I
+)
+
+# PDFium writes a line's end hyphen, and the line break after it, as one control character.
+_BREAK = re.compile(r"([^\W\d_]+)[\x02\ufffe]([^\W\d_]+)")
+_BREAK_MARK = re.compile(r"[\x02\ufffe]")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+def read_pdf(data: bytes, limits: Limits) -> Parsed:
+    """The text layer of each page that has one. Raises UnreadableError: encrypted, damaged, without text."""
+    import pypdfium2
+    from pypdfium2 import raw
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+            raise UnreadableError(
+                "encrypted PDF (needs a password)", hint="Save a copy without the password."
+            ) from error
+        raise UnreadableError("damaged PDF") from error
+    try:
+        title = one_line(document.get_metadata_value("Title"))
+        texts = [_page_text(document, index) for index in range(len(document))]
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableError(f"damaged PDF ({error})") from error
+    finally:
+        document.close()
+    if not any(text.strip() for text in texts):
+        raise UnreadableError(_NO_TEXT, hint="ocrmypdf adds a text layer to scanned pages.")
+    joined(texts, limits)
+    pages = tuple(
+        Page(number, text) for number, text in enumerate(mend_hyphens(texts), start=1) if text.strip()
+    )
+    return Parsed("" if _PLACEHOLDER_TITLES.match(title) else title, MEDIA_TYPES[Kind.PDF], pages)
+
+
+def _page_text(document: object, index: int) -> str:
+    import pypdfium2
+
+    assert isinstance(document, pypdfium2.PdfDocument)
+    page = document[index]
+    try:
+        textpage = page.get_textpage()
+        try:
+            return str(textpage.get_text_bounded()).replace("\r\n", "\n")
+        finally:
+            textpage.close()
+    finally:
+        page.close()
+
+
+def mend_hyphens(texts: list[str]) -> list[str]:
+    """Joins words that a line's end has cut, each text by what the whole document shows.
+
+    A hyphen stays where the hyphenated word, or both of its halves, are seen as words of their own
+    (``well-known``), or where the second half is capitalised (``Anglo-Saxon``).
+    """
+    words = _vocabulary(texts)
+
+    def mend(match: re.Match[str]) -> str:
+        left, right = match.groups()
+        whole, hyphenated = f"{left}{right}", f"{left}-{right}"
+        if whole.lower() in words:
+            return whole
+        apart = left.lower() in words and right.lower() in words
+        return hyphenated if hyphenated.lower() in words or apart or not right[0].islower() else whole
+
+    return [_BREAK_MARK.sub("-", _BREAK.sub(mend, text)) for text in texts]
+
+
+def _vocabulary(texts: Iterable[str]) -> set[str]:
+    words: set[str] = set()
+    for text in texts:
+        words.update(word.lower() for word in _WORD.findall(_BREAK.sub(" ", text)))
+    return words

@@ -1,0 +1,51 @@
+"""The formats that are text already, kept as they are or written out record by record."""
+
+from __future__ import annotations
+
+import re
+
+from localcrag.corpus.encoding import decode
+from localcrag.corpus.headings import markdown_headings, rst_headings
+from localcrag.corpus.kinds import MEDIA_TYPES, Kind
+from localcrag.corpus.parsed import Limits, Parsed, clean, whole
+from localcrag.corpus.readers.notebook import read_notebook
+from localcrag.corpus.readers.records import read_json, read_json_lines
+from localcrag.corpus.readers.rows import read_rows
+
+_FRONT_MATTER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE)
+_HEAD = 20_000
+
+
+def read_text(kind: Kind, data: bytes, limits: Limits) -> Parsed:
+    """Plain text, Markdown, reStructuredText, source code, CSV, JSON and notebooks. Raises UnreadableError."""
+    text = clean(decode(data))
+    media_type = MEDIA_TYPES[kind]
+    match kind:
+        case Kind.MARKDOWN:
+            return whole(_markdown_title(text), media_type, text)
+        case Kind.RST:
+            return whole(next((h.title for h in rst_headings(text[:_HEAD])), ""), media_type, text)
+        case Kind.NOTEBOOK:
+            text = read_notebook(text, limits)
+            return whole(_markdown_title(text), media_type, text)
+        case Kind.CSV:
+            return whole("", media_type, read_rows(text, limits))
+        case Kind.JSONL:
+            return whole("", media_type, read_json_lines(text, limits))
+        case Kind.JSON:
+            written = read_json(text, limits)
+            if written is None:
+                return whole("", MEDIA_TYPES[Kind.CODE], text)
+            return whole("", media_type, written)
+        case _:
+            return whole("", media_type, text)
+
+
+def _markdown_title(text: str) -> str:
+    front = _FRONT_MATTER.match(text)
+    named = _FRONT_TITLE.search(front[1]) if front else None
+    if named:
+        return named[1].strip().strip("\"'")
+    start = front.end() if front else 0
+    return next((h.title for h in markdown_headings(text[start : start + _HEAD])), "")

@@ -1,0 +1,93 @@
+"""XLSX: one page per sheet, each row standing alone."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from datetime import datetime, time
+from typing import TYPE_CHECKING
+
+from localcrag.corpus import archive
+from localcrag.corpus.kinds import MEDIA_TYPES, Kind
+from localcrag.corpus.parsed import Limits, Parsed, joined
+from localcrag.corpus.readers.docx import core_title
+from localcrag.corpus.readers.rows import records_of_rows
+from localcrag.errors import UnreadableError
+from localcrag.types import Page
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+
+_COLUMNS = 1000
+
+
+def read_xlsx(data: bytes, limits: Limits) -> Parsed:
+    """The values last saved in each visible sheet (not the formulas), row by row.
+
+    Rows are streamed, so a sheet with one cell in its last row costs no more than what it holds.
+    Raises UnreadableError: damaged, or a zip bomb.
+    """
+    with archive.opened(data, "XLSX", limits) as container:
+        title = core_title(container)
+        book = _opened(data)
+        try:
+            pages = tuple(_pages(book, limits))
+        except (*archive.DAMAGED, ValueError, TypeError, IndexError, SyntaxError) as error:
+            raise UnreadableError("damaged XLSX") from error
+        finally:
+            book.close()
+    return Parsed(title, MEDIA_TYPES[Kind.XLSX], pages)
+
+
+def _opened(data: bytes) -> Workbook:
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    except (
+        *archive.DAMAGED,
+        InvalidFileException,
+        ValueError,
+        TypeError,
+        AttributeError,
+        SyntaxError,
+    ) as error:
+        raise UnreadableError("damaged XLSX") from error
+
+
+def _pages(book: Workbook, limits: Limits) -> Iterator[Page]:
+    for number, sheet in enumerate(book.worksheets, start=1):
+        if sheet.sheet_state == "visible":
+            text = joined(records_of_rows(_rows(sheet)), limits)
+            if text:
+                yield Page(number, f"# {sheet.title}\n\n{text}")
+
+
+def _rows(sheet: ReadOnlyWorksheet) -> Iterator[list[str]]:
+    for row in sheet.iter_rows(values_only=True, max_col=_COLUMNS):
+        cells = [_shown(value) for value in row]
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            yield cells
+
+
+def _shown(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float() if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        case datetime() if value.time() == time():
+            return value.date().isoformat()
+        case datetime():
+            return value.isoformat(sep=" ")
+        case _:
+            return " ".join(str(value).split())

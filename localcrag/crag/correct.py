@@ -1,0 +1,157 @@
+"""Correction: other searches of the same documents, and, if it is allowed, of the web.
+
+Each step is tried at most once for a question, makes a bounded number of searches, and returns
+the passages that no earlier search had brought. A step whose model call fails is reported as
+degraded and brings nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from localcrag.crag import prompts
+from localcrag.crag.parts import Inquiry
+from localcrag.crag.retrieve import distinct, rerank
+from localcrag.errors import ModelError, WebError
+from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
+from localcrag.types import (
+    CorrectionKind,
+    Document,
+    Hit,
+    Origin,
+    Page,
+    WebPage,
+    WebPolicy,
+)
+
+Step = Callable[[Inquiry], Steps[list[Hit]]]
+PAGE_PASSAGES = 40
+"""Passages of one web page that are looked at; the rest of a longer page is left alone."""
+
+
+def by_rewriting(inquiry: Inquiry) -> Steps[list[Hit]]:
+    """The question as one search line (CRAG, section 4.5: the rewriter), searched again."""
+    try:
+        line = inquiry.parts.model.line(prompts.rewrite(inquiry.question))
+    except ModelError as error:
+        yield Degraded("rewrite", str(error))
+        return []
+    return (yield from _search_again(inquiry, CorrectionKind.REWRITE, [line]))
+
+
+def by_phrasings(inquiry: Inquiry) -> Steps[list[Hit]]:
+    """The question in several other wordings, searched together and fused by rank."""
+    lines: list[str] = []
+    for _ in range(inquiry.options.phrasings):
+        try:
+            lines.append(
+                inquiry.parts.model.line(prompts.phrasing(inquiry.question, [*inquiry.tried, *lines]))
+            )
+        except ModelError as error:
+            yield Degraded("phrasings", str(error))
+            break
+    return (yield from _search_again(inquiry, CorrectionKind.PHRASINGS, lines))
+
+
+def by_neighbours(inquiry: Inquiry) -> Steps[list[Hit]]:
+    """The passages before and after the best two: an answer may begin where a passage ends."""
+    judged = [grade for grade in inquiry.grades if grade.confidence is not None]
+    best = sorted(judged, key=lambda grade: -(grade.confidence or 0.0))[:2]
+    around = [
+        Hit(passage, grade.hit.score, grade.hit.similarity)
+        for grade in best
+        for passage in inquiry.parts.store.neighbours(grade.hit.passage)
+    ]
+    fresh = inquiry.unseen(distinct(around))
+    yield Corrected(CorrectionKind.NEIGHBOURS, inquiry.question, tuple(fresh))
+    return fresh
+
+
+def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
+    """One line to SearXNG, the pages it names, and their best passages.
+
+    The line is made from the user's own question alone: nothing of a document, a page or an
+    earlier turn of the conversation can reach it.
+    """
+    web, fetcher = inquiry.parts.web, inquiry.parts.fetcher
+    if web is None or fetcher is None or inquiry.options.web_policy is WebPolicy.NEVER:
+        return []
+    query, refusal = yield from _web_query(inquiry)
+    if refusal:
+        yield WebAsked(query, False, 0, refusal)
+        return []
+    try:
+        results = web.search(query, limit=inquiry.options.web_results)
+    except WebError as error:
+        yield WebAsked(query, True, 0, str(error))
+        yield Degraded("web search", str(error))
+        return []
+    yield WebAsked(query, True, len(results))
+    hits: list[Hit] = []
+    for page in fetcher.fetch(results):
+        yield PageRead(page.url, len(page.text), page.degraded)
+        hits += _hits(inquiry, page)
+    best = _best(inquiry, hits)
+    fresh = inquiry.unseen(best)
+    yield Corrected(CorrectionKind.WEB, query, tuple(fresh))
+    return fresh
+
+
+STEPS: Mapping[CorrectionKind, Step] = {
+    CorrectionKind.REWRITE: by_rewriting,
+    CorrectionKind.PHRASINGS: by_phrasings,
+    CorrectionKind.NEIGHBOURS: by_neighbours,
+    CorrectionKind.WEB: by_web,
+}
+
+
+def _search_again(inquiry: Inquiry, kind: CorrectionKind, lines: Sequence[str]) -> Steps[list[Hit]]:
+    queries = inquiry.untried(lines)
+    yield Rewritten(kind, tuple(queries))
+    if not queries:
+        return []
+    hits = yield from inquiry.retriever.search(queries, inquiry.question, inquiry.filter)
+    fresh = inquiry.unseen(hits)
+    yield Corrected(kind, " | ".join(queries), tuple(fresh))
+    return fresh
+
+
+def _web_query(inquiry: Inquiry) -> Steps[tuple[str, str]]:
+    """The query to send, and the reason not to ("" where it may go)."""
+    try:
+        query = inquiry.parts.model.line(prompts.rewrite(inquiry.asked))
+    except ModelError as error:
+        yield Degraded("rewrite", str(error))
+        query = " ".join(inquiry.asked.split())
+    yield Rewritten(CorrectionKind.WEB, (query,))
+    if inquiry.options.web_policy is WebPolicy.AUTO:
+        return query, ""
+    if inquiry.options.consent is None:
+        return query, "nobody to ask for consent"
+    allowed = inquiry.options.consent(query)
+    return (allowed, "") if allowed else (query, "not allowed")
+
+
+def _hits(inquiry: Inquiry, page: WebPage) -> list[Hit]:
+    """The passages of a page, with their similarity to the question."""
+    if not page.text.strip():
+        return []
+    digest = hashlib.sha256(page.text.encode()).hexdigest()
+    document = Document(page.url, digest, page.title, "text/html", (Page(None, page.text),))
+    passages = inquiry.parts.split(document)[:PAGE_PASSAGES]
+    vectors = inquiry.parts.embedder.encode([inquiry.question, *(p.text for p in passages)])
+    cosines = vectors[1:] @ vectors[0]
+    return [
+        Hit(replace(passage, origin=Origin.WEB), float(cosine), float(cosine))
+        for passage, cosine in zip(passages, cosines, strict=True)
+    ]
+
+
+def _best(inquiry: Inquiry, hits: Sequence[Hit]) -> list[Hit]:
+    """The most promising web passages, as many as a search of the documents would bring."""
+    nearest = distinct(sorted(hits, key=lambda hit: -hit.score))[: inquiry.options.candidates]
+    if inquiry.parts.evaluator and nearest:
+        nearest = rerank(inquiry.question, nearest, inquiry.parts.evaluator)
+    return nearest[: inquiry.options.passages]

@@ -1,0 +1,138 @@
+"""Two ways to answer from evidence: write, citing keys that exist; or quote, inventing nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from localcrag.crag import prompts
+from localcrag.crag.parts import Inquiry, Outcome
+from localcrag.crag.refine import joined, numbered, strips
+from localcrag.crag.verify import Verifier, by_sentence, cite
+from localcrag.errors import ContextOverflow
+from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
+from localcrag.types import Citation, Evidence, Finish, Origin, Status, Strip
+
+QUOTES = 3
+"""Quotations in a quoted answer, at most."""
+NEAR_BEST = 0.5
+"""A quotation beside the best one must be judged at least this fraction as probable."""
+
+
+def write(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]:
+    """The model writes; it can cite only keys that exist, and a sentence is verified before it is shown."""
+    evidence = yield from _fitting(inquiry, numbered(joined(kept)))
+    yield Gathered(tuple(evidence))
+    verifier = Verifier(inquiry.question, evidence)
+    shown = ""
+    for sentence in by_sentence(_written(inquiry, evidence)):
+        if checked := verifier.check(sentence):
+            shown += checked
+            yield Delta(checked)
+    citations, gone = still_there(inquiry, verifier.citations())
+    yield Verified((*verifier.removed, *gone))
+    finish = inquiry.parts.model.last_finish
+    if finish is not Finish.STOP:
+        yield Degraded("answer", _ENDINGS[finish])
+    return Outcome(_status(shown, citations, finish, sure), tuple(citations))
+
+
+def quote(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]:
+    """The strips that answer, verbatim, each with its key."""
+    judged = inquiry.parts.evaluator is not None
+    chosen = _most_probable(kept) if judged else (yield from _chosen_by_model(inquiry, kept))
+    evidence = numbered(joined(chosen))
+    yield Gathered(tuple(evidence))
+    citations, gone = still_there(inquiry, [cite(item) for item in evidence])
+    held = {citation.key for citation in citations}
+    shown = [item for item in evidence if item.key in held]
+    for position, item in enumerate(shown):
+        gap = "\n\n" if position else ""
+        yield Delta(f"{gap}{' '.join(item.text.split())} [{item.key}]")
+    yield Verified(tuple(gone))
+    if not shown:
+        return Outcome(Status.NOT_FOUND)
+    return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(citations))
+
+
+def still_there(inquiry: Inquiry, citations: Sequence[Citation]) -> tuple[list[Citation], list[str]]:
+    """The citations whose quote is exactly what the store holds at their span, and why the others went."""
+    kept, gone = [], []
+    hashes = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage.document for g in inquiry.grades}
+    for citation in citations:
+        if citation.origin is Origin.DOCUMENTS:
+            text = inquiry.parts.store.text(hashes[citation.source, citation.page], citation.page)
+            if text[citation.start : citation.end] != citation.quote:
+                gone.append(f"citation [{citation.key}]: {citation.source} has changed since it was read")
+                continue
+        kept.append(citation)
+    return kept, gone
+
+
+_ENDINGS = {
+    Finish.LENGTH: "cut short at the longest length allowed",
+    Finish.CONTEXT: "cut short: the model's context is full",
+    Finish.REPEAT: "stopped: the model began to repeat itself",
+}
+
+
+def _status(shown: str, citations: Sequence[Citation], finish: Finish, sure: bool) -> Status:
+    text = shown.strip()
+    if not text or text.strip("\"'“” ") == prompts.NOT_IN_EVIDENCE:
+        return Status.NOT_FOUND
+    if finish is not Finish.STOP:
+        return Status.TRUNCATED
+    return Status.ANSWERED if sure and citations else Status.UNSURE
+
+
+def _written(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Iterator[str]:
+    keys = "|".join(str(item.key) for item in evidence)
+    return inquiry.parts.model.stream(
+        prompts.answer(inquiry.question, evidence),
+        pattern=rf"([^\[\]]|\[({keys})\])+",
+        max_tokens=inquiry.options.answer_tokens,
+    )
+
+
+def _fitting(inquiry: Inquiry, evidence: list[Evidence]) -> Steps[list[Evidence]]:
+    """The evidence that fits the context; what does not is dropped from the least probable on."""
+    model = inquiry.parts.model
+    room = model.context - inquiry.options.answer_tokens
+    ranked = sorted(evidence, key=lambda item: -item.strip.score)
+    while ranked:
+        kept = sorted(ranked, key=lambda item: item.key)
+        if (needed := model.count(prompts.answer(inquiry.question, kept))) <= room:
+            break
+        ranked.pop()
+    if not ranked and evidence:
+        raise ContextOverflow(
+            f"the answer needs {needed} tokens for one passage alone, and the context holds {model.context}",
+            hint="raise model.context, or ask a shorter question",
+        )
+    if dropped := len(evidence) - len(ranked):
+        yield Degraded("evidence", f"{dropped} of {len(evidence)} pieces did not fit the context")
+    return sorted(ranked, key=lambda item: item.key)
+
+
+def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
+    if not kept:
+        return []
+    floor = NEAR_BEST * max(strip.score for strip in kept)
+    best = sorted(kept, key=lambda strip: -strip.score)[:QUOTES]
+    return [strip for strip in kept if strip in best and strip.score >= floor]
+
+
+def _chosen_by_model(inquiry: Inquiry, kept: Sequence[Strip]) -> Steps[list[Strip]]:
+    """Without an evaluator, the model picks sentences by number, under a pattern that allows nothing else."""
+    sentences = [part for strip in kept for part in strips(strip.passage)]
+    evidence = yield from _fitting(inquiry, numbered(sentences))
+    if not evidence:
+        return []
+    keys = "|".join(str(item.key) for item in evidence)
+    pattern = rf"none|({keys})(, ({keys})){{0,{QUOTES - 1}}}"
+    picked = "".join(
+        inquiry.parts.model.stream(prompts.select(inquiry.question, evidence), pattern=pattern, max_tokens=16)
+    )
+    if picked == "none":
+        return []
+    wanted = {int(key) for key in picked.split(", ")}
+    return [item.strip for item in evidence if item.key in wanted]

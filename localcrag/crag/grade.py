@@ -1,0 +1,132 @@
+"""Who judges a passage: the language model, the evaluator, or both.
+
+A grader gives each hit a verdict and P(the passage helps); a grade that could not be had is
+``error`` with its reason, and never counts as yes or no.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from localcrag.crag import prompts
+from localcrag.errors import LocalCragError
+from localcrag.protocols import Evaluator, LanguageModel
+from localcrag.types import Choice, Grade, GraderKind, Hit, Thresholds, Verdict
+
+OPTIONS = ("yes", "no")
+
+
+class Grader(Protocol):
+    """Judges hits; ``thresholds`` are the bounds of the CRAG action on its confidences."""
+
+    @property
+    def kind(self) -> GraderKind: ...
+    @property
+    def thresholds(self) -> Thresholds: ...
+
+    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+        """One grade per hit, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class YesNoGrader:
+    """The language model's constrained yes or no, its probability as the confidence."""
+
+    model: LanguageModel
+    thresholds: Thresholds
+    kind: GraderKind = GraderKind.YESNO
+
+    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+        choices = ask(self.model, question, [hit.passage.text for hit in hits])
+        return [self._grade(hit, choice) for hit, choice in zip(hits, choices, strict=True)]
+
+    def _grade(self, hit: Hit, choice: Choice | Exception) -> Grade:
+        if isinstance(choice, Exception):
+            return Grade(hit, Verdict.ERROR, None, str(choice))
+        return Grade(hit, Verdict(choice.text), choice.probabilities[0])
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorGrader:
+    """The evaluator's probability alone; yes from ``thresholds.upper`` on."""
+
+    evaluator: Evaluator
+    thresholds: Thresholds
+    kind: GraderKind = GraderKind.EVALUATOR
+
+    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+        scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
+        return [_judged(hit, p, self.thresholds) for hit, p in zip(hits, scores, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """A logistic regression over the log-odds of both judges and the cosine of question and passage."""
+
+    evaluator: float
+    model: float
+    similarity: float
+    bias: float
+
+    def __call__(self, p_evaluator: float, p_model: float, similarity: float) -> float:
+        """P(relevant), in [0, 1]."""
+        z = self.evaluator * _logit(p_evaluator) + self.model * _logit(p_model)
+        return _sigmoid(z + self.similarity * similarity + self.bias)
+
+
+@dataclass(frozen=True, slots=True)
+class FusedGrader:
+    """A small language model's yes or no, fused with the evaluator and the similarity.
+
+    Where one of the two judges fails on a passage, the grade is an error: half a fusion is not
+    on the scale that the thresholds were fitted on.
+    """
+
+    model: LanguageModel
+    evaluator: Evaluator
+    fusion: Fusion
+    thresholds: Thresholds
+    kind: GraderKind = GraderKind.FUSED
+
+    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+        texts = [hit.passage.text for hit in hits]
+        scores = self.evaluator.score(question, texts)
+        choices = ask(self.model, question, texts)
+        return [self._grade(*row) for row in zip(hits, scores, choices, strict=True)]
+
+    def _grade(self, hit: Hit, score: float, choice: Choice | Exception) -> Grade:
+        if isinstance(choice, Exception):
+            return Grade(hit, Verdict.ERROR, None, str(choice))
+        p = self.fusion(score, choice.probabilities[0], hit.similarity or 0.0)
+        return _judged(hit, p, self.thresholds)
+
+
+def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choice | Exception]:
+    """The model's constrained yes/no for each text; the question is read once for all of them."""
+    if not texts:
+        return []
+    choices = model.choose([prompts.grade(question, text) for text in texts], OPTIONS)
+    return [_checked(choice) for choice in choices]
+
+
+def _checked(choice: Choice | Exception) -> Choice | Exception:
+    if isinstance(choice, Choice) and choice.text not in OPTIONS:
+        return LocalCragError(f"the grade is {choice.text!r}, neither yes nor no")
+    return choice
+
+
+def _judged(hit: Hit, p: float, thresholds: Thresholds) -> Grade:
+    return Grade(hit, Verdict.YES if p >= thresholds.upper else Verdict.NO, p)
+
+
+def _logit(p: float, floor: float = 1e-4) -> float:
+    p = min(max(p, floor), 1 - floor)
+    return math.log(p / (1 - p))
+
+
+def _sigmoid(z: float) -> float:
+    return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))

@@ -1,0 +1,138 @@
+"""What one loop is made of, and the state of one question on its way through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from localcrag.filters import Filter
+
+from localcrag.crag.grade import Grader
+from localcrag.crag.retrieve import Retriever
+from localcrag.protocols import (
+    Consent,
+    Embedder,
+    Evaluator,
+    LanguageModel,
+    PageFetcher,
+    PassageStore,
+    WebSearch,
+)
+from localcrag.types import (
+    Citation,
+    CorrectionKind,
+    Document,
+    Grade,
+    Hit,
+    Mode,
+    Passage,
+    Policy,
+    Status,
+    Tokens,
+    Turn,
+    WebPolicy,
+)
+
+LOCAL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.PHRASINGS, CorrectionKind.NEIGHBOURS)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The adapters behind their protocols; ``split`` cuts a fetched page into passages."""
+
+    store: PassageStore
+    embedder: Embedder
+    model: LanguageModel
+    grader: Grader
+    split: Callable[[Document], list[Passage]]
+    evaluator: Evaluator | None = None
+    web: WebSearch | None = None
+    fetcher: PageFetcher | None = None
+
+    def tokens(self) -> Tokens:
+        """Everything the models read and wrote so far."""
+        return self.model.tokens + (self.evaluator.tokens if self.evaluator else Tokens())
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How this question is to be answered.
+
+    ``corrections`` are the local steps in the order they are tried; ``consent`` is asked before
+    each web query where ``web_policy`` is ``ask``.
+    """
+
+    policy: Policy = Policy.CRAG
+    mode: Mode = Mode.WRITE
+    passages: int = 6
+    candidates: int = 24
+    phrasings: int = 3
+    strips: int = 6
+    answer_tokens: int = 384
+    corrections: tuple[CorrectionKind, ...] = LOCAL_CORRECTIONS
+    web_policy: WebPolicy = WebPolicy.NEVER
+    web_results: int = 5
+    consent: Consent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What the user asked: the question, the turns before it, and a filter on the documents."""
+
+    question: str
+    history: tuple[Turn, ...] = ()
+    filter: Filter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the loop ended: beside the events, all that the answer needs."""
+
+    status: Status
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(slots=True)
+class Inquiry:
+    """The state of one question: what was asked, tried, seen and judged so far.
+
+    ``question`` stands alone; ``asked`` is the user's own line, and the only text that a web query
+    is ever made from.
+    """
+
+    parts: Parts
+    options: Options
+    question: str
+    asked: str
+    filter: Filter | None = None
+    grades: list[Grade] = field(default_factory=list)
+    _tried: list[str] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    @property
+    def retriever(self) -> Retriever:
+        parts, options = self.parts, self.options
+        return Retriever(parts.store, parts.embedder, parts.evaluator, options.passages, options.candidates)
+
+    @property
+    def tried(self) -> Sequence[str]:
+        return tuple(self._tried)
+
+    def untried(self, queries: Iterable[str]) -> list[str]:
+        """The queries that say something new, now marked as tried."""
+        fresh = []
+        for query in queries:
+            if _folded(query) not in {_folded(known) for known in self._tried}:
+                self._tried.append(query)
+                fresh.append(query)
+        return fresh
+
+    def unseen(self, hits: Iterable[Hit]) -> list[Hit]:
+        """The hits not brought by an earlier search, now marked as seen."""
+        fresh = [hit for hit in hits if hit.passage.id not in self._seen]
+        self._seen |= {hit.passage.id for hit in fresh}
+        return fresh
+
+
+def _folded(query: str) -> str:
+    return " ".join(query.casefold().split()).rstrip("?.! ")

@@ -1,0 +1,94 @@
+"""Knowledge refinement: passages are cut into strips, and the strips that help are kept.
+
+Section 4.4 of the CRAG paper (arXiv 2401.15884): decompose, filter, recompose. A strip is one
+sentence here, found by the Unicode-aware rules of ``sentencex``; it keeps its span in the
+document's stored text, so that a citation points at the sentence and not at the passage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from localcrag.protocols import Evaluator
+from localcrag.types import Evidence, Passage, Strip
+
+MIN_STRIP = 20
+"""Characters; a shorter sentence ("See Fig. 3.") is judged together with the one before it."""
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences of a text, without the white space around them."""
+    from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
+
+    spans: list[tuple[int, int]] = []
+    for boundary in get_sentence_boundaries("en", text):
+        raw = text[boundary["start_index"] : boundary["end_index"]]
+        body = raw.strip()
+        if body:
+            start = boundary["start_index"] + raw.index(body[0])
+            spans.append((start, start + len(body)))
+    return spans
+
+
+def strips(passage: Passage) -> list[Strip]:
+    """A passage as sentence strips, in order; one strip at least for a passage with any text."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sentences(passage.text):
+        if spans and end - start < MIN_STRIP:
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return [_strip(passage, start, end, 0.0) for start, end in spans]
+
+
+def whole(passage: Passage, score: float) -> Strip:
+    """A passage as a single strip, where there is no evaluator to judge its sentences."""
+    return _strip(passage, 0, len(passage.text), score)
+
+
+def refine(
+    question: str, passages: Sequence[Passage], evaluator: Evaluator, *, limit: int, floor: float
+) -> tuple[list[Strip], int]:
+    """The best ``limit`` strips with P ≥ ``floor``, and how many were dropped.
+
+    The strips come in the order of the passages, and in document order within one.
+    """
+    cut = [strip for passage in passages for strip in strips(passage)]
+    scores = evaluator.score(question, [strip.text for strip in cut])
+    judged = [replace(strip, score=score) for strip, score in zip(cut, scores, strict=True)]
+    best = sorted(range(len(judged)), key=lambda i: -judged[i].score)[:limit]
+    kept = [judged[i] for i in sorted(best) if judged[i].score >= floor]
+    return kept, len(judged) - len(kept)
+
+
+def joined(kept: Sequence[Strip]) -> list[Strip]:
+    """Strips that follow each other in one passage become one, with the higher score of the two."""
+    merged: list[Strip] = []
+    for _, group in groupby(kept, key=lambda strip: strip.passage.id):
+        for strip in sorted(group, key=lambda strip: strip.start):
+            last = merged[-1] if merged else None
+            if last and last.passage.id == strip.passage.id and not _between(last, strip).strip():
+                start = last.start - last.passage.start
+                merged[-1] = _strip(
+                    strip.passage, start, strip.end - strip.passage.start, max(last.score, strip.score)
+                )
+            else:
+                merged.append(strip)
+    return merged
+
+
+def numbered(kept: Sequence[Strip]) -> list[Evidence]:
+    """Strips as evidence, keyed from 1."""
+    return [Evidence(key, strip) for key, strip in enumerate(kept, 1)]
+
+
+def _between(first: Strip, second: Strip) -> str:
+    origin = first.passage.start
+    return first.passage.text[first.end - origin : second.start - origin]
+
+
+def _strip(passage: Passage, start: int, end: int, score: float) -> Strip:
+    """A strip from offsets into the passage's own text."""
+    return Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], score)

@@ -1,0 +1,76 @@
+"""Retrieval: hybrid search, and the evaluator's new order of a wider list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from localcrag.filters import Filter
+
+from localcrag.events import Reranked, Retrieved, Steps
+from localcrag.protocols import Embedder, Evaluator, PassageStore
+from localcrag.types import Hit
+
+RRF_K = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    """Searches one knowledge base; with an evaluator, ``candidates`` hits are reranked to ``passages``."""
+
+    store: PassageStore
+    embedder: Embedder
+    evaluator: Evaluator | None
+    passages: int
+    candidates: int
+
+    def search(self, queries: Sequence[str], question: str, filter: Filter | None = None) -> Steps[list[Hit]]:
+        """Yields Retrieved for each query and Reranked once; returns the best hits.
+
+        The hits of several queries are fused by rank; whatever the queries, a hit is judged by
+        how it bears on the ``question``.
+        """
+        wide = max(self.candidates, self.passages) if self.evaluator else self.passages
+        vectors = self.embedder.encode(list(queries))
+        lists: list[list[Hit]] = []
+        for query, vector in zip(queries, vectors, strict=True):
+            hits = distinct(self.store.search(query, vector, k=wide, filter=filter))
+            lists.append(hits)
+            yield Retrieved(query, tuple(hits))
+        found = lists[0] if len(lists) == 1 else fuse(lists)
+        if self.evaluator and found:
+            found = rerank(question, found[:wide], self.evaluator)
+            found = found[: self.passages]
+            yield Reranked(tuple(found))
+        return found[: self.passages]
+
+
+def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Reciprocal rank fusion of several ranked lists: score Σ 1 / (60 + rank), ranks from 1."""
+    scores: dict[str, float] = {}
+    hits: dict[str, Hit] = {}
+    for ranked in lists:
+        for rank, hit in enumerate(ranked, 1):
+            scores[hit.passage.id] = scores.get(hit.passage.id, 0.0) + 1 / (RRF_K + rank)
+            hits.setdefault(hit.passage.id, hit)
+    best = sorted(hits, key=lambda id: -scores[id])
+    return distinct([replace(hits[id], score=scores[id]) for id in best])
+
+
+def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator) -> list[Hit]:
+    """The hits in the order of the evaluator's judgement fused with their rank."""
+    scores = evaluator.score(question, [hit.passage.text for hit in hits])
+    judged = sorted(range(len(hits)), key=lambda i: -scores[i])
+    by_score = {i: rank for rank, i in enumerate(judged, 1)}
+    fused = [1 / (RRF_K + by_score[i]) + 1 / (RRF_K + rank) for rank, i in enumerate(range(len(hits)), 1)]
+    order = sorted(range(len(hits)), key=lambda i: -fused[i])
+    return [replace(hits[i], score=fused[i]) for i in order]
+
+
+def distinct(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without those whose text an earlier one already has (copies of one document)."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(" ".join(hit.passage.text.split()), hit)
+    return list(first.values())

@@ -1,0 +1,142 @@
+"""A BERT sentence encoder in NumPy: the vectors of sentence-transformers without loading torch.
+
+Importing torch, transformers and sentence-transformers takes seconds; embedding one question takes
+milliseconds. So a few short texts are encoded here, and a corpus by sentence-transformers, which
+stays the reference: the contract suite holds the two to the same vectors within 1e-6.
+
+The model is that of Devlin et al. (arXiv 1810.04805), the pooling the mean over the tokens of Reimers
+and Gurevych (arXiv 1908.10084), as the files of all-MiniLM-L6-v2 describe it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localcrag.errors import ModelFileError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float32]
+
+_GRID = np.linspace(-6.0, 6.0, 32_769)
+_ERF = np.array([math.erf(x) for x in _GRID])
+
+
+def supports(folder: Path) -> bool:
+    """Whether the model in ``folder`` is a plain BERT with mean pooling and unit vectors."""
+    try:
+        config = _json(folder / "config.json")
+        modules = _json(folder / "modules.json")
+        pooling = _json(folder / modules[1]["path"] / "config.json")
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    kinds = [module["type"].rpartition(".")[2] for module in modules]
+    modes = {name for name, on in pooling.items() if name.startswith("pooling_mode_") and on}
+    return (
+        kinds == ["Transformer", "Pooling", "Normalize"]
+        and modes == {"pooling_mode_mean_tokens"}
+        and (config.get("model_type"), config.get("hidden_act")) == ("bert", "gelu")
+        and config.get("position_embedding_type", "absolute") == "absolute"
+        and not _optional(folder / "config_sentence_transformers.json").get("prompts")
+        and (folder / "model.safetensors").is_file()
+        and (folder / "tokenizer.json").is_file()
+    )
+
+
+class BertEncoder:
+    """The model in ``folder``, read whole when made. Raises ModelFileError where its files are damaged."""
+
+    def __init__(self, folder: Path) -> None:
+        from safetensors import SafetensorError, safe_open
+        from tokenizers import Tokenizer
+
+        config = _json(folder / "config.json")
+        self._heads: int = config["num_attention_heads"]
+        self._epsilon: float = config["layer_norm_eps"]
+        self._layers = [f"encoder.layer.{i}." for i in range(config["num_hidden_layers"])]
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        limit = _optional(folder / "sentence_bert_config.json").get("max_seq_length")
+        self._tokenizer.enable_truncation(limit or config["max_position_embeddings"])
+        try:
+            with safe_open(folder / "model.safetensors", framework="numpy") as file:
+                self._weights = {name: _aligned(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError) as error:
+            raise ModelFileError(f"cannot read {folder / 'model.safetensors'}: {error}") from error
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        """Unit vectors of shape (len(texts), dimension), float32.
+
+        One thread: matrices this small gain nothing from more, and on a busy machine threads that
+        wait for one another cost twenty times what they save.
+        """
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, user_api="blas"):
+            return np.stack([self._embed(text) for text in texts])
+
+    def _embed(self, text: str) -> Array:
+        ids = self._tokenizer.encode(text.strip()).ids
+        x = (
+            self._weights["embeddings.word_embeddings.weight"][ids]
+            + self._weights["embeddings.position_embeddings.weight"][: len(ids)]
+            + self._weights["embeddings.token_type_embeddings.weight"][0]
+        )
+        x = self._normalize(x, "embeddings.LayerNorm")
+        for layer in self._layers:
+            attended = self._attend(x, layer + "attention.")
+            x = self._normalize(x + attended, layer + "attention.output.LayerNorm")
+            inner = _gelu(self._linear(x, layer + "intermediate.dense"))
+            x = self._normalize(x + self._linear(inner, layer + "output.dense"), layer + "output.LayerNorm")
+        mean = x.mean(axis=0)
+        unit: Array = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+        return unit
+
+    def _attend(self, x: Array, name: str) -> Array:
+        """Multi-head self-attention over one text; no mask is needed, since nothing is padded."""
+        query, key, value = (
+            self._linear(x, f"{name}self.{part}").reshape(len(x), self._heads, -1).transpose(1, 0, 2)
+            for part in ("query", "key", "value")
+        )
+        scores = query @ key.transpose(0, 2, 1) / np.float32(math.sqrt(query.shape[-1]))
+        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        scores /= scores.sum(axis=-1, keepdims=True)
+        mixed = (scores @ value).transpose(1, 0, 2).reshape(len(x), -1)
+        return self._linear(mixed, name + "output.dense")
+
+    def _linear(self, x: Array, name: str) -> Array:
+        y: Array = x @ self._weights[name + ".weight"].T + self._weights[name + ".bias"]
+        return y
+
+    def _normalize(self, x: Array, name: str) -> Array:
+        centred = x - x.mean(axis=-1, keepdims=True)
+        scale = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(self._epsilon))
+        y: Array = centred / scale * self._weights[name + ".weight"] + self._weights[name + ".bias"]
+        return y
+
+
+def _aligned(tensor: Array) -> Array:
+    """The tensor where a BLAS can use it; as the file maps it, NumPy would multiply it element by element."""
+    return np.require(tensor, np.float32, ["ALIGNED", "C_CONTIGUOUS"])
+
+
+def _gelu(x: Array) -> Array:
+    """The exact GELU, its error function interpolated to 2e-8."""
+    erf = np.interp(x * np.float32(math.sqrt(0.5)), _GRID, _ERF).astype(np.float32)
+    y: Array = x * np.float32(0.5) * (np.float32(1) + erf)
+    return y
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+def _optional(path: Path) -> Any:
+    return _json(path) if path.is_file() else {}

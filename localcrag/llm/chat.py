@@ -1,0 +1,194 @@
+"""From a prompt to tokens, through the model's own chat template.
+
+A template is rendered once, with unguessable placeholders where the system and the user text go,
+and cut at them. The template's own pieces are tokenised with control tokens recognised, the texts
+as plain text: nothing in a document can spell a control token. Three traps are dealt with here:
+
+- A vocabulary may list markup (``<think>``, ``<tool_call>``) as "user defined", which llama.cpp
+  recognises in plain text too; and some templates mark turns with plain words (``[INST]``). Both are
+  cut in the middle before tokenising, so that a text never gives the marker's own tokens.
+- SentencePiece puts a space before every separately tokenised piece. Each piece after the first is
+  tokenised behind a line break, which is taken off again.
+- A reasoning model's template may open a thought: it is told not to, and an opened one is closed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, NoReturn
+
+from localcrag.errors import ModelFileError
+from localcrag.types import Data, Prompt
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from localcrag.llm.runtime import Model
+
+FALLBACK = "{% for message in messages %}{{ message.content }}\n\n{% endfor %}Answer:"
+"""The template of a model that has none (a base model): the texts one below the other."""
+
+_MARKERS = ("[INST]", "[/INST]", "<<SYS>>", "<</SYS>>")
+_THOUGHTS = (("<think>", "</think>"), ("<|channel>thought", "<channel|>"), ("<thinking>", "</thinking>"))
+_SWITCHES = {"enable_thinking": False, "thinking": False}
+_TAG = re.compile(r"[<\[]\S+[>\]]")
+
+
+def looks_like_markup(spelling: str) -> bool:
+    """Is a user-defined token a tag of the chat format rather than text?"""
+    return _TAG.fullmatch(spelling) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in a rendered template where a prompt's text goes: ``system`` or ``user``."""
+
+    role: str
+
+
+class ChatFormat:
+    """The chat template of a model, ready to turn prompts into tokens."""
+
+    def __init__(self, model: Model, template: str) -> None:
+        self._model = model
+        self._template = _compile(template or FALLBACK)
+        self._layouts: dict[bool, tuple[str | Slot, ...]] = {}
+        tags = [text for _, text in model.user_defined if looks_like_markup(text)]
+        longest_first = sorted({*tags, *_MARKERS}, key=len, reverse=True)
+        self._defused = re.compile("|".join(re.escape(tag) for tag in longest_first))
+
+    def tokens(self, prompt: Prompt) -> list[int]:
+        """The token ids of a whole prompt, the beginning-of-text token exactly once where one belongs."""
+        system = prompt.system.strip()
+        user = "".join(part.text if isinstance(part, Data) else part for part in prompt.user).strip()
+        layout = self._layout(bool(system))
+        if system and Slot("system") not in layout:
+            user = f"{system}\n\n{user}"
+        texts = {"system": system, "user": user}
+        ids: list[int] = []
+        for piece in layout:
+            if isinstance(piece, Slot):
+                ids += self._plain(texts[piece.role], first=not ids)
+            else:
+                ids += self._piece(piece, special=True, first=not ids)
+        bos = self._model.bos
+        if bos is not None:
+            while ids[:1] == [bos]:
+                del ids[0]
+            ids.insert(0, bos)
+        return ids
+
+    def _plain(self, text: str, *, first: bool) -> list[int]:
+        ids: list[int] = []
+        start = 0
+        for match in self._defused.finditer(text):
+            middle = (match.start() + match.end()) // 2
+            ids += self._piece(text[start:middle], special=False, first=first and not ids)
+            start = middle
+        return ids + self._piece(text[start:], special=False, first=first and not ids)
+
+    def _piece(self, text: str, *, special: bool, first: bool) -> list[int]:
+        if not text:
+            return []
+        if first or not self._model.sentencepiece:
+            return self._model.tokenize(text, special=special)
+        line = self._model.tokenize("\n", special=False)
+        ids = self._model.tokenize("\n" + text, special=special)
+        return ids[len(line) :] if ids[: len(line)] == line else self._model.tokenize(text, special=special)
+
+    # -------------------------------------------------------------------------------- template
+
+    def _layout(self, system: bool) -> tuple[str | Slot, ...]:
+        if system not in self._layouts:
+            self._layouts[system] = self._rendered(system)
+        return self._layouts[system]
+
+    def _rendered(self, system: bool) -> tuple[str | Slot, ...]:
+        marks = {"system": secrets.token_hex(16), "user": secrets.token_hex(16)}
+        messages = [{"role": role, "content": mark} for role, mark in marks.items()]
+        text = self._render(messages) if system else None
+        if text is None or marks["system"] not in text:
+            # No system text, or a template that refuses or drops it: the user's text carries both.
+            text = self._render(messages[1:])
+        if text is None or marks["user"] not in text:
+            raise ModelFileError(
+                "The model's chat template leaves out the user's text.",
+                hint="Choose another model, or a corrected GGUF of this one.",
+            )
+        roles = {mark: role for role, mark in marks.items()}
+        pieces = re.split(f"({'|'.join(marks.values())})", _thought_closed(text))
+        return tuple(Slot(roles[piece]) if piece in roles else piece for piece in pieces if piece)
+
+    def _render(self, messages: list[dict[str, str]]) -> str | None:
+        """The rendered template, or None where it refuses these messages."""
+        from jinja2 import TemplateError
+
+        try:
+            return self._template.render(
+                messages=messages,
+                add_generation_prompt=True,
+                bos_token=self._model.spelling(self._model.first),
+                eos_token=self._model.spelling(self._model.last),
+                tools=None,
+                documents=None,
+                strftime_now=lambda layout: datetime.now().strftime(layout),
+                raise_exception=_refuse,
+                **_SWITCHES,
+            )
+        except (TemplateError, TypeError, ValueError, KeyError) as error:
+            if len(messages) > 1:
+                return None
+            raise ModelFileError(
+                f"The model's chat template cannot be used: {error}.",
+                hint="Choose another model, or a corrected GGUF of this one.",
+            ) from error
+
+
+def _thought_closed(text: str) -> str:
+    """The rendered prompt with a thought that its end leaves open closed again, empty."""
+    for opening, closing in _THOUGHTS:
+        if text.rfind(opening) > text.rfind(closing) and text.rstrip().endswith(opening):
+            return f"{text.rstrip()}\n\n{closing}\n\n"
+    return text
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ValueError(message)
+
+
+def _compile(source: str) -> Template:
+    """A chat template as the transformers library compiles one: sandboxed, with its tags and filters."""
+    import jinja2.ext
+    from jinja2 import TemplateError, nodes
+    from jinja2.parser import Parser
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class GenerationTag(jinja2.ext.Extension):
+        """``{% generation %}`` marks what a model wrote, for training; here it only passes through."""
+
+        tags = {"generation"}  # noqa: RUF012 (jinja's own interface)
+
+        def parse(self, parser: Parser) -> list[nodes.Node]:
+            parser.stream.skip(1)
+            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[GenerationTag, jinja2.ext.loopcontrols]
+    )
+    environment.filters["tojson"] = _to_json
+    try:
+        return environment.from_string(source)
+    except TemplateError as error:
+        raise ModelFileError(
+            f"The model's chat template cannot be read: {error}.",
+            hint="Choose another model, or a corrected GGUF of this one.",
+        ) from error
+
+
+def _to_json(value: Mapping[str, object], indent: int | None = None, **_: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)

@@ -1,0 +1,172 @@
+"""A constrained choice for many prompts at once.
+
+What the prompts have in common is read once, their ends side by side in forks of it. Of each
+prompt's logits the constraint leaves the few tokens that can begin one of the options; they are
+normalised, and each gives its probability to the option it decides for. A token that several
+options begin with is read, and the question put again behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from localcrag.errors import ConstraintError
+from localcrag.llm.cells import Cells, common_beginning
+from localcrag.llm.constraints import Constraint, Walk
+from localcrag.llm.runtime import Model, Row
+from localcrag.types import Choice
+
+RESERVE = 32
+"""Cells kept free per prompt for the tokens of options that are not told apart by their first."""
+
+Path = tuple[int, ...]
+
+
+class Options:
+    """The options of a choice, as a model's vocabulary spells them."""
+
+    def __init__(self, texts: Sequence[str], constraint: Constraint, model: Model) -> None:
+        if not texts or "" in texts or len(set(texts)) != len(texts):
+            raise ConstraintError(f"Options must be distinct and not empty, not {list(texts)}.")
+        self.texts = tuple(texts)
+        self.constraint = constraint
+        self._raw = [text.encode() for text in texts]
+        self._model = model
+        self._trails = frozenset(self._spellings())
+
+    def _spellings(self) -> Iterator[Path]:
+        """Every beginning of the tokenizer's own spelling of an option, with and without a space."""
+        for text in self.texts:
+            for written in (text, f" {text}"):
+                ids = self._model.tokenize(written, special=False)
+                yield from (tuple(ids[:length]) for length in range(1, len(ids)))
+
+    def begin(self, path: Path) -> Walk:
+        return Walk(self.constraint, path)
+
+    def still_open(self, path: Path) -> list[int]:
+        """The numbers of the options that these tokens are a beginning of."""
+        said = self._said(path)
+        return [i for i, raw in enumerate(self._raw) if raw.startswith(said)]
+
+    def said_in_full(self, path: Path) -> int:
+        """The number of the option that these tokens spell. Raises ConstraintError where none."""
+        said = self._said(path)
+        if said not in self._raw:
+            raise ConstraintError(f"The choice ended in {said!r}, which is no option.")
+        return self._raw.index(said)
+
+    def worth_reading(self, path: Path) -> bool:
+        """Is this undecided path one the tokenizer would write? Others are left out of the choice."""
+        return path in self._trails and self._said(path) != b""
+
+    def _said(self, path: Path) -> bytes:
+        return b"".join(map(self._model.piece, path)).removeprefix(b" ")
+
+
+class _Ballot:
+    """The choice for one prompt, as it fills."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._masses = np.zeros(len(options.texts))
+        self.open: list[tuple[Path, float]] = [((), 1.0)]
+        self.error: ConstraintError | None = None
+
+    def hear(self, row: Row) -> None:
+        """Share the next open path's probability out by the logits behind it."""
+        path, mass = self.open.pop(0)
+        try:
+            self._share(path, mass, row)
+        except ConstraintError as error:
+            self.error = error
+            self.open.clear()
+
+    def _share(self, path: Path, mass: float, row: Row) -> None:
+        options = self._options
+        decided: list[tuple[int, int]] = []
+        undecided: list[int] = []
+        for token in map(int, np.flatnonzero(options.begin(path).allowed())):
+            if token in options.constraint.endings:
+                decided.append((token, options.said_in_full(path)))
+                continue
+            remaining = options.still_open((*path, token))
+            if len(remaining) == 1:
+                decided.append((token, remaining[0]))
+            elif options.worth_reading((*path, token)):
+                undecided.append(token)
+        tokens = [token for token, _ in decided] + undecided
+        if not tokens:
+            raise ConstraintError(f"The vocabulary cannot spell {' or '.join(options.texts)}.")
+        shares = mass * _softmax(row[tokens])
+        for (_, option), share in zip(decided, shares, strict=False):
+            self._masses[option] += share
+        for token, share in zip(undecided, shares[len(decided) :], strict=True):
+            self.open.append(((*path, token), float(share)))
+
+    def result(self) -> Choice | Exception:
+        total = float(self._masses.sum())
+        if self.error is not None or not total > 0:
+            return self.error or ConstraintError("The choice has no probability at all.")
+        probabilities = self._masses / total
+        best = int(np.argmax(probabilities))
+        return Choice(self._options.texts[best], tuple(float(p) for p in probabilities))
+
+
+def _softmax(logits: Row) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if not np.isfinite(logits).all():
+        raise ConstraintError("The model gave logits that are no numbers.")
+    exponents = np.exp(logits.astype(np.float64) - float(logits.max()))
+    return exponents / exponents.sum()
+
+
+@dataclass(frozen=True, slots=True)
+class _Seat:
+    """A prompt in a round: its number, its tokens behind the common beginning, its fork."""
+
+    prompt: int
+    suffix: Sequence[int]
+    fork: int
+
+
+def choose(
+    cells: Cells, prompts: Sequence[Sequence[int]], options: Options, *, take_back: bool
+) -> list[Choice | Exception]:
+    """One choice per prompt (token ids). ``take_back``: the model can forget the end of a sequence."""
+    common = min(common_beginning(prompts), min(map(len, prompts)) - 1)
+    ballots = [_Ballot(options) for _ in prompts]
+    cells.hold(prompts[0][:common])
+    for seats in _rounds(prompts, common, cells):
+        rows = cells.branches([seat.suffix for seat in seats])
+        waiting = seats
+        while waiting:
+            for seat, row in zip(waiting, rows, strict=True):
+                ballots[seat.prompt].hear(row)
+            waiting = [seat for seat in seats if ballots[seat.prompt].open]
+            paths = [ballots[seat.prompt].open[0][0] for seat in waiting]
+            rows = _read_paths(cells, waiting, paths, take_back=take_back) if waiting else []
+        cells.prune()
+    return [ballot.result() for ballot in ballots]
+
+
+def _read_paths(cells: Cells, seats: Sequence[_Seat], paths: Sequence[Path], *, take_back: bool) -> list[Row]:
+    if take_back:
+        return cells.twigs([(s.fork, len(s.suffix), path) for s, path in zip(seats, paths, strict=True)])
+    return cells.branches([[*s.suffix, *path] for s, path in zip(seats, paths, strict=True)])
+
+
+def _rounds(prompts: Sequence[Sequence[int]], common: int, cells: Cells) -> Iterator[list[_Seat]]:
+    """The prompts in as few rounds as forks and cells allow, in order."""
+    seats: list[_Seat] = []
+    used = common
+    for number, prompt in enumerate(prompts):
+        need = len(prompt) - common + RESERVE
+        if seats and (len(seats) == cells.forks or used + need > cells.size):
+            yield seats
+            seats, used = [], common
+        seats.append(_Seat(number, prompt[common:], len(seats) + 1))
+        used += need
+    yield seats

@@ -1,0 +1,203 @@
+"""Regular expressions as masks over a model's tokens, by Outlines' core (outlines_core).
+
+An ``Index`` is a pattern compiled for one vocabulary, a ``Guide`` a place in it. The mask a guide
+writes is applied to the logits here, in plain NumPy, before a token is chosen: never inside a
+callback of llama.cpp, where an error would be printed and the constraint dropped. Every pattern may
+begin with one space, because many vocabularies spell the first word of a reply with one.
+
+The method is that of Willard and Louf, "Efficient Guided Generation for Large Language Models"
+(arXiv 2307.09702). What takes long to compile is kept on disk, by vocabulary and pattern.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from localcrag.errors import ConstraintError
+from localcrag.llm.chat import looks_like_markup
+
+if TYPE_CHECKING:
+    import outlines_core
+
+    from localcrag.llm.runtime import Model
+
+Mask = npt.NDArray[np.bool_]
+
+_CORE_ERRORS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
+_WORTH_KEEPING = 0.3  # seconds of compiling, from which an index is stored on disk
+_CONTROL = "\x00-\x1f\x7f-\x9f\u2028\u2029"
+
+LINE = rf"[^\s{_CONTROL}][^{_CONTROL}]*"
+"""One line that is not blank: a visible character first, and no line break or control character."""
+
+
+def one_of(options: Sequence[str]) -> str:
+    """The pattern of a choice between literal strings, as Outlines writes it for ``Literal``."""
+    return f"({'|'.join(re.escape(option) for option in options)})"
+
+
+def pattern_of_schema(schema: str) -> str:
+    """The pattern of a JSON schema (itself JSON), by Outlines. Raises ConstraintError."""
+    from outlines_core.json_schema import build_regex_from_schema
+
+    try:
+        return str(build_regex_from_schema(schema))
+    except _CORE_ERRORS as error:
+        raise ConstraintError(f"No pattern can be made of the schema: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A pattern compiled for a vocabulary; ``size`` is the vocabulary's."""
+
+    pattern: str
+    index: outlines_core.Index
+    size: int
+    endings: tuple[int, ...]
+
+    def begin(self) -> Walk:
+        return Walk(self)
+
+    def holds(self, text: str) -> bool:
+        """Does the finished text match? Checked with Python's own ``re``, independently of the index."""
+        return re.fullmatch(self.pattern, text) is not None
+
+
+class Walk:
+    """A place in a constraint: which tokens may come next. Raises ConstraintError where it fails."""
+
+    def __init__(self, constraint: Constraint, path: Sequence[int] = ()) -> None:
+        import outlines_core
+
+        self._constraint = constraint
+        self._guide = outlines_core.Guide(constraint.index)
+        self._bits = np.zeros((constraint.size + 31) // 32, dtype=np.int32)
+        for token in path:
+            self.advance(token)
+
+    @property
+    def finished(self) -> bool:
+        """May the text end here?"""
+        return bool(self._guide.is_finished())
+
+    def allowed(self) -> Mask:
+        """The tokens that may come next, shape (vocabulary,); all endings where the text may end."""
+        try:
+            self._guide.write_mask_into(self._bits.ctypes.data, self._bits.size, self._bits.itemsize)
+        except _CORE_ERRORS as error:
+            raise ConstraintError(f"The constraint's mask could not be computed: {error}.") from error
+        size, endings = self._constraint.size, list(self._constraint.endings)
+        mask = np.unpackbits(self._bits.view(np.uint8), bitorder="little")[:size].astype(np.bool_)
+        mask[endings] = self.finished
+        if not mask.any():
+            raise ConstraintError("The constraint allows no token of this vocabulary here.")
+        return mask
+
+    def advance(self, token: int) -> None:
+        try:
+            self._guide.advance(token, return_tokens=False)
+        except _CORE_ERRORS as error:
+            raise ConstraintError(f"Token {token} does not hold the constraint: {error}.") from error
+
+
+class Constraints:
+    """The constraints of one model: each compiled once, in memory and (where slow) on disk."""
+
+    def __init__(self, model: Model, vocabulary: str, folder: Path | None) -> None:
+        self._model, self._vocabulary, self._folder = model, vocabulary, folder
+        self._compiled: dict[str, Constraint] = {}
+        self._tokens: outlines_core.Vocabulary | None = None
+
+    def of(self, pattern: str) -> Constraint:
+        """Raises ConstraintError where the pattern cannot be compiled."""
+        if pattern not in self._compiled:
+            index = self._stored(pattern) or self._compile(pattern)
+            self._compiled[pattern] = Constraint(
+                f" ?(?:{pattern})", index, self._model.size, self._model.endings
+            )
+        return self._compiled[pattern]
+
+    def writable(self) -> Mask:
+        """The tokens of free text, shape (vocabulary,): no control tokens, no markup, but the endings."""
+        mask = np.ones(self._model.size, dtype=np.bool_)
+        mask[list(self._model.unwritable)] = False
+        mask[[token for token, text in self._model.user_defined if looks_like_markup(text)]] = False
+        mask[list(self._model.endings)] = True
+        return mask
+
+    def _compile(self, pattern: str) -> outlines_core.Index:
+        import outlines_core
+
+        start = time.perf_counter()
+        try:
+            index = outlines_core.Index(f" ?(?:{pattern})", self._vocabulary_of_core())
+        except _CORE_ERRORS as error:
+            raise ConstraintError(f"The pattern {pattern!r} cannot be compiled: {error}.") from error
+        if time.perf_counter() - start > _WORTH_KEEPING:
+            self._store(pattern, index)
+        return index
+
+    def _vocabulary_of_core(self) -> outlines_core.Vocabulary:
+        import outlines_core
+
+        if self._tokens is None:
+            tags = {token for token, text in self._model.user_defined if looks_like_markup(text)}
+            by_bytes: dict[bytes, list[int]] = {}
+            for token, piece in self._model.pieces():
+                if token not in tags:
+                    by_bytes.setdefault(piece, []).append(token)
+            self._tokens = outlines_core.Vocabulary(self._model.endings[0], by_bytes)
+        return self._tokens
+
+    # ------------------------------------------------------------------------------------ disk
+
+    def _file(self, pattern: str) -> Path | None:
+        if self._folder is None:
+            return None
+        barred = [self._model.endings, [text for _, text in self._model.user_defined]]
+        key = json.dumps(["1", version("outlines_core"), self._vocabulary, barred, pattern])
+        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.index"
+
+    def _stored(self, pattern: str) -> outlines_core.Index | None:
+        """The index as it was stored, or None; a damaged file is as good as none."""
+        import outlines_core
+
+        file = self._file(pattern)
+        if file is None or not file.exists():
+            return None
+        raw = file.read_bytes()
+        checksum, blob = raw[:32], raw[32:]
+        if hashlib.sha256(blob).digest() != checksum:
+            return None
+        try:
+            return outlines_core.Index.from_binary(blob)
+        except _CORE_ERRORS:
+            return None
+
+    def _store(self, pattern: str, index: outlines_core.Index) -> None:
+        """Write beside the place and rename, so that a reader never sees half a file."""
+        file = self._file(pattern)
+        if file is None:
+            return
+        blob: bytes = index.__reduce__()[1][0]
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=file.parent, prefix=".index-")
+            with os.fdopen(handle, "wb") as part:
+                part.write(hashlib.sha256(blob).digest() + blob)
+            Path(name).replace(file)
+        except OSError:
+            return  # a full or read-only disk costs the compile time again, nothing else

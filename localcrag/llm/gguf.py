@@ -1,0 +1,302 @@
+"""The header of a GGUF file, read in plain Python: what a model is, and whether the file is whole.
+
+llama.cpp answers a damaged file with a line on stderr, or by ending the process, so every file is
+looked at here before llama.cpp sees it. The layout is that of ``docs/gguf.md`` of the ggml project:
+magic, version, two counts, key-value pairs, tensor infos, padding, tensor data. Only the header is
+read (some 10 MB for a vocabulary of 150,000 tokens), through a memory map.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from localcrag.errors import ModelFileError, ModelNotFound
+
+Scalar = str | int | float | bool
+Value = Scalar | tuple[Scalar, ...]
+
+_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_STRING, _ARRAY = 8, 9
+_SHORT = 64  # arrays up to this length are kept, longer ones (a vocabulary) are skipped
+_TOKENIZER = "tokenizer.ggml."
+
+# ggml type → (elements in a block, bytes of a block), from ggml.h; an unknown type is not measured
+_BLOCKS = {
+    0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36),
+    10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 15: (256, 292),
+    16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18), 21: (256, 110), 22: (256, 82),
+    23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 29: (256, 56), 30: (1, 2),
+    34: (256, 54), 35: (256, 66), 39: (32, 17),
+}  # fmt: skip
+_FILE_TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K", 11: "Q3_K_S",
+    12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M", 18: "Q6_K",
+    19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS", 23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL",
+    26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M", 30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0",
+    37: "TQ2_0", 38: "MXFP4",
+}  # fmt: skip
+_POOLING = {0: "none", 1: "mean", 2: "cls", 3: "last", 4: "rank"}
+_ENCODERS = frozenset(
+    """bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert gemma-embedding
+    llama-embed t5 t5encoder clip wavtokenizer-dec whisper""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GgufInfo:
+    """What a GGUF says about itself.
+
+    ``parameters`` is the number of weights, ``context_train`` the window in tokens it was trained
+    for (0 where it does not say), ``pooling`` one of none, mean, cls, last, rank ("" where it does
+    not say), ``vocabulary`` the sha256 of its tokenizer; ``metadata`` the short values by key.
+    """
+
+    path: Path
+    size: int
+    name: str
+    architecture: str
+    parameters: int
+    context_train: int
+    file_type: str
+    chat_template: str
+    pooling: str
+    vocabulary: str
+    metadata: tuple[tuple[str, Value], ...]
+
+    @property
+    def evaluator(self) -> bool:
+        """Judges pairs of texts with one number: a reranker."""
+        return self.pooling == "rank"
+
+    @property
+    def generator(self) -> bool:
+        """Writes text."""
+        return (
+            self.architecture not in _ENCODERS
+            and self.pooling in ("", "none")
+            and self.value(f"{self.architecture}.attention.causal", True) is not False
+            and self.value("general.type", "model") == "model"
+        )
+
+    def value(self, key: str, default: Value) -> Value:
+        return next((value for name, value in self.metadata if name == key), default)
+
+    def number(self, key: str, default: float) -> float:
+        """A numeric value; the default where it is missing or not a number."""
+        value = self.value(key, default)
+        return float(value) if isinstance(value, (int, float)) else default
+
+    def numbers(self, key: str) -> tuple[float, ...]:
+        """A numeric array; empty where it is missing."""
+        value = self.value(key, ())
+        return tuple(float(v) for v in value if not isinstance(v, str)) if isinstance(value, tuple) else ()
+
+
+def read_metadata(path: Path | str) -> GgufInfo:
+    """The header of a GGUF file. Raises ModelNotFound, ModelFileError."""
+    path = Path(path)
+    if not path.exists():
+        raise ModelNotFound(f"No model file at {path}.", hint="Check the path, or name another model.")
+    if not path.is_file():
+        raise ModelFileError(f"{path} is not a file.", hint="Give the path of one GGUF file.")
+    try:
+        stat = path.stat()
+        return _read(path, stat.st_size, stat.st_mtime_ns)
+    except PermissionError as error:
+        raise ModelFileError(f"{path} may not be read.", hint="Check its permissions.") from error
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def require_generator(path: Path | str) -> GgufInfo:
+    """The header of a model that writes text. Raises ModelNotFound, ModelFileError."""
+    info = _require_whole(path)
+    if info.evaluator:
+        raise ModelFileError(
+            f"{info.path.name} is an evaluator (a reranker): it judges text and cannot write any.",
+            hint="Give it as the evaluator, and a chat model here.",
+        )
+    if not info.generator:
+        raise ModelFileError(
+            f"{info.path.name} is no text generator but {_kind(info)}.",
+            hint="Give a GGUF of a chat model here, such as an instruct model.",
+        )
+    return info
+
+
+def require_evaluator(path: Path | str) -> GgufInfo:
+    """The header of a cross-encoder with rank pooling. Raises ModelNotFound, ModelFileError."""
+    info = _require_whole(path)
+    if not info.evaluator:
+        kind = "a text generator" if info.generator else _kind(info)
+        raise ModelFileError(
+            f"{info.path.name} is no evaluator but {kind}.",
+            hint="Give a GGUF of a reranker (pooling type rank) here.",
+        )
+    return info
+
+
+def _kind(info: GgufInfo) -> str:
+    if (kind := info.value("general.type", "model")) != "model":
+        return f"a file of type {kind}"
+    return f"an encoder or embedding model ({info.architecture}, pooling {info.pooling or 'none'})"
+
+
+def _require_whole(path: Path | str) -> GgufInfo:
+    info = read_metadata(path)
+    parts = int(info.number("split.count", 1))
+    for part in _parts(info.path, parts):
+        read_metadata(part)
+    if not info.parameters:
+        raise ModelFileError(
+            f"{info.path.name} holds no weights.", hint="Give a whole model, not a vocabulary."
+        )
+    return info
+
+
+def _parts(path: Path, count: int) -> Iterator[Path]:
+    """The other files of a model that was split with llama.cpp's naming."""
+    match = re.fullmatch(r"(.*)-(\d{5})-of-(\d{5})\.gguf", path.name)
+    if match is None or count < 2:
+        return
+    for number in range(1, count + 1):
+        yield path.with_name(f"{match[1]}-{number:05}-of-{match[3]}.gguf")
+
+
+@lru_cache(maxsize=32)
+def _read(path: Path, size: int, _mtime_ns: int) -> GgufInfo:
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise ModelFileError(
+                f"{path.name} is not a GGUF file.",
+                hint="Give a model in GGUF format; other formats must be converted first.",
+            )
+        try:
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return _Reader(data, path).info(size)
+        except (struct.error, LookupError, ValueError) as error:
+            raise _truncated(path, "its header ends early") from error
+
+
+def _truncated(path: Path, why: str) -> ModelFileError:
+    return ModelFileError(f"{path.name} is damaged or incomplete: {why}.", hint="Copy or download it again.")
+
+
+class _Reader:
+    """A cursor over the mapped header."""
+
+    def __init__(self, data: mmap.mmap, path: Path) -> None:
+        self._data, self._path, self._at = data, path, 4
+        self._tokenizer = hashlib.sha256()
+
+    def info(self, size: int) -> GgufInfo:
+        version = int(self._number("I"))
+        if version not in (2, 3):
+            raise ModelFileError(
+                f"{self._path.name} has GGUF version {version}, which cannot be read here.",
+                hint="Convert the model again with a current llama.cpp.",
+            )
+        tensors, pairs = int(self._number("Q")), int(self._number("Q"))
+        if tensors > 1_000_000 or pairs > 1_000_000:
+            raise _truncated(self._path, "its counts make no sense")
+        values: dict[str, Value] = {}
+        for _ in range(pairs):
+            key = self._string()
+            start = self._at
+            value = self._value(int(self._number("I")))
+            if value is not None:
+                values[key] = value
+            if key.startswith(_TOKENIZER):
+                self._tokenizer.update(key.encode() + self._data[start : self._at])
+        weights, extent = self._tensors(tensors)
+        alignment = _integer(values.get("general.alignment"), 32)
+        if tensors and self._at + (-self._at) % alignment + extent > size:
+            raise _truncated(self._path, "the file is shorter than the weights it lists")
+        return self._describe(values, weights, size)
+
+    def _describe(self, values: dict[str, Value], weights: int, size: int) -> GgufInfo:
+        architecture = str(values.get("general.architecture", ""))
+        if not architecture:
+            raise ModelFileError(f"{self._path.name} names no architecture.", hint="Give another model file.")
+        pooling = values.get(f"{architecture}.pooling_type")
+        return GgufInfo(
+            path=self._path,
+            size=size,
+            name=str(values.get("general.name") or self._path.stem),
+            architecture=architecture,
+            parameters=weights,
+            context_train=_integer(values.get(f"{architecture}.context_length"), 0),
+            file_type=_FILE_TYPES.get(_integer(values.get("general.file_type"), -1), "unknown"),
+            chat_template=str(values.get("tokenizer.chat_template", "")),
+            pooling=_POOLING.get(_integer(pooling, -1), ""),
+            vocabulary=self._tokenizer.hexdigest(),
+            metadata=tuple(values.items()),
+        )
+
+    def _tensors(self, count: int) -> tuple[int, int]:
+        """Number of weights, and the bytes from the first tensor's beginning to the last one's end."""
+        weights = extent = 0
+        for _ in range(count):
+            self._string()
+            elements = 1
+            for _ in range(int(self._number("I"))):
+                elements *= int(self._number("Q"))
+            block, width = _BLOCKS.get(int(self._number("I")), (1, 0))
+            weights += elements
+            extent = max(extent, int(self._number("Q")) + elements // block * width)
+        return weights, extent
+
+    def _value(self, kind: int) -> Value | None:
+        if kind == _STRING:
+            return self._string()
+        if kind == _ARRAY:
+            return self._array()
+        return self._number(_SCALARS[kind]) if kind in _SCALARS else self._unknown(kind)
+
+    def _array(self) -> tuple[Scalar, ...] | None:
+        kind, count = int(self._number("I")), int(self._number("Q"))
+        if count <= _SHORT and kind != _ARRAY:
+            return tuple(
+                self._string() if kind == _STRING else self._number(_SCALARS[kind]) for _ in range(count)
+            )
+        if kind == _STRING:
+            self._skip_strings(count)
+        elif kind in _SCALARS:
+            self._at += count * struct.calcsize(_SCALARS[kind])
+        else:
+            self._unknown(kind)
+        return None
+
+    def _skip_strings(self, count: int) -> None:
+        data, at, length = self._data, self._at, struct.Struct("<Q").unpack_from
+        for _ in range(count):
+            at += 8 + length(data, at)[0]
+        self._at = at
+
+    def _unknown(self, kind: int) -> None:
+        raise _truncated(self._path, f"its header has a value of unknown type {kind}")
+
+    def _string(self) -> str:
+        length = int(self._number("Q"))
+        if self._at + length > len(self._data):
+            raise _truncated(self._path, "its header ends early")
+        text = self._data[self._at : self._at + length].decode("utf-8", errors="replace")
+        self._at += length
+        return text
+
+    def _number(self, code: str) -> int | float | bool:
+        layout = struct.Struct("<" + code)
+        value: int | float | bool = layout.unpack_from(self._data, self._at)[0]
+        self._at += layout.size
+        return value
+
+
+def _integer(value: Value | None, default: int) -> int:
+    return int(value) if isinstance(value, (int, float)) else default

@@ -1,0 +1,37 @@
+"""Dataclasses as JSON that a model writes: the schema for the constraint, and the strict way back."""
+
+from __future__ import annotations
+
+import json
+from typing import TypeVar
+
+from localcrag.errors import ConstraintError
+
+T = TypeVar("T")
+
+
+def schema_of(kind: type) -> str:
+    """The JSON schema of a dataclass, as JSON; every field is required, defaults or not.
+
+    Made by pydantic, as Outlines makes it. Fields may be str, int, float, bool, Literal, enums,
+    lists and tuples of these, optional, and dataclasses of such fields. Raises ConstraintError.
+    """
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+
+    try:
+        return json.dumps(TypeAdapter(kind).json_schema(mode="serialization"))
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise ConstraintError(f"{kind.__name__} has no JSON schema: {error}.") from error
+
+
+def read_record(text: str, kind: type[T]) -> T:
+    """The dataclass that a JSON text spells, without any conversion. Raises ConstraintError."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(kind).validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the whole"
+        raise ConstraintError(f"The model's JSON is no {kind.__name__}: {where}: {first['msg']}.") from error

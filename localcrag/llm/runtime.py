@@ -1,0 +1,346 @@
+"""llama.cpp, held safely: the one module that imports llama_cpp.
+
+A :class:`Model` is a loaded GGUF with its vocabulary, a :class:`Context` its working memory. Both
+are freed by ``close()``, at the latest when they are collected. llama.cpp's log goes to a short
+memory instead of stderr, so that its last complaint can be quoted. Ctrl-C ends a computation
+within one graph node: it runs in a helper thread while the caller waits for it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import llama_cpp as llama
+import numpy as np
+import numpy.typing as npt
+
+from localcrag.errors import ContextOverflow, ModelError, ModelFileError
+
+Row = npt.NDArray[np.float32]
+
+_ERROR_LEVEL = 4
+_complaints: deque[str] = deque(maxlen=4)
+
+
+@llama.llama_log_callback  # type: ignore[untyped-decorator]
+def _log(level: int, text: bytes, _data: object) -> None:
+    if level == _ERROR_LEVEL:
+        _complaints.append(text.decode("utf-8", errors="replace").strip())
+
+
+def _complaint() -> str:
+    """llama.cpp's last error lines, as the end of one line of ours."""
+    return f" (llama.cpp: {'; '.join(_complaints)})" if _complaints else ""
+
+
+def _start() -> None:
+    llama.llama_log_set(_log, ctypes.c_void_p(0))
+    llama.llama_backend_init()
+    _complaints.clear()
+
+
+def default_threads() -> int:
+    """The processors this process may use; half of them where there are many (they share cores)."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return count if count <= 4 else count // 2
+
+
+class Model:
+    """A loaded model and its vocabulary."""
+
+    def __init__(self, path: Path, *, gpu_layers: int = 0) -> None:
+        _start()
+        params = llama.llama_model_default_params()
+        params.n_gpu_layers = gpu_layers
+        self.handle = llama.llama_model_load_from_file(str(path).encode(), params)
+        if not self.handle:
+            raise ModelFileError(
+                f"llama.cpp cannot load {path.name}{_complaint()}.",
+                hint="Its architecture may be newer than this llama.cpp, or memory may be short.",
+            )
+        self._free = weakref.finalize(self, llama.llama_model_free, self.handle)
+        self._vocab = llama.llama_model_get_vocab(self.handle)
+        self._buffer = ctypes.create_string_buffer(512)
+        self.size: int = llama.llama_vocab_n_tokens(self._vocab)
+        self.context_train: int = llama.llama_model_n_ctx_train(self.handle)
+
+    def close(self) -> None:
+        self._free()
+
+    @cached_property
+    def forgets_only_whole(self) -> bool:
+        """Recurrent and hybrid models keep one state per sequence: its end cannot be taken back."""
+        return bool(llama.llama_model_is_recurrent(self.handle) or llama.llama_model_is_hybrid(self.handle))
+
+    @cached_property
+    def writes_left_to_right(self) -> bool:
+        return bool(
+            llama.llama_model_has_decoder(self.handle)
+            and not llama.llama_model_has_encoder(self.handle)
+            and not llama.llama_model_is_diffusion(self.handle)
+        )
+
+    def template(self, name: str | None = None) -> str:
+        """A chat template of the model by name, its default one without; "" where there is none."""
+        text = llama.llama_model_chat_template(self.handle, name.encode() if name else None)
+        return text.decode("utf-8", errors="replace") if text else ""
+
+    # ------------------------------------------------------------------------------ vocabulary
+
+    @property
+    def bos(self) -> int | None:
+        """The token a text begins with, where the model asks for one."""
+        return int(llama.llama_vocab_bos(self._vocab)) if llama.llama_vocab_get_add_bos(self._vocab) else None
+
+    @property
+    def separator(self) -> int:
+        return int(llama.llama_vocab_sep(self._vocab))
+
+    @property
+    def first(self) -> int:
+        """The beginning-of-text or CLS token, -1 where there is none."""
+        return int(llama.llama_vocab_bos(self._vocab))
+
+    @property
+    def last(self) -> int:
+        """The end-of-text token, -1 where there is none."""
+        return int(llama.llama_vocab_eos(self._vocab))
+
+    @property
+    def ends_text(self) -> bool:
+        return bool(llama.llama_vocab_get_add_eos(self._vocab))
+
+    @property
+    def separates(self) -> bool:
+        return bool(llama.llama_vocab_get_add_sep(self._vocab))
+
+    @cached_property
+    def wordpiece(self) -> bool:
+        return bool(llama.llama_vocab_type(self._vocab) == llama.LLAMA_VOCAB_TYPE_WPM)
+
+    @cached_property
+    def sentencepiece(self) -> bool:
+        return bool(llama.llama_vocab_type(self._vocab) == llama.LLAMA_VOCAB_TYPE_SPM)
+
+    @cached_property
+    def attributes(self) -> npt.NDArray[np.int32]:
+        """llama.cpp's attribute bits of every token, shape (size,)."""
+        get, vocab = llama.llama_vocab_get_attr, self._vocab
+        return np.fromiter((get(vocab, i) for i in range(self.size)), dtype=np.int32, count=self.size)
+
+    @cached_property
+    def endings(self) -> tuple[int, ...]:
+        """Every token that ends a generation (end of text, of turn, of message)."""
+        special = np.flatnonzero(
+            self.attributes & ~(llama.LLAMA_TOKEN_ATTR_NORMAL | llama.LLAMA_TOKEN_ATTR_BYTE)
+        )
+        return tuple(int(i) for i in special if llama.llama_vocab_is_eog(self._vocab, int(i)))
+
+    def marks(self, attribute: int) -> list[int]:
+        return [int(i) for i in np.flatnonzero(self.attributes & attribute)]
+
+    @cached_property
+    def user_defined(self) -> tuple[tuple[int, str], ...]:
+        """The tokens that a tokenizer recognises in any text, with their spelling."""
+        return tuple((i, self.spelling(i)) for i in self.marks(llama.LLAMA_TOKEN_ATTR_USER_DEFINED))
+
+    @cached_property
+    def unwritable(self) -> tuple[int, ...]:
+        """Control, unknown and unused tokens: never part of a text."""
+        return tuple(
+            self.marks(
+                llama.LLAMA_TOKEN_ATTR_CONTROL
+                | llama.LLAMA_TOKEN_ATTR_UNKNOWN
+                | llama.LLAMA_TOKEN_ATTR_UNUSED
+            )
+        )
+
+    def spelling(self, token: int) -> str:
+        """A token as the vocabulary lists it, control tokens included; "" for -1."""
+        text = llama.llama_vocab_get_text(self._vocab, token) if token >= 0 else b""
+        return text.decode("utf-8", errors="replace") if text else ""
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Token ids without beginning or end marks; control tokens are recognised only if ``special``."""
+        raw = text.encode("utf-8", errors="replace")
+        room = len(raw) + 16
+        buffer = (llama.llama_token * room)()
+        count = llama.llama_tokenize(self._vocab, raw, len(raw), buffer, room, False, special)
+        if count < 0:
+            raise ModelError(f"llama.cpp cannot tokenise a text of {len(text)} characters{_complaint()}.")
+        return list(buffer[:count])
+
+    def piece(self, token: int) -> bytes:
+        """The bytes a token stands for; empty for control tokens."""
+        buffer = self._buffer
+        count = llama.llama_token_to_piece(self._vocab, token, buffer, len(buffer), 0, False)
+        if count < 0:
+            self._buffer = ctypes.create_string_buffer(-count)
+            return self.piece(token)
+        return buffer.raw[:count]
+
+    def pieces(self) -> Iterator[tuple[int, bytes]]:
+        """Every token that can be part of a text, with its bytes (raw, not always whole characters)."""
+        barred = set(self.unwritable) | set(self.endings)
+        for token in range(self.size):
+            if token not in barred and (piece := self.piece(token)):
+                yield token, piece
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The size of a working memory: cells (tokens) in all, sequences, tokens per batch and per step."""
+
+    cells: int
+    sequences: int
+    batch: int
+    step: int
+    threads: int
+    outputs: int
+    rank: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Tokens to read: of which sequence, from which position, and whether the last one's output is wanted."""
+
+    sequence: int
+    start: int
+    tokens: Sequence[int]
+    output: bool = False
+
+
+class Context:
+    """A model's working memory (KV cache): reads tokens, gives logits."""
+
+    def __init__(self, model: Model, room: Room) -> None:
+        self._abort = ctypes.create_string_buffer(b"0")
+        self._stop = ctypes.cast(ctypes.CDLL(None).atoi, llama.ggml_abort_callback)
+        self.handle = llama.llama_init_from_model(model.handle, self._params(room))
+        if not self.handle:
+            raise ModelError(
+                f"llama.cpp cannot make a context of {room.cells} tokens{_complaint()}.",
+                hint="Ask for a smaller context, or close other programs.",
+            )
+        self._batch = llama.llama_batch_init(room.batch, 0, 1)
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="llama")
+        self._free = weakref.finalize(self, _free_context, self.handle, self._batch, self._pool)
+        self._memory = llama.llama_get_memory(self.handle)
+        self._vocabulary, self.room = model.size, room
+        self.cells: int = llama.llama_n_ctx(self.handle)
+        self.evaluated = 0
+
+    def _params(self, room: Room) -> llama.llama_context_params:
+        params = llama.llama_context_default_params()
+        params.n_ctx, params.n_batch, params.n_ubatch = room.cells, room.batch, room.step
+        params.n_seq_max, params.kv_unified = room.sequences, True
+        # Without a bound on outputs, the graph is planned for a row of logits per token of a step.
+        params.n_outputs_max = params.n_outputs_max_per_seq = room.outputs
+        params.n_threads = params.n_threads_batch = room.threads
+        params.swa_full = True  # a sliding window's cells stay, so that sequences can be copied and cut
+        params.abort_callback = self._stop
+        params.abort_callback_data = ctypes.cast(self._abort, ctypes.c_void_p)
+        if room.rank:
+            params.embeddings, params.pooling_type = True, llama.LLAMA_POOLING_TYPE_RANK
+        return params
+
+    def close(self) -> None:
+        self._free()
+
+    # ---------------------------------------------------------------------------------- memory
+
+    def clear(self) -> None:
+        llama.llama_memory_clear(self._memory, False)
+
+    def copy(self, source: int, target: int) -> None:
+        """Make ``target`` begin with all that ``source`` holds; attention cells are shared, not copied."""
+        llama.llama_memory_seq_cp(self._memory, source, target, -1, -1)
+
+    def cut(self, sequence: int, start: int = -1) -> bool:
+        """Forget a sequence from a position on; False where the model can only forget the whole."""
+        return bool(llama.llama_memory_seq_rm(self._memory, sequence, start, -1))
+
+    # --------------------------------------------------------------------------------- reading
+
+    def read(self, spans: Sequence[Span]) -> list[Row]:
+        """Read spans, in as few batches as fit; a row of logits, shape (vocabulary,), per wanted output."""
+        rows: list[Row] = []
+        for batch in self._batches(spans):
+            self._decode(batch)
+            for at, (*_, output) in enumerate(batch):
+                if output:
+                    row = llama.llama_get_logits_ith(self.handle, at)
+                    rows.append(np.ctypeslib.as_array(row, (self._vocabulary,)).copy())
+        return rows
+
+    def rank(self, spans: Sequence[Span]) -> list[float]:
+        """One number per span, each a sequence of its own; all of them must fit one step."""
+        self.clear()
+        self._decode(
+            [(t, span.start + i, span.sequence, True) for span in spans for i, t in enumerate(span.tokens)]
+        )
+        return [float(llama.llama_get_embeddings_seq(self.handle, span.sequence)[0]) for span in spans]
+
+    def _batches(self, spans: Iterable[Span]) -> Iterator[list[tuple[int, int, int, bool]]]:
+        batch: list[tuple[int, int, int, bool]] = []
+        outputs = 0
+        for span in spans:
+            last = len(span.tokens) - 1
+            for i, token in enumerate(span.tokens):
+                output = span.output and i == last
+                if len(batch) == self.room.batch or outputs + output > self.room.outputs:
+                    yield batch
+                    batch, outputs = [], 0
+                batch.append((token, span.start + i, span.sequence, output))
+                outputs += output
+        if batch:
+            yield batch
+
+    def _decode(self, tokens: Sequence[tuple[int, int, int, bool]]) -> None:
+        batch = self._batch
+        batch.n_tokens = len(tokens)
+        for i, (token, position, sequence, output) in enumerate(tokens):
+            batch.token[i] = token
+            batch.pos[i] = position
+            batch.n_seq_id[i] = 1
+            batch.seq_id[i][0] = sequence
+            batch.logits[i] = output
+        _complaints.clear()
+        code = self._interruptible()
+        if code == 1:
+            raise ContextOverflow(
+                f"The context of {self.cells} tokens has no room for {len(tokens)} more.",
+                hint="Ask for a larger context.",
+            )
+        if code != 0:
+            raise ModelError(f"llama.cpp failed to read {len(tokens)} tokens (code {code}){_complaint()}.")
+        self.evaluated += len(tokens)
+
+    def _interruptible(self) -> int:
+        """llama_decode in a helper thread; an interrupt of this one ends it and is passed on.
+
+        llama.cpp asks its abort callback between graph nodes. A Python callback could swallow the
+        interrupt, so the callback is C's ``atoi`` on a string that is "0" until it shall end.
+        """
+        work = self._pool.submit(llama.llama_decode, self.handle, self._batch)
+        try:
+            return int(work.result())
+        except BaseException:
+            self._abort.value = b"1"
+            work.exception()
+            self._abort.value = b"0"
+            raise
+
+
+def _free_context(handle: object, batch: object, pool: ThreadPoolExecutor) -> None:
+    pool.shutdown(wait=True)
+    llama.llama_batch_free(batch)
+    llama.llama_free(handle)

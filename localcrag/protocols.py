@@ -1,0 +1,204 @@
+"""The seams: what the loop knows of its parts.
+
+Each protocol has one real implementation in an adapter package and one scripted fake in the
+tests, and both pass the same contract suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from localcrag.types import (
+    Choice,
+    Document,
+    Finish,
+    Hit,
+    Indexed,
+    Meta,
+    Passage,
+    Prompt,
+    Skipped,
+    StoreInfo,
+    Thresholds,
+    Tokens,
+    WebPage,
+    WebResult,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from localcrag.filters import Filter
+
+    Vectors = npt.NDArray[np.float32]
+
+T = TypeVar("T")
+
+
+class LanguageModel(Protocol):
+    """A chat model whose decisions are decoded under a constraint.
+
+    ``name`` is shown to users; ``context`` is the window in tokens; ``tokens`` counts everything
+    read and written since the model was loaded.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def context(self) -> int: ...
+    @property
+    def tokens(self) -> Tokens: ...
+
+    def count(self, prompt: Prompt) -> int:
+        """Tokens of the rendered prompt, chat template included."""
+        ...
+
+    def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> list[Choice | Exception]:
+        """One constrained choice per prompt, in order.
+
+        What the prompts have in common at their start is read once. A prompt whose choice fails
+        gives its error instead of a choice; the others are not harmed.
+
+        Raises ContextOverflow where a prompt cannot fit the context even alone.
+        """
+        ...
+
+    def line(self, prompt: Prompt, *, max_tokens: int = 48) -> str:
+        """One non-empty line without a line break. Raises ConstraintError, ContextOverflow."""
+        ...
+
+    def object(self, prompt: Prompt, schema: type[T], *, max_tokens: int = 512) -> T:
+        """An instance of the dataclass ``schema``, decoded under its JSON schema.
+
+        Raises ConstraintError (also where ``max_tokens`` ends it early), ContextOverflow.
+        """
+        ...
+
+    def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
+        """The answer piece by piece; ``pattern`` is a regular expression that the whole must match.
+
+        Raises ConstraintError, ContextOverflow.
+        """
+        ...
+
+    @property
+    def last_finish(self) -> Finish:
+        """How the last stream ended."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Evaluator(Protocol):
+    """A small cross-encoder that judges (query, text) pairs: the retrieval evaluator of CRAG, section 4.2."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def thresholds(self) -> Thresholds: ...
+    @property
+    def tokens(self) -> Tokens: ...
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """P(the text answers the query) for each text, calibrated, in [0, 1]."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors of shape (n, dimension), float32."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors: ...
+
+
+class PassageStore(Protocol):
+    """One knowledge base on disk: documents with their stored text, and their passages with vectors."""
+
+    def info(self) -> StoreInfo: ...
+
+    def indexed(self) -> Mapping[str, Indexed]:
+        """What is held, by source. A document whose writing was cut off is not in it."""
+        ...
+
+    def replace(self, batch: Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]) -> None:
+        """Write documents with their passages, each in place of what its source had before.
+
+        A kill at any point leaves a source's old passages or its new ones, never both or none.
+        ``Vectors`` has shape (number of passages, dimension). Raises StoreError, StorageFull.
+        """
+        ...
+
+    def remove(self, sources: Sequence[str]) -> int:
+        """Forget documents; returns how many were held."""
+        ...
+
+    def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
+        """Hybrid search: vectors and BM25, fused by reciprocal rank; best first, at most ``k``.
+
+        ``vector`` has shape (dimension,). Raises FilterError for a field that does not exist.
+        """
+        ...
+
+    def neighbours(self, passage: Passage) -> list[Passage]:
+        """The passages just before and just after, in the same document."""
+        ...
+
+    def text(self, document: str, page: int | None) -> str:
+        """The stored text that a passage's or a citation's offsets count in."""
+        ...
+
+    def optimize(self, progress: Callable[[str], None] | None = None) -> None:
+        """Bring the search indexes up to date with what was written, and compact."""
+        ...
+
+
+class Corpus(Protocol):
+    """Finds and reads documents, and cuts them into passages."""
+
+    def discover(self, targets: Sequence[str]) -> Iterator[SourceFile | Skipped]:
+        """Files below folders, matches of globs, URLs, and ``-``; what cannot be looked at is Skipped."""
+        ...
+
+    def read(self, source: SourceFile, meta: Meta) -> Document:
+        """Raises UnreadableError with the reason that the report shows."""
+        ...
+
+    def split(self, document: Document) -> list[Passage]: ...
+
+
+class SourceFile(Protocol):
+    """A place a document can be read from; ``size`` in bytes and ``mtime_ns`` are 0 where unknown."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def mtime_ns(self) -> int: ...
+
+
+class WebSearch(Protocol):
+    """A search engine on the web, asked with one line."""
+
+    def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
+        """Raises WebError of the kind that says what is wrong; an empty list means truly nothing found."""
+        ...
+
+
+class PageFetcher(Protocol):
+    """Brings the readable text of search results."""
+
+    def fetch(self, results: Iterable[WebResult]) -> Iterator[WebPage]:
+        """One page per result, in order; the snippet, and the reason, where the page could not be had."""
+        ...
+
+
+Consent = Callable[[str], str | None]
+"""Shown the exact query before it is sent; returns the query to send (edited or not), or None to refuse."""

@@ -1,0 +1,262 @@
+"""Settings: flags over environment over TOML over defaults.
+
+One frozen dataclass a section. A field's environment variable is ``LOCALCRAG_SECTION_FIELD``
+(``LOCALCRAG_WEB_URL``), its place in the file ``field`` under ``[section]``. The file is
+``config.toml`` in the configuration folder of the platform, or in ``LOCALCRAG_HOME``.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from localcrag.errors import SettingsError
+from localcrag.types import GraderKind, Mode, Policy, WebPolicy
+
+PREFIX = "LOCALCRAG_"
+
+
+def _setting(default: Any, help: str) -> Any:
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which models to use, and how much of the machine they may take."""
+
+    language: str = _setting(
+        "localcrag-mini-v1", "language model: a name of `localcrag models list`, or a GGUF file"
+    )
+    evaluator: str = _setting("localcrag-evaluator-v1", "reranker GGUF by name or file, or `none`")
+    embedding: str = _setting("all-MiniLM-L6-v2", "sentence-transformers model by name or folder")
+    context: int = _setting(4096, "context window of the language model, in tokens")
+    threads: int = _setting(0, "CPU threads; 0 means all physical cores")
+    gpu_layers: int = _setting(0, "layers to put on a GPU where llama.cpp was built for one; -1 means all")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """How a question is answered."""
+
+    policy: Policy = _setting(Policy.CRAG, "rule that turns grades into an action")
+    grader: GraderKind | None = _setting(
+        None, "who grades; unset: `fused` with the embedded model, else `yesno`"
+    )
+    mode: Mode | None = _setting(None, "how to answer; unset: `quote` with the embedded model, else `write`")
+    passages: int = _setting(6, "passages graded per search")
+    candidates: int = _setting(24, "passages retrieved for the evaluator to rerank")
+    phrasings: int = _setting(3, "other phrasings tried in a local correction")
+    strips: int = _setting(6, "strips kept as evidence")
+    upper: float | None = _setting(
+        None, "grade from which a passage is surely relevant; unset: the model's own"
+    )
+    lower: float | None = _setting(
+        None, "grade below which a passage is surely irrelevant; unset: the model's own"
+    )
+    answer_tokens: int = _setting(384, "longest written answer, in tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """The one way out of the machine, closed until it is opened."""
+
+    url: str = _setting("", "address of your SearXNG; empty: no web search")
+    policy: WebPolicy = _setting(WebPolicy.NEVER, "may a query leave: never, ask, auto")
+    results: int = _setting(5, "results read per web search")
+    timeout: float = _setting(15.0, "seconds to wait for SearXNG, and for a page")
+    language: str = _setting("en", "language of the web search")
+    allow_private: tuple[str, ...] = _setting((), "private `host:port`s whose pages may be fetched")
+
+
+@dataclass(frozen=True, slots=True)
+class IngestSettings:
+    """How documents are read and cut."""
+
+    passage_tokens: int = _setting(250, "longest passage, in tokens of the embedding model")
+    max_size_mb: int = _setting(64, "largest file read, in MiB")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of it; ``home`` holds the knowledge bases, the models and the ledger."""
+
+    home: Path
+    kb: str = "default"
+    offline: bool = False
+    model: ModelSettings = ModelSettings()
+    loop: LoopSettings = LoopSettings()
+    web: WebSettings = WebSettings()
+    ingest: IngestSettings = IngestSettings()
+
+    def with_values(self, section: str, **values: Any) -> Settings:
+        """A copy in which the given fields of one section have new values; None leaves a field as it is."""
+        changed = {name: value for name, value in values.items() if value is not None}
+        if not changed:
+            return self
+        return replace(self, **{section: replace(getattr(self, section), **changed)})
+
+
+SECTIONS: Mapping[str, type] = {
+    "model": ModelSettings,
+    "loop": LoopSettings,
+    "web": WebSettings,
+    "ingest": IngestSettings,
+}
+
+
+def config_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the configuration is looked for, whether it exists or not."""
+    if home := environ.get(PREFIX + "HOME"):
+        return Path(home).expanduser() / "config.toml"
+    import platformdirs
+
+    return platformdirs.user_config_path("localcrag") / "config.toml"
+
+
+def default_home(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where knowledge bases, models and the ledger live."""
+    if home := environ.get(PREFIX + "HOME"):
+        return Path(home).expanduser().absolute()
+    import platformdirs
+
+    return platformdirs.user_data_path("localcrag")
+
+
+def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read the file and the environment.
+
+    Raises SettingsError for a file that is not TOML, an unknown section or field, or a value of
+    the wrong type.
+    """
+    path = home / "config.toml" if home else config_file(environ)
+    table = _read(path)
+    top = {name: table.pop(name) for name in ("kb", "offline") if name in table}
+    if unknown := set(table) - set(SECTIONS):
+        raise SettingsError(
+            f"unknown setting {sorted(unknown)[0]!r} in {path}", hint=f"sections: {', '.join(SECTIONS)}"
+        )
+    kb = environ.get(PREFIX + "KB") or top.get("kb", "default")
+    offline = environ[PREFIX + "OFFLINE"] if environ.get(PREFIX + "OFFLINE") else top.get("offline", False)
+    return Settings(
+        home=(home or default_home(environ)).expanduser().absolute(),
+        kb=_convert(kb, str, "kb"),
+        offline=_convert(offline, bool, "offline"),
+        **{name: _section(name, cls, table.get(name, {}), path, environ) for name, cls in SECTIONS.items()},
+    )
+
+
+def describe() -> Iterator[tuple[str, str, str, str]]:
+    """Every setting as (``section.field``, environment variable, default, help), for the documentation."""
+    for section, cls in SECTIONS.items():
+        for item in fields(cls):
+            yield (
+                f"{section}.{item.name}",
+                _variable(section, item),
+                _shown(item.default),
+                item.metadata["help"],
+            )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"cannot read {path}: {error}", hint="mend the file, or move it away") from error
+
+
+def _section(name: str, cls: type, table: object, path: Path, environ: Mapping[str, str]) -> Any:
+    if not isinstance(table, dict):
+        raise SettingsError(f"[{name}] in {path} must be a table")
+    known = {item.name: item for item in fields(cls)}
+    if unknown := set(table) - set(known):
+        raise SettingsError(
+            f"unknown setting {name}.{sorted(unknown)[0]} in {path}", hint=f"it knows: {', '.join(known)}"
+        )
+    types = get_type_hints(cls)
+    values = {key: _convert(value, types[key], f"{name}.{key} in {path}") for key, value in table.items()}
+    for key, item in known.items():
+        variable = _variable(name, item)
+        if environ.get(variable):
+            values[key] = _convert(environ[variable], types[key], variable)
+    return cls(**values)
+
+
+def _variable(section: str, item: Field[Any]) -> str:
+    return f"{PREFIX}{section}_{item.name}".upper()
+
+
+def _convert(value: object, kind: Any, where: str) -> Any:
+    """A TOML value or an environment string as ``kind``."""
+    if isinstance(kind, UnionType):
+        kind = next(option for option in get_args(kind) if option is not NoneType)
+    try:
+        return _CONVERTERS.get(get_origin(kind) or kind, _other)(value, kind)
+    except (ValueError, TypeError) as error:
+        raise SettingsError(f"{where}: {value!r} is not {_expected(kind)}") from error
+
+
+def _boolean(value: object, kind: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }
+    if not isinstance(value, str) or value.lower() not in words:
+        raise ValueError
+    return words[value.lower()]
+
+
+def _number(value: object, kind: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise TypeError
+    if kind is int and isinstance(value, float):
+        raise TypeError
+    return kind(value)
+
+
+def _strings(value: object, kind: Any) -> tuple[str, ...]:
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
+        raise TypeError
+    return tuple(item.strip() for item in items if item.strip())
+
+
+def _other(value: object, kind: Any) -> Any:
+    if not isinstance(value, str):
+        raise TypeError
+    return kind(value)
+
+
+_CONVERTERS: Mapping[Any, Any] = {bool: _boolean, int: _number, float: _number, tuple: _strings}
+
+
+def _expected(kind: Any) -> str:
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return "one of " + ", ".join(kind)
+    names: Mapping[Any, Literal["yes or no", "a whole number", "a number", "a list of strings"]] = {
+        bool: "yes or no",
+        int: "a whole number",
+        float: "a number",
+    }
+    return names.get(kind, "a list of strings" if get_origin(kind) is tuple else "a string")
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "unset"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,224 @@
+"""The pages that a search led to, as text.
+
+What is fetched was named by strangers, so everything is bounded: a few pages at once, html and plain
+text only (a PDF of the web would need the document readers, which do not belong to this floor), 2 MiB
+and 10 seconds in total for each, three redirects, each looked at by hand, and none to an address that
+is not public. No cookies, no referrer. Where a page cannot be had, its search snippet stands in and
+``WebPage.degraded`` says why.
+
+robots.txt is not asked for: it speaks to crawlers (RFC 9309), and this reads single pages that a
+person's question led to, once, as a reader mode does; asking would also tell every host more.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from localcrag.egress import refuse_outside
+from localcrag.errors import FetchRefused, OfflineError
+from localcrag.types import WebPage, WebResult
+from localcrag.web.addresses import IPAddress, is_public, is_web_port, literal
+from localcrag.web.background import in_background
+
+if TYPE_CHECKING:
+    from localcrag.web.wire import Admit, Head, Target
+
+Record = Callable[[str, str], None]
+
+_MARKUP = frozenset({"text/html", "application/xhtml+xml"})
+_READABLE = _MARKUP | {"text/plain"}
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Bounds of a fetch with its redirects: ``size`` in bytes of the inflated body, ``seconds`` in all."""
+
+    size: int = 2 * 1024 * 1024
+    seconds: float = 10.0
+    redirects: int = 3
+
+
+USER_NAMED = FetchLimits(size=64 * 1024 * 1024, seconds=120.0, redirects=5)
+"""For an address that the user typed: documents are larger than pages."""
+
+
+class HttpPageFetcher:
+    """:class:`~localcrag.protocols.PageFetcher` over plain HTTP(S).
+
+    ``allowed_private`` are hosts (``host`` or ``host:port``, as in the URL) whose pages may have a
+    private address: the corpus of the user's own SearXNG. ``record`` is told of each URL before it
+    is asked for; what it raises ends the fetch.
+    """
+
+    def __init__(
+        self,
+        *,
+        record: Record,
+        allowed_private: Iterable[str] = (),
+        limits: FetchLimits | None = None,
+        parallel: int = 4,
+    ) -> None:
+        self._record = record
+        self._allowed = frozenset(host.strip().lower() for host in allowed_private)
+        self._limits = limits or FetchLimits()
+        self._parallel = parallel
+
+    def fetch(self, results: Iterable[WebResult]) -> Iterator[WebPage]:
+        """One page per result, in order; its snippet, and the reason, where the page could not be had.
+
+        Raises what ``record`` raises, and nothing else.
+        """
+        todo = deque(results)
+        running: deque[Future[WebPage]] = deque()
+        while todo or running:
+            while todo and len(running) < self._parallel:
+                running.append(in_background(partial(self._page, todo.popleft())))
+            yield running.popleft().result()
+
+    def _page(self, result: WebResult) -> WebPage:
+        try:
+            body = _follow(result.url, self._limits, self._visit, accept=_READABLE)
+            title, text = _extracted(body)
+        except (FetchRefused, OfflineError) as error:
+            return WebPage(result.url, result.title, result.snippet, degraded=str(error))
+        return WebPage(body.url, result.title or title, text)
+
+    def _visit(self, target: Target) -> Admit:
+        """Before each request, redirects too: write it down, and say which addresses it may go to."""
+        named = {target.host, f"{target.host}:{target.port}", f"[{target.host}]:{target.port}"}
+        if named & self._allowed:
+            admit: Admit = _any_address
+        elif not is_web_port(target.port):
+            raise FetchRefused(f"port {target.port} is not one of the web's")
+        else:
+            admit = _public_only
+        refuse_outside(target.host)
+        address = literal(target.host)
+        if address is not None:
+            admit(target.host, target.port, address)  # refused here, it is not even looked at
+        self._record("page", target.url)
+        return admit
+
+
+def fetch_url(
+    url: str, *, record: Record, limits: FetchLimits = USER_NAMED, accept: frozenset[str] = frozenset()
+) -> tuple[bytes, str]:
+    """The bytes behind an address that the user typed, and their media type ("" if the server names none).
+
+    Private addresses are allowed, because the user named this one; a redirect from a public
+    address to a private one is not. ``accept`` empty takes every media type.
+    Raises FetchRefused, OfflineError, and what ``record`` raises.
+    """
+    admit_next: list[Admit] = [_any_address]
+
+    def visit(target: Target) -> Admit:
+        refuse_outside(target.host)
+        record("url", target.url)
+        chosen = admit_next[-1]
+
+        def admit(host: str, port: int, address: IPAddress) -> None:
+            chosen(host, port, address)
+            if is_public(address):
+                admit_next.append(_public_only)
+
+        return admit
+
+    try:
+        body = _follow(url, limits, visit, accept=accept)
+    except FetchRefused as error:
+        raise FetchRefused(f"{url} could not be fetched: {error}") from error
+    return body.content, body.media_type
+
+
+# ---------------------------------------------------------------------------------- one fetch
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    url: str
+    content: bytes
+    media_type: str
+    charset: str
+
+
+def _follow(
+    url: str, limits: FetchLimits, visit: Callable[[Target], Admit], *, accept: frozenset[str]
+) -> _Body:
+    """The body behind ``url``, after at most ``limits.redirects`` redirects. Raises FetchRefused."""
+    from localcrag.web import wire
+
+    ends = monotonic() + limits.seconds
+    try:
+        target = wire.Target.parse(url)
+        for _ in range(limits.redirects + 1):
+            headers = {"Accept": ", ".join(sorted(accept)) or "*/*"}
+            call = wire.Call(target, ends - monotonic(), limits.size, headers)
+            with wire.exchange(call, admit=visit(target)) as head:
+                if head.status not in _REDIRECTS:
+                    _check(head, accept)
+                    return _Body(target.url, head.read(), head.media_type, head.charset)
+                target = target.join(head.location)
+    except ValueError as error:
+        raise FetchRefused(str(error)) from error
+    except wire.WireError as error:
+        raise FetchRefused(str(error)) from error
+    raise FetchRefused(f"more than {limits.redirects} redirects")
+
+
+def _check(head: Head, accept: frozenset[str]) -> None:
+    if head.status != 200:
+        raise FetchRefused(f"the server answered with status {head.status}")
+    if accept and head.media_type not in accept:
+        raise FetchRefused(f"it is {head.media_type or 'of no named type'}, not a page of text")
+
+
+def _any_address(host: str, port: int, address: IPAddress) -> None:
+    pass
+
+
+def _public_only(host: str, port: int, address: IPAddress) -> None:
+    if not is_public(address):
+        raise FetchRefused(f"{host} has the address {address}, which is not a public one")
+
+
+# ---------------------------------------------------------------------------------- its text
+
+
+def _extracted(body: _Body) -> tuple[str, str]:
+    """Title and main text of a page. Raises FetchRefused where it holds no text."""
+    if body.media_type in _MARKUP:
+        title, text = _main_text(body)
+    else:
+        title, text = "", _decoded(body)
+    if not text.strip():
+        raise FetchRefused("no text was found on the page")
+    return title, text
+
+
+def _main_text(body: _Body) -> tuple[str, str]:
+    import trafilatura
+
+    content = _decoded(body) if body.charset else body.content
+    try:
+        document = trafilatura.bare_extraction(
+            content, url=body.url, include_comments=False, with_metadata=True
+        )
+    except ValueError as error:
+        raise FetchRefused(f"its text cannot be extracted ({error})") from error
+    if document is None or isinstance(document, dict):
+        return "", ""
+    return document.title or "", document.text or ""
+
+
+def _decoded(body: _Body) -> str:
+    try:
+        return body.content.decode(body.charset or "utf-8", "replace")
+    except LookupError:
+        return body.content.decode("utf-8", "replace")

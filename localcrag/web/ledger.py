@@ -1,0 +1,102 @@
+"""The egress ledger: what left the machine, when, and for which question.
+
+One JSON object a line, in a file that only its owner can read. A line is on the disk before what it
+speaks of is sent, and what cannot be written down is not sent.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from localcrag.errors import LedgerError
+
+KINDS = ("query", "page", "url")
+"""A query to SearXNG; a page that a search led to; an address that the user named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that left: ``target`` is the query or the URL, ``question`` what it was for ("" if none)."""
+
+    when: datetime
+    kind: str
+    target: str
+    question: str
+
+
+class Ledger:
+    """An append-only file at ``path``, shared by all processes of a user; made on the first record."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def record(self, kind: str, target: str, question: str = "") -> None:
+        """Write one line and wait until it is on the disk. Raises LedgerError; then nothing may be sent."""
+        if kind not in KINDS:
+            raise ValueError(f"no such kind of egress: {kind!r}")
+        when = datetime.now(UTC).isoformat(timespec="milliseconds")
+        entry = {"when": when, "kind": kind, "target": target, "question": question}
+        try:
+            line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+            self._append(line)
+        except OSError as error:
+            raise LedgerError(
+                f"nothing was sent, since {self.path} cannot be written: {error.strerror or error}",
+                hint="make room or correct the permissions there; the web is only used with its ledger",
+            ) from error
+
+    def entries(self, *, limit: int | None = None, since: datetime | None = None) -> list[Entry]:
+        """What was recorded, oldest first: at most the ``limit`` last ones, none older than ``since``.
+
+        Lines that cannot be read, such as one that a crash cut off, are left out. ``since`` must
+        carry a time zone. Raises LedgerError where the file is there and cannot be read.
+        """
+        try:
+            text = self.path.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise LedgerError(f"{self.path} cannot be read: {error.strerror or error}") from error
+        found = [entry for entry in map(_parsed, text.split("\n")) if entry is not None]
+        if since is not None:
+            found = [entry for entry in found if entry.when >= since]
+        return found if limit is None else found[len(found) - min(limit, len(found)) :]
+
+    def _append(self, line: bytes) -> None:
+        with self._locked() as descriptor:
+            end = os.lseek(descriptor, 0, os.SEEK_END)
+            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
+            data = (b"\n" if torn else b"") + line + b"\n"
+            while data:
+                data = data[os.write(descriptor, data) :]
+            os.fsync(descriptor)
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """The open file, to this process alone; what a crash cut off before is ended by a new line."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def _parsed(line: str) -> Entry | None:
+    try:
+        fields = json.loads(line)
+        entry = Entry(
+            datetime.fromisoformat(fields["when"]), fields["kind"], fields["target"], fields["question"]
+        )
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    texts = (entry.kind, entry.target, entry.question)
+    return entry if entry.when.tzinfo and all(isinstance(text, str) for text in texts) else None

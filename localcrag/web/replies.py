@@ -1,0 +1,135 @@
+"""The JSON of a SearXNG search, as results: nothing in it is taken on trust.
+
+Answers and info boxes (where Wikipedia and Wikidata answer by default) become results like the
+others. Texts lose their markup, results without an http(s) address are dropped, and those with
+the same address are merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+
+from localcrag.types import JsonValue, WebResult
+
+TITLE_LIMIT = 300
+SNIPPET_LIMIT = 2_000
+URL_LIMIT = 2_000
+
+Json = Mapping[str, JsonValue]
+
+_BREAKING = frozenset({"br", "p", "div", "li", "tr", "td", "th", "h1", "h2", "h3", "hr"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A search's results, best first, and the engines that failed with their reasons."""
+
+    results: tuple[WebResult, ...]
+    failed: tuple[tuple[str, str], ...]
+
+
+def parsed(reply: Json) -> Reply:
+    """Read the top-level object; keys that are missing or of another type count as empty."""
+    merged: dict[str, WebResult] = {}
+    for result in _all(reply):
+        key = result.url.partition("#")[0].rstrip("/")
+        merged[key] = _merged(merged[key], result) if key in merged else result
+    return Reply(tuple(merged.values()), tuple(_failures(reply)))
+
+
+def _all(reply: Json) -> Iterator[WebResult]:
+    """Answers, info boxes, results: from the most to the least direct."""
+    for answer in _objects(reply, "answers"):
+        yield from _result(answer, title="", snippet=_text(answer, "answer"))
+    for box in _objects(reply, "infoboxes"):
+        yield from _infobox(box)
+    for found in _objects(reply, "results"):
+        yield from _result(found, title=_text(found, "title"), snippet=_text(found, "content"))
+
+
+def _infobox(box: Json) -> Iterator[WebResult]:
+    """Its first web address, and its text followed by its facts."""
+    facts = [f"{_text(fact, 'label')}: {_text(fact, 'value')}" for fact in _objects(box, "attributes")]
+    addresses = [box.get("id"), *(link.get("url") for link in _objects(box, "urls"))]
+    url = next((address for address in addresses if _is_web(address)), None)
+    snippet = " ".join(filter(None, [_text(box, "content"), *(f"{fact}." for fact in facts)]))
+    yield from _result({**box, "url": url}, title=_text(box, "infobox"), snippet=snippet)
+
+
+def _result(item: Json, *, title: str, snippet: str) -> Iterator[WebResult]:
+    url = item.get("url")
+    if isinstance(url, str) and _is_web(url):
+        engine = item.get("engine")
+        yield WebResult(
+            url=url.strip(),
+            title=title[:TITLE_LIMIT],
+            snippet=snippet[:SNIPPET_LIMIT],
+            engine=engine if isinstance(engine, str) else "",
+        )
+
+
+def _is_web(url: JsonValue) -> bool:
+    return (
+        isinstance(url, str)
+        and url.strip().lower().startswith(("http://", "https://"))
+        and len(url) <= URL_LIMIT
+        and url.strip().isprintable()
+    )
+
+
+def _merged(first: WebResult, second: WebResult) -> WebResult:
+    """The place of the first, the first title there is, the longer snippet."""
+    return replace(
+        first,
+        title=first.title or second.title,
+        snippet=max(first.snippet, second.snippet, key=len),
+        engine=first.engine or second.engine,
+    )
+
+
+def _failures(reply: Json) -> Iterator[tuple[str, str]]:
+    engines = reply.get("unresponsive_engines")
+    for pair in engines if isinstance(engines, list) else ():
+        if isinstance(pair, list) and pair:
+            yield plain(str(pair[0])), plain(str(pair[1])) if len(pair) > 1 else "no reason given"
+
+
+def _objects(item: Json, key: str) -> Iterator[Json]:
+    values = item.get(key)
+    return (value for value in values if isinstance(value, Mapping)) if isinstance(values, list) else iter(())
+
+
+def _text(item: Json, key: str) -> str:
+    value = item.get(key)
+    return plain(value) if isinstance(value, str) else ""
+
+
+def plain(text: str) -> str:
+    """Text without markup, character references resolved, on one line."""
+    reader = _TextOnly()
+    reader.feed(text)
+    reader.close()
+    return " ".join("".join(reader.pieces).split())
+
+
+class _TextOnly(HTMLParser):
+    """Keeps the text of a fragment; what stands in scripts and styles is no text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self._hidden = False
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._hidden = tag in ("script", "style")
+        if tag in _BREAKING:
+            self.pieces.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden = False
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.pieces.append(data)

@@ -1,0 +1,241 @@
+"""Web search through the user's own SearXNG.
+
+A SearXNG answers in several ways that look like "nothing found" and are not (see the cases below);
+each is told apart here, at the one place that talks to it:
+
+===============================================  ==========================================
+what comes back                                  what it is
+===============================================  ==========================================
+no connection, or no answer in time              ServerDown
+403                                              JsonDisabled: upstream's default settings
+429                                              RateLimited: its limiter is on
+200 with no results, ``unresponsive_engines``    EnginesFailed: names them, and their reasons
+a redirect, HTML, or anything else               BadReply
+200 with no results and nothing else             an empty list: truly nothing found
+===============================================  ==========================================
+
+The query goes in the body of a POST: unlike a GET it stays out of access logs on the way, and no
+length makes it a 414.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from localcrag.egress import refuse_outside
+from localcrag.errors import (
+    BadReply,
+    EnginesFailed,
+    JsonDisabled,
+    RateLimited,
+    ServerDown,
+    WebNotConfigured,
+)
+from localcrag.types import JsonValue, WebResult
+from localcrag.web import replies
+from localcrag.web.query import search_line
+
+if TYPE_CHECKING:
+    from localcrag.web.wire import Call, Head, Target
+
+Record = Callable[[str, str], None]
+"""Writes down (kind, target) before it leaves the machine; what it raises stops the sending."""
+
+REPLY_LIMIT = 4 * 1024 * 1024
+CHECK_HINT = "`localcrag web check` says more"
+JSON_HINT = "add to its settings.yml, then restart it:  search: {formats: [html, json]}"
+LIMITER_HINT = (
+    "in its settings.yml set  server: {limiter: false}  (it only serves this machine), and restart it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SearxngOptions:
+    """What a search asks for beyond the query; what is empty or None is left to the server's settings.
+
+    ``safesearch`` is 0 (off), 1 (moderate) or 2 (strict).
+    """
+
+    engines: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    safesearch: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a SearXNG says of itself (``/config``).
+
+    ``engines`` are those switched on; ``known`` are all of them: each can be asked for by name.
+    """
+
+    version: str
+    engines: tuple[str, ...]
+    known: tuple[str, ...]
+    categories: tuple[str, ...]
+
+
+class SearxngSearch:
+    """:class:`~localcrag.protocols.WebSearch` on one SearXNG server.
+
+    ``url`` is where its start page is; ``timeout`` bounds a whole search in seconds (a slow engine
+    makes the server wait up to that engine's own limit); ``record`` is told each query before it
+    is sent. Nothing is connected to until the first search.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        record: Record,
+        language: str = "en",
+        timeout: float = 15.0,
+        options: SearxngOptions | None = None,
+    ) -> None:
+        self._url = url
+        self._record = record
+        self._language = language
+        self._timeout = timeout
+        self._options = options or SearxngOptions()
+        self._options_checked = not (self._options.engines or self._options.categories)
+
+    def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
+        """The results for the words of ``query`` (see :func:`~localcrag.web.query.search_line`), best first.
+
+        Raises UsageError for a query without a word, OfflineError, and the WebErrors listed above.
+        """
+        line = search_line(query)
+        target = self._target("search")
+        refuse_outside(target.host)
+        self._check_options()
+        self._record("query", line)
+        reply = replies.parsed(self._ask(target, self._form(line)))
+        if not reply.results and reply.failed:
+            raise EnginesFailed(
+                "every search engine of the SearXNG failed: "
+                + ", ".join(f"{name} ({reason})" for name, reason in reply.failed),
+                hint=f"wait a while, or enable other engines in its settings.yml; {CHECK_HINT}",
+            )
+        return list(reply.results[:limit])
+
+    def info(self) -> ServerInfo:
+        """What the server says of itself. Raises ServerDown, RateLimited, BadReply, OfflineError."""
+        target = self._target("config")
+        refuse_outside(target.host)
+        reply = self._ask(target, None)
+        engines, categories = reply.get("engines"), reply.get("categories")
+        if not isinstance(engines, list) or not isinstance(categories, list):
+            raise BadReply(f"{self._url} is not a SearXNG: its /config lists no engines", hint=CHECK_HINT)
+        named = [e for e in engines if isinstance(e, Mapping) and isinstance(e.get("name"), str)]
+        return ServerInfo(
+            version=str(reply.get("version", "")),
+            engines=tuple(str(e["name"]) for e in named if e.get("enabled", True)),
+            known=tuple(str(e["name"]) for e in named),
+            categories=tuple(str(c) for c in categories),
+        )
+
+    def healthy(self) -> bool:
+        """Whether ``/healthz`` answers OK. Raises ServerDown where nothing answers, OfflineError."""
+        from localcrag.web import wire
+
+        target = self._target("healthz")
+        call = wire.Call(target, self._timeout, REPLY_LIMIT)
+        try:
+            with wire.exchange(call) as head:
+                return head.status == 200 and head.read().strip() == b"OK"
+        except (wire.Unreachable, wire.TimedOut) as error:
+            raise self._down(error) from error
+        except wire.WireError:
+            return False
+
+    # ------------------------------------------------------------------------------ the request
+
+    def _target(self, path: str) -> Target:
+        from localcrag.web import wire
+
+        if not self._url.strip():
+            raise WebNotConfigured("no SearXNG is configured", hint="searxng/README.md says how to start one")
+        try:
+            return wire.Target.parse(f"{self._url.strip().rstrip('/')}/{path}")
+        except ValueError as error:
+            raise WebNotConfigured(
+                f"the SearXNG address {self._url!r} cannot be used: {error}",
+                hint="an address looks like http://127.0.0.1:8888",
+            ) from error
+
+    def _form(self, line: str) -> Mapping[str, str]:
+        options = self._options
+        form = {"q": line, "format": "json", "language": self._language, "pageno": "1"}
+        if options.engines:
+            form["engines"] = ",".join(options.engines)
+        if options.categories:
+            form["categories"] = ",".join(options.categories)
+        if options.safesearch is not None:
+            form["safesearch"] = str(options.safesearch)
+        return form
+
+    def _check_options(self) -> None:
+        """Refuse engines and categories that the server does not know.
+
+        It would silently ask its default engines instead: a query meant for an engine of one's own
+        would go out to the web.
+        """
+        if self._options_checked:
+            return
+        info = self.info()
+        for word, names, known, listed in (
+            ("engine", self._options.engines, info.known, info.engines),
+            ("category", self._options.categories, info.categories, info.categories),
+        ):
+            unknown = next((name for name in names if name not in known), None)
+            if unknown is not None:
+                raise WebNotConfigured(
+                    f"the SearXNG knows no {word} {unknown!r}, and would ask its default engines instead",
+                    hint=f"it has {', '.join(sorted(listed)[:12]) or 'none'}{', …' * (len(listed) > 12)}",
+                )
+        self._options_checked = True
+
+    def _ask(self, target: Target, form: Mapping[str, str] | None) -> Mapping[str, JsonValue]:
+        """One exchange; the JSON object that came back, or the error that says what is wrong."""
+        from localcrag.web import wire
+
+        call = wire.Call(target, self._timeout, REPLY_LIMIT, {"Accept": "application/json"}, form)
+        try:
+            with wire.exchange(call) as head:
+                return self._accepted(head, call)
+        except (wire.Unreachable, wire.TimedOut) as error:
+            raise self._down(error) from error
+        except wire.WireError as error:
+            raise self._bad(str(error)) from error
+
+    def _accepted(self, head: Head, call: Call) -> Mapping[str, JsonValue]:
+        if head.status == 403:
+            raise JsonDisabled(f"the SearXNG at {self._url} does not give out JSON (403)", hint=JSON_HINT)
+        if head.status == 429:
+            raise RateLimited(f"the SearXNG at {self._url} limits its users (429)", hint=LIMITER_HINT)
+        if head.status in (502, 503, 504):
+            raise self._down(f"what stands before it answers {head.status}")
+        if 300 <= head.status < 400:
+            raise self._bad(f"it redirects to {head.location or 'nowhere'}, which was not followed")
+        if head.media_type != "application/json":
+            raise self._bad(f"status {head.status}, {head.media_type or 'no content type'} instead of JSON")
+        try:
+            reply: JsonValue = json.loads(head.read())
+        except (ValueError, RecursionError) as error:
+            raise self._bad("its JSON is damaged") from error
+        if not isinstance(reply, Mapping):
+            raise self._bad("its JSON is not an object")
+        if head.status != 200:
+            raise self._bad(f"status {head.status}, {reply.get('error') or 'no reason given'}")
+        return reply
+
+    def _down(self, reason: object) -> ServerDown:
+        return ServerDown(
+            f"the SearXNG at {self._url} cannot be reached: {reason}",
+            hint="start it (searxng/README.md), or correct its address in the settings",
+        )
+
+    def _bad(self, reason: str) -> BadReply:
+        return BadReply(f"{self._url} did not answer like a SearXNG: {reason}", hint=CHECK_HINT)

@@ -1,0 +1,105 @@
+"""The parts of the README that the code writes: commands, settings, events, models.
+
+Without arguments: exit 1 and name the parts that are out of date. With ``--write``: mend them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from localcrag import events, settings
+from localcrag.cli.main import cli
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def commands() -> str:
+    """The help text of every command."""
+    return "\n".join(f"```text\n$ localcrag {path} --help\n{text}\n```\n" for path, text in helps(cli, ""))
+
+
+def helps(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
+    for name, child in sorted(getattr(command, "commands", {}).items()):
+        full = f"{path} {name}".strip()
+        context = click.Context(
+            child, info_name=f"localcrag {full}", max_content_width=100, terminal_width=100
+        )
+        yield full, child.get_help(context)
+        yield from helps(child, full)
+
+
+def settings_table() -> str:
+    """Every setting with its variable and default."""
+    rows = ["| setting | environment | default | meaning |", "|---|---|---|---|"]
+    for name, variable, default, help in settings.describe():
+        rows.append(f"| `{name}` | `{variable}` | {f'`{default}`' if default else ''} | {help} |")
+    return "\n".join(rows) + "\n"
+
+
+def events_table() -> str:
+    """Every event with its fields."""
+    kinds = [
+        kind
+        for _, kind in inspect.getmembers(events, inspect.isclass)
+        if issubclass(kind, events.Event) and kind is not events.Event
+    ]
+    rows = ["| event | fields | when |", "|---|---|---|"]
+    for kind in sorted(kinds, key=lambda kind: inspect.getsourcelines(kind)[1]):
+        fields = ", ".join(f"`{name}`" for name in kind.__dataclass_fields__)
+        text = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
+        rows.append(f"| `{events.json_name(kind)}` | {fields} | {text} |")
+    return "\n".join(rows) + "\n"
+
+
+def models_table() -> str:
+    """The embedded models of the manifest."""
+    entries = tomllib.loads((ROOT / "models/manifest.toml").read_text("utf-8"))["model"]
+    rows = ["| model | role | size | what it is |", "|---|---|---|---|"]
+    for entry in entries:
+        card = f"[{entry['name']}](models/{Path(entry['file']).stem}.md)"
+        rows.append(f"| {card} | {entry['role']} | {entry['bytes'] / 1e6:.1f} MB | {entry['description']} |")
+    return "\n".join(rows) + "\n"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "settings": settings_table,
+    "events": events_table,
+    "models": models_table,
+}
+
+
+def main(arguments: list[str]) -> int:
+    text = README.read_text("utf-8")
+    stale: list[str] = []
+
+    def renewed(block: re.Match[str]) -> str:
+        body = block[1] + PARTS[block[2]]() + block[3]
+        if body != block[0]:
+            stale.append(block[2])
+        return body
+
+    fresh = BLOCK.sub(renewed, text)
+    if missing := set(PARTS) - {block[2] for block in BLOCK.finditer(text)}:
+        print(f"README.md has no part for: {', '.join(sorted(missing))}", file=sys.stderr)
+        return 1
+    if stale and "--write" in arguments:
+        README.write_text(fresh, "utf-8")
+        print(f"wrote {', '.join(stale)}")
+        return 0
+    if stale:
+        print(f"README.md is out of date ({', '.join(stale)}): ./scripts/check --fix", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

