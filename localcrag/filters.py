@@ -142,12 +142,7 @@ def type_of(value: MetaValue) -> FieldType:
 def check(filter: Filter, fields: Mapping[str, FieldType]) -> None:
     """Raises FilterError for a field that is not among ``fields``, or a comparison that its type has not."""
     for leaf in leaves(filter):
-        kind = fields.get(leaf.field)
-        if kind is None:
-            raise FilterError(
-                f"column {leaf.column}: there is no field {leaf.field!r} to filter by",
-                hint=f"fields here: {', '.join(fields)}",
-            )
+        kind = check_field(leaf.field, fields, where=f"column {leaf.column}: ")
         values = leaf.values if isinstance(leaf, Membership) else (leaf.value,)
         for value in values:
             if type_of(value) is not kind:
@@ -161,6 +156,15 @@ def check(filter: Filter, fields: Mapping[str, FieldType]) -> None:
                 f"column {leaf.column}: {leaf.field!r} is {_described(kind)}, which has no {leaf.operator}",
                 hint=f"write {leaf.field} {_example(kind)}",
             )
+
+
+def check_field(name: str, fields: Mapping[str, FieldType], *, where: str = "") -> FieldType:
+    """The type of the field. Raises FilterError, naming the known ones, where there is no such field."""
+    if name not in fields:
+        raise FilterError(
+            f"{where}there is no field {name!r} to filter by", hint=f"fields here: {', '.join(fields)}"
+        )
+    return fields[name]
 
 
 def leaves(filter: Filter) -> Iterator[Leaf]:

@@ -150,8 +150,12 @@ class PassageStore(Protocol):
         """The passages just before and just after, in the same document."""
         ...
 
-    def text(self, document: str, page: int | None) -> str:
-        """The stored text that a passage's or a citation's offsets count in."""
+    def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
+        """The stored text that a passage's or a citation's offsets count in.
+
+        ``source`` tells two documents of the same bytes apart that were read as different formats.
+        Raises StoreError where the document is not held.
+        """
         ...
 
     def optimize(self, progress: Callable[[str], None] | None = None) -> None:

@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
         return run("ask", "--kb", "mine", "--trace", question)
     documents = collect(HOME / "documents")
     say(
-        f"{len(documents)} real documents: what the installed packages carry as README and licence, one of them a PDF"
+        f"{len(documents)} real documents: READMEs and licences of the installed packages, one of them as PDF"
     )
     if run("ingest", "--kb", "demo", str(HOME / "documents"), "--prune") != 0:
         return 1

@@ -13,12 +13,14 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_CODE_PAGES = (
-    "cp1252 cp1250 cp1251 koi8_r cp1253 cp1254 cp1255 cp1256 cp1257 "
-    "shift_jis euc_jp iso2022_jp gb18030 big5 euc_kr"
-).split()
+_CODE_PAGES = [
+    *("cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257"),
+    *("shift_jis", "euc_jp", "iso2022_jp", "gb18030", "big5", "euc_kr"),
+]
 _SAMPLE = 256 * 1024
 _WESTERN_SHARE = 0.1
+_FEW_LETTERS = 200
+_WESTERN_SHARE_OF_FEW = 0.25
 _CONTROL_SHARE = 0.01
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\v\x1b")
 
@@ -78,7 +80,8 @@ def _western(data: bytes) -> str | None:
         c > "\x7f" and not c.isalpha() and c not in "\xa0\xad’‘–—" and a.isalpha() and b.isalpha()
         for a, c, b in zip(sample, sample[1:], sample[2:], strict=False)
     )
-    return text if accented <= _WESTERN_SHARE * max(letters, 1) and not inside else None
+    share = _WESTERN_SHARE_OF_FEW if letters < _FEW_LETTERS else _WESTERN_SHARE
+    return text if accented <= share * max(letters, 1) and not inside else None
 
 
 def _guessed(data: bytes) -> str:

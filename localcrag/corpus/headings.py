@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def markdown_outline(text: str) -> Outline:
     starts = _line_starts(text)
     headings, wraps = [], []
     tokens = _markdown().parse(text)
-    for before, token in zip(tokens, tokens[1:], strict=False):
+    for before, token in pairwise(tokens):
         if token.type != "inline" or before.map is None:
             continue
         first, last = before.map
@@ -51,7 +51,8 @@ def markdown_outline(text: str) -> Outline:
             end = starts[last] - 1 if last < len(starts) else len(text)
             headings.append(Heading(starts[first], end, int(before.tag[1]), _plain(token.content)))
         elif before.type == "paragraph_open":
-            wraps += [starts[line] - 1 for line in range(first + 1, min(last, len(starts)))]
+            end = starts[last] - 1 if last < len(starts) else len(text)
+            wraps += [starts[first] + wrap for wrap in _wraps(text[starts[first] : end].split("\n"))]
     return Outline(tuple(headings), tuple(wraps))
 
 
@@ -125,30 +126,31 @@ def rst_outline(text: str) -> Outline:
 
 _BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)+")
 _NARROW = 40
-_FLOWING = 0.4
+_FLOWING = 0.2
 _FILLED = 0.75
 
 
 def prose_wraps(text: str) -> Iterator[int]:
     """The line ends of text that was broken to a width, as PDF pages and letters are.
 
-    A block of lines is such text where many lines go on in lower case; a line end in it is a wrap
-    where the next word would not have fitted.
+    A block of lines is such text where a good part of the lines go on in lower case.
     """
     for block in _BLOCK.finditer(text):
-        if " " in block[0]:
-            yield from (block.start() + end for end in _wraps(block[0].split("\n")))
+        lines = block[0].split("\n")
+        going_on = sum(1 for line in lines[1:] if line[0].isalpha() and not line[0].isupper())
+        if going_on >= _FLOWING * (len(lines) - 1):
+            yield from (block.start() + wrap for wrap in _wraps(lines))
 
 
 def _wraps(lines: Sequence[str]) -> Iterator[int]:
+    """Which line ends of a block are wraps: those where the next word would not have fitted."""
     width = max(map(len, lines))
-    going_on = sum(1 for line in lines[1:] if line[0].isalpha() and not line[0].isupper())
-    if width < _NARROW or going_on < _FLOWING * (len(lines) - 1):
+    if width < _NARROW:
         return
     end = -1
-    for line, following in zip(lines, lines[1:], strict=False):
+    for line, following in pairwise(lines):
         end += len(line) + 1
-        starts_afresh = following[0].isspace() or following[0] in "-*•|>"
+        starts_afresh = following[:1].isspace() or following[:1] in "-*•|>"
         word = following.partition(" ")[0]
         if not starts_afresh and len(line) + 1 + len(word) > _FILLED * width:
             yield end

@@ -99,12 +99,13 @@ _SUFFIXES = {
 _KIND_OF_SUFFIX = {suffix: kind for kind, names in _SUFFIXES.items() for suffix in names.split()}
 _KIND_OF_NAME = {"readme": Kind.TEXT, "license": Kind.TEXT, "copying": Kind.TEXT, "changelog": Kind.TEXT}
 
-_BINARY = frozenset(
+_BINARY_SUFFIXES = (
     "png jpg jpeg gif bmp tif tiff webp ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
     "zip gz bz2 xz zst 7z rar tar tgz jar war whl egg deb rpm dmg iso img apk exe dll so dylib a o obj lib "
     "pyc pyo class wasm bin dat db sqlite sqlite3 parquet arrow feather lance npy npz pkl pickle h5 hdf5 "
-    "safetensors gguf pt pth onnx ttf otf woff woff2 eot".split()
+    "safetensors gguf pt pth onnx ttf otf woff woff2 eot"
 )
+_BINARY = frozenset(_BINARY_SUFFIXES.split())
 _UNSUPPORTED = {
     "doc": "the old Word format (.doc) is not read",
     "ppt": "the old PowerPoint format (.ppt) is not read",
@@ -118,7 +119,8 @@ _UNSUPPORTED = {
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(rb"\s*(<!--.*?-->\s*)*(<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL)
-_MAIL_START = re.compile(rb"(?:(?:from|received|return-path|delivered-to|message-id|mime-version): )", re.I)
+_MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
+_MAIL_HEADERS = (b"subject:", b"from:", b"date:")
 
 
 def suffix_of(name: str) -> str:
@@ -137,7 +139,7 @@ def refuse_by_name(name: str) -> None:
 
 
 def kind_of(name: str, data: bytes, content_type: str = "") -> Kind:
-    """The kind of ``data``, found under the file name ``name``; a server's ``content_type`` says more than it.
+    """The kind of ``data``, found under the file name ``name``; a server's ``content_type`` goes before it.
 
     Raises UnreadableError where the bytes are known not to be readable.
     """
@@ -199,6 +201,6 @@ def _kind_of_content(name: str, data: bytes) -> Kind:
         return Kind.HTML
     if start.startswith(b"#!"):
         return Kind.CODE
-    if _MAIL_START.match(start) and b"\nsubject:" in start.lower():
+    if _MAIL_START.match(start) and all(b"\n" + header in b"\n" + start.lower() for header in _MAIL_HEADERS):
         return Kind.MAIL
     return _KIND_OF_NAME.get(PurePosixPath(name.lower()).name, Kind.TEXT)

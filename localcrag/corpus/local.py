@@ -15,7 +15,7 @@ from localcrag.corpus.sources import FetchUrl, LocalFile, StdinFile, UrlFile, re
 from localcrag.corpus.split import passages_of
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
-from localcrag.types import NO_META, Document, Meta, Page, Passage, Skipped
+from localcrag.types import NO_META, Document, Meta, Page, Passage
 
 __all__ = ["LocalCorpus"]
 

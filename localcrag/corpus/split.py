@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,7 +84,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
         settings = json.loads(path.read_text(encoding="utf-8"))
         settings["truncation"] = settings["padding"] = None
         tokenizer: Tokenizer = Tokenizer.from_str(json.dumps(settings))
-    except Exception as error:  # noqa: BLE001 - the library raises bare Exception for a bad file
+    except Exception as error:  # the library raises bare Exception for a bad file
         raise CorpusError(
             f"not a tokenizer: {path} ({error})", hint="Give the tokenizer.json of the embedding model."
         ) from error
@@ -102,7 +103,7 @@ class _Counter:
         self._last = 0
 
     def __call__(self, piece: str) -> int:
-        """A piece of the view. The splitter asks in reading order; an equal piece elsewhere counts the same."""
+        """A piece of the view. The splitter asks in reading order; an equal piece counts the same."""
         start = self._view.find(piece, self._last)
         if start < 0:
             start = self._view.index(piece)
@@ -158,7 +159,7 @@ class _Window:
         first, last = span
         pieces = splitter.from_callback(self._counter, limit).chunk_indices(self._view[first:last])
         cuts = [first, *(first + start for start, _ in pieces[1:]), last]
-        stripped = (self._stripped(cut) for cut in zip(cuts, cuts[1:], strict=False))
+        stripped = (self._stripped(cut) for cut in pairwise(cuts))
         return [piece for piece in stripped if piece[0] < piece[1]]
 
     def _stripped(self, span: Span) -> Span:
@@ -210,7 +211,7 @@ class _Window:
         return start
 
     def _led(self, start: int, span: Span) -> list[Span]:
-        """``span`` with what stands before it from ``start`` on; in two pieces where one would be too large."""
+        """``span`` and what stands before it from ``start`` on; two pieces where one would be too large."""
         both = (start, span[1])
         if self._counter.size(both) <= self._limit:
             return [both]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from localcrag.crag import prompts
 from localcrag.crag.parts import Inquiry
 from localcrag.crag.retrieve import distinct, rerank
-from localcrag.errors import ModelError, WebError
+from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
 from localcrag.types import (
     CorrectionKind,
@@ -27,6 +27,8 @@ from localcrag.types import (
 )
 
 Step = Callable[[Inquiry], Steps[list[Hit]]]
+UNSENT = (LedgerError, OfflineError, UsageError, WebNotConfigured)
+"""The errors of a web search that come before anything is sent."""
 PAGE_PASSAGES = 40
 """Passages of one web page that are looked at; the rest of a longer page is left alone."""
 
@@ -84,8 +86,8 @@ def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
         return []
     try:
         results = web.search(query, limit=inquiry.options.web_results)
-    except WebError as error:
-        yield WebAsked(query, True, 0, str(error))
+    except (WebError, OfflineError, UsageError) as error:
+        yield WebAsked(query, not isinstance(error, UNSENT), 0, str(error))
         yield Degraded("web search", str(error))
         return []
     yield WebAsked(query, True, len(results))

@@ -8,8 +8,9 @@ from localcrag.crag import prompts
 from localcrag.crag.parts import Inquiry, Outcome
 from localcrag.crag.refine import joined, numbered, strips
 from localcrag.crag.verify import Verifier, by_sentence, cite
-from localcrag.errors import ContextOverflow
+from localcrag.errors import ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
+from localcrag.protocols import PassageStore
 from localcrag.types import Citation, Evidence, Finish, Origin, Status, Strip
 
 QUOTES = 3
@@ -25,7 +26,8 @@ def write(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]
     verifier = Verifier(inquiry.question, evidence)
     shown = ""
     for sentence in by_sentence(_written(inquiry, evidence)):
-        if checked := verifier.check(sentence):
+        checked = verifier.check(sentence)
+        if checked and not _declines(checked):
             shown += checked
             yield Delta(checked)
     citations, gone = still_there(inquiry, verifier.citations())
@@ -60,12 +62,21 @@ def still_there(inquiry: Inquiry, citations: Sequence[Citation]) -> tuple[list[C
     hashes = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage.document for g in inquiry.grades}
     for citation in citations:
         if citation.origin is Origin.DOCUMENTS:
-            text = inquiry.parts.store.text(hashes[citation.source, citation.page], citation.page)
-            if text[citation.start : citation.end] != citation.quote:
+            document = hashes[citation.source, citation.page]
+            if _stored(inquiry.parts.store, document, citation) != citation.quote:
                 gone.append(f"citation [{citation.key}]: {citation.source} has changed since it was read")
                 continue
         kept.append(citation)
     return kept, gone
+
+
+def _stored(store: PassageStore, document: str, citation: Citation) -> str:
+    """What the store holds at a citation's span; "" where the document is gone."""
+    try:
+        text = store.text(document, citation.page, source=citation.source)
+    except StoreError:
+        return ""
+    return text[citation.start : citation.end]
 
 
 _ENDINGS = {
@@ -76,12 +87,15 @@ _ENDINGS = {
 
 
 def _status(shown: str, citations: Sequence[Citation], finish: Finish, sure: bool) -> Status:
-    text = shown.strip()
-    if not text or text.strip("\"'“” ") == prompts.NOT_IN_EVIDENCE:
+    if not shown.strip():
         return Status.NOT_FOUND
     if finish is not Finish.STOP:
         return Status.TRUNCATED
     return Status.ANSWERED if sure and citations else Status.UNSURE
+
+
+def _declines(sentence: str) -> bool:
+    return sentence.strip("\"'“” \n") == prompts.NOT_IN_EVIDENCE
 
 
 def _written(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Iterator[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from localcrag.filters import Filter
-
 from localcrag.crag.grade import Grader
 from localcrag.crag.retrieve import Retriever
+from localcrag.filters import Filter
 from localcrag.protocols import (
     Consent,
     Embedder,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from localcrag.filters import Filter
-
 from localcrag.events import Reranked, Retrieved, Steps
+from localcrag.filters import Filter
 from localcrag.protocols import Embedder, Evaluator, PassageStore
 from localcrag.types import Hit
 

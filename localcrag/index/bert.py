@@ -79,7 +79,7 @@ class BertEncoder:
         """
         from threadpoolctl import threadpool_limits
 
-        with threadpool_limits(1, user_api="blas"):
+        with threadpool_limits(1, user_api="blas"):  # type: ignore[no-untyped-call]
             return np.stack([self._embed(text) for text in texts])
 
     def _embed(self, text: str) -> Array:

@@ -82,7 +82,7 @@ class SentenceTransformerEmbedder:
 
     @cached_property
     def dimension(self) -> int:
-        """Components of a vector, read from the model's configuration. Raises ModelNotFound, ModelFileError."""
+        """Components of a vector, as the model's files say. Raises ModelNotFound, ModelFileError."""
         try:
             modules = json.loads((self.folder / "modules.json").read_text("utf-8"))
             configs = [self.folder / module["path"] / "config.json" for module in modules if module["path"]]
@@ -106,12 +106,9 @@ class SentenceTransformerEmbedder:
 
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        with self._loading:
-            light = "_reference" not in self.__dict__ and sum(map(len, texts)) <= LIGHT_WORK
-            encoder = (self._light if light else None) or self._reference
-        if not hasattr(encoder, "encode_query"):
+        if encoder := self._encoder(texts):
             return encoder.encode(texts)
-        vectors = encoder.encode(
+        vectors = self._reference.encode(
             list(texts), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
         )
         return np.asarray(vectors, np.float32)
@@ -131,6 +128,15 @@ class SentenceTransformerEmbedder:
         with self._loading:
             if self._light is None:
                 _ = self._reference
+
+    def _encoder(self, texts: Sequence[str]) -> BertEncoder | None:
+        """The light encoder for light work, as long as sentence-transformers is not loaded anyway."""
+        with self._loading:
+            light = "_reference" not in self.__dict__ and sum(map(len, texts)) <= LIGHT_WORK
+            encoder = self._light if light else None
+            if encoder is None:
+                _ = self._reference
+            return encoder
 
     @property
     def _packaged(self) -> bool:

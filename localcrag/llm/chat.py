@@ -34,7 +34,14 @@ FALLBACK = "{% for message in messages %}{{ message.content }}\n\n{% endfor %}An
 """The template of a model that has none (a base model): the texts one below the other."""
 
 _MARKERS = ("[INST]", "[/INST]", "<<SYS>>", "<</SYS>>")
-_THOUGHTS = (("<think>", "</think>"), ("<|channel>thought", "<channel|>"), ("<thinking>", "</thinking>"))
+_THOUGHTS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+)
+_CHANNELS = ("<|start|>assistant", "<|channel|>final<|message|>")
+"""A format of channels (gpt-oss): where its prompt ends, and what begins an answer without a thought."""
+
 _SWITCHES = {"enable_thinking": False, "thinking": False}
 _TAG = re.compile(r"[<\[]\S+[>\]]")
 
@@ -56,7 +63,8 @@ class ChatFormat:
 
     def __init__(self, model: Model, template: str) -> None:
         self._model = model
-        self._template = _compile(template or FALLBACK)
+        self._source = template or FALLBACK
+        self._template = _compile(self._source)
         self._layouts: dict[bool, tuple[str | Slot, ...]] = {}
         tags = [text for _, text in model.user_defined if looks_like_markup(text)]
         longest_first = sorted({*tags, *_MARKERS}, key=len, reverse=True)
@@ -121,7 +129,7 @@ class ChatFormat:
                 hint="Choose another model, or a corrected GGUF of this one.",
             )
         roles = {mark: role for role, mark in marks.items()}
-        pieces = re.split(f"({'|'.join(marks.values())})", _thought_closed(text))
+        pieces = re.split(f"({'|'.join(marks.values())})", _without_thought(text, self._source))
         return tuple(Slot(roles[piece]) if piece in roles else piece for piece in pieces if piece)
 
     def _render(self, messages: list[dict[str, str]]) -> str | None:
@@ -134,8 +142,6 @@ class ChatFormat:
                 add_generation_prompt=True,
                 bos_token=self._model.spelling(self._model.first),
                 eos_token=self._model.spelling(self._model.last),
-                tools=None,
-                documents=None,
                 strftime_now=lambda layout: datetime.now().strftime(layout),
                 raise_exception=_refuse,
                 **_SWITCHES,
@@ -149,12 +155,13 @@ class ChatFormat:
             ) from error
 
 
-def _thought_closed(text: str) -> str:
+def _without_thought(text: str, template: str) -> str:
     """The rendered prompt with a thought that its end leaves open closed again, empty."""
     for opening, closing in _THOUGHTS:
-        if text.rfind(opening) > text.rfind(closing) and text.rstrip().endswith(opening):
+        if text.rstrip().endswith(opening):
             return f"{text.rstrip()}\n\n{closing}\n\n"
-    return text
+    end, answer = _CHANNELS
+    return text + answer if text.endswith(end) and answer[:11] in template else text
 
 
 def _refuse(message: str) -> NoReturn:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from localcrag.errors import ConstraintError
 from localcrag.llm.cells import Cells, common_beginning
@@ -116,11 +117,12 @@ class _Ballot:
         return Choice(self._options.texts[best], tuple(float(p) for p in probabilities))
 
 
-def _softmax(logits: Row) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _softmax(logits: Row) -> npt.NDArray[np.float64]:
     if not np.isfinite(logits).all():
         raise ConstraintError("The model gave logits that are no numbers.")
     exponents = np.exp(logits.astype(np.float64) - float(logits.max()))
-    return exponents / exponents.sum()
+    shares: npt.NDArray[np.float64] = exponents / exponents.sum()
+    return shares
 
 
 @dataclass(frozen=True, slots=True)

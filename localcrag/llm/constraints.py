@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,6 @@ from localcrag.errors import ConstraintError
 from localcrag.llm.chat import looks_like_markup
 
 if TYPE_CHECKING:
-    import outlines_core
-
     from localcrag.llm.runtime import Model
 
 Mask = npt.NDArray[np.bool_]
@@ -39,6 +37,17 @@ Mask = npt.NDArray[np.bool_]
 _CORE_ERRORS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 _WORTH_KEEPING = 0.3  # seconds of compiling, from which an index is stored on disk
 _CONTROL = "\x00-\x1f\x7f-\x9f\u2028\u2029"
+
+
+class Index(Protocol):
+    """A compiled pattern of outlines_core; ``__reduce__`` gives its bytes, as for pickling."""
+
+    def __reduce__(self) -> tuple[object, tuple[bytes]]: ...
+
+
+class Vocabulary(Protocol):
+    """A vocabulary of outlines_core: bytes to token ids."""
+
 
 LINE = rf"[^\s{_CONTROL}][^{_CONTROL}]*"
 """One line that is not blank: a visible character first, and no line break or control character."""
@@ -51,7 +60,7 @@ def one_of(options: Sequence[str]) -> str:
 
 def pattern_of_schema(schema: str) -> str:
     """The pattern of a JSON schema (itself JSON), by Outlines. Raises ConstraintError."""
-    from outlines_core.json_schema import build_regex_from_schema
+    from outlines_core.json_schema import build_regex_from_schema  # type: ignore[import-not-found]
 
     try:
         return str(build_regex_from_schema(schema))
@@ -64,7 +73,7 @@ class Constraint:
     """A pattern compiled for a vocabulary; ``size`` is the vocabulary's."""
 
     pattern: str
-    index: outlines_core.Index
+    index: Index
     size: int
     endings: tuple[int, ...]
 
@@ -80,10 +89,10 @@ class Walk:
     """A place in a constraint: which tokens may come next. Raises ConstraintError where it fails."""
 
     def __init__(self, constraint: Constraint, path: Sequence[int] = ()) -> None:
-        import outlines_core
+        import outlines_core.outlines_core as core  # type: ignore[import-not-found]
 
         self._constraint = constraint
-        self._guide = outlines_core.Guide(constraint.index)
+        self._guide = core.Guide(constraint.index)
         self._bits = np.zeros((constraint.size + 31) // 32, dtype=np.int32)
         for token in path:
             self.advance(token)
@@ -119,7 +128,7 @@ class Constraints:
     def __init__(self, model: Model, vocabulary: str, folder: Path | None) -> None:
         self._model, self._vocabulary, self._folder = model, vocabulary, folder
         self._compiled: dict[str, Constraint] = {}
-        self._tokens: outlines_core.Vocabulary | None = None
+        self._tokens: Vocabulary | None = None
 
     def of(self, pattern: str) -> Constraint:
         """Raises ConstraintError where the pattern cannot be compiled."""
@@ -138,20 +147,20 @@ class Constraints:
         mask[list(self._model.endings)] = True
         return mask
 
-    def _compile(self, pattern: str) -> outlines_core.Index:
-        import outlines_core
+    def _compile(self, pattern: str) -> Index:
+        import outlines_core.outlines_core as core
 
         start = time.perf_counter()
         try:
-            index = outlines_core.Index(f" ?(?:{pattern})", self._vocabulary_of_core())
+            index: Index = core.Index(f" ?(?:{pattern})", self._vocabulary_of_core())
         except _CORE_ERRORS as error:
             raise ConstraintError(f"The pattern {pattern!r} cannot be compiled: {error}.") from error
         if time.perf_counter() - start > _WORTH_KEEPING:
             self._store(pattern, index)
         return index
 
-    def _vocabulary_of_core(self) -> outlines_core.Vocabulary:
-        import outlines_core
+    def _vocabulary_of_core(self) -> Vocabulary:
+        import outlines_core.outlines_core as core
 
         if self._tokens is None:
             tags = {token for token, text in self._model.user_defined if looks_like_markup(text)}
@@ -159,7 +168,7 @@ class Constraints:
             for token, piece in self._model.pieces():
                 if token not in tags:
                     by_bytes.setdefault(piece, []).append(token)
-            self._tokens = outlines_core.Vocabulary(self._model.endings[0], by_bytes)
+            self._tokens = core.Vocabulary(self._model.endings[0], by_bytes)
         return self._tokens
 
     # ------------------------------------------------------------------------------------ disk
@@ -171,9 +180,9 @@ class Constraints:
         key = json.dumps(["1", version("outlines_core"), self._vocabulary, barred, pattern])
         return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.index"
 
-    def _stored(self, pattern: str) -> outlines_core.Index | None:
+    def _stored(self, pattern: str) -> Index | None:
         """The index as it was stored, or None; a damaged file is as good as none."""
-        import outlines_core
+        import outlines_core.outlines_core as core
 
         file = self._file(pattern)
         if file is None or not file.exists():
@@ -183,16 +192,17 @@ class Constraints:
         if hashlib.sha256(blob).digest() != checksum:
             return None
         try:
-            return outlines_core.Index.from_binary(blob)
+            stored: Index = core.Index.from_binary(blob)
         except _CORE_ERRORS:
             return None
+        return stored
 
-    def _store(self, pattern: str, index: outlines_core.Index) -> None:
+    def _store(self, pattern: str, index: Index) -> None:
         """Write beside the place and rename, so that a reader never sees half a file."""
         file = self._file(pattern)
         if file is None:
             return
-        blob: bytes = index.__reduce__()[1][0]
+        blob = index.__reduce__()[1][0]
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=file.parent, prefix=".index-")

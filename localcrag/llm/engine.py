@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from localcrag.errors import ConstraintError, ContextOverflow, ModelFileError
 from localcrag.llm.gguf import GgufInfo, require_generator
-from localcrag.types import Choice, Prompt, Tokens
+from localcrag.types import Choice, Finish, Prompt, Tokens
 
 if TYPE_CHECKING:
     from localcrag.llm.cells import Cells
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from localcrag.llm.choosing import Options
     from localcrag.llm.constraints import Constraints, Mask
     from localcrag.llm.runtime import Context, Model
-    from localcrag.llm.writing import Finish, Writer
+    from localcrag.llm.writing import Writer
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class LlamaCppModel:
         self._parts: _Parts | None = None
         self._generated = 0
         self._before = Tokens()
-        self.last_finish: Finish = "stop"
+        self.last_finish = Finish.STOP
 
     # ------------------------------------------------------------------------------- lifecycle
 

@@ -44,9 +44,9 @@ _FILE_TYPES = {
 }  # fmt: skip
 _POOLING = {0: "none", 1: "mean", 2: "cls", 3: "last", 4: "rank"}
 _ENCODERS = frozenset(
-    """bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert gemma-embedding
-    llama-embed t5 t5encoder clip wavtokenizer-dec whisper""".split()
-)
+    {"bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3", "modern-bert", "neo-bert",
+     "eurobert", "gemma-embedding", "llama-embed", "t5", "t5encoder", "clip", "wavtokenizer-dec", "whisper"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,9 @@ class _Reader:
             return self._string()
         if kind == _ARRAY:
             return self._array()
-        return self._number(_SCALARS[kind]) if kind in _SCALARS else self._unknown(kind)
+        if kind not in _SCALARS:
+            raise self._unknown(kind)
+        return self._number(_SCALARS[kind])
 
     def _array(self) -> tuple[Scalar, ...] | None:
         kind, count = int(self._number("I")), int(self._number("Q"))
@@ -271,7 +273,7 @@ class _Reader:
         elif kind in _SCALARS:
             self._at += count * struct.calcsize(_SCALARS[kind])
         else:
-            self._unknown(kind)
+            raise self._unknown(kind)
         return None
 
     def _skip_strings(self, count: int) -> None:
@@ -280,8 +282,8 @@ class _Reader:
             at += 8 + length(data, at)[0]
         self._at = at
 
-    def _unknown(self, kind: int) -> None:
-        raise _truncated(self._path, f"its header has a value of unknown type {kind}")
+    def _unknown(self, kind: int) -> ModelFileError:
+        return _truncated(self._path, f"its header has a value of unknown type {kind}")
 
     def _string(self) -> str:
         length = int(self._number("Q"))

@@ -239,7 +239,7 @@ class Context:
         self.evaluated = 0
 
     def _params(self, room: Room) -> llama.llama_context_params:
-        params = llama.llama_context_default_params()
+        params: llama.llama_context_params = llama.llama_context_default_params()
         params.n_ctx, params.n_batch, params.n_ubatch = room.cells, room.batch, room.step
         params.n_seq_max, params.kv_unified = room.sequences, True
         # Without a bound on outputs, the graph is planned for a row of logits per token of a step.

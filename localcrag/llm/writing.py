@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -17,9 +16,7 @@ from localcrag.errors import ConstraintError
 from localcrag.llm.cells import Cells
 from localcrag.llm.constraints import Constraint, Mask
 from localcrag.llm.runtime import Model, Row
-
-Finish = Literal["stop", "length", "context", "repeat"]
-"""How a text ended: by the model, at the token limit, at the context's end, or in a loop of its own."""
+from localcrag.types import Finish
 
 _LONGEST_CYCLE = 64  # tokens
 _SHORTEST_LOOP = 24  # tokens, and three rounds at least
@@ -52,7 +49,7 @@ class Writer:
     ) -> None:
         self._cells, self._model, self._sampler = cells, model, sampler
         self._constraint, self._writable = constraint, writable
-        self.finish: Finish = "stop"
+        self.finish: Finish = Finish.STOP
         self.generated = 0
 
     def write(self, prompt: Sequence[int], *, max_tokens: int, one_line: bool = False) -> Iterator[str]:
@@ -66,7 +63,7 @@ class Writer:
                 yield released
         if self._constraint and not (text.released and self._constraint.holds(text.released)):
             raise ConstraintError(
-                f"The text does not hold its constraint after {self.generated} tokens (it ended by {self.finish}).",
+                f"The text does not hold its constraint after {self.generated} tokens (end: {self.finish}).",
                 hint="Allow more tokens, or use another model.",
             )
 
@@ -81,7 +78,7 @@ class Writer:
             if token in self._model.endings or (
                 one_line and walk and walk.finished and self._breaks_line(row)
             ):
-                self.finish = "stop"
+                self.finish = Finish.STOP
                 return
             ids.append(token)
             self.generated += 1
@@ -101,10 +98,10 @@ class Writer:
 
     def _ended(self, ids: Sequence[int], start: int, max_tokens: int) -> Finish | None:
         if self.generated >= max_tokens:
-            return "length"
+            return Finish.LENGTH
         if len(ids) >= self._cells.size:
-            return "context"
-        return "repeat" if loops(ids[start:]) else None
+            return Finish.CONTEXT
+        return Finish.REPEAT if loops(ids[start:]) else None
 
 
 class _Text:

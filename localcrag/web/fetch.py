@@ -38,10 +38,15 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """Bounds of a fetch with its redirects: ``size`` in bytes of the inflated body, ``seconds`` in all."""
+    """Bounds of a fetch with its redirects: ``size`` in bytes of the inflated body, ``seconds`` in all.
+
+    ``extraction`` is how many seconds may then pass until the text is found in it: 2 MiB that were
+    made for it can take long.
+    """
 
     size: int = 2 * 1024 * 1024
     seconds: float = 10.0
+    extraction: float = 5.0
     redirects: int = 3
 
 
@@ -76,18 +81,20 @@ class HttpPageFetcher:
         Raises what ``record`` raises, and nothing else.
         """
         todo = deque(results)
-        running: deque[Future[WebPage]] = deque()
+        running: deque[tuple[WebResult, Future[WebPage], float]] = deque()
         while todo or running:
             while todo and len(running) < self._parallel:
-                running.append(in_background(partial(self._page, todo.popleft())))
-            yield running.popleft().result()
+                result = todo.popleft()
+                ends = monotonic() + self._limits.seconds + self._limits.extraction
+                running.append((result, in_background(partial(self._page, result)), ends))
+            yield _awaited(*running.popleft())
 
     def _page(self, result: WebResult) -> WebPage:
         try:
             body = _follow(result.url, self._limits, self._visit, accept=_READABLE)
             title, text = _extracted(body)
         except (FetchRefused, OfflineError) as error:
-            return WebPage(result.url, result.title, result.snippet, degraded=str(error))
+            return _snippet(result, str(error))
         return WebPage(body.url, result.title or title, text)
 
     def _visit(self, target: Target) -> Admit:
@@ -133,7 +140,9 @@ def fetch_url(
     try:
         body = _follow(url, limits, visit, accept=accept)
     except FetchRefused as error:
-        raise FetchRefused(f"{url} could not be fetched: {error}") from error
+        raise FetchRefused(
+            f"{url} could not be fetched: {error}", hint="download it another way, and ingest the file"
+        ) from error
     return body.content, body.media_type
 
 
@@ -164,10 +173,10 @@ def _follow(
                 if head.status not in _REDIRECTS:
                     _check(head, accept)
                     return _Body(target.url, head.read(), head.media_type, head.charset)
+                if not head.location:
+                    raise FetchRefused("the server redirects to nowhere")
                 target = target.join(head.location)
-    except ValueError as error:
-        raise FetchRefused(str(error)) from error
-    except wire.WireError as error:
+    except (ValueError, wire.WireError) as error:
         raise FetchRefused(str(error)) from error
     raise FetchRefused(f"more than {limits.redirects} redirects")
 
@@ -189,6 +198,17 @@ def _public_only(host: str, port: int, address: IPAddress) -> None:
 
 
 # ---------------------------------------------------------------------------------- its text
+
+
+def _awaited(result: WebResult, pending: Future[WebPage], ends: float) -> WebPage:
+    try:
+        return pending.result(timeout=max(0.0, ends - monotonic()))
+    except TimeoutError:
+        return _snippet(result, "finding its text took too long")
+
+
+def _snippet(result: WebResult, reason: str) -> WebPage:
+    return WebPage(result.url, result.title, result.snippet, degraded=reason)
 
 
 def _extracted(body: _Body) -> tuple[str, str]:

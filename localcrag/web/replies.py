@@ -7,19 +7,29 @@ the same address are merged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from html.parser import HTMLParser
+from html import unescape
 
 from localcrag.types import JsonValue, WebResult
 
 TITLE_LIMIT = 300
 SNIPPET_LIMIT = 2_000
 URL_LIMIT = 2_000
+RAW_LIMIT = 20_000
 
 Json = Mapping[str, JsonValue]
 
-_BREAKING = frozenset({"br", "p", "div", "li", "tr", "td", "th", "h1", "h2", "h3", "hr"})
+
+def _tags(names: str) -> re.Pattern[str]:
+    """Start and end tags of these names, with attributes where they have any."""
+    attribute = r"""\s+[a-z-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?"""
+    return re.compile(rf"</?(?:{names})(?:{attribute})*\s*/?>", re.IGNORECASE)
+
+
+_BREAKS = _tags("br|p|div|li|ul|ol|tr|td|th|table|hr|h[1-6]|blockquote|pre")
+_INLINE = _tags("a|abbr|b|big|cite|code|em|font|i|img|mark|q|s|small|span|strong|sub|sup|tt|u|wbr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,29 +117,10 @@ def _text(item: Json, key: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text without markup, character references resolved, on one line."""
-    reader = _TextOnly()
-    reader.feed(text)
-    reader.close()
-    return " ".join("".join(reader.pieces).split())
+    """Text without markup, character references resolved, on one line.
 
-
-class _TextOnly(HTMLParser):
-    """Keeps the text of a fragment; what stands in scripts and styles is no text."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.pieces: list[str] = []
-        self._hidden = False
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._hidden = tag in ("script", "style")
-        if tag in _BREAKING:
-            self.pieces.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden = False
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.pieces.append(data)
+    Only what is a tag of the HTML that engines put into titles and snippets goes. An HTML parser
+    would take ``vector<int>`` and ``if (a<b && c>d)`` for markup too, and lose what they say.
+    """
+    text = _BREAKS.sub(" ", text[:RAW_LIMIT])
+    return " ".join(unescape(_INLINE.sub("", text)).split())

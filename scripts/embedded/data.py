@@ -15,7 +15,8 @@ from pathlib import Path
 
 SQUAD = "squad_v2"
 HELD_OUT_ARTICLES = frozenset({"Normans", "Steam engine", "Warsaw"})
-VALIDATION_SHARE = 0.05
+USER = "user"
+VALIDATION_SHARE = {USER: 0.2}
 _WINDOW_BYTES = 2**27
 _ABBREVIATIONS = re.compile(
     r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|vs|etc|e\.g|i\.e|U\.S|Jr|Sr|Inc|Ltd|Co|Gen|Prof|cf|al|ca|c|approx))\.$"
@@ -54,7 +55,7 @@ class Example:
         if self.dataset == SQUAD:
             return self.document in HELD_OUT_ARTICLES
         digest = hashlib.sha256(f"{self.dataset}/{self.document}".encode()).digest()
-        return int.from_bytes(digest[:4], "big") / 2**32 < VALIDATION_SHARE
+        return int.from_bytes(digest[:4], "big") / 2**32 < VALIDATION_SHARE.get(self.dataset, 0.05)
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -94,6 +95,8 @@ def read_jsonl(path: Path) -> Iterator[dict]:
 
 
 def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise DataError(f"no folder {folder}")
     files = sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.zst")])
     if not files:
         raise DataError(f"no .jsonl or .jsonl.zst files in {folder}")
@@ -104,6 +107,8 @@ def read_texts(data: Path) -> Iterator[str]:
     """Yield the plain documents of `data/text`."""
     for path in _files(data / "text"):
         for record in read_jsonl(path):
+            if not isinstance(record.get("text"), str):
+                raise DataError(f"{path.name}: a record has no text")
             yield record["text"]
 
 
@@ -119,13 +124,29 @@ def read_questions(data: Path) -> list[dict]:
 
 
 def read_examples(data: Path) -> list[Example]:
-    """Every labelled (question, passage) of `data/qa/train`."""
+    """Every labelled (question, passage) of `data/qa/train`, or of one file of the user's own.
+
+    A user's file holds lines of `{"question", "passage", "relevant"}`.
+    """
+    if data.is_file():
+        return [_user_example(data, number, record) for number, record in enumerate(read_jsonl(data), 1)]
     records = [record for record in read_questions(data) if record.get("passage")]
     if not records:
         raise DataError(f"no labelled passages in {data / 'qa' / 'train'}")
     lone = [r for r in records if r.get("passage_source") == "sentence_only_lowercased"]
     rest = [r for r in records if r.get("passage_source") != "sentence_only_lowercased"]
     return [_example(r) for r in rest] + list(_joined_sentences(lone))
+
+
+def _user_example(path: Path, number: int, record: dict) -> Example:
+    question, passage, relevant = (record.get(key) for key in ("question", "passage", "relevant"))
+    if not (isinstance(question, str) and isinstance(passage, str) and isinstance(relevant, bool)):
+        raise DataError(
+            f"{path.name}, line {number}: needs question and passage (text), relevant (true or false)"
+        )
+    if not question.strip() or not passage.strip():
+        raise DataError(f"{path.name}, line {number}: an empty question or passage")
+    return Example(USER, question, question, split_sentences(passage), (), relevant)
 
 
 def _example(record: dict) -> Example:

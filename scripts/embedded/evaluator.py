@@ -21,7 +21,9 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import BertModel
 
+from . import parallel
 from .checkpoint import load, save
+from .export import Shape, read_evaluator
 from .pairs import Group, GroupSampler
 
 MAX_TOKENS = 384
@@ -92,6 +94,23 @@ class CrossEncoder(nn.Module):
         nn.init.normal_(self.classifier.weight, std=0.02)
         nn.init.zeros_(self.classifier.bias)
 
+    @property
+    def shape(self) -> Shape:
+        """The layer sizes, as GGUF wants them."""
+        c = self.bert.config
+        sizes = (c.max_position_embeddings, c.hidden_size, c.intermediate_size, c.num_hidden_layers)
+        return Shape(*sizes, c.num_attention_heads, c.layer_norm_eps)
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """Every tensor in float32 by its PyTorch name."""
+        return {name: tensor.detach().cpu().numpy() for name, tensor in self.named_parameters()}
+
+    def load_gguf(self, path: Path) -> None:
+        """Take the weights of an evaluator GGUF."""
+        names = [name for name, _ in self.named_parameters()]
+        tensors = read_evaluator(path, names, self.shape.layers)
+        self.load_state_dict({name: torch.from_numpy(t.copy()) for name, t in tensors.items()}, strict=False)
+
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Logits of shape (n,) for ids and mask of shape (n, tokens)."""
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.training):
@@ -110,9 +129,10 @@ class CrossEncoder(nn.Module):
         return scores
 
     @torch.inference_mode()
-    def embed(self, tokenizer: PairTokenizer, texts: Sequence[str]) -> np.ndarray:
+    def embed(self, tokenizer: PairTokenizer, texts: Sequence[str], limit: int = 128) -> np.ndarray:
         """Mean-pooled unit vectors (n, d), as the base model makes them; for mining, before training."""
-        ids = tokenizer.texts(texts)
+        self.eval()
+        ids = tokenizer.texts(texts, limit)
         vectors = np.zeros((len(ids), self.bert.config.hidden_size), np.float32)
         device = self.classifier.weight.device
         for batch in _length_batches(ids):
@@ -191,49 +211,58 @@ def _logits_by_length(model: CrossEncoder, ids: Sequence[list[int]], parts: int 
 
 
 def train(
-    model: CrossEncoder, batches: Iterator[list[_Encoded]], budget: Budget, out: Path, report=print
+    model: CrossEncoder, batches: Iterator[list[_Encoded]], budget: Budget, out: Path, report=None
 ) -> CrossEncoder:
     """Train until the wall-clock budget is spent, with checkpoints in `out`; resumes from them.
 
-    The learning rate follows the share of the budget spent: 4 % warm-up, then linearly to zero.
+    The learning rate follows the share of the budget spent: 4 % warm-up, then linearly to zero. Only the
+    process that has a `report` writes.
     """
-    out.mkdir(parents=True, exist_ok=True)
     weights = [p for p in model.parameters() if p.requires_grad]
     optimiser = torch.optim.AdamW(weights, lr=budget.learning_rate, weight_decay=0.01)
-    state = load(out / "checkpoint.pt")
-    spent, step, tokens = 0.0, 0, 0
-    if state:
-        model.load_state_dict(state["model"])
-        optimiser.load_state_dict(state["optimiser"])
-        spent, step, tokens = state["spent"], state["step"], state["tokens"]
+    spent, step, tokens = resumed(model, optimiser, out / "checkpoint.pt")
+    began, saved, losses = time.monotonic() - spent, spent, [0.0]
     model.train()
-    began, saved, losses = time.monotonic() - spent, spent, []
-    while (spent := time.monotonic() - began) < budget.minutes * 60:
-        share = spent / (budget.minutes * 60)
-        rate = budget.learning_rate * min(share / 0.04, (1 - share) / 0.96)
-        for parameters in optimiser.param_groups:
-            parameters["lr"] = rate
+    finished = False
+    while not finished:
+        spent = time.monotonic() - began
+        share = min(spent / (budget.minutes * 60), 1.0)
+        for group in optimiser.param_groups:
+            group["lr"] = budget.learning_rate * min(share / 0.04, (1 - share) / 0.96)
         batch = next(batches)
         loss = loss_of(model, batch)
         optimiser.zero_grad()
         loss.backward()
+        finished = parallel.average(weights, share >= 1.0)
         nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
         step += 1
-        tokens += sum(len(ids) for group in batch for ids in group.ids)
-        losses.append(loss.item())
-        if step % 50 == 0:
-            mean = sum(losses[-50:]) / len(losses[-50:])
-            report(f"evaluator step {step} loss {mean:.4f} {tokens / spent:.0f} tokens/s {spent / 60:.1f} min")
-        if spent - saved > 120:
-            save(out / "checkpoint.pt", _state(model, optimiser, spent, step, tokens))
+        tokens += sum(len(ids) for group in batch for ids in group.ids) * parallel.size()
+        losses = [*losses[-49:], loss.item()]
+        if report and step % 50 == 0:
+            mean = sum(losses) / len(losses)
+            report(
+                f"evaluator step {step} loss {mean:.4f} {tokens / spent:.0f} tokens/s {spent / 60:.1f} min"
+            )
+        if report and (finished or spent - saved > 120):
+            save(out / "checkpoint.pt", snapshot(model, optimiser, (spent, step, tokens)))
             saved = spent
-    save(out / "checkpoint.pt", _state(model, optimiser, spent, step, tokens))
-    save(out / "evaluator.pt", {"model": model.state_dict(), "minutes": spent / 60, "tokens": tokens})
     return model
 
 
-def _state(model: CrossEncoder, optimiser, spent: float, step: int, tokens: int) -> dict:
+def resumed(model: nn.Module, optimiser: torch.optim.Optimizer, path: Path) -> tuple[float, int, int]:
+    """Load a checkpoint where there is one: seconds spent, steps and tokens so far."""
+    state = load(path)
+    if state is None:
+        return 0.0, 0, 0
+    model.load_state_dict(state["model"])
+    optimiser.load_state_dict(state["optimiser"])
+    return state["spent"], state["step"], state["tokens"]
+
+
+def snapshot(model: nn.Module, optimiser: torch.optim.Optimizer, done: tuple[float, int, int]) -> dict:
+    """What a checkpoint holds."""
+    spent, step, tokens = done
     return {
         "model": model.state_dict(),
         "optimiser": optimiser.state_dict(),

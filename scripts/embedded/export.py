@@ -5,7 +5,6 @@ A file is written beside its place and renamed, so nothing half-written is ever 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from gguf import (
     MODEL_ARCH,
     GGMLQuantizationType,
+    GGUFReader,
     GGUFWriter,
     LlamaFileType,
     PoolingType,
@@ -55,7 +55,12 @@ class Shape:
 
 
 def write_evaluator(
-    path: Path, weights: Mapping[str, np.ndarray], shape: Shape, vocabulary: Mapping[str, int], about: About, kind: str
+    path: Path,
+    weights: Mapping[str, np.ndarray],
+    shape: Shape,
+    vocabulary: Mapping[str, int],
+    about: About,
+    kind: str,
 ) -> None:
     """Write a cross-encoder; `weights` are PyTorch's by name (`bert.…`, `classifier.…`)."""
     writer, part = _start(path, "bert", shape, about, kind)
@@ -79,6 +84,20 @@ def _evaluator_tensor(name: str, names) -> str:
     if mapped is None:
         raise KeyError(f"no GGUF name for {name}")
     return f"{mapped}.{suffix}"
+
+
+def read_evaluator(path: Path, names: Sequence[str], layers: int) -> dict[str, np.ndarray]:
+    """The tensors of an evaluator GGUF in float32, by the PyTorch names asked for."""
+    stored = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
+    mapping = get_tensor_name_map(MODEL_ARCH.BERT, layers)
+    found = {}
+    for name in names:
+        tensor = stored.get(_evaluator_tensor(name, mapping))
+        if tensor is None:
+            raise KeyError(f"{path.name} has no tensor for {name}: not an evaluator of this shape")
+        values = quants.dequantize(tensor.data, tensor.tensor_type)
+        found[name] = values.reshape(tuple(int(n) for n in reversed(tensor.shape)))
+    return found
 
 
 def _add_wordpiece(writer: GGUFWriter, vocabulary: Mapping[str, int]) -> None:
@@ -116,7 +135,12 @@ class ByteLevelVocabulary:
 
 
 def write_language_model(
-    path: Path, weights: Mapping[str, np.ndarray], shape: Shape, words: ByteLevelVocabulary, about: About, kind: str
+    path: Path,
+    weights: Mapping[str, np.ndarray],
+    shape: Shape,
+    words: ByteLevelVocabulary,
+    about: About,
+    kind: str,
 ) -> None:
     """Write a LLaMA model; `weights` are by GGUF name, queries and keys in llama.cpp's rotary order."""
     writer, part = _start(path, "llama", shape, about, kind)
@@ -180,7 +204,9 @@ def _add(writer: GGUFWriter, name: str, tensor: np.ndarray, kind: str) -> None:
     """Add a tensor; vectors, norms and small tables stay in float32."""
     keep = tensor.ndim == 1 or any(word in name for word in _ALWAYS_F32)
     wanted = GGMLQuantizationType.F32 if keep else FORMATS[kind][0]
-    writer.add_tensor(name, quants.quantize(np.ascontiguousarray(tensor, np.float32), wanted), raw_dtype=wanted)
+    writer.add_tensor(
+        name, quants.quantize(np.ascontiguousarray(tensor, np.float32), wanted), raw_dtype=wanted
+    )
 
 
 def _finish(writer: GGUFWriter, part: Path, path: Path) -> None:
@@ -188,4 +214,4 @@ def _finish(writer: GGUFWriter, part: Path, path: Path) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    os.replace(part, path)
+    part.replace(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -96,6 +97,10 @@ class LanguageModel(nn.Module):
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """Scores over the vocabulary for states (…, width)."""
         return F.linear(states, self.token_embd.weight)
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Every tensor in float32 by its GGUF name; the tied output is left to the reader."""
+        return {name: tensor.detach().cpu().numpy() for name, tensor in self.named_parameters()}
 
     def loss(self, ids: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """Mean cross-entropy of each next token, weighted; `weights` (n, tokens) belong to the predicted."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -95,6 +95,12 @@ class GroupSampler:
             near = Neighbours([e.question for e in chosen], [text for text, _ in pool], embed)
             task[name] = _Task(chosen, pool, near)
 
+    def reseed(self, rng: random.Random) -> None:
+        """Start over in another order."""
+        self._rng = rng
+        for task in [*self._sentences.values(), *self._passages.values()]:
+            task.restart()
+
     def draw(self) -> Group:
         """One group of either kind."""
         sentences = bool(self._sentences) and self._rng.random() < SENTENCE_GROUPS
@@ -105,7 +111,11 @@ class GroupSampler:
         )
         names = list(tasks)
         name = self._rng.choices(names, [shares.get(n, 0.2) for n in names])[0]
-        group = self._sentence_group(tasks[name]) if tasks is self._sentences else self._passage_group(tasks[name])
+        group = (
+            self._sentence_group(tasks[name])
+            if tasks is self._sentences
+            else self._passage_group(tasks[name])
+        )
         return self.draw() if group is None else group
 
     def _sentence_group(self, task: _Task) -> Group | None:
@@ -176,7 +186,10 @@ class _Task:
     examples: Sequence[Example]
     pool: Sequence[tuple[str, tuple[str, ...]]]
     near: Neighbours
-    _order: list[int] | None = None
+    _order: list[int] = field(default_factory=list)
+
+    def restart(self) -> None:
+        self._order = []
 
     def next(self, rng: random.Random) -> tuple[int, Example]:
         if not self._order:
@@ -195,9 +208,7 @@ def _passage_pool(members: Sequence[Example]) -> list[tuple[str, tuple[str, ...]
     return list({e.passage: e.sentences for e in members}.items())
 
 
-def _window(
-    sentences: Sequence[str], evidence: Sequence[int], limit: int, rng: random.Random
-) -> str | None:
+def _window(sentences: Sequence[str], evidence: Sequence[int], limit: int, rng: random.Random) -> str | None:
     """Neighbouring sentences of some `limit` characters that include one of `evidence`.
 
     Without evidence the window starts at the head or at random; a passage whose answer could be anywhere

@@ -103,7 +103,12 @@ class GgufLanguageModel:
 
     def __init__(self, path: Path, threads: int = 2, context: int = 2048) -> None:
         self._llama = llama_cpp.Llama(
-            str(path), n_ctx=context, n_batch=context, n_threads=threads, n_threads_batch=threads, verbose=False
+            str(path),
+            n_ctx=context,
+            n_batch=context,
+            n_threads=threads,
+            n_threads_batch=threads,
+            verbose=False,
         )
         self._end = self._llama.token_eos()
 

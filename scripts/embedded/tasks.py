@@ -65,7 +65,9 @@ class TaskSampler:
         self._chatter = Chatter(rng)
         questions = [tidy(r["question"]) for r in records if 3 <= len(r["question"].split()) <= 30]
         self._questions = list(dict.fromkeys([e.question for e in examples] + questions))
-        self._turns = [r for r in records if r.get("rewrite") and r["rewrite"].strip() != r["question"].strip()]
+        self._turns = [
+            r for r in records if r.get("rewrite") and r["rewrite"].strip() != r["question"].strip()
+        ]
         self._named = _named_questions(examples)
         self._documents = [d for d, named in self._named.items() if len(named) > 1]
 
@@ -92,7 +94,9 @@ class TaskSampler:
         if self._turns and (self._rng.random() < 0.2 or not self._documents):
             turn = self._rng.choice(self._turns)
             history = [("user", q.strip()) for q in turn["history"][-3:]]
-            return Item("condense", condense_message(history, turn["question"].strip()), turn["rewrite"].strip())
+            return Item(
+                "condense", condense_message(history, turn["question"].strip()), turn["rewrite"].strip()
+            )
         return self._follow_up()
 
     def _follow_up(self) -> Item:
@@ -100,7 +104,9 @@ class TaskSampler:
         (first, _), (second, name) = self._pair_with_shared_name()
         if self._rng.random() < 0.12:
             return Item("condense", condense_message([("user", first)], second), second)
-        follow = re.sub(rf"(?:\bthe )?{re.escape(name)}(?:['’]s)?", self._rng.choice(_PRONOUNS), second, count=1)
+        follow = re.sub(
+            rf"(?:\bthe )?{re.escape(name)}(?:['’]s)?", self._rng.choice(_PRONOUNS), second, count=1
+        )
         follow = self._rng.choice(["", "", "", "and ", "ok, ", "so "]) + follow
         history = [("user", first)]
         if self._rng.random() < 0.4:

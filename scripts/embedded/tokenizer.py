@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -37,7 +36,7 @@ def save(tokenizer: Tokenizer, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     tokenizer.save(str(part))
-    os.replace(part, path)
+    part.replace(path)
 
 
 def load(path: Path) -> Tokenizer:

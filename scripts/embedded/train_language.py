@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,17 +13,17 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
+from . import parallel
 from . import tokenizer as bpe
 from .checkpoint import load, save
 from .data import split_sentences
-from .evaluator import Budget
+from .evaluator import Budget, resumed, snapshot
 from .language_model import LanguageModel, Size
 from .tasks import TaskSampler
 
 ROW = 256
 BATCH_TOKENS = 6144
 _Batch = tuple[torch.Tensor, torch.Tensor]
-_ANSWERED_AT_ONCE = {"yes", "no"}
 
 
 def text_batches(texts: Sequence[str], tokenizer: Tokenizer, rng: random.Random) -> Iterator[_Batch]:
@@ -58,7 +59,7 @@ def task_batches(sampler: TaskSampler, tokenizer: Tokenizer, rng: random.Random)
             start = bpe.chat(tokenizer, item.message)
             reply = [*bpe.plain(tokenizer, item.reply), end]
             worth = [0.0] * len(start) + [1.0] * len(reply)
-            rows.append(([*start, *reply][:ROW * 2], worth[:ROW * 2]))
+            rows.append(([*start, *reply][: ROW * 2], worth[: ROW * 2]))
         rows.sort(key=lambda row: len(row[0]))
         batches: list[list] = [[]]
         for row in rows:
@@ -80,66 +81,53 @@ def _padded(rows: Sequence[list[int]], worth: Sequence[list[float]]) -> _Batch:
 
 
 def train(
-    model: LanguageModel,
-    batches: Iterator[_Batch],
-    budget: Budget,
-    path: Path,
-    report: Callable[[str], None] = print,
+    model: LanguageModel, batches: Iterator[_Batch], budget: Budget, path: Path, report=None
 ) -> LanguageModel:
     """Train until the wall-clock budget is spent; the checkpoint at `path` is resumed and kept up to date.
 
-    The learning rate follows the share of the budget spent: 5 % warm-up, then a cosine to a tenth.
+    The learning rate follows the share of the budget spent: 5 % warm-up, then a cosine to a tenth. Only the
+    process that has a `report` writes.
     """
     device = model.token_embd.weight.device
-    decayed = [p for p in model.parameters() if p.ndim == 2]
-    plain = [p for p in model.parameters() if p.ndim == 1]
-    groups = [{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}]
+    weights = list(model.parameters())
+    groups = [
+        {"params": [p for p in weights if p.ndim == 2], "weight_decay": 0.05},
+        {"params": [p for p in weights if p.ndim == 1], "weight_decay": 0.0},
+    ]
     optimiser = torch.optim.AdamW(groups, lr=budget.learning_rate, betas=(0.9, 0.95))
-    spent, step, tokens = 0.0, 0, 0
-    state = load(path)
-    if state:
-        model.load_state_dict(state["model"])
-        optimiser.load_state_dict(state["optimiser"])
-        spent, step, tokens = state["spent"], state["step"], state["tokens"]
+    spent, step, tokens = resumed(model, optimiser, path)
     began, saved, losses = time.monotonic() - spent, spent, [0.0]
     model.train()
-    while (spent := time.monotonic() - began) < budget.minutes * 60:
-        _set_rate(optimiser, budget.learning_rate, spent / (budget.minutes * 60))
-        ids, weights = (t.to(device) for t in next(batches))
+    finished = False
+    while not finished:
+        spent = time.monotonic() - began
+        share = min(spent / (budget.minutes * 60), 1.0)
+        _set_rate(optimiser, budget.learning_rate, share)
+        ids, worth = (t.to(device) for t in next(batches))
         with torch.autocast(device.type, torch.bfloat16):
-            loss = model.loss(ids, weights)
+            loss = model.loss(ids, worth)
         optimiser.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        finished = parallel.average(weights, share >= 1.0)
+        nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
-        step, tokens = step + 1, tokens + ids.numel()
+        step, tokens = step + 1, tokens + ids.numel() * parallel.size()
         losses = [*losses[-49:], loss.item()]
-        if step % 50 == 0:
+        if report and step % 50 == 0:
             mean = sum(losses) / len(losses)
-            report(f"{path.stem} step {step} loss {mean:.3f} {tokens / spent:.0f} tokens/s {spent / 60:.1f} min")
-        if spent - saved > 120:
-            save(path, _state(model, optimiser, (spent, step, tokens)))
+            report(
+                f"{path.stem} step {step} loss {mean:.3f} {tokens / spent:.0f} tokens/s {spent / 60:.1f} min"
+            )
+        if report and (finished or spent - saved > 120):
+            save(path, {**snapshot(model, optimiser, (spent, step, tokens)), "size": asdict(model.size)})
             saved = spent
-    save(path, _state(model, optimiser, (spent, step, tokens)))
     return model
 
 
 def _set_rate(optimiser: torch.optim.Optimizer, peak: float, share: float) -> None:
-    cosine = 0.1 + 0.45 * (1 + float(torch.cos(torch.tensor(min(share, 1.0) * torch.pi))))
+    cosine = 0.55 + 0.45 * math.cos(math.pi * share)
     for group in optimiser.param_groups:
         group["lr"] = peak * min(share / 0.05, cosine)
-
-
-def _state(model: LanguageModel, optimiser: torch.optim.Optimizer, done: tuple[float, int, int]) -> dict:
-    spent, step, tokens = done
-    return {
-        "model": model.state_dict(),
-        "optimiser": optimiser.state_dict(),
-        "size": asdict(model.size),
-        "spent": spent,
-        "step": step,
-        "tokens": tokens,
-    }
 
 
 def restored(path: Path) -> LanguageModel:

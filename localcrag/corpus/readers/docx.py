@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import zipfile
+from xml.etree import ElementTree
+from xml.parsers.expat import ExpatError
+from xml.sax import SAXException
 
 from localcrag.corpus import archive
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind
@@ -12,6 +15,10 @@ from localcrag.corpus.readers.html import markdown_of
 from localcrag.errors import UnreadableError
 
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
+_BROKEN = (
+    *archive.DAMAGED,
+    *(ExpatError, SAXException, RecursionError, ValueError, TypeError, AttributeError, IndexError, OSError),
+)
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
@@ -25,26 +32,17 @@ def read_docx(data: bytes, limits: Limits) -> Parsed:
     with archive.opened(data, "DOCX", limits) as container:
         title = core_title(container)
         try:
-            result = mammoth.convert_to_html(io.BytesIO(data), style_map=_STYLES, convert_image=lambda _: [])
-        except (*archive.DAMAGED, *_xml_errors(), ValueError, AttributeError, IndexError, OSError) as error:
+            result = mammoth.convert_to_html(  # type: ignore[no-untyped-call]
+                io.BytesIO(data), style_map=_STYLES, convert_image=lambda _: []
+            )
+        except _BROKEN as error:
             raise UnreadableError("damaged DOCX") from error
     return whole(title, MEDIA_TYPES[Kind.DOCX], markdown_of(result.value))
 
 
 def core_title(container: zipfile.ZipFile) -> str:
     """The title in an Office file's properties; "" where it has none."""
-    from lxml import etree
-
     try:
-        properties = container.read("docProps/core.xml")
-        tree = etree.fromstring(properties, etree.XMLParser(resolve_entities=False, no_network=True))
-    except (KeyError, etree.XMLSyntaxError):
+        return ElementTree.fromstring(container.read("docProps/core.xml")).findtext(_TITLE) or ""
+    except (KeyError, ElementTree.ParseError):
         return ""
-    return str(tree.findtext(_TITLE) or "")
-
-
-def _xml_errors() -> tuple[type[Exception], ...]:
-    from xml.parsers.expat import ExpatError
-    from xml.sax import SAXException
-
-    return ExpatError, SAXException, RecursionError

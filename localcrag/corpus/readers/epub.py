@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import zipfile
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 from localcrag.corpus import archive
 from localcrag.corpus.encoding import decode
@@ -14,9 +14,6 @@ from localcrag.corpus.kinds import MEDIA_TYPES, Kind
 from localcrag.corpus.parsed import Limits, Parsed, joined, one_line, whole
 from localcrag.corpus.readers.html import markdown_of
 from localcrag.errors import UnreadableError
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -39,36 +36,34 @@ def read_epub(data: bytes, limits: Limits) -> Parsed:
     return whole(title, MEDIA_TYPES[Kind.EPUB], text)
 
 
-def _xml(book: zipfile.ZipFile, path: str) -> _Element:
-    from lxml import etree
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+def _xml(book: zipfile.ZipFile, path: str) -> ElementTree.Element:
+    """Expat neither fetches external entities nor lets internal ones grow without bound."""
     try:
-        return etree.fromstring(book.read(path), parser)
-    except etree.XMLSyntaxError as error:
+        return ElementTree.fromstring(book.read(path))
+    except ElementTree.ParseError as error:
         raise UnreadableError(f"damaged EPUB ({path})") from error
 
 
-def _named(tree: _Element, name: str) -> Iterator[_Element]:
+def _named(tree: ElementTree.Element, name: str) -> list[ElementTree.Element]:
     """Elements of that name, whatever their namespace."""
-    return tree.iter(f"{{*}}{name}")
+    return tree.findall(f".//{{*}}{name}")
 
 
-def _attribute(tree: _Element, name: str, attribute: str) -> str:
+def _attribute(tree: ElementTree.Element, name: str, attribute: str) -> str:
     found = next((str(value) for node in _named(tree, name) if (value := node.get(attribute))), "")
     if not found:
         raise UnreadableError(f"damaged EPUB (no {name})")
     return found
 
 
-def _spine(package: _Element, folder: str) -> Iterator[str]:
+def _spine(package: ElementTree.Element, folder: str) -> Iterator[str]:
     items = {
-        node.get("id"): node.get("href")
+        node.get("id", ""): node.get("href", "")
         for node in _named(package, "item")
         if node.get("media-type") in _CHAPTERS
     }
     for reference in _named(package, "itemref"):
-        href = items.get(reference.get("idref"))
+        href = items.get(reference.get("idref", ""))
         if href:
             yield posixpath.normpath(posixpath.join(folder, unquote(str(href).partition("#")[0])))
 

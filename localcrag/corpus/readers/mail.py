@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.errors import MessageError
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 
 from localcrag.corpus.encoding import decode
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind
@@ -41,7 +41,7 @@ def _header(message: EmailMessage, name: str) -> str:
     return one_line(str(message.get(name, "")), 1000)
 
 
-def _body(part: EmailMessage) -> str:
+def _body(part: MIMEPart) -> str:
     content = part.get_payload(decode=True)
     text = decode(content, part.get_content_charset("")) if isinstance(content, bytes) else ""
     if part.get_content_subtype() != "html":

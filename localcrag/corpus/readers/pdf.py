@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from threading import Lock
 
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind
 from localcrag.corpus.parsed import Limits, Parsed, joined, one_line
 from localcrag.errors import UnreadableError
 from localcrag.types import Page
 
+_PDFIUM = Lock()  # PDFium serves one thread at a time
 _NO_TEXT = "PDF without a text layer (scanned?): run OCR first"
 _PLACEHOLDER_TITLES = re.compile(
     r"\W*(untitled|unnamed|anonymous|document\d*|slide 1|.*\.\w{2,4})?\W*$", re.I
@@ -27,20 +29,14 @@ def read_pdf(data: bytes, limits: Limits) -> Parsed:
     from pypdfium2 import raw
 
     try:
-        document = pypdfium2.PdfDocument(data)
+        with _PDFIUM:
+            title, texts = _contents(data)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
             raise UnreadableError(
                 "encrypted PDF (needs a password)", hint="Save a copy without the password."
             ) from error
         raise UnreadableError("damaged PDF") from error
-    try:
-        title = one_line(document.get_metadata_value("Title"))
-        texts = [_page_text(document, index) for index in range(len(document))]
-    except pypdfium2.PdfiumError as error:
-        raise UnreadableError(f"damaged PDF ({error})") from error
-    finally:
-        document.close()
     if not any(text.strip() for text in texts):
         raise UnreadableError(_NO_TEXT, hint="ocrmypdf adds a text layer to scanned pages.")
     joined(texts, limits)
@@ -50,19 +46,19 @@ def read_pdf(data: bytes, limits: Limits) -> Parsed:
     return Parsed("" if _PLACEHOLDER_TITLES.match(title) else title, MEDIA_TYPES[Kind.PDF], pages)
 
 
-def _page_text(document: object, index: int) -> str:
-    import pypdfium2
+def _contents(data: bytes) -> tuple[str, list[str]]:
+    """The title and the text of each page, in PDFium's own writing. Raises PdfiumError."""
+    from pypdfium2 import PdfDocument
 
-    assert isinstance(document, pypdfium2.PdfDocument)
-    page = document[index]
+    document = PdfDocument(data)  # type: ignore[no-untyped-call]
     try:
-        textpage = page.get_textpage()
-        try:
-            return str(textpage.get_text_bounded()).replace("\r\n", "\n")
-        finally:
-            textpage.close()
+        texts = []
+        for page in document:
+            texts.append(page.get_textpage().get_text_bounded())
+            page.close()  # with its text page: a long document need not be held whole
+        return one_line(document.get_metadata_value("Title")), texts  # type: ignore[no-untyped-call]
     finally:
-        page.close()
+        document.close()  # type: ignore[no-untyped-call]
 
 
 def mend_hyphens(texts: list[str]) -> list[str]:

@@ -18,7 +18,7 @@ _HEAD = 20_000
 
 
 def read_text(kind: Kind, data: bytes, limits: Limits) -> Parsed:
-    """Plain text, Markdown, reStructuredText, source code, CSV, JSON and notebooks. Raises UnreadableError."""
+    """Plain text, Markdown, reStructuredText, source code, CSV, JSON, notebooks. Raises UnreadableError."""
     text = clean(decode(data))
     media_type = MEDIA_TYPES[kind]
     match kind:

@@ -17,8 +17,8 @@ from localcrag.errors import UnreadableError
 from localcrag.types import Page
 
 if TYPE_CHECKING:
-    from openpyxl import Workbook
-    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+    from openpyxl.workbook.workbook import Workbook
+    from openpyxl.worksheet.worksheet import Worksheet
 
 _COLUMNS = 1000
 
@@ -37,18 +37,21 @@ def read_xlsx(data: bytes, limits: Limits) -> Parsed:
         except (*archive.DAMAGED, ValueError, TypeError, IndexError, SyntaxError) as error:
             raise UnreadableError("damaged XLSX") from error
         finally:
-            book.close()
+            book.close()  # type: ignore[no-untyped-call]
     return Parsed(title, MEDIA_TYPES[Kind.XLSX], pages)
 
 
 def _opened(data: bytes) -> Workbook:
-    from openpyxl import load_workbook
+    from openpyxl.reader.excel import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            return load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            book: Workbook = load_workbook(  # type: ignore[no-untyped-call]
+                io.BytesIO(data), read_only=True, data_only=True, keep_links=False
+            )
+            return book
     except (
         *archive.DAMAGED,
         InvalidFileException,
@@ -68,8 +71,8 @@ def _pages(book: Workbook, limits: Limits) -> Iterator[Page]:
                 yield Page(number, f"# {sheet.title}\n\n{text}")
 
 
-def _rows(sheet: ReadOnlyWorksheet) -> Iterator[list[str]]:
-    for row in sheet.iter_rows(values_only=True, max_col=_COLUMNS):
+def _rows(sheet: Worksheet) -> Iterator[list[str]]:
+    for row in sheet.iter_rows(values_only=True, max_col=_COLUMNS):  # type: ignore[no-untyped-call]
         cells = [_shown(value) for value in row]
         while cells and not cells[-1]:
             cells.pop()

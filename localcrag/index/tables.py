@@ -1,0 +1,315 @@
+"""The LanceDB tables of one knowledge base, and how values become rows and rows values.
+
+The only module that imports lancedb and pyarrow; it is itself imported on first use.
+
+- ``passages``: what is searched, one row a passage. Its text is kept once, in ``lexical``, behind the
+  title and the heading that the full-text index reads with it; ``prefix`` characters come before it.
+  Each meta key has a column of its own beside ``meta``, which holds the values exactly, as JSON.
+- ``documents``: one small row a source, and nothing more, so that what is held can be listed quickly.
+- ``texts``: the stored text, one row a page, by the document's hash and a digest of the text, because
+  two readers may read the same bytes differently.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
+
+import lancedb
+import numpy as np
+import pyarrow as pa
+from lancedb.index import FTS, BTree, IvfPq
+from lancedb.query import MatchQuery
+
+from localcrag.errors import StoreError
+from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
+from localcrag.index import sql
+from localcrag.index.folder import remake, storage_error
+from localcrag.types import NO_META, Document, Indexed, Meta, MetaValue, Page, Passage
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from lancedb.table import Table
+
+    Vectors = npt.NDArray[np.float32]
+    Batch = Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]
+
+FOLDER = "lance"
+UNFINISHED = ""
+"""The hash of a document whose passages may be newer than its row says: equal to no real hash."""
+
+DOCUMENTS = pa.schema(
+    [
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("hash", pa.string(), nullable=False),
+        pa.field("digest", pa.string()),
+        pa.field("title", pa.string()),
+        pa.field("media_type", pa.string()),
+        pa.field("size", pa.int64()),
+        pa.field("mtime_ns", pa.int64()),
+        pa.field("passages", pa.int64()),
+        pa.field("meta", pa.string()),
+    ]
+)
+TEXTS = pa.schema(
+    [
+        pa.field("document", pa.string(), nullable=False),
+        pa.field("digest", pa.string(), nullable=False),
+        pa.field("position", pa.int32()),
+        pa.field("number", pa.int32()),
+        pa.field("text", pa.large_string()),
+    ]
+)
+_PASSAGE = [
+    pa.field("id", pa.string(), nullable=False),
+    pa.field("source", pa.string(), nullable=False),
+    pa.field("ordinal", pa.int32(), nullable=False),
+    pa.field("document", pa.string()),
+    pa.field("digest", pa.string()),
+    pa.field("title", pa.string()),
+    pa.field("heading", pa.string()),
+    pa.field("page", pa.int32()),
+    pa.field("start", pa.int64()),
+    pa.field("stop", pa.int64()),
+    pa.field("prefix", pa.int32()),
+    pa.field("lexical", pa.string()),
+    pa.field("meta", pa.string()),
+]
+PASSAGE = [field.name for field in _PASSAGE]
+"""The columns that :func:`passages_of` needs."""
+
+_ARROW: Mapping[FieldType, pa.DataType] = {
+    FieldType.TEXT: pa.string(),
+    FieldType.NUMBER: pa.float64(),
+    FieldType.BOOLEAN: pa.bool_(),
+}
+
+
+class Tables:
+    """The open tables of the knowledge base in ``folder``; every read sees the latest version."""
+
+    def __init__(self, folder: Path) -> None:
+        connection = lancedb.connect(folder / FOLDER, read_consistency_interval=timedelta(0))
+        self.passages: Table = connection.open_table("passages")
+        self.documents: Table = connection.open_table("documents")
+        self.texts: Table = connection.open_table("texts")
+
+    @property
+    def fields(self) -> dict[str, FieldType]:
+        """What a filter can speak of: the built-in fields, and the meta keys in alphabetical order."""
+        columns = {field.name: field.type for field in self.passages.schema}
+        kinds = {arrow: kind for kind, arrow in _ARROW.items()}
+        keys = sorted(name for name in columns if name.startswith(sql.META))
+        return {**BUILT_IN, **{key.removeprefix(sql.META): kinds[columns[key]] for key in keys}}
+
+    @property
+    def has_vector_index(self) -> bool:
+        return any(index.columns == ["vector"] for index in self.passages.list_indices())
+
+    def admit(self, documents: Iterable[Document]) -> None:
+        """Make columns for meta keys that are new. Raises StoreError where a key changes its type."""
+        known = self.fields
+        new: dict[str, FieldType] = {}
+        for document in documents:
+            for key, value in document.meta.items():
+                if not is_key(key):
+                    continue
+                kind = known.get(key) or new.setdefault(key, type_of(value))
+                if kind is not type_of(value):
+                    raise StoreError(
+                        f"meta key {key!r} holds {kind}, and {document.source} gives it {value!r}",
+                        hint="give the value in the same type, or use another key",
+                    )
+        if new:
+            self.passages.add_columns(
+                pa.schema([pa.field(sql.META + key, _ARROW[kind]) for key, kind in new.items()])
+            )
+
+
+def create(folder: Path, dimension: int) -> None:
+    """Make the empty tables with their indexes, for vectors of ``dimension`` components."""
+    connection = lancedb.connect(folder / FOLDER)
+    vector = pa.field("vector", pa.list_(pa.float32(), dimension))
+    passages = connection.create_table("passages", schema=pa.schema([*_PASSAGE, vector]))
+    passages.create_index("lexical", config=FTS(stem=True, remove_stop_words=True, ascii_folding=True))
+    passages.create_index("source", config=BTree())
+    connection.create_table("documents", schema=DOCUMENTS)
+    connection.create_table("texts", schema=TEXTS).create_index("document", config=BTree())
+
+
+def words(text: str) -> MatchQuery:
+    """A full-text query for any of the words of ``text``; it has no syntax, so nothing needs escaping."""
+    return MatchQuery(text, "lexical")  # type: ignore[call-arg]
+
+
+def vector_index(rows: int, dimension: int) -> IvfPq:
+    """IVF-PQ for cosine: some 4,096 rows a partition, and one code for four components."""
+    sub_vectors = next(n for n in (dimension // 4, dimension // 2, dimension, 1) if n and dimension % n == 0)
+    return IvfPq(distance_type="cosine", num_partitions=max(1, rows // 4096), num_sub_vectors=sub_vectors)
+
+
+@contextmanager
+def storing(folder: Path, attempt: str) -> Iterator[None]:
+    """Turns what LanceDB, Arrow and the system raise into StoreError or StorageFull, in one line."""
+    try:
+        yield
+    except (RuntimeError, OSError, ValueError, pa.ArrowException) as error:
+        typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
+        typed.hint = typed.hint or "if it stays so, " + remake(folder.name)
+        raise typed from error
+
+
+# ---------------------------------------------------------------------------------- values to rows
+
+
+def digest_of(document: Document) -> str:
+    """A digest of the stored text, page numbers included."""
+    digest = hashlib.sha256()
+    for page in document.pages:
+        digest.update(f"{page.number}:{len(page.text)}:".encode())
+        digest.update(page.text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:32]
+
+
+def document_rows(batch: Batch) -> pa.Table:
+    return pa.Table.from_pylist(
+        [
+            {
+                "source": entry.source,
+                "hash": entry.hash,
+                "digest": digest_of(document),
+                "title": document.title,
+                "media_type": document.media_type,
+                "size": entry.size,
+                "mtime_ns": entry.mtime_ns,
+                "passages": len(passages),
+                "meta": _json(document.meta),
+            }
+            for document, entry, passages, _ in batch
+        ],
+        schema=DOCUMENTS,
+    )
+
+
+def text_rows(documents: Iterable[Document]) -> pa.Table:
+    return pa.Table.from_pylist(
+        [
+            {
+                "document": document.hash,
+                "digest": digest_of(document),
+                "position": position,
+                "number": page.number,
+                "text": page.text,
+            }
+            for document in documents
+            for position, page in enumerate(document.pages)
+        ],
+        schema=TEXTS,
+    )
+
+
+def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
+    """The rows of a batch in the table's own schema, meta columns included."""
+    rows: list[dict[str, Any]] = []
+    for document, _, passages, _ in batch:
+        digest = digest_of(document)
+        for ordinal, passage in enumerate(passages):
+            front = "".join(line + "\n" for line in (passage.title, passage.heading) if line)
+            rows.append(
+                {
+                    "id": passage.id,
+                    "source": document.source,
+                    "ordinal": ordinal,
+                    "document": document.hash,
+                    "digest": digest,
+                    "title": passage.title,
+                    "heading": passage.heading,
+                    "page": passage.page,
+                    "start": passage.start,
+                    "stop": passage.end,
+                    "prefix": len(front),
+                    "lexical": front + passage.text,
+                    "meta": _json(passage.meta),
+                    **{sql.META + key: _cell(value) for key, value in passage.meta.items() if is_key(key)},
+                }
+            )
+    table = pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("vector")))
+    dimension = schema.field("vector").type.list_size
+    stacked = np.concatenate([vectors for *_, vectors in batch]).astype(np.float32, copy=False)
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(stacked.reshape(-1)), dimension)
+    return table.append_column(schema.field("vector"), vectors).select(schema.names)
+
+
+def _cell(value: MetaValue) -> MetaValue:
+    """The value in the column that filters read, where numbers are 64-bit floats."""
+    return float(value) if type_of(value) is FieldType.NUMBER else value
+
+
+def _json(meta: Meta) -> str:
+    return json.dumps(dict(meta), ensure_ascii=False) if meta else ""
+
+
+# ---------------------------------------------------------------------------------- rows to values
+
+
+def passages_of(rows: pa.Table) -> list[Passage]:
+    return [
+        Passage(
+            id=row["id"],
+            document=row["document"],
+            source=row["source"],
+            title=row["title"],
+            heading=row["heading"],
+            page=row["page"],
+            start=row["start"],
+            end=row["stop"],
+            text=row["lexical"][row["prefix"] :],
+            ordinal=row["ordinal"],
+            meta=_meta(row["meta"]),
+        )
+        for row in rows.select(PASSAGE).to_pylist()
+    ]
+
+
+def vectors_of(rows: pa.Table) -> Vectors:
+    """The column ``vector`` as an array of shape (rows, dimension)."""
+    column = rows["vector"].combine_chunks()
+    found: Vectors = np.asarray(column.flatten(), np.float32).reshape(len(rows), -1)
+    return found
+
+
+def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[Indexed]:
+    for row in rows.to_pylist():
+        yield Indexed(
+            source=row["source"],
+            hash=row["hash"],
+            size=row["size"],
+            mtime_ns=row["mtime_ns"],
+            passages=row["passages"],
+            title=row["title"],
+            meta=_meta(row["meta"]),
+        )
+
+
+def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:
+    pages = sorted(texts.to_pylist(), key=lambda page: page["position"])
+    return Document(
+        source=row["source"],
+        hash=row["hash"],
+        title=row["title"],
+        media_type=row["media_type"],
+        pages=tuple(Page(page["number"], page["text"]) for page in pages),
+        meta=_meta(row["meta"]),
+    )
+
+
+def _meta(text: str) -> Meta:
+    return json.loads(text) if text else NO_META

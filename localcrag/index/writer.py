@@ -1,0 +1,180 @@
+"""Writing to a knowledge base so that a kill cannot halve it, and its upkeep.
+
+A write of some documents goes in four steps, under a lock that one process holds at a time:
+
+1. their texts are added, by hash; nothing refers to them yet;
+2. their sources are noted in the journal;
+3. their passages replace the old ones of these sources, all in one commit of one table;
+4. their rows replace the old ones in ``documents``, and the note is deleted.
+
+After a kill before 3 everything is as it was. After one between 3 and 4 the passages are the new
+ones while ``documents`` still tells of the old: the note says so, and until the documents are
+written again they are listed with a hash that equals none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from localcrag.index import sql
+from localcrag.index.folder import write_json
+from localcrag.index.journal import Journal, strings
+from localcrag.index.tables import (
+    UNFINISHED,
+    Tables,
+    digest_of,
+    document_rows,
+    passage_rows,
+    text_rows,
+    vector_index,
+)
+from localcrag.types import Document
+
+if TYPE_CHECKING:
+    from lancedb.table import Table
+
+    from localcrag.index.tables import Batch
+
+EXACT_UP_TO = 50_000
+"""Passages up to which every vector is compared, in some 20 ms; beyond, an index is built."""
+KEPT = timedelta(minutes=10)
+"""How long old versions stay, for the readers that still use them."""
+TIDY_EVERY = 64
+"""Writes after which a long ingestion compacts what it wrote."""
+
+
+class Writer:
+    """The one who writes to the knowledge base in ``folder``; several may exist, and take turns."""
+
+    def __init__(self, folder: Path, tables: Tables, dimension: int) -> None:
+        self._folder = folder
+        self._tables = tables
+        self._dimension = dimension
+        self._journal = Journal(folder)
+        self._writes = 0
+
+    def replace(self, batch: Batch) -> None:
+        """See :meth:`localcrag.index.store.LanceStore.replace`."""
+        sources = [document.source for document, *_ in batch]
+        with self._turn():
+            self._tables.admit(document for document, *_ in batch)
+            self._add_texts([document for document, *_ in batch])
+            self._journal.begin(sources)
+            self._replace_passages(batch, sources)
+            self._replace_documents(batch)
+            self._journal.end()
+            self._writes += 1
+            if self._writes % TIDY_EVERY == 0:
+                self._compact(self._tables.passages, self._tables.documents, self._tables.texts)
+
+    def remove(self, sources: Sequence[str]) -> int:
+        """Forget documents; returns how many were held."""
+        with self._turn():
+            where = sql.one_of("source", sources)
+            held: int = self._tables.documents.count_rows(where)
+            if held:
+                self._journal.begin(sources)
+                self._delete_documents(where)
+                self._delete_passages(where)
+                self._journal.end()
+            return held
+
+    def optimize(self, tell: Callable[[str], None]) -> None:
+        """See :meth:`localcrag.index.store.LanceStore.optimize`."""
+        tables = self._tables
+        with self._turn():
+            tell("full-text index")
+            self._compact(tables.passages)
+            rows = tables.passages.count_rows()
+            if rows > EXACT_UP_TO and not tables.has_vector_index:
+                tell("vector index")
+                tables.passages.create_index("vector", config=vector_index(rows, self._dimension))
+            tell("compacting")
+            self._drop_unused_texts()
+            self._compact(tables.documents, tables.texts)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Waits until no other process writes, and first puts in order what a killed one left."""
+        from filelock import FileLock
+
+        with FileLock(self._folder / "write.lock"):
+            self._recover()
+            yield
+
+    def _add_texts(self, documents: Sequence[Document]) -> None:
+        where = sql.one_of("document", {document.hash for document in documents})
+        rows = self._tables.texts.search().where(where).select(["document", "digest"]).to_arrow().to_pylist()
+        held = {(row["document"], row["digest"]) for row in rows}
+        new = {(doc.hash, digest_of(doc)): doc for doc in documents}
+        missing = [document for key, document in new.items() if key not in held]
+        if missing:
+            self._tables.texts.add(text_rows(missing))
+
+    def _replace_passages(self, batch: Batch, sources: Sequence[str]) -> None:
+        """One commit: an append where the sources are new, else a merge that also deletes."""
+        rows = passage_rows(batch, self._tables.passages.schema)
+        old = sql.one_of("source", sources)
+        if self._tables.passages.count_rows(old) == 0:
+            if len(rows):
+                self._tables.passages.add(rows)
+        elif len(rows):
+            merge = self._tables.passages.merge_insert(["source", "ordinal"]).when_matched_update_all()
+            merge.when_not_matched_insert_all().when_not_matched_by_source_delete(old).execute(rows)
+        else:
+            self._tables.passages.delete(old)
+
+    def _replace_documents(self, batch: Batch) -> None:
+        merge = self._tables.documents.merge_insert("source").when_matched_update_all()
+        merge.when_not_matched_insert_all().execute(document_rows(batch))
+
+    def _drop_unused_texts(self) -> None:
+        """Delete texts that no document has since the last upkeep; a reader may still need newer ones."""
+        seen = self._folder / "unused-texts.json"
+        used = set(self._tables.documents.search().select(["hash"]).to_arrow()["hash"].to_pylist())
+        stored = self._tables.texts.search().select(["document"]).to_batches()
+        unused = {hash for rows in stored for hash in rows["document"].to_pylist()} - used
+        if "" in used:  # a document that was cut off: its passages refer to a text that no row names
+            return
+        before = set(strings(seen))
+        if gone := unused & before:
+            self._tables.texts.delete(sql.one_of("document", sorted(gone)))
+        if unused != before:
+            write_json(seen, sorted(unused - gone))
+
+    def _delete_documents(self, where: str) -> None:
+        self._tables.documents.delete(where)
+
+    def _delete_passages(self, where: str) -> None:
+        self._tables.passages.delete(where)
+
+    def _compact(self, *tables: Table) -> None:
+        """Merge small files, take new rows into the indexes, delete versions that are old enough."""
+        for table in tables:
+            table.optimize(cleanup_older_than=KEPT)
+
+    def _recover(self) -> None:
+        """After a kill: passages of sources without a row go; rows older than their passages say so."""
+        sources = self._journal.sources()
+        if not sources:
+            return
+        where = sql.one_of("source", sources)
+        rows = self._tables.documents.search().where(where).select(["source", "hash"]).to_arrow().to_pylist()
+        held = {str(row["source"]): str(row["hash"]) for row in rows}
+        if orphans := sources - held.keys():
+            self._tables.passages.delete(sql.one_of("source", sorted(orphans)))
+        newer = [
+            source
+            for source, hash in held.items()
+            if self._tables.passages.count_rows(
+                f"{sql.equals('source', source)} AND document != {sql.literal(hash)}"
+            )
+        ]
+        if newer:
+            values = {"hash": UNFINISHED, "size": -1, "mtime_ns": -1}
+            self._tables.documents.update(sql.one_of("source", newer), values)
+        self._journal.end()

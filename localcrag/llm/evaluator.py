@@ -1,0 +1,195 @@
+"""The retrieval evaluator: a small cross-encoder GGUF with rank pooling, in llama.cpp.
+
+It reads a query and a text together and gives one number; ``sigmoid(number / temperature + bias)``
+is the probability that the text answers the query. Temperature, bias and the thresholds of the
+CRAG action (arXiv 2401.15884, section 4.2) come from the file's metadata, where it has them. Any
+public reranker GGUF can take its place: the pair is put together as llama.cpp's own server does it.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple
+
+from localcrag.errors import ModelError
+from localcrag.llm.gguf import GgufInfo, require_evaluator
+from localcrag.types import Thresholds, Tokens
+
+if TYPE_CHECKING:
+    from localcrag.llm.runtime import Context, Model
+
+_PAIRS = 32  # at most, side by side in one step
+_STEP = 1024  # tokens of one step, at least one pair of the model's whole window
+
+
+class LlamaCppEvaluator:
+    """An :class:`~localcrag.protocols.Evaluator` over one GGUF file; loads on first use.
+
+    A pair that is longer than the model's window loses the end of its text, then of its query.
+    Calls may come from several threads, one at a time goes through.
+    """
+
+    def __init__(self, path: Path | str, *, threads: int | None = None, gpu_layers: int = 0) -> None:
+        self._path, self._threads, self._gpu_layers = Path(path), threads, gpu_layers
+        self._lock = threading.RLock()
+        self._info: GgufInfo | None = None
+        self._parts: _Parts | None = None
+        self._before = 0
+
+    @property
+    def info(self) -> GgufInfo:
+        """What the file says of itself. Raises ModelNotFound, ModelFileError."""
+        if self._info is None:
+            self._info = require_evaluator(self._path)
+        return self._info
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """``localcrag.crag.upper`` and ``.lower`` of the file's metadata, 0.5 without."""
+        info = self.info
+        return Thresholds(info.number("localcrag.crag.upper", 0.5), info.number("localcrag.crag.lower", 0.5))
+
+    @property
+    def tokens(self) -> Tokens:
+        return Tokens(self._before + (self._parts.context.evaluated if self._parts else 0))
+
+    def load(self) -> None:
+        """Load the model now. Raises ModelNotFound, ModelFileError, ModelError."""
+        with self._lock:
+            self._loaded()
+
+    def close(self) -> None:
+        """Free the model's memory; the next use loads it again."""
+        with self._lock:
+            self._before = self.tokens.evaluated
+            parts, self._parts = self._parts, None
+            if parts:
+                parts.context.close()
+                parts.model.close()
+
+    def __enter__(self) -> LlamaCppEvaluator:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """P(the text answers the query) for each text, in [0, 1]. Raises ModelError."""
+        if not texts:
+            return []
+        temperature = self.info.number("localcrag.evaluator.temperature", 1.0)
+        bias = self.info.number("localcrag.evaluator.bias", 0.0)
+        return [_sigmoid(number / temperature + bias) for number in self.numbers(query, texts)]
+
+    def numbers(self, query: str, texts: Sequence[str]) -> list[float]:
+        """The model's raw number for each text, before calibration."""
+        from localcrag.llm.runtime import Span
+
+        with self._lock:
+            model, context, window = self._loaded()
+            pairs = _Pairs(model, window)
+            tokens = pairs.of(query, texts)
+            numbers = [0.0] * len(texts)
+            for step in _steps(tokens, context.room.step):
+                spans = [Span(sequence, 0, tokens[number]) for sequence, number in enumerate(step)]
+                for number, value in zip(step, context.rank(spans), strict=True):
+                    numbers[number] = value
+        if not all(map(math.isfinite, numbers)):
+            raise ModelError(
+                f"{self._path.name} gave a score that is no number.", hint="Use another evaluator."
+            )
+        return numbers
+
+    def _loaded(self) -> _Parts:
+        if self._parts is None:
+            self._parts = self._load()
+        return self._parts
+
+    def _load(self) -> _Parts:
+        from localcrag.llm.runtime import Context, Model, Room, default_threads
+
+        model = Model(self.info.path, gpu_layers=self._gpu_layers)
+        window = min(self.info.context_train or _STEP, 4 * _STEP)
+        step = max(_STEP, window)  # without a causal mask one step must hold a whole pair
+        threads = self._threads or default_threads()
+        room = Room(
+            cells=step, sequences=_PAIRS, batch=step, step=step, threads=threads, outputs=step, rank=True
+        )
+        return _Parts(model, Context(model, room), window)
+
+
+class _Parts(NamedTuple):
+    model: Model
+    context: Context
+    window: int
+
+
+class _Pairs:
+    """Puts query and text together as token ids, at most ``window`` of them."""
+
+    def __init__(self, model: Model, window: int) -> None:
+        self._model, self._window = model, window
+        self._template = model.template("rerank")
+
+    def of(self, query: str, texts: Sequence[str]) -> list[list[int]]:
+        asked = self._model.tokenize(query.strip(), special=False)
+        return [self._pair(asked, self._model.tokenize(text.strip(), special=False)) for text in texts]
+
+    def _pair(self, query: list[int], text: list[int]) -> list[int]:
+        before, between, after = self._frame()
+        room = self._window - len(before) - len(between) - len(after)
+        query = query[: max(room // 2, room - len(text))]
+        return [*before, *query, *between, *text[: room - len(query)], *after]
+
+    def _frame(self) -> tuple[list[int], list[int], list[int]]:
+        """The tokens before the query, between, and after the text."""
+        model = self._model
+        if self._template:
+            return self._template_frame()
+        if model.wordpiece:  # [CLS] query [SEP] text [SEP], as BERT was trained, whatever the flags say
+            return [model.first], [model.separator], [model.separator]
+        end = [model.last if model.last >= 0 else model.separator] if model.ends_text else []
+        between = [*end, *([model.separator] if model.separates else [])]
+        return ([model.bos] if model.bos is not None else []), between, end
+
+    def _template_frame(self) -> tuple[list[int], list[int], list[int]]:
+        """The same for a generative reranker, from its ``rerank`` template."""
+        before, found, rest = self._template.partition("{query}")
+        between, also, after = rest.partition("{document}")
+        if not (found and also):
+            raise ModelError("The evaluator's rerank template has no places for query and document.")
+        first, second, third = (
+            self._model.tokenize(piece, special=True) for piece in (before, between, after)
+        )
+        return first, second, third
+
+
+def _steps(tokens: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
+    """Numbers of pairs that fit one step together, of like length."""
+    step: list[int] = []
+    used = 0
+    for number in sorted(range(len(tokens)), key=lambda i: len(tokens[i])):
+        if step and (len(step) == _PAIRS or used + len(tokens[number]) > size):
+            yield step
+            step, used = [], 0
+        step.append(number)
+        used += len(tokens[number])
+    if step:
+        yield step
+
+
+def _sigmoid(number: float) -> float:
+    if number >= 0:
+        return 1 / (1 + math.exp(-number))
+    power = math.exp(number)
+    return power / (1 + power)

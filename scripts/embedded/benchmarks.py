@@ -1,0 +1,235 @@
+"""What is measured: picking sentences, and finding passages in small collections, on held-out documents."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .calibration import auc
+from .data import SQUAD, Example, split_sentences
+from .retrieval import Bm25, fuse, hit_at, ndcg_at, rank_of, top
+
+DEPTH = 24
+GRADED = 8
+_LONGEST = 1100
+
+Embed = Callable[[Sequence[str]], np.ndarray]
+
+
+class Scorer(Protocol):
+    """Anything that gives a logit to each (question, text) pair."""
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Passages, and questions with the index of the passage that answers, or None where none does."""
+
+    name: str
+    passages: list[str]
+    questions: list[str]
+    right: list[int | None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One question's fused candidates (passage indices, best first) with their cosines."""
+
+    collection: Collection
+    question: int
+    candidates: list[int]
+    cosines: np.ndarray
+    lexical: list[int]
+    semantic: list[int]
+
+    @property
+    def text(self) -> str:
+        return self.collection.questions[self.question]
+
+    @property
+    def right(self) -> int | None:
+        return self.collection.right[self.question]
+
+
+def collections(
+    train: Sequence[Example], held_out: Sequence[Example], questions: int, seed: int = 0
+) -> list[Collection]:
+    """Three collections: encyclopaedia articles, search queries with paragraphs, health pages.
+
+    Questions come from held-out documents only; the passages of the training part are there to be
+    confused with.
+    """
+    kinds = (
+        ("encyclopaedia", (SQUAD,), 400),
+        ("search queries", ("boolq", "qed_nq"), 1500),
+        ("health pages", ("medquad",), 1200),
+    )
+    made = [_collection(name, sets, size, train, held_out, questions, seed) for name, sets, size in kinds]
+    return [c for c in made if c.questions]
+
+
+def _collection(name, sets, size, train, held_out, questions, seed) -> Collection:
+    rng = random.Random(seed)
+    asked = [e for e in held_out if e.dataset in sets and len(_cut(e)) > 60]
+    rng.shuffle(asked)
+    passages = dict.fromkeys(_cut(e) for e in held_out if e.dataset in sets)
+    others = list(dict.fromkeys(_cut(e) for e in train if e.dataset in sets))
+    rng.shuffle(others)
+    every = list(dict.fromkeys([*passages, *others[: max(0, size - len(passages))]]))
+    place = {text: i for i, text in enumerate(every)}
+    asked = asked[:questions]
+    right = [place[_cut(e)] if e.relevant else None for e in asked]
+    return Collection(name, every, [e.question for e in asked], right)
+
+
+def _cut(example: Example) -> str:
+    """The passage's first sentences, up to some 1,100 characters."""
+    kept: list[str] = []
+    for sentence in example.sentences:
+        if kept and sum(map(len, kept)) + len(sentence) > _LONGEST:
+            break
+        kept.append(sentence[:_LONGEST])
+    return " ".join(kept)
+
+
+def retrieve(
+    collection: Collection,
+    embed: Embed,
+    questions: Sequence[str] | None = None,
+    vectors: np.ndarray | None = None,
+) -> list[Found]:
+    """Hybrid candidates of every question: BM25 and cosine, 24 each, fused by reciprocal rank.
+
+    `questions` may replace the collection's own wording, `vectors` saves embedding the passages again.
+    """
+    asked = list(questions or collection.questions)
+    known = embed(collection.passages) if vectors is None else vectors
+    cosine = embed(asked) @ known.T
+    lexical = Bm25(collection.passages).top(asked, DEPTH)
+    semantic = top(cosine, DEPTH)
+    found = []
+    for q in range(len(asked)):
+        best = fuse([lexical[q], semantic[q]])[:DEPTH]
+        lists = [int(i) for i in lexical[q]], [int(i) for i in semantic[q]]
+        found.append(Found(collection, q, best, cosine[q, best], *lists))
+    return found
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The evaluator's logits of one question's candidates: whole passages, and their best sentences."""
+
+    found: Found
+    whole: np.ndarray
+    sentence: np.ndarray
+
+
+def judge(found: Sequence[Found], scorer: Scorer, sentences: bool = True) -> list[Judged]:
+    """Score candidates whole and, if asked for, by sentence."""
+    judged = []
+    for each in found:
+        passages = [each.collection.passages[i] for i in each.candidates]
+        whole = scorer.score([(each.text, p) for p in passages])
+        best = whole
+        if sentences:
+            parts = [split_sentences(p) for p in passages]
+            flat = scorer.score([(each.text, s) for part in parts for s in part])
+            ends = np.cumsum([len(part) for part in parts])
+            best = np.array(
+                [flat[end - len(part) : end].max() for part, end in zip(parts, ends, strict=True)]
+            )
+        judged.append(Judged(each, whole, best))
+    return judged
+
+
+def _z(x: np.ndarray) -> np.ndarray:
+    return (x - x.mean()) / (x.std() + 1e-6)
+
+
+def _reciprocal(scores: np.ndarray) -> np.ndarray:
+    """1 / (60 + rank) of each candidate when ordered by `scores`."""
+    rank = np.empty(len(scores))
+    rank[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return 1 / (60 + rank)
+
+
+def _fused_prior(judged: Judged) -> np.ndarray:
+    return 1 / (60 + np.arange(1, len(judged.whole) + 1))
+
+
+RULES: dict[str, Callable[[Judged], np.ndarray]] = {
+    "whole": lambda j: j.whole,
+    "sentence": lambda j: j.sentence,
+    "whole + sentence": lambda j: j.whole + j.sentence,
+    "whole, rank-fused": lambda j: _reciprocal(j.whole) + _fused_prior(j),
+    "sentence, rank-fused": lambda j: _reciprocal(j.sentence) + _fused_prior(j),
+    "whole, z + 0.3 z(fused)": lambda j: _z(j.whole) + 0.3 * _z(_fused_prior(j)),
+    "whole, z + 0.5 z(fused)": lambda j: _z(j.whole) + 0.5 * _z(_fused_prior(j)),
+    "sentence, z + 0.5 z(fused)": lambda j: _z(j.sentence) + 0.5 * _z(_fused_prior(j)),
+    "whole + sentence, z + 0.3 z(fused)": lambda j: _z(j.whole + j.sentence) + 0.3 * _z(_fused_prior(j)),
+    "whole + sentence, z + 0.5 z(fused)": lambda j: _z(j.whole + j.sentence) + 0.5 * _z(_fused_prior(j)),
+}
+"""Ways to order the candidates; the fused order is the prior."""
+
+
+def rankings(judged: Sequence[Judged], rule: str | None) -> list[int | None]:
+    """The right passage's rank for each answerable question, by a rule, or as fused where rule is None."""
+    ranks = []
+    for j in judged:
+        if j.found.right is None:
+            continue
+        order = j.found.candidates
+        if rule is not None:
+            order = [order[i] for i in np.argsort(-RULES[rule](j), kind="stable")]
+        ranks.append(rank_of(order, j.found.right))
+    return ranks
+
+
+def figures(ranks: Sequence[int | None]) -> dict[str, float]:
+    """nDCG@10, hit@1 and hit@4 of a list of ranks."""
+    return {"ndcg@10": ndcg_at(ranks), "hit@1": hit_at(ranks, 1), "hit@4": hit_at(ranks, 4)}
+
+
+def baselines(found: Sequence[Found]) -> dict[str, dict[str, float]]:
+    """The figures of BM25, cosine and their fusion."""
+    answerable = [f for f in found if f.right is not None]
+    return {
+        "BM25": figures([rank_of(f.lexical, f.right) for f in answerable]),
+        "cosine": figures([rank_of(f.semantic, f.right) for f in answerable]),
+        "fused": figures([rank_of(f.candidates, f.right) for f in answerable]),
+    }
+
+
+def graded_pairs(judged: Sequence[Judged]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Logits, labels and question numbers of the fused top 8 of every question, answerable or not."""
+    logits = np.concatenate([j.whole[:GRADED] for j in judged])
+    labels = np.concatenate([np.array(j.found.candidates[:GRADED]) == j.found.right for j in judged])
+    numbers = np.concatenate([np.full(len(j.whole[:GRADED]), n) for n, j in enumerate(judged)])
+    return logits, labels.astype(float), numbers
+
+
+def sentence_pick(
+    examples: Sequence[Example], score: Callable[[str, Sequence[str]], np.ndarray]
+) -> dict[str, float]:
+    """Share of questions whose best-scored sentence answers, and the AUC over all their sentences."""
+    hits, labels, scores = [], [], []
+    for example in examples:
+        values = score(example.question, example.sentences)
+        hits.append(int(np.argmax(values)) in example.evidence)
+        labels += [i in example.evidence for i in range(len(example.sentences))]
+        scores += list(values)
+    return {"pick": float(np.mean(hits)), "auc": auc(np.array(labels, float), np.array(scores))}
+
+
+def pickable(examples: Sequence[Example], dataset: str, most: int, seed: int = 0) -> list[Example]:
+    """Questions of a set whose passage has at least two sentences, one of them evidence."""
+    chosen = [
+        e for e in examples if e.dataset == dataset and e.evidence and len(e.sentences) > 1 and e.relevant
+    ]
+    random.Random(seed).shuffle(chosen)
+    return chosen[:most]

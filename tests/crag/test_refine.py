@@ -1,0 +1,79 @@
+"""Strips: cut without loss, judged, kept in order, joined where they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localcrag.crag.refine import joined, numbered, refine, sentences, strips, whole
+from localcrag.types import Thresholds, Tokens
+from tests.crag.values import passage
+
+TEXT = (
+    "Steam engines came first. They were large and slow machines. "
+    "Dr. Watt made them better in 1769. See p. 4."
+)
+
+
+class Keyword:
+    """An evaluator that likes texts with a word in them."""
+
+    name = "keyword"
+    thresholds = Thresholds(0.5, 0.5)
+    tokens = Tokens()
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [0.9 if any(word in text for word in self.words) else 0.1 for text in texts]
+
+    def close(self) -> None: ...
+
+
+@given(st.text(alphabet="ab. \n!?–é“”1", max_size=80))
+def test_sentences_cover_all_but_white_space_once(text: str) -> None:
+    spans = sentences(text)
+    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+    assert all(a < b and text[a:b] == text[a:b].strip() for a, b in spans)
+
+
+def test_strips_keep_their_span_in_the_stored_text() -> None:
+    stored = "A page begins here. " + TEXT
+    cut = strips(passage(TEXT, start=20))
+    assert [stored[s.start : s.end] for s in cut] == [s.text for s in cut]
+    assert [s.text for s in cut] == [
+        "Steam engines came first.",
+        "They were large and slow machines.",
+        "Dr. Watt made them better in 1769. See p. 4.",
+    ]
+
+
+def test_the_best_are_kept_in_document_order_and_the_rest_counted() -> None:
+    kept, dropped = refine("?", [passage(TEXT)], Keyword("Watt", "Steam"), limit=5, floor=0.5)
+    assert [s.text.split()[0] for s in kept] == ["Steam", "Dr."]
+    assert dropped == 1
+
+
+def test_no_more_than_the_limit_is_kept() -> None:
+    kept, dropped = refine("?", [passage(TEXT)], Keyword("a"), limit=1, floor=0.0)
+    assert (len(kept), dropped) == (1, 2)
+
+
+def test_strips_that_touch_become_one_and_others_do_not() -> None:
+    one = passage(TEXT, id="one")
+    first, second, third = strips(one)
+    assert [s.text for s in joined([first, second])] == [
+        "Steam engines came first. They were large and slow machines."
+    ]
+    assert joined([first, third]) == [first, third]
+    other = strips(passage(TEXT, id="other"))[1]
+    assert joined([first, other]) == [first, other]
+
+
+def test_without_an_evaluator_a_passage_is_one_strip_and_keys_count_from_one() -> None:
+    strip = whole(passage(TEXT, start=7), 0.8)
+    assert (strip.start, strip.end, strip.score) == (7, 7 + len(TEXT), 0.8)
+    assert [item.key for item in numbered([strip, strip])] == [1, 2]

@@ -1,0 +1,38 @@
+"""Short ways to make the values that the tests of the loop speak about."""
+
+from __future__ import annotations
+
+from localcrag.types import Evidence, Grade, Hit, Origin, Passage, Strip, Verdict
+
+
+def passage(
+    text: str, *, id: str = "", source: str = "/a.txt", page: int | None = None, start: int = 0
+) -> Passage:
+    return Passage(
+        id=id or f"{source}:{start}",
+        document=f"hash of {source}",
+        source=source,
+        title="A",
+        heading="",
+        page=page,
+        start=start,
+        end=start + len(text),
+        text=text,
+        origin=Origin.DOCUMENTS,
+    )
+
+
+def grade(confidence: float | None, *, yes: bool | None = None, text: str = "some text") -> Grade:
+    """A grade; without ``yes`` the verdict is yes from 0.5 on, and error where there is no confidence."""
+    hit = Hit(passage(text, id=f"{text}{confidence}"), 1.0)
+    if confidence is None:
+        return Grade(hit, Verdict.ERROR, None, "it broke")
+    said = confidence >= 0.5 if yes is None else yes
+    return Grade(hit, Verdict.YES if said else Verdict.NO, confidence)
+
+
+def evidence(*texts: str) -> list[Evidence]:
+    return [
+        Evidence(key, Strip(passage(text, source=f"/{key}.txt"), 0, len(text), text, 0.9))
+        for key, text in enumerate(texts, 1)
+    ]

@@ -1,0 +1,123 @@
+"""An embedder that hashes words, and a passage store in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from localcrag.errors import StoreError
+from localcrag.filters import BUILT_IN, FieldType, Filter, check, is_key, matches, type_of
+from localcrag.types import Document, Hit, Indexed, Passage, StoreInfo
+
+Vectors = npt.NDArray[np.float32]
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@dataclass(frozen=True)
+class HashEmbedder:
+    """Texts that share words have similar vectors; the same text always has the same one."""
+
+    name: str = "hash"
+    dimension: int = 64
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for vector, text in zip(vectors, texts, strict=True):
+            for word in words(text) or [""]:
+                digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
+                vector[int.from_bytes(digest[:4], "little") % self.dimension] += 1.0
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True) if len(texts) else vectors
+
+
+@dataclass
+class _Held:
+    document: Document
+    entry: Indexed
+    passages: Sequence[Passage]
+    vectors: Vectors
+
+
+@dataclass
+class MemoryStore:
+    """A knowledge base that is gone with the process; ``optimized`` counts the calls of optimize."""
+
+    name: str = "memory"
+    embedding_model: str = "hash"
+    dimension: int = 64
+    optimized: int = 0
+    _held: dict[str, _Held] = field(default_factory=dict)
+    _keys: dict[str, FieldType] = field(default_factory=dict)
+
+    def info(self) -> StoreInfo:
+        held = list(self._held.values())
+        return StoreInfo(
+            name=self.name,
+            documents=len(held),
+            passages=sum(len(item.passages) for item in held),
+            embedding_model=self.embedding_model,
+            dimension=self.dimension,
+            size=sum(len(page.text) for item in held for page in item.document.pages),
+            fields=tuple(self._fields),
+            vector_index=False,
+        )
+
+    def indexed(self) -> Mapping[str, Indexed]:
+        return {source: item.entry for source, item in self._held.items()}
+
+    def replace(self, batch: Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]) -> None:
+        for document, *_ in batch:
+            for key, value in document.meta.items():
+                if is_key(key) and self._keys.setdefault(key, type_of(value)) is not type_of(value):
+                    raise StoreError(f"meta key {key!r} holds {self._keys[key]}")
+        for document, entry, passages, vectors in batch:
+            if vectors.shape != (len(passages), self.dimension):
+                raise ValueError(f"vectors of shape {vectors.shape}")
+            self._held[document.source] = _Held(document, entry, passages, vectors)
+
+    def remove(self, sources: Sequence[str]) -> int:
+        return sum(self._held.pop(source, None) is not None for source in sources)
+
+    def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
+        if filter is not None:
+            check(filter, self._fields)
+        wanted = set(words(text))
+        scored = []
+        for item in self._held.values():
+            for passage, own in zip(item.passages, item.vectors, strict=True):
+                if filter is None or matches(filter, passage):
+                    cosine = float(own @ vector)
+                    front = f"{passage.title} {passage.heading} {passage.text}"
+                    shared = len(wanted & set(words(front))) / max(1, len(wanted))
+                    scored.append(Hit(passage, (cosine + shared) / 2, cosine))
+        return sorted(scored, key=lambda hit: (-hit.score, hit.passage.id))[:k]
+
+    def neighbours(self, passage: Passage) -> list[Passage]:
+        item = self._held.get(passage.source)
+        if item is None or item.document.hash != passage.document:
+            return []
+        return [other for other in item.passages if abs(other.ordinal - passage.ordinal) == 1]
+
+    def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
+        found = [item.document for item in self._held.values() if item.document.hash == document]
+        for candidate in sorted(found, key=lambda document: document.source != source):
+            for stored in candidate.pages:
+                if stored.number == page:
+                    return stored.text
+        raise StoreError(f"the text of {document} is not held")
+
+    def optimize(self, progress: Callable[[str], None] | None = None) -> None:
+        self.optimized += 1
+        if progress:
+            progress("nothing to do")
+
+    @property
+    def _fields(self) -> dict[str, FieldType]:
+        return {**BUILT_IN, **dict(sorted(self._keys.items()))}

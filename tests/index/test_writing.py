@@ -1,0 +1,297 @@
+"""Kills, several processes at once, full disks: what a write leaves behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from localcrag.errors import StorageFull, StoreError
+from localcrag.index import writer
+from localcrag.index.folder import storage_error
+from localcrag.index.store import KnowledgeBases, LanceStore
+from tests.index.conftest import EMBEDDER, item
+
+ROOT = Path(__file__).parents[2]
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+from localcrag.index.journal import Journal
+from localcrag.index.store import KnowledgeBases
+from localcrag.index.writer import Writer
+from tests.index.conftest import EMBEDDER, item
+
+store = KnowledgeBases(Path(sys.argv[1])).create("kb", EMBEDDER.name, EMBEDDER.dimension)
+
+def kill_at(owner, method, after):
+    inner = getattr(owner, method)
+    def killed(*args, **kwargs):
+        if after:
+            inner(*args, **kwargs)
+        os.kill(os.getpid(), signal.SIGKILL)
+    setattr(owner, method, killed)
+"""
+
+
+def child(home: Path, code: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD + textwrap.dedent(code), str(home)],
+        cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def killed(home: Path, code: str) -> None:
+    process = child(home, code)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL, stderr
+
+
+OLD = {"/a": ["alpha one", "alpha two", "alpha three"], "/b": ["beta one"]}
+NEW = {"/a": ["gamma one"], "/c": ["delta one", "delta two"]}
+STEPS = [
+    ("Writer", "_add_texts", False),
+    ("Writer", "_add_texts", True),
+    ("Journal", "begin", True),
+    ("Writer", "_replace_passages", True),
+    ("Writer", "_replace_documents", True),
+    ("Journal", "end", True),
+]
+
+
+def contents(store: LanceStore) -> dict[str, list[str]]:
+    """The passages by source, in their order, as a search finds them."""
+    words = "alpha beta gamma delta one two three"
+    hits = store.search(words, EMBEDDER.encode([words])[0], k=50)
+    ordered = sorted(hits, key=lambda hit: hit.passage.ordinal)
+    found: dict[str, list[str]] = {}
+    for hit in ordered:
+        found.setdefault(hit.passage.source, []).append(hit.passage.text)
+        whole = store.text(hit.passage.document, None)
+        assert whole[hit.passage.start : hit.passage.end] == hit.passage.text
+    return found
+
+
+@pytest.mark.parametrize(("owner", "method", "after"), STEPS)
+def test_a_kill_leaves_the_old_or_the_new_and_the_same_write_finishes(
+    bases: KnowledgeBases, lance: LanceStore, tmp_path: Path, owner: str, method: str, after: bool
+) -> None:
+    lance.replace([item(source, *texts) for source, texts in OLD.items()])
+    new = [item(source, *texts) for source, texts in NEW.items()]
+    killed(
+        tmp_path,
+        f"""
+        kill_at({owner}, {method!r}, {after})
+        store.replace([item(source, *texts) for source, texts in {NEW!r}.items()])
+        """,
+    )
+    survivor = bases.open("kb")
+    committed = (owner, method) in {
+        ("Writer", "_replace_passages"),
+        ("Writer", "_replace_documents"),
+        ("Journal", "end"),
+    }
+    assert contents(survivor) == ({**OLD, **NEW} if committed else OLD)
+    said = {source: entry.hash for source, entry in survivor.indexed().items()}
+    if method == "end":
+        assert said["/a"] == new[0][0].hash
+    elif committed:
+        assert said["/a"] == "", "what is listed must not look finished"
+    survivor.replace(new)
+    assert contents(survivor) == {**OLD, **NEW}
+    assert {source: e.hash for source, e in survivor.indexed().items()} == {
+        "/a": new[0][0].hash, "/b": item("/b", "beta one")[0].hash, "/c": new[1][0].hash
+    }  # fmt: skip
+    assert survivor.info().passages == 4
+
+
+def test_after_a_kill_another_write_puts_things_in_order(
+    bases: KnowledgeBases, lance: LanceStore, tmp_path: Path
+) -> None:
+    lance.replace([item(source, *texts) for source, texts in OLD.items()])
+    killed(
+        tmp_path,
+        f"""
+        kill_at(Writer, "_replace_passages", True)
+        store.replace([item(source, *texts) for source, texts in {NEW!r}.items()])
+        """,
+    )
+    survivor = bases.open("kb")
+    survivor.replace([item("/e", "beta five")])
+    assert contents(survivor) == {"/a": NEW["/a"], "/b": OLD["/b"], "/e": ["beta five"]}
+    held = survivor.indexed()
+    assert (held["/a"].hash, held["/a"].size, held["/a"].mtime_ns) == ("", -1, -1)
+    survivor.optimize()
+    survivor.optimize()
+    assert contents(survivor)["/a"] == NEW["/a"]
+    assert survivor.remove(["/a"]) == 1
+    assert "/a" not in contents(survivor)
+
+
+@pytest.mark.parametrize("step", ["_delete_documents", "_delete_passages"])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_killed_removal_is_whole_after_the_next_write(
+    bases: KnowledgeBases, lance: LanceStore, tmp_path: Path, step: str, after: bool
+) -> None:
+    lance.replace([item(source, *texts) for source, texts in OLD.items()])
+    killed(tmp_path, f'kill_at(Writer, "{step}", {after}); store.remove(["/a"])')
+    survivor = bases.open("kb")
+    survivor.optimize()
+    gone = (step, after) != ("_delete_documents", False)
+    assert ("/a" in contents(survivor), "/a" in survivor.indexed()) == (not gone, not gone)
+    assert contents(survivor)["/b"] == OLD["/b"]
+
+
+def test_a_kill_while_a_knowledge_base_is_made_leaves_none(tmp_path: Path) -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent("""
+            import os, signal, sys
+            from pathlib import Path
+            from localcrag.index import tables
+            from localcrag.index.store import KnowledgeBases
+            real = tables.create
+            tables.create = lambda *args: (real(*args), os.kill(os.getpid(), signal.SIGKILL))
+            KnowledgeBases(Path(sys.argv[1])).create("kb", "m", 8)
+        """), str(tmp_path)], cwd=ROOT, check=False, capture_output=True,
+    )  # fmt: skip
+    assert process.returncode == -signal.SIGKILL
+    bases = KnowledgeBases(tmp_path)
+    assert bases.names() == []
+    bases.create("kb", "hash", 64).replace([item("/a", "text")])
+    assert bases.names() == ["kb"]
+
+
+def test_two_processes_write_and_one_reads_at_once(lance: LanceStore, tmp_path: Path) -> None:
+    code = """
+        for n in range(12):
+            store.replace([item(f"/{name}/{n}/{m}", f"alpha {name} {n} {m}", "two") for m in range(3)])
+            store.replace([item("/shared", f"alpha from {name} {n}")])
+        store.optimize()
+    """
+    lance.replace([item("/first", "alpha first")])
+    writers = [child(tmp_path, f"name = {name!r}\n" + textwrap.dedent(code)) for name in "xy"]
+    seen = 0
+    while any(process.poll() is None for process in writers):
+        found = lance.search("alpha", EMBEDDER.encode(["alpha"])[0], k=200)
+        assert (
+            sum(hit.passage.source == "/shared" for hit in found) <= 2
+        )  # two reads, one commit between them
+        assert lance.info().passages >= seen
+        seen = lance.info().passages
+    for process in writers:
+        _, stderr = process.communicate()
+        assert (process.returncode, stderr) == (0, "")
+    assert lance.info().documents == 1 + 2 * 12 * 3 + 1
+    assert lance.info().passages == 1 + 2 * 12 * 3 * 2 + 1
+    assert len(lance.indexed()) == 74
+
+
+def test_long_ingestions_are_tidied_on_the_way(lance: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "TIDY_EVERY", 5)
+    for n in range(11):
+        lance.replace([item(f"/{n}", f"word{n}")])
+    assert lance._tables.passages.stats()["fragment_stats"]["num_fragments"] <= 4
+    assert lance.info().passages == 11
+
+
+def test_unused_texts_go_at_the_second_upkeep(lance: LanceStore) -> None:
+    old, new = item("/a", "old text"), item("/a", "new text")
+    lance.replace([old])
+    lance.replace([new])
+    lance.optimize()
+    assert lance.text(old[0].hash, None) == "old text"  # a reader may hold a passage of it
+    lance.optimize()
+    with pytest.raises(StoreError, match="no longer"):
+        lance.text(old[0].hash, None)
+    assert lance.text(new[0].hash, None) == "new text"
+
+
+def test_rows_that_no_index_has_yet_are_found(lance: LanceStore, found: Callable[[str], list[str]]) -> None:
+    lance.replace([item("/a", "indexed zebra")])
+    lance.optimize()
+    lance.replace([item("/b", "fresh zebra"), item("/c", "unrelated")])
+    assert set(found("zebra")[:2]) == {"indexed zebra", "fresh zebra"}
+
+
+def test_a_large_table_gets_a_vector_index(
+    lance: LanceStore, found: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "EXACT_UP_TO", 500)
+    lance.replace(
+        [item(f"/{n}", *[f"word{n} item{m} thing{(n * m) % 17}" for m in range(30)]) for n in range(20)]
+    )
+    steps: list[str] = []
+    lance.optimize(steps.append)
+    assert lance.info().vector_index
+    assert "vector index" in steps
+    lance.replace([item("/late", "word7 item7 late")])
+    assert found("word7 item7 late")[0] == "word7 item7 late"
+    assert found("word3 item4 thing12")[0] == "word3 item4 thing12"
+    steps.clear()
+    lance.optimize(steps.append)
+    assert "vector index" not in steps
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (
+            "lance error: LanceError(IO): Generic error: No space left on device (os error 28)",
+            StorageFull,
+        ),
+        ("write failed: Disk quota exceeded (os error 122)", StorageFull),
+        ("Permission denied (os error 13), /rustc/x.rs:1", StoreError),
+        ("something else\nwith a second line", StoreError),
+    ],
+)
+def test_what_the_index_says_becomes_one_line(said: str, kind: type[StoreError]) -> None:
+    error = storage_error(RuntimeError(said), "write to /kb")
+    assert type(error) is kind
+    assert "\n" not in str(error)
+    assert "/kb" in str(error)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """A real one: a file system of two mebibytes in a mount namespace of its own."""
+    small = tmp_path / "small"
+    small.mkdir()
+    code = """
+        from localcrag.errors import StorageFull
+        store.replace([item("/a", "alpha one")])
+        try:
+            for n in range(500):
+                store.replace([item(f"/{n}", *[f"{n} {m} " + "x" * 3000 for m in range(100)])])
+        except StorageFull as error:
+            print(error, "|", error.hint)
+        hits = store.search("alpha", EMBEDDER.encode(["alpha"])[0], k=3)
+        print(hits[0].passage.text, "/a" in store.indexed())
+    """
+    script = CHILD + textwrap.dedent(code)
+    mount = f'mount -t tmpfs -o size=2m none "{small}" && exec "$@"'
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", mount, "sh", sys.executable, "-c", script, str(small)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith("no space left on the device: cannot write to")
+    assert "run the same command again" in first
+    assert second == "alpha one True"
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_no_permission(lance: LanceStore) -> None:
+    lance.folder.chmod(0o500)
+    try:
+        with pytest.raises(StoreError, match="no permission"):
+            lance.replace([item("/a", "text")])
+    finally:
+        lance.folder.chmod(0o700)

@@ -1,0 +1,42 @@
+"""What a command does not need, it does not import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "llama_cpp",
+    "outlines",
+    "outlines_core",
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "lancedb",
+    "pyarrow",
+    "numpy",
+    "trafilatura",
+    "httpx2",
+    "pypdfium2",
+    "rich",
+)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["ask", "--help"], ["ingest", "--help"], ["--version"]])
+def test_help_imports_none_of_the_heavy_libraries(arguments: list[str]) -> None:
+    program = (
+        "import sys; from localcrag.cli.main import main; code = main(sys.argv[1:]);"
+        f"print(code, [name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "0 []", done.stderr
+
+
+def test_the_library_is_cheap_to_import() -> None:
+    program = f"import sys, localcrag; print([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
