@@ -291,7 +291,14 @@ class KnowledgeBase:
             tokenizer=self.models.embedder.tokenizer_file(),
             passage_tokens=limits.passage_tokens,
             max_bytes=limits.max_size_mb * 1024 * 1024,
+            fetch_url=None if self.settings.offline else self._fetch,
         )
+
+    def _fetch(self, url: str) -> tuple[bytes, str]:
+        """The bytes and content type of an address that the user named; on record like all egress."""
+        from localcrag.web.fetch import fetch_url
+
+        return fetch_url(url, record=partial(_record, self.ledger, ""))
 
     def _store(self, *, create: bool = False) -> LanceStore:
         from localcrag.index.store import KnowledgeBases

@@ -10,8 +10,8 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -21,6 +21,9 @@ from localcrag.errors import CorpusError
 from localcrag.types import Skipped
 
 Found = LocalFile | StdinFile | UrlFile | Skipped
+Place = tuple[int, int] | str
+"""What makes two names mean the same: the device and inode of a file, else the name itself."""
+Met = tuple[Place, Found]
 
 _URL = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 _WILD = re.compile(r"[*?\[]")
@@ -38,19 +41,6 @@ class Target:
     pattern: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Seen:
-    """Files, folders (by device and inode) and URLs that were met before."""
-
-    places: set[tuple[int, int] | str] = field(default_factory=set)
-
-    def before(self, place: tuple[int, int] | str) -> bool:
-        if place in self.places:
-            return True
-        self.places.add(place)
-        return False
-
-
 def discover(targets: Sequence[str]) -> Iterator[Found]:
     """Every source that the targets name, each once, in a fixed order.
 
@@ -61,30 +51,24 @@ def discover(targets: Sequence[str]) -> Iterator[Found]:
     matches nothing.
     """
     plan = [_understood(target) for target in targets]
-    return _discovered(plan)
+    return _once(plan)
 
 
-def _discovered(plan: Sequence[Found | Target]) -> Iterator[Found]:
-    seen = _Seen()
+def _once(plan: Sequence[Met | Target]) -> Iterator[Found]:
+    seen: set[Place] = set()
     for item in plan:
-        match item:
-            case Target():
-                yield from _below(item, seen)
-            case LocalFile():
-                info = os.stat(item.path)  # noqa: PTH116
-                if not seen.before((info.st_dev, info.st_ino)):
-                    yield item
-            case _:
-                if not seen.before(item.source):
-                    yield item
+        for place, found in _below(item) if isinstance(item, Target) else (item,):
+            if place not in seen:
+                seen.add(place)
+                yield found
 
 
-def _understood(target: str) -> Found | Target:
+def _understood(target: str) -> Met | Target:
     """What one target means; looks at the disk, but reads nothing."""
     if target == "-":
-        return StdinFile()
+        return "-", StdinFile()
     if _URL.match(target):
-        return UrlFile(target)
+        return target, UrlFile(target)
     path = Path(target).expanduser()
     try:
         info = path.stat()
@@ -96,8 +80,7 @@ def _understood(target: str) -> Found | Target:
         raise CorpusError(f"not a path: {target!r}", hint="Check the spelling.") from error
     if stat.S_ISDIR(info.st_mode):
         return Target(target, os.path.realpath(path))
-    absolute = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118
-    return _file(absolute, info)
+    return _file(os.path.join(os.path.realpath(path.parent), path.name), info)  # noqa: PTH118
 
 
 def _glob(target: str) -> Target:
@@ -120,24 +103,28 @@ def _cannot_look(target: str, error: OSError) -> CorpusError:
     )
 
 
-def _file(path: str, info: os.stat_result) -> LocalFile | Skipped:
+def _file(path: str, info: os.stat_result) -> Met:
     try:
         path.encode()
     except UnicodeEncodeError:
-        return Skipped(path.encode(errors="replace").decode(), "its name is not valid UTF-8")
+        return path, Skipped(path.encode(errors="replace").decode(), "its name is not valid UTF-8")
     if not stat.S_ISREG(info.st_mode):
-        return Skipped(path, "not a regular file (a pipe can be read with -)")
-    return LocalFile(path, path, info.st_size, info.st_mtime_ns)
+        return path, Skipped(path, "not a regular file (a pipe can be read with -)")
+    return _identity(info), LocalFile(path, path, info.st_size, info.st_mtime_ns)
+
+
+def _identity(info: os.stat_result) -> tuple[int, int]:
+    return info.st_dev, info.st_ino
 
 
 # ---------------------------------------------------------------------------------- walking
 
 
-def _below(target: Target, seen: _Seen) -> Iterator[Found]:
+def _below(target: Target) -> Iterator[Met]:
     found = False
-    for item in _walk(target, seen):
+    for met in _walk(target):
         found = True
-        yield item
+        yield met
     if target.pattern and not found:
         raise CorpusError(
             f"nothing matches {target.named}",
@@ -145,59 +132,59 @@ def _below(target: Target, seen: _Seen) -> Iterator[Found]:
         )
 
 
-def _walk(target: Target, seen: _Seen) -> Iterator[Found]:
-    """Depth first; in each folder its files by name, then its folders by name."""
-    pending: list[tuple[str, tuple[str, ...], Rules]] = [(target.folder, (), Rules())]
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder to enter: ``parts`` are the names from the target down to it, ``rules`` those around it."""
+
+    path: str
+    parts: tuple[str, ...]
+    rules: Rules
+
+
+def _walk(target: Target) -> Iterator[Met]:
+    """Depth first; in each folder its files by name, then its folders by name. A folder is entered once."""
+    entered: set[tuple[int, int]] = set()
+    pending = [_Folder(target.folder, (), Rules())]
     while pending:
-        folder, parts, rules = pending.pop()
+        folder = pending.pop()
         try:
-            info = os.stat(folder)  # noqa: PTH116
-            if seen.before((info.st_dev, info.st_ino)):
+            place = _identity(os.stat(folder.path))  # noqa: PTH116
+            if place in entered:
                 continue
-            rules = rules.entering(folder)
-            with os.scandir(folder) as entries:
-                names = sorted(entries, key=lambda entry: entry.name)
+            entered.add(place)
+            rules = folder.rules.entering(folder.path)
+            with os.scandir(folder.path) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
-            yield Skipped(folder, f"this folder cannot be looked at: {error.strerror or error}")
+            reason = f"this folder cannot be looked at: {error.strerror or error}"
+            yield folder.path, Skipped(folder.path, reason)
             continue
-        folders = []
-        for entry in names:
-            below = (*parts, entry.name)
-            kept = _look(entry, below, target, rules)
-            if kept is None:
-                continue
-            if isinstance(kept, str):
-                folders.append((kept, below, rules))
-            elif isinstance(kept, Skipped) or not seen.before(_identity(entry)):
-                yield kept
-        pending += reversed(folders)
+        looked = [_look(entry, (*folder.parts, entry.name), target, rules) for entry in entries]
+        yield from (met for met in looked if isinstance(met, tuple))
+        pending += [inner for inner in reversed(looked) if isinstance(inner, _Folder)]
 
 
 def _look(
-    entry: os.DirEntry[str], below: tuple[str, ...], target: Target, rules: Rules
-) -> LocalFile | Skipped | str | None:
-    """A file to read, a folder (its path) to enter, something to report, or None to pass over."""
+    entry: os.DirEntry[str], parts: tuple[str, ...], target: Target, rules: Rules
+) -> Met | _Folder | None:
+    """A file to read or to report, a folder to enter, or None to pass over."""
     if is_hidden(entry.name):
         return None
     try:
         info = entry.stat()
     except OSError as error:
+        if not _matches(target.pattern, parts) or rules.exclude(entry.path, is_folder=False):
+            return None
         broken = entry.is_symlink() and error.errno in (errno.ENOENT, errno.ELOOP)
-        wanted = _matches(target.pattern, below) and not rules.exclude(entry.path, is_folder=False)
         reason = "a link to nothing" if broken else f"it cannot be looked at: {error.strerror or error}"
-        return Skipped(entry.path, reason) if wanted else None
+        return entry.path, Skipped(entry.path, reason)
     is_folder = stat.S_ISDIR(info.st_mode)
-    fits: Callable[[tuple[str, ...], tuple[str, ...]], bool] = _leads_on if is_folder else _matches
-    if not fits(target.pattern, below) or rules.exclude(entry.path, is_folder=is_folder):
+    fits = _leads_on if is_folder else _matches
+    if not fits(target.pattern, parts) or rules.exclude(entry.path, is_folder=is_folder):
         return None
-    if is_folder:
-        return None if is_leavings(entry.path, entry.name) else entry.path
-    return _file(entry.path, info)
-
-
-def _identity(entry: os.DirEntry[str]) -> tuple[int, int]:
-    info = entry.stat()
-    return info.st_dev, info.st_ino
+    if not is_folder:
+        return _file(entry.path, info)
+    return None if is_leavings(entry.path, entry.name) else _Folder(entry.path, parts, rules)
 
 
 def _matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:

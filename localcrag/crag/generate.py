@@ -8,7 +8,7 @@ from localcrag.crag import prompts
 from localcrag.crag.parts import Inquiry, Outcome
 from localcrag.crag.refine import joined, numbered, strips
 from localcrag.crag.verify import Verifier, by_sentence, cite
-from localcrag.errors import ContextOverflow, StoreError
+from localcrag.errors import ConstraintError, ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.protocols import PassageStore
 from localcrag.types import Citation, Evidence, Finish, Origin, Status, Strip
@@ -20,20 +20,30 @@ NEAR_BEST = 0.5
 
 
 def write(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]:
-    """The model writes; it can cite only keys that exist, and a sentence is verified before it is shown."""
+    """The model writes; it can cite only keys that exist, and a sentence is verified before it is shown.
+
+    Where the constraint fails before anything was shown, the evidence is quoted instead.
+    """
     evidence = yield from _fitting(inquiry, numbered(joined(kept)))
     yield Gathered(tuple(evidence))
     verifier = Verifier(inquiry.question, evidence)
     shown = ""
-    for sentence in by_sentence(_written(inquiry, evidence)):
-        checked = verifier.check(sentence)
-        if checked and not _declines(checked):
-            shown += checked
-            yield Delta(checked)
+    broken = False
+    try:
+        for sentence in by_sentence(_written(inquiry, evidence)):
+            checked = verifier.check(sentence)
+            if checked and not _declines(checked):
+                shown += checked
+                yield Delta(checked)
+    except ConstraintError as error:
+        yield Degraded("answer", str(error))
+        broken = True
+    if broken and not shown:
+        return (yield from quote(inquiry, kept, sure=False))
     citations, gone = still_there(inquiry, verifier.citations())
     yield Verified((*verifier.removed, *gone))
-    finish = inquiry.parts.model.last_finish
-    if finish is not Finish.STOP:
+    finish = Finish.LENGTH if broken else inquiry.parts.model.last_finish
+    if finish is not Finish.STOP and not broken:
         yield Degraded("answer", _ENDINGS[finish])
     return Outcome(_status(shown, citations, finish, sure), tuple(citations))
 
@@ -143,9 +153,12 @@ def _chosen_by_model(inquiry: Inquiry, kept: Sequence[Strip]) -> Steps[list[Stri
         return []
     keys = "|".join(str(item.key) for item in evidence)
     pattern = rf"none|({keys})(, ({keys})){{0,{QUOTES - 1}}}"
-    picked = "".join(
-        inquiry.parts.model.stream(prompts.select(inquiry.question, evidence), pattern=pattern, max_tokens=16)
-    )
+    prompt = prompts.select(inquiry.question, evidence)
+    try:
+        picked = "".join(inquiry.parts.model.stream(prompt, pattern=pattern, max_tokens=16))
+    except ConstraintError as error:
+        yield Degraded("quote", f"{error}; the surest passages are quoted")
+        return _most_probable(kept)
     if picked == "none":
         return []
     wanted = {int(key) for key in picked.split(", ")}

@@ -69,7 +69,9 @@ class BertEncoder:
             with safe_open(folder / "model.safetensors", framework="numpy") as file:
                 self._weights = {name: _aligned(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, OSError) as error:
-            raise ModelFileError(f"cannot read {folder / 'model.safetensors'}: {error}") from error
+            raise ModelFileError(
+                f"cannot read {folder / 'model.safetensors'}: {error}", hint="bring the whole folder again"
+            ) from error
 
     def encode(self, texts: Sequence[str]) -> Array:
         """Unit vectors of shape (len(texts), dimension), float32.

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 from localcrag.errors import ModelFileError, ModelNotFound
@@ -161,11 +162,12 @@ class SentenceTransformerEmbedder:
         self._verify()
         for variable, value in _OFFLINE.items():
             os.environ.setdefault(variable, value)
+        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
         try:
             return SentenceTransformer(str(self.folder), device="cpu", local_files_only=True)
-        except (OSError, ValueError, LookupError, RuntimeError) as error:
+        except (OSError, ValueError, LookupError, RuntimeError, SafetensorError, UnpicklingError) as error:
             raise _damaged(self.folder, error) from error
 
 

@@ -167,7 +167,7 @@ class LanceStore:
             }
         counts = Counter(value for value, _ in pairs)
         best = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
-        return [Facet(value, count) for value, count in best[:limit]]
+        return [Facet(_plain(value), count) for value, count in best[:limit]]
 
     def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
         """The stored text that offsets count in; ``document`` is a hash.
@@ -322,6 +322,11 @@ class LanceStore:
 
         with storing(self.folder, attempt):
             yield self._tables
+
+
+def _plain(value: MetaValue) -> MetaValue:
+    """2024 rather than 2024.0: columns hold all numbers as floats."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _size(folder: Path) -> int:

@@ -297,7 +297,7 @@ class _Reader:
         layout = struct.Struct("<" + code)
         value: int | float | bool = layout.unpack_from(self._data, self._at)[0]
         self._at += layout.size
-        return value
+        return float(f"{value:.7g}") if code == "f" else value  # what 32 bits hold, not their expansion
 
 
 def _integer(value: Value | None, default: int) -> int:

@@ -20,9 +20,23 @@ def schema_of(kind: type) -> str:
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
     try:
-        return json.dumps(TypeAdapter(kind).json_schema(mode="serialization"))
+        schema = TypeAdapter(kind).json_schema(mode="serialization")
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         raise ConstraintError(f"{kind.__name__} has no JSON schema: {error}.") from error
+    _require_all(schema)
+    return json.dumps(schema)
+
+
+def _require_all(schema: object) -> None:
+    """Mark every property of every object in a schema as required, in place."""
+    if isinstance(schema, dict):
+        if isinstance(properties := schema.get("properties"), dict):
+            schema["required"] = list(properties)
+        for value in schema.values():
+            _require_all(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            _require_all(value)
 
 
 def read_record(text: str, kind: type[T]) -> T:

@@ -98,9 +98,10 @@ def epub(chapters: Sequence[tuple[str, str]], *, title: str = "A Book", locked: 
     )
     parts = {
         "mimetype": "application/epub+zip",
-        "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-        '<rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>',
-        "OEBPS/book.opf": '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
+        '<rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
+        "OEBPS/book.opf": '<package xmlns="http://www.idpf.org/2007/opf" '
+        'xmlns:dc="http://purl.org/dc/elements/1.1/">'
         f"<metadata><dc:title>{title}</dc:title></metadata><manifest>{manifest}</manifest>"
         f'<spine>{"".join(f"""<itemref idref="c{i}"/>""" for i in numbers)}</spine></package>',
     }
@@ -132,7 +133,7 @@ def replaced(archive: bytes, parts: Mapping[str, str | bytes]) -> bytes:
 
 def bomb(size: int) -> bytes:
     """A DOCX whose text part becomes ``size`` bytes."""
-    return replaced(docx(), {"word/document.xml": b"<w:p>" + b" " * size})
+    return replaced(docx(), {"word/document.xml": b" " * size})
 
 
 def mail(*, html: bool = False) -> bytes:

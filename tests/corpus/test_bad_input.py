@@ -92,11 +92,12 @@ def test_a_part_squeezed_beyond_measure_is_refused(read: Read) -> None:
 
 
 def test_a_container_that_lies_about_its_sizes_is_damaged(read: Read) -> None:
-    data = bytearray(replaced(docx(), {"word/document.xml": b" " * MEBIBYTE}))
-    true, false = MEBIBYTE.to_bytes(4, "little"), (1000).to_bytes(4, "little")
+    size = 1_234_567
+    data = replaced(docx(), {"word/document.xml": b" " * size})
+    true, false = size.to_bytes(4, "little"), (1000).to_bytes(4, "little")
     assert data.count(true) == 2
-    with pytest.raises(UnreadableError, match="^damaged DOCX"):
-        read("x.docx", bytes(data.replace(true, false)))
+    with pytest.raises(UnreadableError, match="damaged DOCX"):
+        read("x.docx", data.replace(true, false))
 
 
 def test_an_encrypted_container_says_so(read: Read) -> None:
@@ -111,7 +112,7 @@ def test_an_encrypted_container_says_so(read: Read) -> None:
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("x.csv", "h" * 5000 + "\n" + "1\n" * 5000),
+        ("x.csv", "h" * 99 + "\n" + "1\n" * 50_000),
         ("x.json", '{"' + "k" * 5000 + '": [' + ",".join(["[1]"] * 5000) + "]}"),
     ],
 )
@@ -119,7 +120,7 @@ def test_text_that_says_its_headers_too_often_is_refused(
     read: Read, tokenizer: Path, name: str, data: str
 ) -> None:
     corpus = LocalCorpus(tokenizer, max_bytes=MEBIBYTE)
-    with pytest.raises(UnreadableError, match="^its text expands to more than 4 million characters$"):
+    with pytest.raises(UnreadableError, match=r"^its text expands to more than 4 million characters$"):
         read(name, data, corpus)
 
 
@@ -145,7 +146,7 @@ def test_a_file_that_vanished(corpus: LocalCorpus, tmp_path: Path) -> None:
     path.write_text("text")
     file = found(path)
     path.unlink()
-    with pytest.raises(UnreadableError, match="^it vanished before it was read$"):
+    with pytest.raises(UnreadableError, match=r"^it vanished before it was read$"):
         corpus.read(file)
 
 
@@ -164,7 +165,7 @@ def test_a_file_that_changes_while_it_is_read(
         return data
 
     monkeypatch.setattr(sources, "_bounded", while_somebody_writes)
-    with pytest.raises(UnreadableError, match="^it changed while it was read$") as caught:
+    with pytest.raises(UnreadableError, match=r"^it changed while it was read$") as caught:
         corpus.read(found(path))
     assert "again" in caught.value.hint
 
@@ -183,5 +184,5 @@ def test_a_file_that_may_not_be_read(
             raise PermissionError(13, "Permission denied")
 
         monkeypatch.setattr("builtins.open", refuse)
-    with pytest.raises(UnreadableError, match="^no permission to read it$"):
+    with pytest.raises(UnreadableError, match=r"^no permission to read it$"):
         corpus.read(file)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +54,7 @@ def source(case: Case, name: str) -> SourceFile:
 def test_a_folder_gives_each_source_once_and_in_order(case: Case) -> None:
     found = [file.source for file in sources(case, case.folder, f"{case.folder}/notes.txt")]
     assert found == [f"{case.folder}/{name}" for name in ("broken.pdf", "notes.txt", "paper.pdf")]
-    assert os.path.isabs(found[0])
+    assert Path(found[0]).is_absolute()
 
 
 def test_what_cannot_be_looked_at_is_reported(case: Case) -> None:
@@ -84,7 +83,7 @@ def test_pages_keep_their_numbers_where_one_is_blank(case: Case) -> None:
 
 
 def test_what_cannot_be_read_says_why_in_one_line(case: Case) -> None:
-    with pytest.raises(UnreadableError, match="^damaged PDF$"):
+    with pytest.raises(UnreadableError, match=r"^damaged PDF$"):
         case.corpus.read(source(case, "broken.pdf"), {})
 
 

@@ -140,6 +140,11 @@ def test_a_symlink_loop_is_walked_once(tree: Tree) -> None:
     assert found[1] == Skipped(str(root.resolve() / "b/chain"), "a link to nothing")
 
 
+def test_two_globs_may_look_into_the_same_folder(tree: Tree) -> None:
+    root = tree(**{"x/a.md": "", "x/b.pdf": "", "x/c.txt": ""})
+    assert names(root, root / "x/*.pdf", root / "**/*.md") == ["x/b.pdf", "x/a.md"]
+
+
 def test_one_file_under_two_names_is_one_source(tree: Tree) -> None:
     root = tree(**{"a.md": ""})
     (root / "b.md").symlink_to(root / "a.md")
@@ -211,7 +216,7 @@ def test_a_folder_without_permission_is_skipped_and_the_rest_found(
     monkeypatch.setattr(os, "scandir", refusing)
     found = list(discover([str(root)]))
     assert found[1] == Skipped(locked, "this folder cannot be looked at: Permission denied")
-    assert [os.path.basename(item.source) for item in found] == ["a.md", "locked", "c.md"]
+    assert [Path(item.source).name for item in found] == ["a.md", "locked", "c.md"]
 
 
 def test_standard_input_is_a_source(tokenizer: Path) -> None:

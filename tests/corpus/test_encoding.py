@@ -60,7 +60,7 @@ def test_a_declared_encoding_is_tried_first_and_may_be_wrong() -> None:
 
 @pytest.mark.parametrize("data", [b"abc\x00def", b"\x00" * 100, bytes(range(256)), b"\x01\x02\x03\x81" * 20])
 def test_bytes_that_are_not_text(data: bytes) -> None:
-    with pytest.raises(UnreadableError, match="^binary, no text$"):
+    with pytest.raises(UnreadableError, match=r"^binary, no text$"):
         decode(data)
 
 

@@ -117,7 +117,8 @@ def test_epub_chapters_in_reading_order(read: Read, corpus: LocalCorpus) -> None
 def test_html_main_content_and_title(read: Read) -> None:
     paragraph = " ".join([FOX] * 5)
     html = (
-        "<html><head><title>Doses &amp; more</title><style>p{}</style></head><body><nav><a href=/>Home</a></nav>"
+        "<html><head><title>Doses &amp; more</title><style>p{}</style></head><body>"
+        "<nav><a href=/>Home</a></nav>"
         f"<article><h1>Dosage of some_drug_name</h1><p>{paragraph}</p><h2>Children</h2><p>{paragraph}</p>"
         "<script>alert(1)</script></article><footer>Imprint</footer></body></html>"
     )

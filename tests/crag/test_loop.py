@@ -282,6 +282,13 @@ def test_a_document_cannot_bring_citations_or_instructions_along() -> None:
     assert [c.key for c in answer(events).citations] == [1]
 
 
+def test_a_constraint_that_fails_while_writing_quotes_instead_and_says_so() -> None:
+    model = scripted("dose", streams=[ConstraintError("the mask broke"), "1"])
+    found = answer(World(DOCUMENTS, model).run(DOSE))
+    assert (found.status, found.text) == (Status.UNSURE, "The dose is 5 mg a day. [1]")
+    assert "answer: the mask broke" in found.degraded
+
+
 def test_quotes_are_verbatim_slices_of_the_stored_text() -> None:
     evaluator = ScriptedEvaluator(lambda _, text: 0.9 if "dose" in text else 0.1)
     world = World(DOCUMENTS, scripted("dose"), evaluator).with_options(mode=Mode.QUOTE)

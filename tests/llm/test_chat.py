@@ -40,7 +40,7 @@ def tokens_of(model: LlamaCppModel, asked: Prompt) -> list[int]:
 
 
 def test_a_passage_cannot_spell_a_control_token(shaped: Shaped) -> None:
-    name, model = shaped
+    model = shaped.model
     parts = model._loaded().model
     special = {*parts.unwritable, *parts.endings}
     special |= {token for token, text in parts.user_defined if looks_like_markup(text)}
@@ -52,7 +52,7 @@ def test_a_passage_cannot_spell_a_control_token(shaped: Shaped) -> None:
 
 
 def test_a_passage_arrives_letter_by_letter(shaped: Shaped) -> None:
-    name, model = shaped
+    model = shaped.model
     parts = model._loaded().model
     passage = f"{HOSTILE}\n  two  spaces, tab\t, Zürich, 東京, 🙂, \u200bzero"
     text = b"".join(map(parts.piece, tokens_of(model, prompt(passage)))).decode()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -140,3 +142,15 @@ def test_an_unknown_kind_is_a_defect_of_the_caller(ledger: Ledger) -> None:
 def test_surrogates_from_a_broken_file_name_are_recorded(ledger: Ledger) -> None:
     ledger.record("url", "http://a.example/\udcff")
     assert ledger.entries()[0].target.startswith("http://a.example/")
+
+
+def test_a_writer_waits_for_its_turn(ledger: Ledger) -> None:
+    ledger.record("query", "first")
+    with ledger.path.open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        writer = Thread(target=ledger.record, args=("query", "second"))
+        writer.start()
+        writer.join(0.2)
+        assert writer.is_alive() and len(ledger.entries()) == 1
+    writer.join(10)
+    assert [e.target for e in ledger.entries()] == ["first", "second"]

@@ -24,23 +24,21 @@ def read_html(data: bytes, content_type: str = "") -> Parsed:
     """A page of the web or of a folder; ``content_type`` may name its encoding. Raises UnreadableError."""
     named = _CHARSET.search(content_type.encode()) or _CHARSET.search(data[:2048])
     html = decode(data, named[1].decode("ascii", "ignore") if named else "")
-    text = main_text(html)
+    visible = markdown_of(html, without=_FURNITURE) or markdown_of(html)
     title = _TITLE.search(html)
-    first = next((heading.title for heading in markdown_headings(text[:20_000])), "")
-    return whole(one_line(unescape(title[1])) if title else first, MEDIA_TYPES[Kind.HTML], text)
+    first = next((heading.title for heading in markdown_headings(visible[:20_000])), "")
+    named_by = one_line(unescape(title[1])) if title else first
+    return whole(named_by, MEDIA_TYPES[Kind.HTML], main_text(html, visible))
 
 
-def main_text(html: str) -> str:
-    """The main content as Markdown, by trafilatura.
+def main_text(html: str, visible: str) -> str:
+    """The main content as Markdown, by trafilatura; ``visible`` is all text outside menus and the like.
 
-    Where that keeps less than three tenths of what is visible outside menus and the like (as with lists,
-    forms and reference pages), all of the visible text.
-
-    Raises UnreadableError.
+    Where the main content is less than three tenths of that (as in lists, forms and reference pages),
+    it is all of it.
     """
     from trafilatura import extract
 
-    visible = markdown_of(html, without=_FURNITURE) or markdown_of(html)
     main = _unescaped(extract(html, output_format="markdown", favor_recall=True) or "")
     return main if len(main) >= _MAIN_SHARE * len(visible) else visible
 

@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from openpyxl.workbook.workbook import Workbook
     from openpyxl.worksheet.worksheet import Worksheet
 
-_COLUMNS = 1000
-
 
 def read_xlsx(data: bytes, limits: Limits) -> Parsed:
     """The values last saved in each visible sheet (not the formulas), row by row.
 
-    Rows are streamed, so a sheet with one cell in its last row costs no more than what it holds.
+    Rows are streamed, so a sheet with a cell in its last row and column is not laid out in memory.
     Raises UnreadableError: damaged, or a zip bomb.
     """
     with archive.opened(data, "XLSX", limits) as container:
@@ -66,17 +64,16 @@ def _opened(data: bytes) -> Workbook:
 def _pages(book: Workbook, limits: Limits) -> Iterator[Page]:
     for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state == "visible":
+            sheet.reset_dimensions()  # else each missing row is filled up to the sheet's full width
             text = joined(records_of_rows(_rows(sheet)), limits)
             if text:
                 yield Page(number, f"# {sheet.title}\n\n{text}")
 
 
 def _rows(sheet: Worksheet) -> Iterator[list[str]]:
-    for row in sheet.iter_rows(values_only=True, max_col=_COLUMNS):  # type: ignore[no-untyped-call]
+    for row in sheet.iter_rows(values_only=True):  # type: ignore[no-untyped-call]
         cells = [_shown(value) for value in row]
-        while cells and not cells[-1]:
-            cells.pop()
-        if cells:
+        if any(cells):
             yield cells
 
 

@@ -1,0 +1,100 @@
+"""The evaluator's scores: the same alone and in a batch, calibrated, within the model's window."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import gguf
+import pytest
+
+from localcrag.llm.evaluator import LlamaCppEvaluator, _Pairs
+from localcrag.types import Thresholds
+from tests.shape_models import encoder
+
+TEXTS = [f"text number {i} is about something. " * (i % 9 + 1) for i in range(70)]
+
+
+def pairs_of(evaluator: LlamaCppEvaluator) -> _Pairs:
+    parts = evaluator._loaded()
+    return _Pairs(parts.model, parts.window)
+
+
+def test_a_batch_gives_what_each_pair_alone_would(evaluator: LlamaCppEvaluator) -> None:
+    together = evaluator.numbers("what is it about?", TEXTS)
+    alone = [evaluator.numbers("what is it about?", [text])[0] for text in TEXTS[:20]]
+    assert together[:20] == pytest.approx(alone, abs=5e-3)
+    assert max(together) - min(together) > 0.1
+
+
+def test_scores_follow_the_files_calibration(evaluator: LlamaCppEvaluator) -> None:
+    (number,) = evaluator.numbers("what?", ["a text"])
+    (score,) = evaluator.score("what?", ["a text"])
+    assert score == pytest.approx(1 / (1 + math.exp(-(number / 2.0 + 0.25))))
+    assert evaluator.thresholds == Thresholds(0.7, 0.2)
+
+
+def test_without_calibration_the_defaults_hold(tmp_path: Path) -> None:
+    with LlamaCppEvaluator(encoder(tmp_path / "m.gguf", pooling=gguf.PoolingType.RANK), threads=1) as plain:
+        (number,) = plain.numbers("what?", ["a text"])
+        assert plain.score("what?", ["a text"]) == [pytest.approx(1 / (1 + math.exp(-number)))]
+        assert plain.thresholds == Thresholds(0.5, 0.5)
+
+
+def test_a_pair_is_put_together_as_bert_was_trained(evaluator: LlamaCppEvaluator) -> None:
+    model = evaluator._loaded().model
+    (tokens,) = pairs_of(evaluator).of("what is it", ["a text"])
+    spelled = [model.spelling(token).replace("\u2581", "") for token in tokens]
+    assert spelled == ["[CLS]", "what", "is", "it", "[SEP]", "a", "text", "[SEP]"]
+
+
+def test_a_pair_too_long_loses_the_end_of_its_text_first(evaluator: LlamaCppEvaluator) -> None:
+    model, window = evaluator._loaded().model, 128
+    (tokens,) = pairs_of(evaluator).of("one two three", ["word " * 500])
+    assert len(tokens) == window
+    assert [model.spelling(t).strip("\u2581") for t in tokens[:5]] == [
+        "[CLS]",
+        "one",
+        "two",
+        "three",
+        "[SEP]",
+    ]
+    assert model.spelling(tokens[-1]) == "[SEP]"
+    (tokens,) = pairs_of(evaluator).of("one " * 500, ["two " * 500])
+    assert len(tokens) == window and sum(model.spelling(t) == "[SEP]" for t in tokens) == 2
+    (tokens,) = pairs_of(evaluator).of("one " * 500, ["two"])
+    assert len(tokens) == window and model.spelling(tokens[-2]).strip("\u2581") == "two"
+
+
+def test_control_tokens_in_a_text_stay_text(evaluator: LlamaCppEvaluator) -> None:
+    model = evaluator._loaded().model
+    (tokens,) = pairs_of(evaluator).of("a [SEP] b", ["c [CLS] [SEP] d"])
+    assert sum(model.spelling(t) in ("[CLS]", "[SEP]") for t in tokens) == 3
+
+
+def test_tokens_are_counted_exactly(evaluator: LlamaCppEvaluator) -> None:
+    expected = sum(map(len, pairs_of(evaluator).of("what is it about?", TEXTS)))
+    before = evaluator.tokens
+    evaluator.score("what is it about?", TEXTS)
+    assert (evaluator.tokens - before).evaluated == expected
+    assert (evaluator.tokens - before).generated == 0
+
+
+def test_closing_keeps_the_count_and_loads_again(reranker_file: Path) -> None:
+    evaluator = LlamaCppEvaluator(reranker_file, threads=1)
+    first = evaluator.score("what?", ["a text"])
+    count = evaluator.tokens
+    evaluator.close()
+    assert evaluator.tokens == count
+    assert evaluator.score("what?", ["a text"]) == first
+    assert evaluator.tokens == count + count
+    evaluator.close()
+
+
+def test_a_generative_rerankers_template_is_used(evaluator: LlamaCppEvaluator) -> None:
+    pairs = pairs_of(evaluator)
+    pairs._template = "judge: {query} against {document} [SEP]"
+    model = evaluator._loaded().model
+    (tokens,) = pairs.of("one [SEP]", ["two"])
+    spelled = "".join(model.spelling(t) for t in tokens).replace("\u2581", " ")
+    assert spelled.replace(" ", "") == "judge:one[sep]againsttwo[SEP]"

@@ -1,0 +1,170 @@
+"""The ingestion by its events: only what changed, nothing lost, one bad file never stops the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from localcrag.errors import CorpusError, StorageFull
+from localcrag.events import Discovered, Ingested, Progressed, SkippedSource, report_of
+from localcrag.ingest import BATCH, Ingestion
+from localcrag.types import NO_META, IngestReport, Meta, Skipped
+from tests.fakes.corpus import ScriptedCorpus, ScriptedFile
+from tests.fakes.index import HashEmbedder, MemoryStore, Vectors
+
+
+def file(source: str, text: str = "some text", **more: object) -> ScriptedFile:
+    return ScriptedFile(source, (text,), **more)  # type: ignore[arg-type]
+
+
+def ingest(
+    store: MemoryStore,
+    *files: ScriptedFile,
+    targets: Sequence[str] = ("/d",),
+    meta: Meta = NO_META,
+    **flags: bool,
+) -> IngestReport:
+    corpus = ScriptedCorpus(*files)
+    return report_of(Ingestion("kb", corpus, HashEmbedder(), store).run(targets, meta=meta, **flags))
+
+
+def counts(report: IngestReport) -> tuple[int, int, int, int]:
+    return report.added, report.changed, report.unchanged, report.removed
+
+
+def test_documents_are_added_with_their_passages() -> None:
+    store = MemoryStore()
+    report = ingest(store, file("/d/a", "one\n\ntwo"), file("/d/b", "three"))
+    assert counts(report) == (2, 0, 0, 0)
+    assert report.passages == 3
+    assert {s: i.passages for s, i in store.indexed().items()} == {"/d/a": 2, "/d/b": 1}
+
+
+def test_only_what_changed_is_written() -> None:
+    store = MemoryStore()
+    ingest(store, file("/d/a", "one"), file("/d/b", "two"))
+    report = ingest(store, file("/d/a", "one"), file("/d/b", "new", mtime_ns=2), file("/d/c", "three"))
+    assert counts(report) == (1, 1, 1, 0)
+    assert store.text(store.indexed()["/d/b"].hash, None) == "new"
+
+
+def test_a_touched_file_with_the_same_bytes_is_unchanged() -> None:
+    store = MemoryStore()
+    ingest(store, file("/d/a"))
+    report = ingest(store, file("/d/a", mtime_ns=9))
+    assert (counts(report), report.passages) == ((0, 0, 1, 0), 0)
+
+
+def test_a_file_of_the_same_size_and_time_is_not_opened_unless_asked() -> None:
+    store = MemoryStore()
+    ingest(store, file("/d/a", "one"))
+    changed = file("/d/a", "two")
+    assert counts(ingest(store, changed)) == (0, 0, 1, 0)
+    assert counts(ingest(store, changed, reread=True)) == (0, 1, 0, 0)
+
+
+def test_meta_is_added_to_unchanged_documents_and_kept_when_they_change() -> None:
+    store = MemoryStore()
+    ingest(store, file("/d/a", "one"), meta={"team": "x"})
+    assert counts(ingest(store, file("/d/a", "one"))) == (0, 0, 1, 0)
+    assert counts(ingest(store, file("/d/a", "one"), meta={"year": 2024})) == (0, 1, 0, 0)
+    ingest(store, file("/d/a", "two", mtime_ns=2))
+    assert dict(store.indexed()["/d/a"].meta) == {"team": "x", "year": 2024}
+
+
+def test_prune_forgets_what_is_gone_below_the_folders_given_and_nothing_else(tmp_path: Path) -> None:
+    folder, other = tmp_path / "here", tmp_path / "here too"
+    folder.mkdir()
+    store = MemoryStore()
+    names = [str(folder / "a"), str(folder / "b"), str(folder / "broken"), str(other / "c")]
+    ingest(store, *map(file, names), targets=[str(folder), str(other)])
+    left = [file(names[0]), file(names[2], error="damaged", mtime_ns=2)]
+    report = ingest(store, *left, targets=[str(folder)], prune=True)
+    assert counts(report) == (0, 0, 1, 1)
+    assert set(store.indexed()) == {names[0], names[2], names[3]}
+
+
+def test_without_prune_nothing_is_forgotten() -> None:
+    store = MemoryStore()
+    ingest(store, file("/d/a"), file("/d/b"))
+    assert counts(ingest(store, file("/d/a"))) == (0, 0, 1, 0)
+    assert len(store.indexed()) == 2
+
+
+def test_one_bad_file_never_stops_the_rest_and_what_it_had_stays() -> None:
+    store = MemoryStore()
+    ingest(store, file("/d/a", "old"))
+    bad = file("/d/a", "new!", error="encrypted PDF", mtime_ns=2)
+    report = ingest(store, bad, file("/d/b"))
+    assert report.skipped == (Skipped("/d/a", "encrypted PDF"),)
+    assert counts(report) == (1, 0, 0, 0)
+    assert store.text(store.indexed()["/d/a"].hash, None) == "old"
+
+
+def test_what_cannot_be_looked_at_is_reported() -> None:
+    unseen = Skipped("/d/locked", "permission denied")
+    corpus = ScriptedCorpus(file("/d/a"), unseen=[unseen])
+    events = list(Ingestion("kb", corpus, HashEmbedder(), MemoryStore()).run(["/d"]))
+    assert SkippedSource(unseen) in events
+    assert report_of(events).skipped == (unseen,)
+
+
+def test_progress_counts_every_source_once() -> None:
+    corpus = ScriptedCorpus(file("/d/a", "aa"), file("/d/b", "b", error="broken"), file("/d/c", "ccc"))
+    events = list(Ingestion("kb", corpus, HashEmbedder(), MemoryStore()).run(["/d"]))
+    assert events[0] == Discovered(3, 6)
+    done = [event for event in events if isinstance(event, Progressed)]
+    assert {(event.source, event.size, event.outcome) for event in done} == {
+        ("/d/a", 2, "added"),
+        ("/d/b", 1, "skipped"),
+        ("/d/c", 3, "added"),
+    }
+    assert isinstance(events[-1], Ingested)
+
+
+def test_an_empty_folder_is_an_error_that_names_it() -> None:
+    class Empty(ScriptedCorpus):
+        def discover(self, targets: Sequence[str]):  # type: ignore[no-untyped-def]
+            return iter(())
+
+    with pytest.raises(CorpusError, match="no documents in /d"):
+        list(Ingestion("kb", Empty(), HashEmbedder(), MemoryStore()).run(["/d"]))
+
+
+def test_batches_are_bounded_and_a_failed_write_keeps_the_batches_before_it() -> None:
+    class Full(MemoryStore):
+        writes = 0
+
+        def replace(self, batch) -> None:  # type: ignore[no-untyped-def]
+            self.writes += 1
+            if self.writes == 2:
+                raise StorageFull("no space left")
+            super().replace(batch)
+
+    sizes: list[int] = []
+
+    class Counting(HashEmbedder):
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            sizes.append(len(texts))
+            return super().encode(texts)
+
+    text = "\n\n".join(f"paragraph {n}" for n in range(100))
+    files = [file(f"/d/{n}", f"{n}\n\n{text}") for n in range(10)]
+    store = Full()
+    with pytest.raises(StorageFull):
+        list(Ingestion("kb", ScriptedCorpus(*files), Counting(), store).run(["/d"]))
+    assert max(sizes) < BATCH + 101
+    assert len(store.indexed()) == 4
+    report = report_of(Ingestion("kb", ScriptedCorpus(*files), Counting(), store).run(["/d"]))
+    assert counts(report) == (6, 0, 4, 0)
+
+
+def test_the_json_has_the_promised_fields() -> None:
+    report = ingest(MemoryStore(), file("/d/a"), file("/d/b", error="broken"))
+    found: Mapping[str, object] = report.to_json()
+    assert list(found) == [
+        "kb", "added", "changed", "unchanged", "removed", "passages", "skipped", "seconds",
+    ]  # fmt: skip
+    assert found["skipped"] == [{"source": "/d/b", "reason": "broken"}]
