@@ -8,14 +8,13 @@ and are shared by everything in the process that uses the same settings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag import settings as configuration
-from localcrag.crag.grade import EvaluatorGrader, FusedGrader, Fusion, Grader, YesNoGrader
+from localcrag.crag.grade import EvaluatorGrader, FusedGrader, Grader, YesNoGrader
 from localcrag.crag.loop import Loop, checked
 from localcrag.crag.parts import LOCAL_CORRECTIONS, Options, Parts, Query
 from localcrag.crag.retrieve import Retriever
@@ -23,8 +22,9 @@ from localcrag.errors import UsageError, WebNotConfigured
 from localcrag.events import Event, answer_of, report_of
 from localcrag.filters import parse
 from localcrag.ingest import Ingestion
+from localcrag.models import NO_EVALUATOR, Models, models_for
 from localcrag.protocols import Consent
-from localcrag.settings import ModelSettings, Settings
+from localcrag.settings import Settings
 from localcrag.types import (
     NO_META,
     Answer,
@@ -45,15 +45,11 @@ from localcrag.types import (
 
 if TYPE_CHECKING:
     from localcrag.corpus import LocalCorpus
-    from localcrag.index.embedder import SentenceTransformerEmbedder
     from localcrag.index.store import LanceStore
-    from localcrag.llm.engine import LlamaCppModel
-    from localcrag.llm.evaluator import LlamaCppEvaluator
     from localcrag.web.ledger import Ledger
 
 UNCALIBRATED = Thresholds(upper=0.7, lower=0.3)
 """The bounds on a language model's P(yes) where none were fitted for it."""
-NO_EVALUATOR = "none"
 SMALL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
 """The embedded model was not taught to put a question in other words."""
 
@@ -88,86 +84,6 @@ class AskOptions:
     grader: GraderKind | None = None
     consent: Consent | None = None
     history: Sequence[Turn] = ()
-
-
-@dataclass(frozen=True)
-class Models:
-    """The models of one configuration, each loaded on first use."""
-
-    settings: ModelSettings
-    home: Path
-
-    @cached_property
-    def embedder(self) -> SentenceTransformerEmbedder:
-        from localcrag.index.embedder import SentenceTransformerEmbedder
-
-        return SentenceTransformerEmbedder(self.settings.embedding)
-
-    @cached_property
-    def language_file(self) -> Path:
-        return self._file(self.settings.language)
-
-    @cached_property
-    def language(self) -> LlamaCppModel:
-        from localcrag.llm.engine import LlamaCppModel
-
-        return LlamaCppModel(
-            self.language_file,
-            context=self.settings.context,
-            threads=self.settings.threads or None,
-            gpu_layers=self.settings.gpu_layers,
-            cache_dir=self.home / "cache" / "constraints",
-        )
-
-    @cached_property
-    def evaluator(self) -> LlamaCppEvaluator | None:
-        if self.settings.evaluator == NO_EVALUATOR:
-            return None
-        from localcrag.llm.evaluator import LlamaCppEvaluator
-
-        return LlamaCppEvaluator(self._file(self.settings.evaluator))
-
-    @cached_property
-    def fusion(self) -> tuple[Fusion, Thresholds] | None:
-        """How the model's grade joins the evaluator's, where that was fitted for these two models."""
-        from localcrag.llm.gguf import read_metadata
-
-        info = read_metadata(self.language_file)
-        weights = info.numbers("localcrag.fusion.weights")
-        if self.evaluator is None or len(weights) != 4:
-            return None
-        upper, lower = info.number("localcrag.crag.upper", 0.5), info.number("localcrag.crag.lower", 0.5)
-        return Fusion(*weights), Thresholds(upper, lower)
-
-    @cached_property
-    def small(self) -> bool:
-        """Whether the language model is the embedded one, which cannot write answers."""
-        from localcrag.llm.registry import embedded_folder
-
-        return self.language_file.parent == embedded_folder()
-
-    def warm(self) -> None:
-        """Load what a question needs, the libraries side by side."""
-        with ThreadPoolExecutor(2) as pool:
-            loads = [pool.submit(self._load_llama), pool.submit(self.embedder.warm)]
-        for load in loads:
-            load.result()
-
-    def _load_llama(self) -> None:
-        self.language.load()
-        if self.evaluator:
-            self.evaluator.load()
-
-    def _file(self, name: str) -> Path:
-        from localcrag.llm.registry import Registry
-
-        return Registry(self.home).resolve(name)
-
-
-@lru_cache(maxsize=2)
-def models_for(settings: ModelSettings, home: Path) -> Models:
-    """The models of a configuration, the same object for the same configuration."""
-    return Models(settings, home)
 
 
 @dataclass(frozen=True)

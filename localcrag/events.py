@@ -243,7 +243,10 @@ def to_json(event: Event) -> dict[str, JsonValue]:
         return {"event": json_name(Finished), **event.answer.to_json()}
     if isinstance(event, Ingested):
         return {"event": json_name(Ingested), **event.report.to_json()}
-    return {"event": json_name(type(event)), **{f.name: _plain(getattr(event, f.name)) for f in fields(event)}}
+    return {
+        "event": json_name(type(event)),
+        **{f.name: _plain(getattr(event, f.name)) for f in fields(event)},
+    }
 
 
 def _plain(value: object) -> JsonValue:

@@ -29,6 +29,7 @@ from localcrag.types import (
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
     from localcrag.filters import Filter
 
     Vectors = npt.NDArray[np.float32]
@@ -190,6 +191,10 @@ class SourceFile(Protocol):
 
 class WebSearch(Protocol):
     """A search engine on the web, asked with one line."""
+
+    def line(self, query: str) -> str:
+        """Exactly what :meth:`search` would send. Raises UsageError where there is no word in it."""
+        ...
 
     def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
         """Raises WebError of the kind that says what is wrong; an empty list means truly nothing found."""

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,6 +24,7 @@ from typing import Any
 import gguf
 import numpy as np
 import pytest
+from filelock import FileLock
 
 CACHE = Path(__file__).resolve().parent.parent / ".cache"
 _PACKAGE = "llama-cpp-python"
@@ -33,42 +35,46 @@ _RECIPE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
 def vendored() -> Path:
     """The folder with llama.cpp's vocabularies and templates; skips the test where it cannot be had."""
     folder = CACHE / f"llama.cpp-{version('llama_cpp_python')}"
-    if not (folder / "complete").exists():
-        _unpack(_source_archive(), folder)
-        (folder / "complete").touch()
+    with _alone("llama.cpp"):
+        if not (folder / "complete").exists():
+            with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+                _unpack(_source_archive(Path(scratch)), folder)
+            (folder / "complete").touch()
     return folder
 
 
-def _source_archive() -> Path:
-    release = version("llama_cpp_python")
-    target = CACHE / "sdist"
-    found = sorted(target.glob(f"llama_cpp_python-{release}.tar.gz"))
-    if not found:
-        # pip keeps what it downloaded to build the installed package, so this is quick, and offline too.
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", _PACKAGE]
-        done = subprocess.run(
-            [*command, "--dest", str(target), f"{_PACKAGE}=={release}"],
-            capture_output=True,
-            text=True,
-            check=False,
+def _alone(name: str) -> FileLock:
+    """Test runs may come side by side; each thing is made by one of them."""
+    CACHE.mkdir(exist_ok=True)
+    return FileLock(CACHE / f"{name}.lock")
+
+
+def _source_archive(target: Path) -> Path:
+    # pip keeps what it downloaded to build the installed package, so this takes seconds.
+    wanted = f"{_PACKAGE}=={version('llama_cpp_python')}"
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", _PACKAGE]
+    done = subprocess.run(
+        [*command, "--dest", str(target), wanted], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(
+            f"the source of {wanted} cannot be had: {done.stderr.strip()[-200:]}"
         )
-        if done.returncode:
-            pytest.skip(f"the source of {_PACKAGE} cannot be had: {done.stderr.strip().splitlines()[-1:]}")
-        found = sorted(target.glob(f"llama_cpp_python-{release}.tar.gz"))
-    return found[0]
+    return next(target.glob("llama_cpp_python-*.tar.gz"))
 
 
 def _unpack(archive: Path, folder: Path) -> None:
     (folder / "templates").mkdir(parents=True, exist_ok=True)
+    wanted = {f"ggml-vocab-{made.vocabulary}.gguf" for made in SHAPES.values()} | {"ggml-vocab-bert-bge.gguf"}
     with tarfile.open(archive) as tar:
         for member in tar:
             path = Path(member.name)
-            if "llama.cpp/models" not in member.name or path.suffix not in (".gguf", ".jinja"):
+            template = path.suffix == ".jinja" and path.parent.name == "templates"
+            if not (template or path.name in wanted):
                 continue
             source = tar.extractfile(member)
             if source is not None:
-                place = folder / "templates" if path.suffix == ".jinja" else folder
-                (place / path.name).write_bytes(source.read())
+                (folder / ("templates" if template else "") / path.name).write_bytes(source.read())
 
 
 @dataclass(frozen=True)
@@ -121,13 +127,14 @@ def shape(name: str) -> Path:
     """The GGUF of a shape, made on first use."""
     wanted = SHAPES[name]
     path = CACHE / "shapes" / f"{name}-{_RECIPE}.gguf"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for old in path.parent.glob(f"{name}-*.gguf"):
-            old.unlink()
-        part = path.with_suffix(".part")
-        _write(wanted, part)
-        part.rename(path)
+    with _alone(f"shape-{name}"):
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            for old in path.parent.glob(f"{name}-*.gguf"):
+                old.unlink()
+            part = path.with_suffix(".part")
+            _write(wanted, part)
+            part.rename(path)
     return path
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from localcrag.egress import go_offline, quiet_hubs
+from localcrag.egress import go_offline
 from localcrag.errors import UsageError
 from localcrag.events import Event, to_json
 from localcrag.settings import Settings, load
@@ -34,10 +34,7 @@ class State:
     @cached_property
     def settings(self) -> Settings:
         """Read once; going offline happens here, before any library that might connect is imported."""
-        import os
-
         settings = load(home=self.home)
-        quiet_hubs(os.environ)
         if self.offline or settings.offline:
             settings = replace(settings, offline=True)
             go_offline()

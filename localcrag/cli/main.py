@@ -11,6 +11,7 @@ import click
 from localcrag import __version__
 from localcrag.cli import ask, config, doctor, ingest, kb, models, search, web
 from localcrag.cli.common import State
+from localcrag.egress import obey_environment
 from localcrag.errors import LocalCragError
 
 INTERRUPTED = 130
@@ -52,6 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     0 answered or done; 1 error; 2 usage; 3 no answer in the evidence; 130 interrupted.
     """
+    obey_environment()
     try:
         result = cli.main(arguments, standalone_mode=False)
         sys.stdout.flush()

@@ -174,7 +174,7 @@ class _Window:
         """Cuts again what a cut inside a word has made larger than it was counted."""
         start, end = span
         edges = [i for i in (start, end) if 0 < i < len(self._text)]
-        if not any(self._text[i - 1].isalnum() and self._text[i].isalnum() for i in edges):
+        if all(self._text[i - 1].isspace() or self._text[i].isspace() for i in edges):
             return [span]
         if self._counter.exactly(span) <= self._limit or end - start <= 1:
             return [span]

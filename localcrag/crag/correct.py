@@ -16,6 +16,7 @@ from localcrag.crag.parts import Inquiry
 from localcrag.crag.retrieve import distinct, rerank
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
+from localcrag.protocols import WebSearch
 from localcrag.types import (
     CorrectionKind,
     Document,
@@ -80,7 +81,7 @@ def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
     web, fetcher = inquiry.parts.web, inquiry.parts.fetcher
     if web is None or fetcher is None or inquiry.options.web_policy is WebPolicy.NEVER:
         return []
-    query, refusal = yield from _web_query(inquiry)
+    query, refusal = yield from _web_query(inquiry, web)
     if refusal:
         yield WebAsked(query, False, 0, refusal)
         return []
@@ -120,20 +121,24 @@ def _search_again(inquiry: Inquiry, kind: CorrectionKind, lines: Sequence[str]) 
     return fresh
 
 
-def _web_query(inquiry: Inquiry) -> Steps[tuple[str, str]]:
-    """The query to send, and the reason not to ("" where it may go)."""
+def _web_query(inquiry: Inquiry, web: WebSearch) -> Steps[tuple[str, str]]:
+    """The line to send, and the reason not to ("" where it may go)."""
     try:
-        query = inquiry.parts.model.line(prompts.rewrite(inquiry.asked))
+        written = inquiry.parts.model.line(prompts.rewrite(inquiry.asked))
     except ModelError as error:
         yield Degraded("rewrite", str(error))
-        query = " ".join(inquiry.asked.split())
+        written = inquiry.asked
+    try:
+        query = web.line(written)
+    except UsageError as error:
+        return written, str(error)
     yield Rewritten(CorrectionKind.WEB, (query,))
     if inquiry.options.web_policy is WebPolicy.AUTO:
         return query, ""
     if inquiry.options.consent is None:
         return query, "nobody to ask for consent"
     allowed = inquiry.options.consent(query)
-    return (allowed, "") if allowed else (query, "not allowed")
+    return (web.line(allowed), "") if allowed else (query, "not allowed")
 
 
 def _hits(inquiry: Inquiry, page: WebPage) -> list[Hit]:

@@ -105,6 +105,11 @@ class LanceStore:
         self.record = record
         self._journal = Journal(folder)
 
+    def warm(self) -> None:
+        """Load LanceDB and open the tables, from any thread. Raises StoreError."""
+        with self._using("open"):
+            pass
+
     # ------------------------------------------------------------------------------ what is held
 
     def info(self) -> StoreInfo:

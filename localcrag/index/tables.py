@@ -21,19 +21,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
-
-import lancedb
-import numpy as np
-import pyarrow as pa
-from lancedb.index import FTS, BTree, IvfPq
-from lancedb.query import MatchQuery
-
 from localcrag.errors import StoreError
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
-from localcrag.index import sql
+from localcrag.index import lean, sql
 from localcrag.index.folder import remake, storage_error
 from localcrag.types import NO_META, Document, Indexed, Meta, MetaValue, Page, Passage
+
+os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
+lean.defer("lance_namespace_urllib3_client")  # a client for catalogue servers: half of lancedb's import time
+
+import lancedb  # noqa: E402
+import numpy as np  # noqa: E402
+import pyarrow as pa  # noqa: E402
+from lancedb.index import FTS, BTree, IvfPq  # noqa: E402
+from lancedb.query import MatchQuery  # noqa: E402
 
 if TYPE_CHECKING:
     import numpy.typing as npt

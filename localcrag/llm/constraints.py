@@ -84,6 +84,11 @@ class Constraint:
         """Does the finished text match? Checked with Python's own ``re``, independently of the index."""
         return re.fullmatch(self.pattern, text) is not None
 
+    def matching(self, text: str) -> int:
+        """How many characters at the beginning of a text match."""
+        match = re.match(self.pattern, text)
+        return match.end() if match else 0
+
 
 class Walk:
     """A place in a constraint: which tokens may come next. Raises ConstraintError where it fails."""

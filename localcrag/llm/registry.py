@@ -15,7 +15,6 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
-import localcrag
 from localcrag.errors import ModelFileError, ModelNotFound
 
 CHUNK = 1 << 20
@@ -44,7 +43,7 @@ class ModelEntry:
 
 def embedded_folder() -> Path:
     """Where the models lie that came along: inside an installed package, or beside it in a checkout."""
-    package = Path(localcrag.__file__).parent
+    package = Path(__file__).parent.parent
     installed = package / "_models"
     return installed if installed.is_dir() else package.parent / "models"
 

@@ -61,6 +61,8 @@ class Writer:
         for piece, whole in self._pieces(list(prompt), max_tokens, one_line):
             if released := text.add(piece, whole=whole):
                 yield released
+        if self._constraint and (rest := text.rest(self._constraint)):
+            yield rest
         if self._constraint and not (text.released and self._constraint.holds(text.released)):
             raise ConstraintError(
                 f"The text does not hold its constraint after {self.generated} tokens (end: {self.finish}).",
@@ -110,16 +112,27 @@ class _Text:
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._waiting = ""
+        self._begun = False
         self.released = ""
 
     def add(self, piece: bytes, *, whole: bool) -> str:
         """What may leave now; the space that begins a reply is dropped."""
         self._waiting += self._decoder.decode(piece)
+        if not self._begun and self._waiting:
+            self._begun = True
+            self._waiting = self._waiting.removeprefix(" ")
         if not whole or self._decoder.getstate()[0]:
             return ""
-        ready, self._waiting = self._waiting, ""
-        if not self.released:
-            ready = ready.removeprefix(" ")
+        return self._release(len(self._waiting))
+
+    def rest(self, constraint: Constraint) -> str:
+        """At the end: as much of what still waits as makes the whole match."""
+        return self._release(constraint.matching(self.released + self._waiting) - len(self.released))
+
+    def _release(self, length: int) -> str:
+        if length <= 0:
+            return ""
+        ready, self._waiting = self._waiting[:length], self._waiting[length:]
         self.released += ready
         return ready
 

@@ -101,6 +101,10 @@ class SearxngSearch:
         self._options = options or SearxngOptions()
         self._options_checked = not (self._options.engines or self._options.categories)
 
+    def line(self, query: str) -> str:
+        """The words of ``query`` as they are sent. Raises UsageError where there is none."""
+        return search_line(query)
+
     def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
         """The results for the words of ``query`` (see :func:`~localcrag.web.query.search_line`), best first.
 

@@ -98,7 +98,7 @@ def test_xlsx_sheets_are_pages_and_rows_stand_alone(read: Read, corpus: LocalCor
     document = read("x.xlsx", xlsx(sheets, hidden=["Hidden"]))
     assert [(p.number, p.text) for p in document.pages] == [
         (1, "# Doses\n\ndrug: aspirin\ndose in mg: 100\nsafe: yes\n\ndrug: ibuprofen\ndose in mg: 2.5"),
-        (3, "# Notes\n\ncolumn 1: just a note"),
+        (3, "# Notes\n\njust a note"),
     ]
     assert headings(corpus, document) == ["Doses", "Notes"]
 
@@ -165,6 +165,13 @@ def test_csv_rows_stand_alone(read: Read, delimiter: str) -> None:
     rows = [["name", "note"], ["Ann", '"a, b;\nc"'], ["Bob", ""], ["", ""], ["Cy", "x"]]
     document = read("x.tsv" if delimiter == "\t" else "x.csv", "\n".join(delimiter.join(row) for row in rows))
     assert document.pages[0].text == "name: Ann\nnote: a, b; c\n\nname: Bob\n\nname: Cy\nnote: x"
+
+
+def test_a_title_above_a_table_is_kept(read: Read) -> None:
+    rows = ["Doses of 2026,,", ",,", "drug,dose,safe", "aspirin,100,yes", "ibuprofen,,"]
+    assert read("x.csv", "\n".join(rows)).pages[0].text == (
+        "Doses of 2026\n\ndrug: aspirin\ndose: 100\nsafe: yes\n\ndrug: ibuprofen"
+    )
 
 
 def test_a_csv_without_a_header_numbers_its_columns(read: Read) -> None:

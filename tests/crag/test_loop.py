@@ -363,6 +363,14 @@ def test_with_ask_the_exact_line_is_shown_before_it_is_sent(allowed: str | None,
     assert found.web[0].sent is bool(sent)
 
 
+def test_what_is_shown_is_what_is_sent_commands_of_the_search_engine_included() -> None:
+    shown: list[str] = []
+    model = scripted("Rome", lines=["!!g :fr who won"], streams=["Rome won. [1]"])
+    world = web_world(model, web_policy=WebPolicy.ASK, consent=lambda query: shown.append(query) or query)
+    world.run("who won?")
+    assert shown == world.search.queries == ["g fr who won"]
+
+
 def test_with_ask_and_nobody_to_ask_nothing_is_sent() -> None:
     world = web_world(scripted("Rome", lines=["who won"]), web_policy=WebPolicy.ASK)
     events = world.run("who won?")

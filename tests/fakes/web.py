@@ -26,6 +26,9 @@ class FakeSearch:
         self._found = dict(found or {})
         self._record = record
 
+    def line(self, query: str) -> str:
+        return search_line(query)
+
     def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
         line = search_line(query)
         if self._record is not None:

@@ -172,3 +172,15 @@ def test_names_and_records_need_no_heavy_library(bases: KnowledgeBases, lance: L
     home = lance.folder.parent.parent
     done = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_the_index_leaves_the_catalogue_client_alone_and_in_working_order(bases: KnowledgeBases) -> None:
+    code = """if True:
+        import sys
+        import localcrag.index.tables
+        assert "lance_namespace_urllib3_client.api" not in sys.modules
+        import lance_namespace_urllib3_client as client
+        print(client.ApiClient.__name__, hasattr(client, "nothing"))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "ApiClient False\n"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from localcrag.corpus.parsed import Limits, joined
 
 _SAMPLE = 64 * 1024
+_LEADING = 5
 _DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
 
@@ -23,34 +24,41 @@ def read_rows(text: str, limits: Limits) -> str:
 
 
 def records_of_rows(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """One block per row, a line ``header: value`` for each cell that holds something."""
-    remaining = iter(rows)
-    first = next(remaining, None)
-    if first is None:
-        return
-    second = next(remaining, None)
+    """One block per row, a line ``header: value`` for each cell that holds something.
+
+    The header is the first of the leading rows that names the columns of the row after it; what stands
+    above it (a table's title) is kept as it is.
+    """
     header: Sequence[str] = ()
-    if second is not None and _is_header(first):
-        header = first
-    else:
-        yield _record(first, header)
-    if second is not None:
-        yield _record(second, header)
-    for row in remaining:
-        yield _record(row, header)
+    before: Sequence[str] | None = None
+    for number, row in enumerate(rows):
+        if not header and before is not None:
+            if number <= _LEADING and _is_header(before, row):
+                header = before
+            else:
+                yield _record(before, ())
+        if header:
+            yield _record(row, header)
+        before = row
+    if not header and before is not None:
+        yield _record(before, ())
 
 
 def _record(row: Sequence[str], header: Sequence[str]) -> str:
+    if not header and sum(map(bool, row)) == 1:
+        return "".join(row)
     names = (header[i] if i < len(header) and header[i] else f"column {i + 1}" for i in range(len(row)))
     return "\n".join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True) if cell)
 
 
-def _is_header(row: Sequence[str]) -> bool:
-    """Names, not values: all different, none a number or a whole sentence."""
+def _is_header(row: Sequence[str], following: Sequence[str]) -> bool:
+    """Names, not values: all different, none a number or long, and one for most of the next row's cells."""
     names = [cell for cell in row if cell]
+    filled = [i for i, cell in enumerate(following) if cell]
+    named = sum(1 for i in filled if i < len(row) and row[i])
     return (
-        len(names) > 0
-        and len(set(names)) == len(names)
+        len(set(names)) == len(names)
+        and 2 * named > len(filled)
         and not any(_NUMBER.match(name) or len(name) > 100 for name in names)
     )
 
