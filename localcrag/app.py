@@ -113,9 +113,20 @@ class KnowledgeBase:
         prune: bool = False,
         reread: bool = False,
     ) -> Iterator[Event]:
-        """The events of an ingestion, the last one Ingested."""
-        ingestion = Ingestion(self.name, self._corpus, self.models.embedder, self._store(create=True))
-        return ingestion.run([str(target) for target in targets], meta=metadata, prune=prune, reread=reread)
+        """The events of an ingestion, the last one Ingested.
+
+        A knowledge base that is made for it and gets no document is not kept.
+        """
+        made = self.name not in names(self.settings)
+        store = self._store(create=True)
+        ingestion = Ingestion(self.name, self._corpus, self.models.embedder, store)
+        try:
+            yield from ingestion.run(
+                [str(target) for target in targets], meta=metadata, prune=prune, reread=reread
+            )
+        finally:
+            if made and not store.indexed():
+                self.remove()
 
     def info(self) -> StoreInfo:
         """What it holds. Raises UnknownKnowledgeBase."""

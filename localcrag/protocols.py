@@ -125,7 +125,10 @@ class PassageStore(Protocol):
     def info(self) -> StoreInfo: ...
 
     def indexed(self) -> Mapping[str, Indexed]:
-        """What is held, by source. A document whose writing was cut off is not in it."""
+        """What is held, by source.
+
+        A document whose writing was cut off is not in it, or has a hash and a size that equal no file's.
+        """
         ...
 
     def replace(self, batch: Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]) -> None:

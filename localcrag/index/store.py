@@ -40,7 +40,7 @@ DEPTH = 50
 """The hits that each half of a hybrid search gives at least, before they are fused."""
 LONGEST_QUERY = 2000
 """Characters of a question that the full-text search reads; the embedding model's window ends before."""
-PROBES, REFINE = 40, 10
+PROBES, REFINE = 32, 4
 """Partitions of the vector index that are read, and how many times k candidates are compared exactly."""
 
 
@@ -319,7 +319,7 @@ class LanceStore:
     def _writer(self) -> Writer:
         from localcrag.index.writer import Writer
 
-        return Writer(self.folder, self._tables, self.record.dimension)
+        return Writer(self.folder, self._tables)
 
     @contextmanager
     def _using(self, attempt: str) -> Iterator[Tables]:

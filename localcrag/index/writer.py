@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from localcrag.index.tables import Batch
 
-EXACT_UP_TO = 50_000
-"""Passages up to which every vector is compared, in some 20 ms; beyond, an index is built."""
+EXACT_UP_TO = 20_000
+"""Passages up to which every vector is compared, in some 10 ms; beyond, an index is built."""
 KEPT = timedelta(minutes=10)
 """How long old versions stay, for the readers that still use them."""
 TIDY_EVERY = 64
@@ -50,10 +50,9 @@ TIDY_EVERY = 64
 class Writer:
     """The one who writes to the knowledge base in ``folder``; several may exist, and take turns."""
 
-    def __init__(self, folder: Path, tables: Tables, dimension: int) -> None:
+    def __init__(self, folder: Path, tables: Tables) -> None:
         self._folder = folder
         self._tables = tables
-        self._dimension = dimension
         self._journal = Journal(folder)
         self._writes = 0
 
@@ -92,7 +91,7 @@ class Writer:
             rows = tables.passages.count_rows()
             if rows > EXACT_UP_TO and not tables.has_vector_index:
                 tell("vector index")
-                tables.passages.create_index("vector", config=vector_index(rows, self._dimension))
+                tables.passages.create_index("vector", config=vector_index(rows))
             tell("compacting")
             self._drop_unused_texts()
             self._compact(tables.documents, tables.texts)

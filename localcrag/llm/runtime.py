@@ -27,6 +27,7 @@ from localcrag.errors import ContextOverflow, ModelError, ModelFileError
 Row = npt.NDArray[np.float32]
 
 _ERROR_LEVEL = 4
+_HEARTBEAT = 0.2  # seconds after which a waiting thread looks for an interrupt that another one received
 _complaints: deque[str] = deque(maxlen=4)
 
 
@@ -332,7 +333,11 @@ class Context:
         """
         work = self._pool.submit(llama.llama_decode, self.handle, self._batch)
         try:
-            return int(work.result())
+            while True:
+                try:
+                    return int(work.result(timeout=_HEARTBEAT))
+                except TimeoutError:
+                    continue
         except BaseException:
             self._abort.value = b"1"
             work.exception()

@@ -168,7 +168,7 @@ class _Encoded:
 
 
 def group_batches(
-    sampler: GroupSampler, tokenizer: PairTokenizer, rng: random.Random, pool: int = 640
+    sampler: GroupSampler, tokenizer: PairTokenizer, rng: random.Random, pool: int = 320
 ) -> Iterator[list[_Encoded]]:
     """Batches of whole groups, of about equal length within a batch, in random order."""
     while True:

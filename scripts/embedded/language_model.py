@@ -1,4 +1,4 @@
-"""A LLaMA of some seven million weights, trained from scratch (arXiv 2302.13971; rotary: 2104.09864).
+"""A LLaMA of some three million weights, trained from scratch (arXiv 2302.13971; rotary: 2104.09864).
 
 Names follow GGUF, and the rotation turns neighbouring pairs of a head's dimensions as llama.cpp does for
 this architecture, so that the weights are exported as they are. Input and output embeddings are tied.
@@ -19,10 +19,10 @@ class Size:
     """Layer sizes; `context` in tokens."""
 
     vocabulary: int
-    width: int = 256
-    inner: int = 704
-    layers: int = 6
-    heads: int = 4
+    width: int = 192
+    inner: int = 512
+    layers: int = 4
+    heads: int = 3
     context: int = 2048
     epsilon: float = 1e-5
 

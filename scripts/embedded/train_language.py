@@ -22,7 +22,8 @@ from .language_model import LanguageModel, Size
 from .tasks import TaskSampler
 
 ROW = 256
-BATCH_TOKENS = 6144
+POOL = 512
+BATCH_TOKENS = 4096
 _Batch = tuple[torch.Tensor, torch.Tensor]
 
 
@@ -54,7 +55,7 @@ def task_batches(sampler: TaskSampler, tokenizer: Tokenizer, rng: random.Random)
     end = tokenizer.token_to_id(bpe.END)
     while True:
         rows = []
-        for _ in range(1024):
+        for _ in range(POOL):
             item = sampler.draw()
             start = bpe.chat(tokenizer, item.message)
             reply = [*bpe.plain(tokenizer, item.reply), end]

@@ -90,7 +90,7 @@ class MemoryStore:
             check(filter, self._fields)
         wanted = set(words(text))
         scored = []
-        for item in self._held.values():
+        for item in list(self._held.values()):
             for passage, own in zip(item.passages, item.vectors, strict=True):
                 if filter is None or matches(filter, passage):
                     cosine = float(own @ vector)

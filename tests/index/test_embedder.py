@@ -79,12 +79,13 @@ def test_the_quick_path_gives_the_vectors_of_sentence_transformers() -> None:
 
 
 def test_a_corpus_goes_through_sentence_transformers() -> None:
-    many = [f"{text} {n}" for n in range(8) for text in TEXTS]
+    many = [f"{text} {n}" for n in range(5) for text in (TEXTS[0], TEXTS[4], TEXTS[5])]
     assert sum(map(len, many)) > embedder.LIGHT_WORK
     fresh = SentenceTransformerEmbedder()
     expected = reference().encode(many, normalize_embeddings=True)
     assert fresh.encode(many) == pytest.approx(expected, abs=1e-6)
-    assert fresh.encode(TEXTS[:1])[0] == pytest.approx(expected[0], abs=1)
+    question = reference().encode(TEXTS[0], normalize_embeddings=True)
+    assert fresh.encode(TEXTS[:1])[0] == pytest.approx(question, abs=1e-6)
     assert "_reference" in vars(fresh)
 
 

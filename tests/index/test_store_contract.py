@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -194,3 +195,13 @@ def test_vectors_of_a_wrong_shape_are_refused(store: PassageStore) -> None:
     with pytest.raises(ValueError, match="shape"):
         store.replace([(document, entry, passages, vectors[:, :10])])
     assert store.indexed() == {}
+
+
+def test_threads_may_search_while_one_writes(store: PassageStore) -> None:
+    store.replace([item(f"/{n}", f"word{n} text") for n in range(20)])
+    with ThreadPoolExecutor(4) as pool:
+        searches = [pool.submit(ask, store, f"word{n}", 3) for n in range(20)]
+        for n in range(20, 25):
+            store.replace([item(f"/{n}", f"late{n} text")])
+        assert [search.result()[0].passage.source for search in searches] == [f"/{n}" for n in range(20)]
+    assert ask(store, "late24")[0].passage.source == "/24"

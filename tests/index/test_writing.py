@@ -55,7 +55,6 @@ def killed(home: Path, code: str) -> None:
 OLD = {"/a": ["alpha one", "alpha two", "alpha three"], "/b": ["beta one"]}
 NEW = {"/a": ["gamma one"], "/c": ["delta one", "delta two"]}
 STEPS = [
-    ("Writer", "_add_texts", False),
     ("Writer", "_add_texts", True),
     ("Journal", "begin", True),
     ("Writer", "_replace_passages", True),
@@ -133,8 +132,9 @@ def test_after_a_kill_another_write_puts_things_in_order(
     assert "/a" not in contents(survivor)
 
 
-@pytest.mark.parametrize("step", ["_delete_documents", "_delete_passages"])
-@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    ("step", "after"), [("_delete_documents", False), ("_delete_documents", True), ("_delete_passages", True)]
+)
 def test_a_killed_removal_is_whole_after_the_next_write(
     bases: KnowledgeBases, lance: LanceStore, tmp_path: Path, step: str, after: bool
 ) -> None:

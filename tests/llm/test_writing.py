@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +14,7 @@ from typing import Literal
 import pytest
 
 from localcrag.crag import prompts
-from localcrag.errors import ConstraintError, ContextOverflow
+from localcrag.errors import ConstraintError, ContextOverflow, ModelError
 from localcrag.llm.constraints import pattern_of_schema
 from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.records import read_record, schema_of
@@ -262,8 +263,11 @@ def test_what_a_loop_is() -> None:
 def test_a_stream_goes_on_after_other_calls_came_between(load: Load) -> None:
     model = load("llama2")
     undisturbed = "".join(model.stream(ASKED, max_tokens=10))
+    parts = model._loaded()
+    prompt = parts.chat.tokens(ASKED)
     pieces = []
     for piece in model.stream(ASKED, max_tokens=10):
+        assert list(parts.cells.held[: len(prompt)]) == prompt
         pieces.append(piece)
         model.choose([prompts.grade("q", "p")], ("yes", "no"))
     assert "".join(pieces) == undisturbed
@@ -309,6 +313,37 @@ def test_ctrl_c_ends_a_computation_and_harms_nothing() -> None:
                 model._loaded().cells.hold([])
         timer.join()
         assert model.choose(short, ("yes", "no")) == expected
+
+
+def test_an_interrupt_tells_llama_cpp_to_stop(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = load("llama2")._loaded().context
+    told: list[bytes] = []
+
+    def endless(*_: object) -> int:
+        until = time.monotonic() + 20
+        while context._abort.value == b"0" and time.monotonic() < until:
+            time.sleep(0.01)
+        told.append(context._abort.value)
+        return 2
+
+    monkeypatch.setattr("localcrag.llm.runtime.llama.llama_decode", endless)
+    timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        load("llama2").choose([prompts.grade("q", "interrupted")], ("yes", "no"))
+    timer.join()
+    assert told == [b"1"] and context._abort.value == b"0"
+
+
+def test_llama_cpp_stops_when_told(load: Load) -> None:
+    model = load("llama2")
+    expected = model.choose([prompts.grade("q", "p")], ("yes", "no"))
+    model._loaded().cells.hold([])
+    model._loaded().context._abort.value = b"1"
+    with pytest.raises(ModelError, match="code 2"):
+        model.choose([prompts.grade("q", "p")], ("yes", "no"))
+    model._loaded().context._abort.value = b"0"
+    assert model.choose([prompts.grade("q", "p")], ("yes", "no")) == expected
 
 
 def test_calls_from_several_threads_go_through_one_by_one(load: Load) -> None:

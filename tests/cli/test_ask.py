@@ -1,0 +1,171 @@
+"""``localcrag ask`` and ``search`` with the embedded models, on real documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+QUESTION = "What is the usual dose of Zeldrine?"
+UNKNOWN = "How many moons does Jupiter have?"
+
+
+def test_the_answer_is_on_stdout_and_opens_at_its_page(run: Run, documents: Path) -> None:
+    done = run("ask", QUESTION)
+    assert done.code == 0, done.err
+    assert "35 mg once a day" in done.out and "[1]" in done.out
+    assert "Error" not in done.out and "searched" not in done.out
+    assert "leaflet.pdf, page 2" in done.err
+
+
+def test_json_is_the_promised_object_and_its_quotes_are_slices_of_the_stored_text(run: Run) -> None:
+    done = run("ask", QUESTION, "--json")
+    found = done.json
+    assert found["status"] == "answered" and found["mode"] == "quote"
+    citation = found["citations"][0]
+    assert Path(citation["source"]).name == "leaflet.pdf" and citation["page"] == 2
+    stored = next(
+        page["text"]
+        for document in run("kb", "export").lines
+        if document["source"] == citation["source"]
+        for page in document["pages"]
+        if page["number"] == citation["page"]
+    )
+    assert stored[citation["start"] : citation["end"]] == citation["quote"]
+    assert found["usage"]["tokens_evaluated"] > 0
+
+
+def test_what_the_documents_do_not_answer_is_said_and_exits_3(run: Run) -> None:
+    done = run("ask", UNKNOWN, "--json")
+    assert done.code == 3
+    assert done.json["status"] == "not_found"
+    assert done.json["citations"] == []
+    assert done.json["corrections"], "it should have searched again in another way"
+
+
+def test_jsonl_prints_the_events_and_ends_with_the_answer(run: Run) -> None:
+    events = run("ask", QUESTION, "--jsonl").lines
+    names = [event["event"] for event in events]
+    assert names[0] == "measured" and names[-1] == "finished"
+    assert {"retrieved", "reranked", "graded", "decided", "refined", "delta", "verified"} <= set(names)
+    assert events[-1]["answer"] == "".join(e["text"] for e in events if e["event"] == "delta").strip()
+
+
+def test_trace_shows_each_passage_with_its_grade_and_why(run: Run) -> None:
+    done = run("ask", QUESTION, "--trace")
+    assert "P=" in done.err and "leaflet.pdf, page 2" in done.err
+    assert "correct (crag): best grade" in done.err
+    assert "tokens read" in done.err
+
+
+@pytest.mark.parametrize("grader", ["yesno", "evaluator", "fused"])
+def test_every_grader_gives_strict_verdicts(run: Run, grader: str) -> None:
+    grades = run("ask", QUESTION, "--grader", grader, "--json").json["grades"]
+    assert grades
+    assert {grade["verdict"] for grade in grades} <= {"yes", "no"}
+    assert all(0 <= grade["confidence"] <= 1 for grade in grades)
+
+
+def test_without_an_evaluator_the_language_model_grades_alone(run: Run) -> None:
+    done = run("ask", QUESTION, "--evaluator", "none", "--json")
+    assert done.code in (0, 3), done.err
+    assert done.json["grades"]
+
+
+def test_an_evaluator_that_is_not_there_cannot_grade(run: Run) -> None:
+    done = run("ask", QUESTION, "--evaluator", "none", "--grader", "evaluator")
+    assert done.code == 2
+    assert "needs an evaluator" in done.err
+
+
+def test_filters_narrow_the_search(run: Run) -> None:
+    done = run("ask", QUESTION, "--filter", 'team = "y"', "--json")
+    assert done.code == 3
+    assert run("ask", QUESTION, "--filter", 'team = "x" and page = 2', "--json").code == 0
+
+
+@pytest.mark.parametrize("filter_", ["nonsense", "page <", 'colour = "red"', "page = 'two'", "source < 3"])
+def test_a_filter_that_cannot_be_used(run: Run, filter_: str) -> None:
+    done = run("ask", QUESTION, "--filter", filter_)
+    assert done.code == 2
+    assert done.err.startswith("Error: ") and done.out == ""
+
+
+@pytest.mark.parametrize("question", ["", "   ", "x" * 1_000_000])
+def test_a_question_that_cannot_be_asked(run: Run, question: str) -> None:
+    done = run("ask", "-", stdin=question)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Error: the question")
+
+
+def test_a_question_from_stdin(run: Run) -> None:
+    assert run("ask", "-", "--json", stdin=QUESTION + "\n").json["question"] == QUESTION
+
+
+def test_an_unknown_knowledge_base_names_those_there_are(run: Run) -> None:
+    done = run("ask", QUESTION, "--kb", "defalt")
+    assert done.code == 1
+    assert "defalt" in done.err and "default" in done.err.replace("defalt", "")
+
+
+def test_the_web_without_a_server_is_an_error_that_says_how_to_get_one(run: Run) -> None:
+    done = run("ask", QUESTION, "--web", "auto")
+    assert done.code == 1
+    assert "no SearXNG is configured" in done.err and "web.url" in done.err
+
+
+def test_written_answers_cite_only_what_exists(run: Run) -> None:
+    found = run("ask", QUESTION, "--mode", "write", "--json").json
+    keys = {citation["key"] for citation in found["citations"]}
+    assert all(f"[{n}]" not in found["answer"] or n in keys for n in range(1, 50))
+
+
+def test_search_prints_hits_with_place_score_and_snippet(run: Run) -> None:
+    done = run("search", "sunny place for lavender", "-k", "2")
+    assert done.code == 0
+    assert "notes.md" in done.out and "Lavender needs a sunny place" in done.out
+    found = run("search", "sunny place for lavender", "-k", "2", "--json").json
+    assert list(found) == ["query", "kb", "hits"]
+    assert [hit["rank"] for hit in found["hits"]] == [1, 2]
+    assert list(found["hits"][0]) == [
+        "rank", "score", "source", "title", "page", "start", "end", "text", "meta",
+    ]  # fmt: skip
+    assert found["hits"][0]["meta"] == {"team": "x"}
+
+
+class TestModelFiles:
+    """A GGUF that cannot be used gets one line, and the hint what to do."""
+
+    def refused(self, run: Run, model: Path | str, word: str) -> None:
+        done = run("ask", QUESTION, "--model", str(model))
+        assert (done.code, done.out) == (1, "")
+        assert done.err.startswith("Error: ") and done.err.count("\n") <= 2
+        assert word in done.err.lower(), done.err
+
+    def test_missing(self, run: Run) -> None:
+        self.refused(run, "/nowhere/model.gguf", "there is no model")
+
+    def test_not_a_gguf(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "model.gguf"
+        path.write_text("hello")
+        self.refused(run, path, "gguf")
+
+    def test_truncated(self, run: Run, tmp_path: Path) -> None:
+        from localcrag.llm.registry import embedded_folder
+
+        whole = next(embedded_folder().glob("localcrag-mini-*.gguf")).read_bytes()
+        path = tmp_path / "model.gguf"
+        path.write_bytes(whole[: len(whole) // 2])
+        self.refused(run, path, "truncated")
+
+    def test_an_evaluator_where_a_generator_is_meant(self, run: Run) -> None:
+        self.refused(run, "localcrag-evaluator-v1", "evaluator")
+
+    def test_a_context_too_small_for_one_passage(self, run: Run) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LOCALCRAG_MODEL_CONTEXT", "64")
+            done = run("ask", QUESTION)
+        assert done.code == 1
+        assert "context" in done.err

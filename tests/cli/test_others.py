@@ -1,0 +1,129 @@
+"""``kb``, ``models``, ``web``, ``doctor``, ``config``, ``completion``, and what the README says of all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from localcrag.web.ledger import Ledger
+from tests.cli.conftest import Run
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_kb_list_and_show(run: Run) -> None:
+    [listed] = [kb for kb in run("kb", "list", "--json").json if kb["name"] == "default"]
+    assert listed["documents"] == 3
+    shown = run("kb", "show", "default", "--json").json
+    assert {Path(row["source"]).name for row in shown["sources"]} == {
+        "leaflet.pdf",
+        "notes.md",
+        "inventory.csv",
+    }
+    assert "team" in shown["fields"]
+    assert "notes.md" in run("kb", "show").out
+
+
+def test_kb_forget_compact_and_remove(fresh: Run, documents: Path) -> None:
+    fresh("ingest", str(documents))
+    assert fresh("kb", "forget", str(documents / "notes.md")).code == 0
+    assert fresh("kb", "forget", str(documents / "notes.md")).code == 1
+    assert fresh("kb", "show", "--json").json["documents"] == 2
+    assert fresh("kb", "compact").code == 0
+    assert fresh("search", "lavender sunny place", "--json", "--evaluator", "none").json["hits"]
+    assert fresh("kb", "remove", "default", "--yes").code == 0
+    assert fresh("kb", "list", "--json").json == []
+    assert fresh("kb", "remove", "default", "--yes").code == 1
+
+
+def test_models_list_and_verify(run: Run) -> None:
+    entries = run("models", "list", "--json").json
+    assert {entry["role"] for entry in entries} == {"language", "evaluator"}
+    done = run("models", "verify")
+    assert done.code == 0
+    assert done.out.count(": ok") == len(entries)
+
+
+def test_a_model_can_be_added_used_damaged_and_removed(fresh: Run, tmp_path: Path) -> None:
+    from localcrag.llm.registry import embedded_folder
+
+    copy = tmp_path / "mine.gguf"
+    copy.write_bytes(next(embedded_folder().glob("localcrag-mini-*.gguf")).read_bytes())
+    assert fresh("models", "add", "mine", str(copy)).code == 0
+    assert "mine" in {entry["name"] for entry in fresh("models", "list", "--json").json}
+    copy.write_bytes(copy.read_bytes()[:-1] + b"x")
+    done = fresh("models", "verify")
+    assert done.code == 1 and "mine: the sha256 differs" in done.out
+    assert fresh("models", "remove", "mine").code == 0
+    assert copy.exists()
+    assert fresh("models", "remove", "mine").code == 1
+
+
+def test_a_file_that_is_no_model_is_not_added(fresh: Run, tmp_path: Path) -> None:
+    path = tmp_path / "no.gguf"
+    path.write_text("hello")
+    assert fresh("models", "add", "no", str(path)).code == 1
+    assert "no" not in {entry["name"] for entry in fresh("models", "list", "--json").json}
+
+
+def test_pull_is_refused_offline(fresh: Run) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOCALCRAG_OFFLINE", "1")
+        patch.setattr("localcrag.cli.common.go_offline", lambda: None)
+        done = fresh("models", "pull", "some/repository", "model.gguf")
+    assert done.code == 1
+    assert "offline" in done.err
+
+
+def test_web_check_and_log_without_a_server(fresh: Run, fresh_home: Path) -> None:
+    done = fresh("web", "check", "--json")
+    assert done.code == 1 and done.json["state"] == "not_configured"
+    assert "Nothing has left this machine." in fresh("web", "log").err
+    Ledger(fresh_home / "egress.jsonl").record("query", "some words", "a question?")
+    assert "some words" in fresh("web", "log").out
+    assert [(e["kind"], e["target"], e["question"]) for e in fresh("web", "log", "--json").json] == [
+        ("query", "some words", "a question?")
+    ]
+
+
+def test_doctor_finds_nothing_wrong_here_and_says_what_is(run: Run) -> None:
+    done = run("doctor")
+    assert done.code == 0, done.out
+    assert "language model" in done.out and "knowledge base default" in done.out
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOCALCRAG_MODEL_LANGUAGE", "nonsense")
+        broken = run("doctor", "--json")
+    assert broken.code == 1
+    assert any("nonsense" in finding["detail"] for finding in broken.json if not finding["fine"])
+
+
+def test_config_prints_settings_that_can_be_read_back(fresh: Run, fresh_home: Path) -> None:
+    import tomllib
+
+    printed = fresh("config").out
+    assert tomllib.loads(printed)["loop"]["passages"] == 6
+    fresh_home.mkdir(exist_ok=True)
+    (fresh_home / "config.toml").write_text(printed)
+    assert fresh("config").code == 0
+    (fresh_home / "config.toml").write_text("[loop]\npassages = 'x'")
+    done = fresh("config")
+    assert done.code == 1 and "loop.passages" in done.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(fresh: Run, shell: str) -> None:
+    assert "_LOCALCRAG_COMPLETE" in fresh("completion", shell).out
+
+
+def test_usage_errors_exit_2(fresh: Run) -> None:
+    assert fresh("ask").code == 2
+    assert fresh("ask", "x", "--policy", "guess").code == 2
+    assert fresh("nonsense").code == 2
+
+
+def test_the_readme_documents_every_command_setting_and_event() -> None:
+    done = subprocess.run([sys.executable, str(ROOT / "scripts/docs.py")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
