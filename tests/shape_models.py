@@ -31,16 +31,26 @@ _PACKAGE = "llama-cpp-python"
 _RECIPE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
 
 
-@cache
 def vendored() -> Path:
     """The folder with llama.cpp's vocabularies and templates; skips the test where it cannot be had."""
     folder = CACHE / f"llama.cpp-{version('llama_cpp_python')}"
-    with _alone("llama.cpp"):
-        if not (folder / "complete").exists():
-            with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-                _unpack(_source_archive(Path(scratch)), folder)
-            (folder / "complete").touch()
+    if not (folder / "complete").exists() and (reason := _fetch(folder)):
+        pytest.skip(f"llama.cpp's vocabularies cannot be had: {reason}")
     return folder
+
+
+@cache
+def _fetch(folder: Path) -> str:
+    """Fill the folder, once; returns why it could not be done, "" where it could."""
+    with _alone("llama.cpp"):
+        if (folder / "complete").exists():
+            return ""
+        with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+            if reason := _download(Path(scratch)):
+                return reason
+            _unpack(next(Path(scratch).glob("*.tar.gz")), folder)
+        (folder / "complete").touch()
+    return ""
 
 
 def _alone(name: str) -> FileLock:
@@ -49,18 +59,17 @@ def _alone(name: str) -> FileLock:
     return FileLock(CACHE / f"{name}.lock")
 
 
-def _source_archive(target: Path) -> Path:
-    # pip keeps what it downloaded to build the installed package, so this takes seconds.
+def _download(target: Path) -> str:
+    """The source archive; pip keeps what it downloaded to build the installed package: seconds."""
     wanted = f"{_PACKAGE}=={version('llama_cpp_python')}"
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", _PACKAGE]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--retries", "1", "--no-deps"]
     done = subprocess.run(
-        [*command, "--dest", str(target), wanted], capture_output=True, text=True, check=False
+        [*command, "--no-binary", _PACKAGE, "--dest", str(target), wanted],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    if done.returncode:
-        pytest.skip(
-            f"the source of {wanted} cannot be had: {done.stderr.strip()[-200:]}"
-        )
-    return next(target.glob("llama_cpp_python-*.tar.gz"))
+    return (done.stderr.strip() or "pip failed")[-200:] if done.returncode else ""
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -119,6 +128,7 @@ SHAPES = {
         Shape("llama2", "llama-spm", _LLAMA2),
         Shape("base", "llama-spm", ""),
         Shape("mamba", "gpt-neox", "", architecture="mamba"),
+        Shape("lfm2", "gpt-neox", "LFM2-8B-A1B.jinja", architecture="lfm2"),
     )
 }  # fmt: skip
 
@@ -153,7 +163,8 @@ def _write(wanted: Shape, path: Path) -> None:
         _mamba(writer, random) if wanted.architecture == "mamba" else _transformer(writer, wanted, random)
     )
     _add(writer, "token_embd.weight", random.normal(0, 0.6, (size, WIDTH)), gguf.GGMLQuantizationType.Q8_0)
-    _add(writer, "output_norm.weight", np.ones(WIDTH))
+    norm = "token_embd_norm.weight" if wanted.architecture == "lfm2" else "output_norm.weight"
+    _add(writer, norm, np.ones(WIDTH))
     for name, values in tensors.items():
         _add(writer, name, values)
     _finish(writer)
@@ -164,7 +175,7 @@ def _transformer(
 ) -> dict[str, np.ndarray[Any, Any]]:
     writer.add_feed_forward_length(INNER)
     writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
+    writer.add_head_count_kv([0, HEADS] if wanted.architecture == "lfm2" else HEADS)
     writer.add_key_length(HEAD)
     writer.add_value_length(HEAD)
     writer.add_rope_dimension_count(HEAD)
@@ -174,9 +185,24 @@ def _transformer(
         writer.add_attn_logit_softcapping(50.0)
         writer.add_final_logit_softcapping(30.0)
         writer.add_sliding_window(16)
-    for layer in range(LAYERS):
-        tensors |= {f"blk.{layer}.{name}": values for name, values in _layer(wanted, random).items()}
+    if wanted.architecture == "lfm2":
+        writer.add_shortconv_l_cache(3)
+    for number in range(LAYERS):
+        layer = _layer(wanted, random)
+        if wanted.architecture == "lfm2" and number == 0:  # a hybrid: a convolution, then attention
+            layer = {name: values for name, values in layer.items() if not name.startswith("attn_")}
+            layer |= _convolution(random)
+        tensors |= {f"blk.{number}.{name}": values for name, values in layer.items()}
     return tensors
+
+
+def _convolution(random: np.random.Generator) -> dict[str, np.ndarray[Any, Any]]:
+    return {
+        "attn_norm.weight": np.ones(WIDTH),
+        "shortconv.conv.weight": random.normal(0, 0.5, (WIDTH, 3)),
+        "shortconv.in_proj.weight": random.normal(0, WIDTH**-0.5, (3 * WIDTH, WIDTH)),
+        "shortconv.out_proj.weight": random.normal(0, WIDTH**-0.5, (WIDTH, WIDTH)),
+    }
 
 
 def _layer(wanted: Shape, random: np.random.Generator) -> dict[str, np.ndarray[Any, Any]]:
@@ -197,7 +223,7 @@ def _layer(wanted: Shape, random: np.random.Generator) -> dict[str, np.ndarray[A
         }
     layer |= {f"attn_{part}.weight": matrix(inner, WIDTH) for part in "qkv"}
     layer |= {"ffn_gate.weight": matrix(INNER, WIDTH), "ffn_up.weight": matrix(INNER, WIDTH)}
-    if wanted.architecture == "qwen3":
+    if wanted.architecture in ("qwen3", "lfm2"):
         layer |= {"attn_q_norm.weight": np.ones(HEAD), "attn_k_norm.weight": np.ones(HEAD)}
     if wanted.architecture == "gemma2":
         layer |= {"post_attention_norm.weight": np.ones(WIDTH), "post_ffw_norm.weight": np.ones(WIDTH)}

@@ -7,10 +7,13 @@ directory that lies is found out by reading every part within the size it claims
 from __future__ import annotations
 
 import io
+import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from xml.parsers.expat import ExpatError
+from xml.sax import SAXException
 
 from localcrag.corpus.parsed import MEBIBYTE, Limits
 from localcrag.errors import UnreadableError
@@ -19,12 +22,19 @@ _MARKUP = (".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", ".vml")
 _TOTAL_FACTOR = 8
 _RATIO = 400
 _RATIO_FROM = 8 * MEBIBYTE
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError, KeyError)
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError),
+    *(ExpatError, SAXException, SyntaxError, RecursionError),
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+)
+"""What unpacking, XML parsers, and code that expects parts a file does not have are known to raise."""
 
 
 @contextmanager
 def opened(data: bytes, what: str, limits: Limits) -> Iterator[zipfile.ZipFile]:
     """The container, proved harmless; ``what`` names the format in errors.
+
+    What goes wrong in the body of the ``with``, where the parts are parsed, means a damaged file too.
 
     Raises UnreadableError: damaged, encrypted, or a bomb (its markup may become as large as
     the limit on data, everything together eight times that, and no large part may have been squeezed
@@ -37,7 +47,7 @@ def opened(data: bytes, what: str, limits: Limits) -> Iterator[zipfile.ZipFile]:
             if bad is not None:
                 raise UnreadableError(f"damaged {what} ({bad})")
             yield archive
-    except DAMAGED as error:
+    except _DAMAGED as error:
         raise UnreadableError(f"damaged {what}") from error
 
 

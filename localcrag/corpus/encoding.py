@@ -39,6 +39,9 @@ def decode(data: bytes, declared: str = "") -> str:
             return text
     if b"\x00" in data:
         return _wide(data)
+    mended = data.decode("utf-8", errors="replace")
+    if _mostly_utf8(mended[:_SAMPLE]):
+        return mended
     if _control_share(data[:_SAMPLE]) > _CONTROL_SHARE:
         raise UnreadableError("binary, no text")
     return _western(data) or _guessed(data)
@@ -49,6 +52,13 @@ def _strictly(data: bytes, name: str) -> str | None:
         return data.decode(name) if name else None
     except (UnicodeDecodeError, LookupError):
         return None
+
+
+def _mostly_utf8(text: str) -> bool:
+    """Whether a text with bytes that are not UTF-8 still is: ten good letters beyond ASCII for a bad one."""
+    bad = text.count("\ufffd")
+    good = sum(1 for c in text if c > "\x7f") - bad
+    return good > 10 * bad
 
 
 def _wide(data: bytes) -> str:

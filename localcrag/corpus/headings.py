@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Outline:
 
 
 # ---------------------------------------------------------------------------------- Markdown
+
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 def markdown_outline(text: str) -> Outline:
@@ -87,7 +89,8 @@ def _plain(markdown: str) -> str:
 
 
 def _line_starts(text: str) -> list[int]:
-    return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))[:-1]
+    """Where each line begins; lines end as markdown-it ends them."""
+    return [0, *(match.end() for match in _LINE_END.finditer(text))]
 
 
 # ---------------------------------------------------------------------------------- reStructuredText
@@ -124,7 +127,6 @@ def rst_outline(text: str) -> Outline:
 
 # ---------------------------------------------------------------------------------- prose
 
-_BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)+")
 _NARROW = 40
 _FLOWING = 0.2
 _FILLED = 0.75
@@ -135,11 +137,13 @@ def prose_wraps(text: str) -> Iterator[int]:
 
     A block of lines is such text where a good part of the lines go on in lower case.
     """
-    for block in _BLOCK.finditer(text):
-        lines = block[0].split("\n")
-        going_on = sum(1 for line in lines[1:] if line[0].isalpha() and not line[0].isupper())
-        if going_on >= _FLOWING * (len(lines) - 1):
-            yield from (block.start() + wrap for wrap in _wraps(lines))
+    start = 0
+    for filled, group in groupby(text.split("\n"), key=bool):
+        lines = list(group)
+        going_on = sum(1 for line in lines[1:] if line[:1].isalpha() and not line[0].isupper())
+        if filled and going_on >= _FLOWING * (len(lines) - 1):
+            yield from (start + wrap for wrap in _wraps(lines))
+        start += sum(map(len, lines)) + len(lines)
 
 
 def _wraps(lines: Sequence[str]) -> Iterator[int]:

@@ -97,12 +97,11 @@ _SUFFIXES = {
     ),
 }
 _KIND_OF_SUFFIX = {suffix: kind for kind, names in _SUFFIXES.items() for suffix in names.split()}
-_KIND_OF_NAME = {"readme": Kind.TEXT, "license": Kind.TEXT, "copying": Kind.TEXT, "changelog": Kind.TEXT}
 
 _BINARY_SUFFIXES = (
     "png jpg jpeg gif bmp tif tiff webp ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
     "zip gz bz2 xz zst 7z rar tar tgz jar war whl egg deb rpm dmg iso img apk exe dll so dylib a o obj lib "
-    "pyc pyo class wasm bin dat db sqlite sqlite3 parquet arrow feather lance npy npz pkl pickle h5 hdf5 "
+    "pyc pyo class wasm bin db sqlite sqlite3 parquet arrow feather lance npy npz pkl pickle h5 hdf5 "
     "safetensors gguf pt pth onnx ttf otf woff woff2 eot"
 )
 _BINARY = frozenset(_BINARY_SUFFIXES.split())
@@ -118,7 +117,9 @@ _UNSUPPORTED = {
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-_HTML_START = re.compile(rb"\s*(<!--.*?-->\s*)*(<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL)
+_HTML_START = re.compile(
+    rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
+)
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
 
@@ -147,7 +148,7 @@ def kind_of(name: str, data: bytes, content_type: str = "") -> Kind:
     by_signature = _signature(data, by_name)
     if by_signature is not None and by_name not in ARCHIVES:
         return by_signature
-    return _kind_of_content_type(content_type) or by_name or _kind_of_content(name, data)
+    return _kind_of_content_type(content_type) or by_name or _kind_of_content(data)
 
 
 def markup_of(media_type: str) -> Markup:
@@ -193,7 +194,7 @@ def _kind_of_content_type(content_type: str) -> Kind | None:
     return next((kind for kind, known in MEDIA_TYPES.items() if known == media_type), None)
 
 
-def _kind_of_content(name: str, data: bytes) -> Kind:
+def _kind_of_content(data: bytes) -> Kind:
     if data.startswith(b"PK\x03\x04"):
         raise UnreadableError("an archive is not read", hint="Unpack it and ingest the folder.")
     start = data[:4096]
@@ -203,4 +204,4 @@ def _kind_of_content(name: str, data: bytes) -> Kind:
         return Kind.CODE
     if _MAIL_START.match(start) and all(b"\n" + header in b"\n" + start.lower() for header in _MAIL_HEADERS):
         return Kind.MAIL
-    return _KIND_OF_NAME.get(PurePosixPath(name.lower()).name, Kind.TEXT)
+    return Kind.TEXT

@@ -15,7 +15,7 @@ What comes out covers every character that is not white space exactly once, in o
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -37,6 +37,7 @@ Span = tuple[int, int]
 _WINDOW = 64 * 1024
 _CHARACTERS_PER_TOKEN = 16
 _CRUMB = 5
+_BLANK = " \t\n"
 
 
 def passages_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> list[Passage]:
@@ -143,14 +144,14 @@ class _Window:
 
     def __init__(self, cutter: _Cutter, text: str, outline: Outline, markup: Markup) -> None:
         self._limit, self._text, self._markup = cutter.limit, text, markup
-        self._headings = {heading.start: heading for heading in outline.headings}
+        self._headings, self._starts = outline.headings, [heading.start for heading in outline.headings]
         self._view = _unwrapped(text, outline)
         self._counter = _Counter(cutter.tokenizer, text, self._view)
 
     def spans(self) -> list[Span]:
         spans = self._split((0, len(self._text)), self._limit)
-        spans = [exact for span in spans for exact in self._within_limit(span)]
-        return self._join_crumbs(self._lead_with_headings(spans))
+        spans = self._join_crumbs(self._lead_with_headings(spans))
+        return [exact for span in spans for exact in self._within_limit(span)]
 
     def _split(self, span: Span, limit: int) -> list[Span]:
         from semantic_text_splitter import MarkdownSplitter, TextSplitter
@@ -174,9 +175,9 @@ class _Window:
         """Cuts again what a cut inside a word has made larger than it was counted."""
         start, end = span
         edges = [i for i in (start, end) if 0 < i < len(self._text)]
-        if all(self._text[i - 1].isspace() or self._text[i].isspace() for i in edges):
-            return [span]
-        if self._counter.exactly(span) <= self._limit or end - start <= 1:
+        whole_words = all(self._text[i - 1] in _BLANK or self._text[i] in _BLANK for i in edges)
+        size = self._counter.size(span) if whole_words else self._counter.exactly(span)
+        if size <= self._limit or end - start <= 1:
             return [span]
         middle = (start + end) // 2
         halves = (self._stripped((start, middle)), self._stripped((middle, end)))
@@ -200,15 +201,16 @@ class _Window:
 
     def _dangling(self, span: Span) -> int | None:
         """Where the headings at the end of a passage begin, if it ends with any."""
-        start = None
-        for heading in reversed(self._headings.values()):
-            if heading.start >= span[1]:
-                continue
-            end = span[1] if start is None else start
+        end = span[1]
+        for heading in reversed(self._headings[: bisect_left(self._starts, span[1])]):
             if heading.start < span[0] or self._text[heading.end : end].strip():
                 break
-            start = heading.start
-        return start
+            end = heading.start
+        return end if end < span[1] else None
+
+    def _headed(self, span: Span) -> bool:
+        at = bisect_left(self._starts, span[0])
+        return at < len(self._starts) and self._starts[at] == span[0]
 
     def _led(self, start: int, span: Span) -> list[Span]:
         """``span`` and what stands before it from ``start`` on; two pieces where one would be too large."""
@@ -216,7 +218,7 @@ class _Window:
         if self._counter.size(both) <= self._limit:
             return [both]
         room = self._limit - self._counter.size((start, span[0]))
-        if room < self._limit // 4:
+        if room < max(1, self._limit // 4):
             return []
         first = self._split(span, room)[0]
         led, rest = (start, first[1]), self._stripped((first[1], span[1]))
@@ -228,7 +230,7 @@ class _Window:
         for before_heading in (False, True):
             joined: list[Span] = []
             for span in spans:
-                if joined and (before_heading or span[0] not in self._headings):
+                if joined and (before_heading or not self._headed(span)):
                     joined[-1:] = self._together(joined[-1], span)
                 else:
                     joined.append(span)
@@ -242,7 +244,7 @@ class _Window:
         both = (left[0], right[1])
         if size(both) <= self._limit:
             return [both]
-        if right[0] in self._headings or self._dangling(left) is not None:
+        if self._headed(right) or self._dangling(left) is not None:
             return [left, right]
         even = self._split(both, min(self._limit, size(both) * 3 // 5))
         good = len(even) == 2 and min(map(size, even)) >= crumb and self._dangling(even[0]) is None

@@ -1,0 +1,1 @@
+"""The index: embeddings, and knowledge bases in LanceDB. Import its modules; this package loads nothing."""

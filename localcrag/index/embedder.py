@@ -166,7 +166,7 @@ class SentenceTransformerEmbedder:
         from sentence_transformers import SentenceTransformer
 
         try:
-            return SentenceTransformer(str(self.folder), device="cpu", local_files_only=True)
+            return SentenceTransformer(str(self.folder), local_files_only=True)
         except (OSError, ValueError, LookupError, RuntimeError, SafetensorError, UnpicklingError) as error:
             raise _damaged(self.folder, error) from error
 

@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localcrag.errors import StoreError
+from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.index import lean, sql
 from localcrag.index.folder import remake, storage_error
@@ -94,6 +94,22 @@ _ARROW: Mapping[FieldType, pa.DataType] = {
 }
 
 
+_STOP_WORDS = """
+a about after again all also am an and any are as at be because been before being between both but by can
+could did do does doing don down during each few for from further had has have having he her here hers
+herself him himself his how i if in into is it its itself just me might more most must my myself no nor not
+now of off on once only or other our ours ourselves out over own s same shall she should so some such t than
+that the their theirs them themselves then there these they this those through to too under until up very
+was we were what when where which while who whom why will with would you your yours yourself yourselves
+"""
+FULL_TEXT = FTS(
+    base_tokenizer="icu/split", stem=True, ascii_folding=True, custom_stop_words=_STOP_WORDS.split()
+)
+"""Words as Unicode's dictionaries divide them, so that scripts without blanks can be searched too; English
+words by their stems. The list of stop words is our own: the built-in one of this tokenizer covers all
+languages at once, and takes digits and single letters with it."""
+
+
 class Tables:
     """The open tables of the knowledge base in ``folder``; every read sees the latest version."""
 
@@ -140,7 +156,7 @@ def create(folder: Path, dimension: int) -> None:
     connection = lancedb.connect(folder / FOLDER)
     vector = pa.field("vector", pa.list_(pa.float32(), dimension))
     passages = connection.create_table("passages", schema=pa.schema([*_PASSAGE, vector]))
-    passages.create_index("lexical", config=FTS(stem=True, remove_stop_words=True, ascii_folding=True))
+    passages.create_index("lexical", config=FULL_TEXT)
     passages.create_index("source", config=BTree())
     connection.create_table("documents", schema=DOCUMENTS)
     connection.create_table("texts", schema=TEXTS).create_index("document", config=BTree())
@@ -166,6 +182,8 @@ def storing(folder: Path, attempt: str) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, OSError, ValueError, pa.ArrowException) as error:
+        if attempt != "make" and not folder.exists():
+            raise UnknownKnowledgeBase(f"the knowledge base {folder.name!r} was removed meanwhile") from error
         typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
         typed.hint = typed.hint or "if it stays so, " + remake(folder.name)
         raise typed from error

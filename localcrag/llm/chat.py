@@ -7,8 +7,8 @@ as plain text: nothing in a document can spell a control token. Three traps are 
 - A vocabulary may list markup (``<think>``, ``<tool_call>``) as "user defined", which llama.cpp
   recognises in plain text too; and some templates mark turns with plain words (``[INST]``). Both are
   cut in the middle before tokenising, so that a text never gives the marker's own tokens.
-- SentencePiece puts a space before every separately tokenised piece. Each piece after the first is
-  tokenised behind a line break, which is taken off again.
+- SentencePiece puts a space before every separately tokenised piece: pieces after the first are
+  tokenised as a continuation.
 - A reasoning model's template may open a thought: it is told not to, and an opened one is closed.
 """
 
@@ -103,11 +103,8 @@ class ChatFormat:
     def _piece(self, text: str, *, special: bool, first: bool) -> list[int]:
         if not text:
             return []
-        if first or not self._model.sentencepiece:
-            return self._model.tokenize(text, special=special)
-        line = self._model.tokenize("\n", special=False)
-        ids = self._model.tokenize("\n" + text, special=special)
-        return ids[len(line) :] if ids[: len(line)] == line else self._model.tokenize(text, special=special)
+        tokenize = self._model.tokenize if first else self._model.tokenize_on
+        return tokenize(text, special=special)
 
     # -------------------------------------------------------------------------------- template
 

@@ -42,7 +42,7 @@ class Options:
         """Every beginning of the tokenizer's own spelling of an option, with and without a space."""
         for text in self.texts:
             for written in (text, f" {text}"):
-                ids = self._model.tokenize(written, special=False)
+                ids = self._model.tokenize_on(written, special=False)
                 yield from (tuple(ids[:length]) for length in range(1, len(ids)))
 
     def begin(self, path: Path) -> Walk:

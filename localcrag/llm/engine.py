@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from localcrag.errors import ConstraintError, ContextOverflow, ModelFileError
+from localcrag.errors import ConstraintError, ContextOverflow, ModelError, ModelFileError
 from localcrag.llm.gguf import GgufInfo, require_generator
 from localcrag.types import Choice, Finish, Prompt, Tokens
 
@@ -234,11 +234,13 @@ class LlamaCppModel:
         )
 
     def _written(self, writer: Writer, pieces: Iterator[str]) -> Iterator[str]:
-        """The pieces, each computed under the lock and counted."""
-        counted = 0
+        """The pieces, each computed under the lock and counted. Raises ModelError after ``close()``."""
+        counted, parts = 0, self._parts
         try:
             while True:
                 with self._lock:
+                    if self._parts is not parts:
+                        raise ModelError("The model was closed while it wrote.")
                     piece = next(pieces, None)
                     self._generated += writer.generated - counted
                     counted = writer.generated

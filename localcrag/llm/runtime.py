@@ -15,14 +15,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
-import llama_cpp as llama
 import numpy as np
 import numpy.typing as npt
 
 from localcrag.errors import ContextOverflow, ModelError, ModelFileError
+
+# At each step of a graph, OpenMP's threads wait for one another by spinning, by default for many
+# milliseconds: where other programs use the processors too, that halves the speed. Read once, at loading.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+import llama_cpp as llama
 
 Row = npt.NDArray[np.float32]
 
@@ -42,10 +46,10 @@ def _complaint() -> str:
     return f" (llama.cpp: {'; '.join(_complaints)})" if _complaints else ""
 
 
+@cache
 def _start() -> None:
     llama.llama_log_set(_log, ctypes.c_void_p(0))
     llama.llama_backend_init()
-    _complaints.clear()
 
 
 def default_threads() -> int:
@@ -59,6 +63,7 @@ class Model:
 
     def __init__(self, path: Path, *, gpu_layers: int = 0) -> None:
         _start()
+        _complaints.clear()
         params = llama.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         self.handle = llama.llama_model_load_from_file(str(path).encode(), params)
@@ -143,7 +148,9 @@ class Model:
         special = np.flatnonzero(
             self.attributes & ~(llama.LLAMA_TOKEN_ATTR_NORMAL | llama.LLAMA_TOKEN_ATTR_BYTE)
         )
-        return tuple(int(i) for i in special if llama.llama_vocab_is_eog(self._vocab, int(i)))
+        named = (llama.llama_vocab_eos(self._vocab), llama.llama_vocab_eot(self._vocab))
+        candidates = {*map(int, special), *(token for token in named if token >= 0)}
+        return tuple(sorted(i for i in candidates if llama.llama_vocab_is_eog(self._vocab, i)))
 
     def marks(self, attribute: int) -> list[int]:
         return [int(i) for i in np.flatnonzero(self.attributes & attribute)]
@@ -178,6 +185,18 @@ class Model:
         if count < 0:
             raise ModelError(f"llama.cpp cannot tokenise a text of {len(text)} characters{_complaint()}.")
         return list(buffer[:count])
+
+    def tokenize_on(self, text: str, *, special: bool) -> list[int]:
+        """Token ids of text that follows other text.
+
+        SentencePiece puts a space before whatever it is given: the text is tokenised behind a line
+        break, which is taken off again.
+        """
+        if not self.sentencepiece:
+            return self.tokenize(text, special=special)
+        line = self.tokenize("\n", special=False)
+        ids = self.tokenize("\n" + text, special=special)
+        return ids[len(line) :] if ids[: len(line)] == line else self.tokenize(text, special=special)
 
     def piece(self, token: int) -> bytes:
         """The bytes a token stands for; empty for control tokens."""
@@ -236,7 +255,7 @@ class Context:
         self._free = weakref.finalize(self, _free_context, self.handle, self._batch, self._pool)
         self._memory = llama.llama_get_memory(self.handle)
         self._vocabulary, self.room = model.size, room
-        self.cells: int = llama.llama_n_ctx(self.handle)
+        self.cells: int = min(llama.llama_n_ctx(self.handle), room.cells)  # llama.cpp rounds up
         self.evaluated = 0
 
     def _params(self, room: Room) -> llama.llama_context_params:

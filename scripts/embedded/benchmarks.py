@@ -66,8 +66,8 @@ def collections(
     """
     kinds = (
         ("encyclopaedia", (SQUAD,), 400),
-        ("search queries", ("boolq", "qed_nq"), 1500),
-        ("health pages", ("medquad",), 1200),
+        ("search queries", ("boolq", "qed_nq"), 1000),
+        ("health pages", ("medquad",), 800),
     )
     made = [_collection(name, sets, size, train, held_out, questions, seed) for name, sets, size in kinds]
     return [c for c in made if c.questions]
@@ -129,11 +129,11 @@ class Judged:
     sentence: np.ndarray
 
 
-def judge(found: Sequence[Found], scorer: Scorer, sentences: bool = True) -> list[Judged]:
-    """Score candidates whole and, if asked for, by sentence."""
+def judge(found: Sequence[Found], scorer: Scorer, sentences: bool = True, depth: int = DEPTH) -> list[Judged]:
+    """Score the first `depth` candidates whole and, if asked for, by sentence."""
     judged = []
     for each in found:
-        passages = [each.collection.passages[i] for i in each.candidates]
+        passages = [each.collection.passages[i] for i in each.candidates[:depth]]
         whole = scorer.score([(each.text, p) for p in passages])
         best = whole
         if sentences:

@@ -83,7 +83,10 @@ def _calibrated(model, words, path: Path, material: evaluate.Bench) -> dict[str,
         draft = Path(folder) / path.name
         export_evaluator(model, words, draft, None)
         scorer = GgufEvaluator(draft)
-        judged = {name: bench.judge(found, scorer, sentences=False) for name, found in material.found.items()}
+        judged = {
+            name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED)
+            for name, found in material.found.items()
+        }
         scorer.close()
     export_evaluator(model, words, path, evaluate.calibration_of(judged))
     return judged

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
+from random import Random
 
 FOX = "The quick brown fox jumps over the lazy dog."
 
@@ -134,6 +136,24 @@ def replaced(archive: bytes, parts: Mapping[str, str | bytes]) -> bytes:
 def bomb(size: int) -> bytes:
     """A DOCX whose text part becomes ``size`` bytes."""
     return replaced(docx(), {"word/document.xml": b" " * size})
+
+
+def spoilt(data: bytes, rng: Random) -> bytes:
+    """A copy with something wrong: of a container mostly one part lost or without one of its tags."""
+    if data.startswith(b"PK") and rng.random() < 0.8:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
+        name = rng.choice(list(parts))
+        tags = re.split(rb"(<[^>]*>)", bytes(parts[name]))  # type: ignore[arg-type]
+        tags[rng.randrange(len(tags))] = b""
+        parts[name] = b"".join(tags)
+        if rng.random() < 0.2:
+            del parts[name]
+        return zipped(parts)
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 5, 30))):
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed)
 
 
 def mail(*, html: bool = False) -> bytes:

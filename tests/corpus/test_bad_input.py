@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import random
 import zipfile
 from pathlib import Path
 from typing import BinaryIO
@@ -12,7 +13,7 @@ import pytest
 
 from localcrag.corpus import LocalCorpus, LocalFile, sources
 from localcrag.errors import UnreadableError
-from tests.corpus.builders import FOX, bomb, docx, epub, pdf, pptx, replaced, xlsx, zipped
+from tests.corpus.builders import FOX, bomb, docx, epub, pdf, pptx, replaced, spoilt, xlsx, zipped
 from tests.corpus.conftest import Read
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500
@@ -60,6 +61,31 @@ def test_the_reason_is_one_clear_line(read: Read, name: str, data: bytes, reason
     with pytest.raises(UnreadableError) as caught:
         read(name, data)
     assert str(caught.value) == reason
+
+
+GOOD = {
+    "x.docx": docx(),
+    "x.pptx": pptx(("A", ["x", "y"], "note")),
+    "x.xlsx": xlsx({"S": [["a", "b"], [1, "x"]]}),
+    "x.epub": epub([("One", "text"), ("Two", "more")]),
+    "x.pdf": pdf([FOX], ["two"]),
+    "x.ipynb": b'{"cells": [{"cell_type": "code", "source": ["1"], "outputs": [{"text": ["2"]}]}]}',
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_spoilt_file_is_read_or_refused_but_never_breaks_the_run(read: Read, name: str) -> None:
+    """Parts left out, tags lost, bytes changed: whatever the parser does, one kind of error comes out."""
+    rng = random.Random(name)
+    outcomes = {"read": 0, "refused": 0}
+    for _ in range(25):
+        try:
+            read(name, spoilt(GOOD[name], rng))
+            outcomes["read"] += 1
+        except UnreadableError as error:
+            assert "\n" not in str(error)
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 0
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,10 @@ def test_a_byte_order_mark_is_obeyed_and_left_out(mark: bytes, encoding: str) ->
     assert decode(mark + JAPANESE.encode(encoding)) == JAPANESE
 
 
+def test_a_bad_byte_in_utf8_spoils_one_letter_only() -> None:
+    assert decode((POLISH + RUSSIAN).encode() + b"\xff.") == POLISH + RUSSIAN + "\ufffd."
+
+
 def test_a_declared_encoding_is_tried_first_and_may_be_wrong() -> None:
     assert decode("ąćę".encode("iso-8859-2"), "iso-8859-2") == "ąćę"
     assert decode(FRENCH.encode(), "ascii") == FRENCH

@@ -168,6 +168,26 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
     assert SentenceTransformerEmbedder(same.folder).name != own.name
 
 
+def test_a_model_that_a_hub_client_stored_before(tmp_path: Path) -> None:
+    place = tmp_path / "hub" / "models--someone--small"
+    (place / "refs").mkdir(parents=True)
+    (place / "refs" / "main").write_text("abc123")
+    copied(place / "snapshots", "abc123")
+    code = """if True:
+        from localcrag.index.embedder import SentenceTransformerEmbedder
+        embedder = SentenceTransformerEmbedder("someone/small")
+        print(embedder.name, embedder.dimension, embedder.folder.name, embedder.encode(["x"]).shape)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"HF_HOME": str(tmp_path)},
+    )
+    assert done.stdout == "someone/small 384 abc123 (1, 384)\n"
+
+
 def test_the_default_by_its_full_name() -> None:
     assert SentenceTransformerEmbedder(f"sentence-transformers/{DEFAULT}").name == DEFAULT
 

@@ -70,7 +70,7 @@ def test_removed_is_gone_whole(bases: KnowledgeBases, lance: LanceStore) -> None
     bases.remove("kb")
     assert bases.names() == []
     assert list(lance.folder.parent.iterdir()) == []
-    with pytest.raises(StoreError):
+    with pytest.raises(UnknownKnowledgeBase, match="removed meanwhile"):
         lance.info()
 
 

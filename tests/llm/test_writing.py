@@ -282,6 +282,18 @@ def test_an_abandoned_stream_leaves_the_model_usable(load: Load) -> None:
     assert model.choose([prompts.grade("q", "p")], ("yes", "no")) == expected
 
 
+def test_a_model_closed_while_it_writes_says_so() -> None:
+    model = LlamaCppModel(shape("llama2"), context=512, threads=1)
+    stream = model.stream(ASKED, max_tokens=10)
+    next(stream)
+    model.close()
+    with pytest.raises(ModelError, match="closed"):
+        next(stream)
+    model.load()
+    assert model.tokens.generated == 1
+    model.close()
+
+
 def test_generated_tokens_are_counted_once(load: Load) -> None:
     model = load("llama2")
     model._loaded().cells.hold([])

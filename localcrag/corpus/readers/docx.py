@@ -5,20 +5,13 @@ from __future__ import annotations
 import io
 import zipfile
 from xml.etree import ElementTree
-from xml.parsers.expat import ExpatError
-from xml.sax import SAXException
 
 from localcrag.corpus import archive
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind
 from localcrag.corpus.parsed import Limits, Parsed, whole
 from localcrag.corpus.readers.html import markdown_of
-from localcrag.errors import UnreadableError
 
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
-_BROKEN = (
-    *archive.DAMAGED,
-    *(ExpatError, SAXException, RecursionError, ValueError, TypeError, AttributeError, IndexError, OSError),
-)
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
@@ -31,12 +24,9 @@ def read_docx(data: bytes, limits: Limits) -> Parsed:
 
     with archive.opened(data, "DOCX", limits) as container:
         title = core_title(container)
-        try:
-            result = mammoth.convert_to_html(  # type: ignore[no-untyped-call]
-                io.BytesIO(data), style_map=_STYLES, convert_image=lambda _: []
-            )
-        except _BROKEN as error:
-            raise UnreadableError("damaged DOCX") from error
+        result = mammoth.convert_to_html(  # type: ignore[no-untyped-call]
+            io.BytesIO(data), style_map=_STYLES, convert_image=lambda _: []
+        )
     return whole(title, MEDIA_TYPES[Kind.DOCX], markdown_of(result.value))
 
 

@@ -12,7 +12,7 @@ from localcrag.corpus.parsed import Parsed, one_line, whole
 from localcrag.errors import UnreadableError
 
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title\s*>", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title[^>]{0,200}>(.{0,1000}?)</title\s*>", re.IGNORECASE | re.DOTALL)
 _UNSEEN = ["iframe", "object", "select", "textarea", "template"]
 _FURNITURE = ["nav", "header", "footer", "aside", "form", "button"]
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)

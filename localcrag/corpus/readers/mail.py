@@ -14,7 +14,7 @@ from localcrag.errors import UnreadableError
 
 _HEADERS = ("Subject", "From", "To", "Cc", "Date")
 # The standard library's parser of broken headers raises these.
-_BROKEN = (MessageError, ValueError, LookupError, TypeError, AttributeError)
+_BROKEN = (MessageError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 
 
 def read_mail(data: bytes, limits: Limits) -> Parsed:

@@ -18,7 +18,7 @@ _PLACEHOLDER_TITLES = re.compile(
 )
 
 # PDFium writes a line's end hyphen, and the line break after it, as one control character.
-_BREAK = re.compile(r"([^\W\d_]+)[\x02\ufffe]([^\W\d_]+)")
+_BREAK = re.compile(r"(?<![^\W\d_])([^\W\d_]++)[\x02\ufffe]([^\W\d_]++)")
 _BREAK_MARK = re.compile(r"[\x02\ufffe]")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 

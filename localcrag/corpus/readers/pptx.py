@@ -30,7 +30,7 @@ def read_pptx(data: bytes, limits: Limits) -> Parsed:
             deck = Presentation(io.BytesIO(data))
             texts = ["\n\n".join(_slide(slide)) for slide in deck.slides]
             title = deck.core_properties.title or ""
-        except (*archive.DAMAGED, PythonPptxError, etree.LxmlError, ValueError, AttributeError) as error:
+        except (PythonPptxError, etree.LxmlError) as error:
             raise UnreadableError("damaged PPTX") from error
     joined(texts, limits)
     pages = tuple(Page(number, text) for number, text in enumerate(texts, start=1) if text.strip())

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from localcrag.corpus.parsed import Limits, joined
 
-_SAMPLE = 64 * 1024
+_SAMPLE = 8 * 1024
 _LEADING = 5
 _DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
@@ -59,7 +59,7 @@ def _is_header(row: Sequence[str], following: Sequence[str]) -> bool:
     return (
         len(set(names)) == len(names)
         and 2 * named > len(filled)
-        and not any(_NUMBER.match(name) or len(name) > 100 for name in names)
+        and not any(len(name) > 100 or _NUMBER.match(name) for name in names)
     )
 
 
