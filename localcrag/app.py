@@ -199,7 +199,7 @@ class KnowledgeBase:
         text = checked(question)
         where = parse(given.filter) if given.filter else None
         store = self._store()
-        self.models.warm()
+        self.models.warm(store.warm)
         loop = Loop(self._parts(store, given, text), self._options(given))
         return loop.run(Query(text, tuple(given.history), where))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -31,7 +32,8 @@ class Models:
     def embedder(self) -> SentenceTransformerEmbedder:
         from localcrag.index.embedder import SentenceTransformerEmbedder
 
-        return SentenceTransformerEmbedder(self.settings.embedding)
+        verified = self.home / "cache" / "verified.json"
+        return SentenceTransformerEmbedder(self.settings.embedding, cache=verified)
 
     @cached_property
     def language_file(self) -> Path:
@@ -76,10 +78,10 @@ class Models:
 
         return self.language_file.parent == embedded_folder()
 
-    def warm(self) -> None:
-        """Load what a question needs, the libraries side by side."""
-        with ThreadPoolExecutor(2) as pool:
-            loads = [pool.submit(self._load_llama), pool.submit(self.embedder.warm)]
+    def warm(self, *others: Callable[[], object]) -> None:
+        """Load what a question needs, libraries side by side, together with ``others``."""
+        with ThreadPoolExecutor(3) as pool:
+            loads = [pool.submit(load) for load in (self._load_llama, self.embedder.warm, *others)]
         for load in loads:
             load.result()
 

@@ -14,6 +14,7 @@ import click
 from localcrag.egress import go_offline
 from localcrag.errors import UsageError
 from localcrag.events import Event, to_json
+from localcrag.filters import is_key
 from localcrag.settings import Settings, load
 from localcrag.types import JsonValue, MetaValue
 
@@ -92,7 +93,7 @@ def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
     meta: dict[str, MetaValue] = {}
     for pair in pairs:
         key, sign, value = pair.partition("=")
-        if not sign or not key.isidentifier():
+        if not sign or not is_key(key):
             raise UsageError(
                 f"--meta {pair!r} is not key=value", hint="for example --meta team=x --meta year=2024"
             )

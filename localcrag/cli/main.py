@@ -73,6 +73,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _complain(message: str, hint: str) -> None:
-    click.echo(click.style("Error: ", fg="red") + " ".join(message.split()), err=True)
+    click.echo(click.style("Error: ", fg="red") + _line(message), err=True)
     if hint:
-        click.echo(click.style("Hint:  ", fg="yellow") + " ".join(hint.split()), err=True)
+        click.echo(click.style("Hint: ", fg="yellow") + _line(hint), err=True)
+
+
+def _line(text: str) -> str:
+    """One line, without the full stop that a library may have ended it with."""
+    return " ".join(text.split()).removesuffix(".")

@@ -17,6 +17,7 @@ _CODE_PAGES = [
     *("cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257"),
     *("shift_jis", "euc_jp", "iso2022_jp", "gb18030", "big5", "euc_kr"),
 ]
+_LATIN_1 = frozenset({"iso-8859-1", "iso8859-1", "latin-1", "latin1"})
 _SAMPLE = 256 * 1024
 _WESTERN_SHARE = 0.1
 _FEW_LETTERS = 200
@@ -33,7 +34,7 @@ def decode(data: bytes, declared: str = "") -> str:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, errors="replace")
-    for name in (declared, "utf-8"):
+    for name in (_meant(declared), "utf-8"):
         text = _strictly(data, name)
         if text is not None and "\x00" not in text:
             return text
@@ -47,10 +48,15 @@ def decode(data: bytes, declared: str = "") -> str:
     return _western(data) or _guessed(data)
 
 
+def _meant(declared: str) -> str:
+    """Who declares Latin-1 means its superset Windows-1252, as every browser reads it."""
+    return "cp1252" if declared.lower() in _LATIN_1 else declared
+
+
 def _strictly(data: bytes, name: str) -> str | None:
     try:
         return data.decode(name) if name else None
-    except (UnicodeDecodeError, LookupError):
+    except (ValueError, LookupError):
         return None
 
 

@@ -58,6 +58,7 @@ def test_a_bad_byte_in_utf8_spoils_one_letter_only() -> None:
 
 def test_a_declared_encoding_is_tried_first_and_may_be_wrong() -> None:
     assert decode("ąćę".encode("iso-8859-2"), "iso-8859-2") == "ąćę"
+    assert decode("“5 €”".encode("cp1252"), "ISO-8859-1") == "“5 €”"
     assert decode(FRENCH.encode(), "ascii") == FRENCH
     assert decode(FRENCH.encode(), "no-such-encoding") == FRENCH
 

@@ -1,0 +1,62 @@
+"""What is installed: the package, its type marker and the embedded models."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return next(folder.glob("*.whl"))
+
+
+def test_an_installed_wheel_finds_its_models(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    program = (
+        "from localcrag.llm import registry\n"
+        "from pathlib import Path\n"
+        "for entry in registry.Registry(Path('nowhere')).entries():\n"
+        "    print(entry.name, registry.verify(entry) or 'ok', '_models' in str(entry.path))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    manifest = tomllib.loads((ROOT / "models/manifest.toml").read_text())
+    assert done.stdout.splitlines() == [f"{model['name']} ok True" for model in manifest["model"]]
+
+
+def test_the_wheel_has_the_type_marker_and_no_tests(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "localcrag/py.typed" in names
+    assert not any(name.startswith("tests/") for name in names)
+
+
+def test_every_dependency_is_pinned() -> None:
+    """The lock has a version for everything that pyproject.toml names."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pinned = {
+        canonicalize_name(name): version
+        for name, _, version in (line.partition("==") for line in lines if "==" in line and line[0] != "#")
+    }
+    for text in wanted:
+        requirement = Requirement(text)
+        version = pinned.get(canonicalize_name(requirement.name))
+        assert version and requirement.specifier.contains(version), f"{text} is not in requirements.lock"
