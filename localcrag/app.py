@@ -45,7 +45,7 @@ from localcrag.types import (
 
 if TYPE_CHECKING:
     from localcrag.corpus import LocalCorpus
-    from localcrag.index.store import LanceStore
+    from localcrag.index.store import KnowledgeBases, LanceStore
     from localcrag.web.ledger import Ledger
 
 UNCALIBRATED = Thresholds(upper=0.7, lower=0.3)
@@ -92,7 +92,7 @@ class KnowledgeBase:
 
     name: str
     settings: Settings
-    _stores: dict[str, LanceStore] = field(default_factory=dict, repr=False, compare=False)
+    _opened: list[LanceStore] = field(default_factory=list, repr=False, compare=False)
 
     # ------------------------------------------------------------------------------ documents
 
@@ -119,7 +119,7 @@ class KnowledgeBase:
         """
         made = self.name not in names(self.settings)
         store = self._store(create=True)
-        ingestion = Ingestion(self.name, self._corpus, self.models.embedder, store)
+        ingestion = Ingestion(self.name, self.corpus, self.models.embedder, store)
         try:
             yield from ingestion.run(
                 [str(target) for target in targets], meta=metadata, prune=prune, reread=reread
@@ -130,30 +130,29 @@ class KnowledgeBase:
 
     def info(self) -> StoreInfo:
         """What it holds. Raises UnknownKnowledgeBase."""
-        return self._store().info()
+        return self._held.info()
 
     def documents(self) -> list[Indexed]:
         """The documents it holds, by source."""
-        held = self._store().indexed()
+        held = self._held.indexed()
         return [held[source] for source in sorted(held)]
 
     def forget(self, sources: Sequence[str]) -> int:
         """Take documents out; returns how many were held."""
-        return self._store().remove(sources)
+        return self._held.remove(sources)
 
     def compact(self) -> None:
         """Bring the search indexes up to date and give disk space back."""
-        self._store().optimize()
+        self._held.optimize()
 
     def export(self) -> Iterator[Document]:
         """The documents with their stored text, one at a time."""
-        return self._store().documents()
+        return self._held.documents()
 
     def remove(self) -> None:
         """Delete the knowledge base; the documents themselves are not touched."""
-        from localcrag.index.store import KnowledgeBases
-
-        KnowledgeBases(self.settings.home).remove(self.name)
+        self._opened.clear()
+        self._bases.remove(self.name)
 
     # ------------------------------------------------------------------------------ questions
 
@@ -210,7 +209,7 @@ class KnowledgeBase:
         return models_for(self.settings.model, self.settings.home)
 
     @cached_property
-    def _corpus(self) -> LocalCorpus:
+    def corpus(self) -> LocalCorpus:
         from localcrag.corpus import LocalCorpus
 
         limits = self.settings.ingest
@@ -228,12 +227,26 @@ class KnowledgeBase:
         return fetch_url(url, record=partial(_record, self.ledger, ""))
 
     def _store(self, *, create: bool = False) -> LanceStore:
+        """The store for searching and writing: made with the embedding model that is in use.
+
+        Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError.
+        """
+        if not self._opened:
+            embedder = self.models.embedder
+            opening = self._bases.create if create else self._bases.open
+            self._opened.append(opening(self.name, embedder.name, embedder.dimension))
+        return self._opened[0]
+
+    @property
+    def _held(self) -> LanceStore:
+        """The store for looking at and taking away, whatever model it was made with."""
+        return self._opened[0] if self._opened else self._bases.open(self.name)
+
+    @property
+    def _bases(self) -> KnowledgeBases:
         from localcrag.index.store import KnowledgeBases
 
-        bases = KnowledgeBases(self.settings.home)
-        embedder = self.models.embedder
-        opening = bases.create if create else bases.open
-        return opening(self.name, embedder.name, embedder.dimension)
+        return KnowledgeBases(self.settings.home)
 
     def _parts(self, store: LanceStore, given: AskOptions, question: str) -> Parts:
         models = self.models
@@ -251,7 +264,7 @@ class KnowledgeBase:
             embedder=models.embedder,
             model=models.language,
             grader=self._grader(given),
-            split=self._corpus.split,
+            split=self.corpus.split,
             evaluator=models.evaluator,
             web=search,
             fetcher=fetcher,

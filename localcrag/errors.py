@@ -26,7 +26,7 @@
         ├── EnginesFailed           1
         ├── BadReply                1   a reply that is not SearXNG's JSON
         ├── FetchRefused            1   a page that may not, or could not, be fetched
-        └── LedgerError             1   what would leave the machine cannot be written down, so it does not leave
+        └── LedgerError             1   what would leave cannot be written down, so it does not leave
 
 Each carries one line that says what and why, and a ``hint``: what to do now.
 """

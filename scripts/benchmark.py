@@ -115,7 +115,7 @@ def ingestion() -> list[Figure]:
 
 def _passages(kb: object) -> Iterator[str]:
     """The text of every passage of a knowledge base."""
-    corpus_ = kb._corpus  # type: ignore[attr-defined]
+    corpus_ = kb.corpus  # type: ignore[attr-defined]
     for document in kb.export():  # type: ignore[attr-defined]
         yield from (passage.text for passage in corpus_.split(document))
 

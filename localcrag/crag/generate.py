@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from localcrag.crag import prompts
 from localcrag.crag.parts import Inquiry, Outcome
@@ -27,8 +27,21 @@ def write(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]
     evidence = yield from _fitting(inquiry, numbered(joined(kept)))
     yield Gathered(tuple(evidence))
     verifier = Verifier(inquiry.question, evidence)
+    shown, finish = yield from _verified(inquiry, evidence, verifier)
+    if finish is None and not shown:
+        return (yield from quote(inquiry, kept, sure=False))
+    citations, gone = still_there(inquiry, verifier.citations())
+    yield Verified((*verifier.removed, *gone))
+    if finish in _ENDINGS:
+        yield Degraded("answer", _ENDINGS[finish])
+    return Outcome(_status(shown, citations, finish, sure), tuple(citations))
+
+
+def _verified(
+    inquiry: Inquiry, evidence: Sequence[Evidence], verifier: Verifier
+) -> Steps[tuple[str, Finish | None]]:
+    """What was shown of the written text, and how it ended: None where its constraint failed."""
     shown = ""
-    broken = False
     try:
         for sentence in by_sentence(_written(inquiry, evidence)):
             checked = verifier.check(sentence)
@@ -37,15 +50,8 @@ def write(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]
                 yield Delta(checked)
     except ConstraintError as error:
         yield Degraded("answer", str(error))
-        broken = True
-    if broken and not shown:
-        return (yield from quote(inquiry, kept, sure=False))
-    citations, gone = still_there(inquiry, verifier.citations())
-    yield Verified((*verifier.removed, *gone))
-    finish = Finish.LENGTH if broken else inquiry.parts.model.last_finish
-    if finish is not Finish.STOP and not broken:
-        yield Degraded("answer", _ENDINGS[finish])
-    return Outcome(_status(shown, citations, finish, sure), tuple(citations))
+        return shown, None
+    return shown, inquiry.parts.model.last_finish
 
 
 def quote(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]:
@@ -89,14 +95,14 @@ def _stored(store: PassageStore, document: str, citation: Citation) -> str:
     return text[citation.start : citation.end]
 
 
-_ENDINGS = {
+_ENDINGS: Mapping[Finish | None, str] = {
     Finish.LENGTH: "cut short at the longest length allowed",
     Finish.CONTEXT: "cut short: the model's context is full",
     Finish.REPEAT: "stopped: the model began to repeat itself",
 }
 
 
-def _status(shown: str, citations: Sequence[Citation], finish: Finish, sure: bool) -> Status:
+def _status(shown: str, citations: Sequence[Citation], finish: Finish | None, sure: bool) -> Status:
     if not shown.strip():
         return Status.NOT_FOUND
     if finish is not Finish.STOP:

@@ -123,8 +123,9 @@ def test_another_embedding_model_is_refused_and_nothing_changes(
         patch.setenv("LOCALCRAG_MODEL_EMBEDDING", str(folder))
         done = run("ingest", str(documents))
     assert done.code == 1
+        listed = run("kb", "show", "--json")
     assert "all-MiniLM-L6-v2" in done.err and "Hint: " in done.err
-    assert run("kb", "show", "--json").json == before
+    assert listed.json == run("kb", "show", "--json").json == before
 
 
 def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) -> None:
