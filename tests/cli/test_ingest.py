@@ -122,8 +122,8 @@ def test_another_embedding_model_is_refused_and_nothing_changes(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOCALCRAG_MODEL_EMBEDDING", str(folder))
         done = run("ingest", str(documents))
-    assert done.code == 1
         listed = run("kb", "show", "--json")
+    assert done.code == 1
     assert "all-MiniLM-L6-v2" in done.err and "Hint: " in done.err
     assert listed.json == run("kb", "show", "--json").json == before
 
