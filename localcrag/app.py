@@ -17,13 +17,14 @@ from localcrag import settings as configuration
 from localcrag.crag.grade import EvaluatorGrader, FusedGrader, Grader, YesNoGrader
 from localcrag.crag.loop import Loop, checked
 from localcrag.crag.parts import LOCAL_CORRECTIONS, Options, Parts, Query
+from localcrag.crag.remember import RememberingEvaluator
 from localcrag.crag.retrieve import Retriever
 from localcrag.errors import UsageError, WebNotConfigured
 from localcrag.events import Event, answer_of, report_of
 from localcrag.filters import parse
 from localcrag.ingest import Ingestion
 from localcrag.models import NO_EVALUATOR, Models, models_for
-from localcrag.protocols import Consent
+from localcrag.protocols import Consent, Evaluator
 from localcrag.settings import Settings
 from localcrag.types import (
     NO_META,
@@ -250,6 +251,7 @@ class KnowledgeBase:
 
     def _parts(self, store: LanceStore, given: AskOptions, question: str) -> Parts:
         models = self.models
+        evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
         web = self.settings.web
         record = partial(_record, self.ledger, question)
         search, fetcher = None, None
@@ -263,30 +265,30 @@ class KnowledgeBase:
             store=store,
             embedder=models.embedder,
             model=models.language,
-            grader=self._grader(given),
+            grader=self._grader(given, evaluator),
             split=self.corpus.split,
-            evaluator=models.evaluator,
+            evaluator=evaluator,
             web=search,
             fetcher=fetcher,
         )
 
-    def _grader(self, given: AskOptions) -> Grader:
+    def _grader(self, given: AskOptions, evaluator: Evaluator | None) -> Grader:
         """The grader that was asked for; by default both embedded models, or a user's own alone."""
         loop, models = self.settings.loop, self.models
-        default = GraderKind.FUSED if models.small and models.evaluator else GraderKind.YESNO
+        default = GraderKind.FUSED if models.small and evaluator else GraderKind.YESNO
         kind = given.grader or loop.grader or default
         if kind is GraderKind.YESNO:
             return YesNoGrader(models.language, self._bounds(UNCALIBRATED))
-        if models.evaluator is None:
+        if evaluator is None:
             raise UsageError(
                 f"grader {kind} needs an evaluator, and model.evaluator is {NO_EVALUATOR!r}",
                 hint="name one in the settings, or ask with --grader yesno",
             )
         fitted = models.fusion
         if kind is GraderKind.EVALUATOR or fitted is None:
-            return EvaluatorGrader(models.evaluator, self._bounds(models.evaluator.thresholds))
+            return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))
         fusion, thresholds = fitted
-        return FusedGrader(models.language, models.evaluator, fusion, self._bounds(thresholds))
+        return FusedGrader(models.language, evaluator, fusion, self._bounds(thresholds))
 
     def _bounds(self, fitted: Thresholds) -> Thresholds:
         loop = self.settings.loop

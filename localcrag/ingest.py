@@ -7,6 +7,7 @@ not grow with the corpus.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -206,10 +207,16 @@ def _vanished(
     skipped: Sequence[Skipped],
 ) -> list[str]:
     """What is known below the folders among the targets, and was not met there this time."""
-    folders = [str(path) for target in targets if (path := Path(target).expanduser().absolute()).is_dir()]
+    paths = [os.path.realpath(Path(target).expanduser()) for target in targets]
+    folders = [path for path in paths if Path(path).is_dir()]
     met = {file.source for file in files} | {item.source for item in skipped}
+    unseen = [item.source for item in skipped]
     return [
         source
         for source in known
-        if source not in met and any(source.startswith(folder.rstrip("/") + "/") for folder in folders)
+        if source not in met and _below(source, folders) and not _below(source, unseen)
     ]
+
+
+def _below(source: str, folders: Sequence[str]) -> bool:
+    return any(source.startswith(folder.rstrip("/") + "/") for folder in folders)

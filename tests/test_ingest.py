@@ -86,6 +86,29 @@ def test_prune_forgets_what_is_gone_below_the_folders_given_and_nothing_else(tmp
     assert set(store.indexed()) == {names[0], names[2], names[3]}
 
 
+def test_prune_spares_what_lies_in_a_folder_that_could_not_be_looked_into(tmp_path: Path) -> None:
+    inside = f"{tmp_path}/locked/a"
+    store = MemoryStore()
+    ingest(store, file(inside), targets=[str(tmp_path)])
+    corpus = ScriptedCorpus(
+        file(f"{tmp_path}/b"), unseen=[Skipped(f"{tmp_path}/locked", "permission denied")]
+    )
+    report = report_of(Ingestion("kb", corpus, HashEmbedder(), store).run([str(tmp_path)], prune=True))
+    assert report.removed == 0 and inside in store.indexed()
+
+
+def test_prune_knows_a_folder_by_another_way_to_it(tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (tmp_path / "link").symlink_to(folder)
+    store = MemoryStore()
+    ingest(store, file(f"{folder}/gone"), targets=[str(folder)])
+    corpus = ScriptedCorpus(file(f"{folder}/a"))
+    corpus.discover = lambda _: iter([corpus.files[f"{folder}/a"]])  # type: ignore[method-assign]
+    ingestion = Ingestion("kb", corpus, HashEmbedder(), store)
+    assert report_of(ingestion.run([str(tmp_path / "link")], prune=True)).removed == 1
+
+
 def test_without_prune_nothing_is_forgotten() -> None:
     store = MemoryStore()
     ingest(store, file("/d/a"), file("/d/b"))

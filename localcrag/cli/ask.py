@@ -9,6 +9,7 @@ import click
 
 from localcrag.cli.common import (
     State,
+    Words,
     evaluator_option,
     filter_option,
     json_option,
@@ -28,12 +29,10 @@ NO_ANSWER = 3
 @click.argument("question")
 @kb_option
 @filter_option
-@click.option("--policy", type=click.Choice(list(Policy)), help="Rule that turns grades into an action.")
-@click.option("--grader", type=click.Choice(list(GraderKind)), help="Who judges the passages.")
-@click.option(
-    "--mode", type=click.Choice(list(Mode)), help="Write an answer, or quote the evidence verbatim."
-)
-@click.option("--web", type=click.Choice(list(WebPolicy)), help="May the question be sent to your SearXNG?")
+@click.option("--policy", type=Words(Policy), help="Rule that turns grades into an action.")
+@click.option("--grader", type=Words(GraderKind), help="Who judges the passages.")
+@click.option("--mode", type=Words(Mode), help="Write an answer, or quote the evidence verbatim.")
+@click.option("--web", type=Words(WebPolicy), help="May the question be sent to your SearXNG?")
 @model_option
 @evaluator_option
 @click.option(

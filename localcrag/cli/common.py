@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -71,6 +72,17 @@ model_option = click.option(
 evaluator_option = click.option(
     "--evaluator", metavar="NAME|FILE|none", help="Evaluator that reranks and judges; `none` for none."
 )
+
+
+class Words(click.Choice[str]):
+    """The values of an enumeration, as users write them."""
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        super().__init__([item.value for item in kind])
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self._kind(super().convert(value, param, ctx))
 
 
 def print_json(value: JsonValue) -> None:

@@ -77,7 +77,7 @@ class Steps:
     """Shows a question's events; with ``trace`` every passage with its grade."""
 
     trace: bool
-    answered: bool = field(default=False, init=False)
+    _in_answer: bool = field(default=False, init=False)
 
     @cached_property
     def console(self) -> Console:
@@ -87,10 +87,17 @@ class Steps:
         if shown := _SHOWN.get(type(event)):
             shown(self, event)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, style: str = "dim") -> None:
+        """A line on stderr, below the answer if that has begun."""
         from rich.text import Text
 
-        self.console.print(Text(text, style="dim"))
+        self._end_answer()
+        self.console.print(Text(text, style=style))
+
+    def _end_answer(self) -> None:
+        if self._in_answer:
+            click.echo()
+        self._in_answer = False
 
     def _condensed(self, event: Condensed) -> None:
         self.say(f"understood as: {event.standalone}")
@@ -136,9 +143,7 @@ class Steps:
                 self.say(f"    P={strip.score:.3f}  {snippet(strip.text, '', 100)[0]}")
 
     def _degraded(self, event: Degraded) -> None:
-        from rich.text import Text
-
-        self.console.print(Text(f"degraded: {event.part}: {event.reason}", style="yellow"))
+        self.say(f"degraded: {event.part}: {event.reason}", "yellow")
 
     def _measured(self, event: Measured) -> None:
         if self.trace:
@@ -147,12 +152,11 @@ class Steps:
             self.say(f"{event.stage}: {event.seconds:.2f} s, {cost}")
 
     def _delta(self, event: Delta) -> None:
-        self.answered = True
+        self._in_answer = True
         click.echo(event.text, nl=False)
 
     def _finished(self, event: Finished) -> None:
-        if self.answered:
-            click.echo()
+        self._end_answer()
         self.sources(event.answer)
 
     def sources(self, answer: Answer) -> None:
@@ -160,7 +164,7 @@ class Steps:
         from rich.text import Text
 
         if note := STATUS.get(answer.status):
-            self.console.print(Text(note, style="yellow"))
+            self.say(note, "yellow")
         for citation in answer.citations:
             line = Text(f"[{citation.key}] ", style="bold")
             line.append(
@@ -171,9 +175,7 @@ class Steps:
                 line.append("  (from the web)", style="yellow")
             self.console.print(line)
             quote = snippet(citation.quote, "", 200)[0]
-            self.console.print(
-                Text(f"    characters {citation.start}–{citation.end}: “{quote}”", style="dim")
-            )
+            self.say(f"    characters {citation.start}–{citation.end}: “{quote}”")
 
 
 _SHOWN: Mapping[type[Event], Callable[[Steps, Any], None]] = {

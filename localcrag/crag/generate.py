@@ -146,9 +146,10 @@ def _fitting(inquiry: Inquiry, evidence: list[Evidence]) -> Steps[list[Evidence]
 def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
     if not kept:
         return []
-    floor = NEAR_BEST * max(strip.score for strip in kept)
-    best = sorted(kept, key=lambda strip: -strip.score)[:QUOTES]
-    return [strip for strip in kept if strip in best and strip.score >= floor]
+    ranked = sorted(kept, key=lambda strip: -strip.score)
+    distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
+    best = sorted(distinct.values(), key=lambda strip: -strip.score)[:QUOTES]
+    return [strip for strip in kept if strip in best and strip.score >= NEAR_BEST * ranked[0].score]
 
 
 def _chosen_by_model(inquiry: Inquiry, kept: Sequence[Strip]) -> Steps[list[Strip]]:

@@ -68,7 +68,9 @@ class Loop:
         yield Finished(record.answer(outcome.status, outcome.citations, perf_counter() - started))
 
     def _steps(self, question: str, query: Query) -> Steps[Outcome]:
-        standalone = yield from self._timed("condense", self._condense(question, query))
+        standalone = question
+        if query.history:
+            standalone = yield from self._timed("condense", self._condense(question, query))
         inquiry = Inquiry(self.parts, self.options, standalone, question, query.filter)
         inquiry.untried([standalone])
         search = inquiry.retriever.search([standalone], standalone, query.filter)
@@ -82,8 +84,6 @@ class Loop:
         return (yield from self._timed("generate", self._answer(inquiry, kept)))
 
     def _condense(self, question: str, query: Query) -> Steps[str]:
-        if not query.history:
-            return question
         try:
             standalone = self.parts.model.line(prompts.condense(query.history, question), max_tokens=96)
         except ModelError as error:

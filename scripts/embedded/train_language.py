@@ -16,38 +16,41 @@ from torch import nn
 from . import parallel
 from . import tokenizer as bpe
 from .checkpoint import load, save
-from .data import split_sentences
 from .evaluator import Budget, resumed, snapshot
 from .language_model import LanguageModel, Size
 from .tasks import TaskSampler
 
 ROW = 256
 POOL = 512
-BATCH_TOKENS = 4096
+BATCH_TOKENS = 1280
 _Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 def text_batches(texts: Sequence[str], tokenizer: Tokenizer, rng: random.Random) -> Iterator[_Batch]:
-    """Rows of running text; half of them repeat their own sentences shuffled, so that copying pays.
+    """Rows of running text, and, three times as many, chats whose reply repeats the message.
 
-    Yields ids and weights of shape (BATCH_TOKENS / ROW, ROW).
+    Copying is what a rewriter does, and what a young transformer learns last: half of the messages are
+    words of the text in random order, so that nothing but copying predicts the reply (induction heads,
+    arXiv 2209.11895). Yields ids and weights of shape (rows, longest row).
     """
-    rows: list[list[int]] = []
     end = tokenizer.token_to_id(bpe.END)
     while True:
-        text = rng.choice(texts)
-        at = rng.randrange(max(1, len(text) - 1200))
-        piece = text[at : at + 1200]
-        if rng.random() < 0.5:
-            sentences = list(split_sentences(piece[:480]))
-            again = rng.sample(sentences, len(sentences))
-            piece = " ".join([*sentences, *again, *rng.sample(sentences, len(sentences))])
-        ids = bpe.plain(tokenizer, piece)[: ROW - 1]
-        if len(ids) >= ROW // 2:
-            rows.append([*ids, end])
-        if len(rows) == BATCH_TOKENS // ROW:
-            yield _padded(rows, [[1.0] * len(r) for r in rows])
-            rows = []
+        rows: list[tuple[list[int], list[float]]] = []
+        for _ in range(POOL):
+            text = rng.choice(texts)
+            at = rng.randrange(max(1, len(text) - 600))
+            piece = text[at : at + 600].split()[1:-1]
+            if rng.random() < 0.25:
+                ids = [*bpe.plain(tokenizer, " ".join(piece))[: ROW - 1], end]
+                rows.append((ids, [1.0] * len(ids)))
+                continue
+            piece = piece[: rng.randint(3, 24)]
+            if rng.random() < 0.5:
+                rng.shuffle(piece)
+            start = bpe.chat(tokenizer, " ".join(piece))
+            reply = [*bpe.plain(tokenizer, " ".join(piece)), end]
+            rows.append(([*start, *reply], [0.1] * len(start) + [1.0] * len(reply)))
+        yield from _by_length(rows, rng)
 
 
 def task_batches(sampler: TaskSampler, tokenizer: Tokenizer, rng: random.Random) -> Iterator[_Batch]:
@@ -60,16 +63,21 @@ def task_batches(sampler: TaskSampler, tokenizer: Tokenizer, rng: random.Random)
             start = bpe.chat(tokenizer, item.message)
             reply = [*bpe.plain(tokenizer, item.reply), end]
             worth = [0.0] * len(start) + [1.0] * len(reply)
-            rows.append(([*start, *reply][: ROW * 2], worth[: ROW * 2]))
-        rows.sort(key=lambda row: len(row[0]))
-        batches: list[list] = [[]]
-        for row in rows:
-            if (len(batches[-1]) + 1) * len(row[0]) > BATCH_TOKENS:
-                batches.append([])
-            batches[-1].append(row)
-        rng.shuffle(batches)
-        for batch in batches:
-            yield _padded([ids for ids, _ in batch], [worth for _, worth in batch])
+            rows.append(([*start, *reply][: 2 * ROW], worth[: 2 * ROW]))
+        yield from _by_length(rows, rng)
+
+
+def _by_length(rows: list[tuple[list[int], list[float]]], rng: random.Random) -> Iterator[_Batch]:
+    """Batches of rows of neighbouring length, in random order."""
+    rows.sort(key=lambda row: len(row[0]))
+    batches: list[list[tuple[list[int], list[float]]]] = [[]]
+    for row in rows:
+        if (len(batches[-1]) + 1) * len(row[0]) > BATCH_TOKENS:
+            batches.append([])
+        batches[-1].append(row)
+    rng.shuffle(batches)
+    for batch in batches:
+        yield _padded([ids for ids, _ in batch], [worth for _, worth in batch])
 
 
 def _padded(rows: Sequence[list[int]], worth: Sequence[list[float]]) -> _Batch:

@@ -48,7 +48,7 @@ def test_what_the_documents_do_not_answer_is_said_and_exits_3(run: Run) -> None:
 def test_jsonl_prints_the_events_and_ends_with_the_answer(run: Run) -> None:
     events = run("ask", QUESTION, "--jsonl").lines
     names = [event["event"] for event in events]
-    assert names[0] == "measured" and names[-1] == "finished"
+    assert names[0] == "retrieved" and names[-1] == "finished"
     assert {"retrieved", "reranked", "graded", "decided", "refined", "delta", "verified"} <= set(names)
     assert events[-1]["answer"] == "".join(e["text"] for e in events if e["event"] == "delta").strip()
 

@@ -1,0 +1,86 @@
+"""Graders: strict verdicts, calibrated confidences, and errors that stay errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from localcrag.crag.grade import EvaluatorGrader, FusedGrader, Fusion, Grader, YesNoGrader
+from localcrag.crag.remember import RememberingEvaluator
+from localcrag.errors import ConstraintError
+from localcrag.types import Choice, Hit, Thresholds, Verdict
+from tests.crag.values import passage
+from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
+
+BOUNDS = Thresholds(upper=0.7, lower=0.3)
+HITS = [
+    Hit(passage("good text"), 1.0, 0.8),
+    Hit(passage("bad text"), 0.5, 0.1),
+    Hit(passage("odd text"), 0.2),
+]
+
+
+def choose(prompt: str, _options: Sequence[str]) -> Sequence[float] | Exception:
+    if "odd text" in prompt:
+        return ConstraintError("broken")
+    return [0.8, 0.2] if "good text" in prompt else [0.1, 0.9]
+
+
+def verdicts(grader: Grader) -> list[Verdict]:
+    return [grade.verdict for grade in grader.grade("q?", HITS)]
+
+
+def test_yes_no_takes_the_models_word_and_its_probability() -> None:
+    grades = YesNoGrader(ScriptedModel(choose=choose), BOUNDS).grade("q?", HITS)
+    assert [g.verdict for g in grades] == [Verdict.YES, Verdict.NO, Verdict.ERROR]
+    assert [g.confidence for g in grades] == [pytest.approx(0.8), pytest.approx(0.1), None]
+    assert grades[2].reason == "broken"
+    assert [g.hit for g in grades] == HITS
+
+
+def test_a_choice_that_is_neither_yes_nor_no_is_an_error() -> None:
+    class Free(ScriptedModel):
+        def choose(self, prompts: object, options: object) -> list[Choice | Exception]:
+            return [Choice("Yes.", (0.9, 0.1))] * len(HITS)
+
+    assert verdicts(YesNoGrader(Free(), BOUNDS)) == [Verdict.ERROR] * 3
+
+
+def test_the_evaluator_says_yes_from_its_upper_bound_on() -> None:
+    scores = {"good text": 0.7, "bad text": 0.69, "odd text": 0.0}
+    grader = EvaluatorGrader(ScriptedEvaluator(lambda _, text: scores[text]), BOUNDS)
+    assert verdicts(grader) == [Verdict.YES, Verdict.NO, Verdict.NO]
+
+
+def test_fusion_is_a_logistic_regression_of_both_judges_and_the_similarity() -> None:
+    fusion = Fusion(evaluator=1.0, model=0.5, similarity=2.0, bias=-1.0)
+    z = math.log(0.6 / 0.4) + 0.5 * math.log(0.8 / 0.2) + 2.0 * 0.8 - 1.0
+    assert fusion(0.6, 0.8, 0.8) == pytest.approx(1 / (1 + math.exp(-z)))
+    assert 0.0 <= fusion(0.0, 0.0, -1.0) < fusion(1.0, 1.0, 1.0) <= 1.0
+
+
+def test_fused_grades_use_both_and_fail_where_one_fails() -> None:
+    evaluator = ScriptedEvaluator(lambda _, text: 0.9 if "good" in text else 0.2)
+    grader = FusedGrader(ScriptedModel(choose=choose), evaluator, Fusion(1.0, 1.0, 0.0, 0.0), BOUNDS)
+    grades = grader.grade("q?", HITS)
+    assert [g.verdict for g in grades] == [Verdict.YES, Verdict.NO, Verdict.ERROR]
+    assert grades[0].confidence == pytest.approx(0.9 * 0.8 / (0.9 * 0.8 + 0.1 * 0.2))
+
+
+def test_no_hits_ask_nobody() -> None:
+    model = ScriptedModel(choose=choose)
+    assert YesNoGrader(model, BOUNDS).grade("q?", []) == []
+    assert model.asked == []
+
+
+def test_no_pair_is_read_twice() -> None:
+    inner = ScriptedEvaluator(lambda query, text: len(text) / 100)
+    evaluator = RememberingEvaluator(inner)
+    first = evaluator.score("q", ["aa", "bbb", "aa"])
+    again = evaluator.score("q", ["bbb", "cccc"])
+    assert (first, again) == ([0.02, 0.03, 0.02], [0.03, 0.04])
+    assert inner.asked == [("q", ("aa", "bbb")), ("q", ("cccc",))]
+    evaluator.score("another", ["aa"])
+    assert inner.asked[-1] == ("another", ("aa",))
