@@ -161,6 +161,7 @@ class KnowledgeBase:
         """The best ``k`` passages. Raises UnknownKnowledgeBase, FilterError, UsageError."""
         text, where = checked(query), parse(filter) if filter else None
         store = self._store()
+        self.models.warm(store.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
         retriever = Retriever(store, self.models.embedder, self.models.evaluator, k, candidates)
         steps = retriever.search([text], text, where)
@@ -199,7 +200,7 @@ class KnowledgeBase:
         text = checked(question)
         where = parse(given.filter) if given.filter else None
         store = self._store()
-        self.models.warm(store.warm)
+        self.models.warm(store.warm, answering=True)
         loop = Loop(self._parts(store, given, text), self._options(given))
         return loop.run(Query(text, tuple(given.history), where))
 

@@ -78,15 +78,17 @@ class Models:
 
         return self.language_file.parent == embedded_folder()
 
-    def warm(self, *others: Callable[[], object]) -> None:
-        """Load what a question needs, libraries side by side, together with ``others``."""
+    def warm(self, *others: Callable[[], object], answering: bool) -> None:
+        """Load what a search needs, or an answer, side by side, together with ``others``."""
         with ThreadPoolExecutor(3) as pool:
-            loads = [pool.submit(load) for load in (self._load_llama, self.embedder.warm, *others)]
+            llama = pool.submit(self._load_llama, answering)
+            loads = [llama, *(pool.submit(load) for load in (self.embedder.warm, *others))]
         for load in loads:
             load.result()
 
-    def _load_llama(self) -> None:
-        self.language.load()
+    def _load_llama(self, answering: bool) -> None:
+        if answering:
+            self.language.load()
         if self.evaluator:
             self.evaluator.load()
 

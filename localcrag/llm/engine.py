@@ -12,14 +12,13 @@ The constructor is light; the file is looked at and loaded on first use, or by `
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError, ModelFileError
-from localcrag.llm.gguf import GgufInfo, require_generator
+from localcrag.llm.gguf import require_generator
+from localcrag.llm.lazy import LazyModel
 from localcrag.types import Choice, Finish, Prompt, Tokens
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ _BATCH, _STEP = 2048, 512  # tokens handed to llama.cpp at once, and computed at
 _MIN_ANSWER = 16  # tokens that must be free for a stream to begin
 
 
-class LlamaCppModel:
+class LlamaCppModel(LazyModel["_Parts"]):
     """A :class:`~localcrag.protocols.LanguageModel` over one GGUF file.
 
     ``context`` is the window in tokens that memory is taken for, at most what the model was trained
@@ -56,28 +55,14 @@ class LlamaCppModel:
         temperature: float = 0.0,
         cache_dir: Path | None = None,
     ) -> None:
-        self._path = Path(path)
+        super().__init__(path, require_generator)
         self._asked, self._threads, self._gpu_layers = context, threads, gpu_layers
         self._seed, self._temperature, self._cache_dir = seed, temperature, cache_dir
-        self._lock = threading.RLock()
-        self._info: GgufInfo | None = None
-        self._parts: _Parts | None = None
         self._generated = 0
         self._before = Tokens()
         self.last_finish = Finish.STOP
 
     # ------------------------------------------------------------------------------- lifecycle
-
-    @property
-    def info(self) -> GgufInfo:
-        """What the file says of itself. Raises ModelNotFound, ModelFileError."""
-        if self._info is None:
-            self._info = require_generator(self._path)
-        return self._info
-
-    @property
-    def name(self) -> str:
-        return self.info.name
 
     @property
     def context(self) -> int:
@@ -92,32 +77,8 @@ class LlamaCppModel:
         read = parts.context.evaluated - parts.cells.extended if parts else 0
         return self._before + Tokens(read, self._generated)
 
-    def load(self) -> None:
-        """Load the model now. Raises ModelNotFound, ModelFileError, ModelError."""
-        with self._lock:
-            self._loaded()
-
-    def close(self) -> None:
-        """Free the model's memory; the next use loads it again."""
-        with self._lock:
-            self._before, self._generated = self.tokens, 0
-            parts, self._parts = self._parts, None
-            if parts:
-                parts.context.close()
-                parts.model.close()
-
-    def __enter__(self) -> LlamaCppModel:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _loaded(self) -> _Parts:
-        if self._parts is None:
-            self._parts = self._load()
-        return self._parts
+    def _settle(self) -> None:
+        self._before, self._generated = self.tokens, 0
 
     def _load(self) -> _Parts:
         from localcrag.llm.cells import Cells

@@ -9,14 +9,13 @@ public reranker GGUF can take its place: the pair is put together as llama.cpp's
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 from localcrag.errors import ModelError
-from localcrag.llm.gguf import GgufInfo, require_evaluator
+from localcrag.llm.gguf import require_evaluator
+from localcrag.llm.lazy import LazyModel
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _PAIRS = 32  # at most, side by side in one step
 _STEP = 1024  # tokens of one step, at least one pair of the model's whole window
 
 
-class LlamaCppEvaluator:
+class LlamaCppEvaluator(LazyModel["_Parts"]):
     """An :class:`~localcrag.protocols.Evaluator` over one GGUF file; loads on first use.
 
     A pair that is longer than the model's window loses the end of its text, then of its query.
@@ -34,22 +33,9 @@ class LlamaCppEvaluator:
     """
 
     def __init__(self, path: Path | str, *, threads: int | None = None, gpu_layers: int = 0) -> None:
-        self._path, self._threads, self._gpu_layers = Path(path), threads, gpu_layers
-        self._lock = threading.RLock()
-        self._info: GgufInfo | None = None
-        self._parts: _Parts | None = None
+        super().__init__(path, require_evaluator)
+        self._threads, self._gpu_layers = threads, gpu_layers
         self._before = 0
-
-    @property
-    def info(self) -> GgufInfo:
-        """What the file says of itself. Raises ModelNotFound, ModelFileError."""
-        if self._info is None:
-            self._info = require_evaluator(self._path)
-        return self._info
-
-    @property
-    def name(self) -> str:
-        return self.info.name
 
     @property
     def thresholds(self) -> Thresholds:
@@ -60,28 +46,6 @@ class LlamaCppEvaluator:
     @property
     def tokens(self) -> Tokens:
         return Tokens(self._before + (self._parts.context.evaluated if self._parts else 0))
-
-    def load(self) -> None:
-        """Load the model now. Raises ModelNotFound, ModelFileError, ModelError."""
-        with self._lock:
-            self._loaded()
-
-    def close(self) -> None:
-        """Free the model's memory; the next use loads it again."""
-        with self._lock:
-            self._before = self.tokens.evaluated
-            parts, self._parts = self._parts, None
-            if parts:
-                parts.context.close()
-                parts.model.close()
-
-    def __enter__(self) -> LlamaCppEvaluator:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.close()
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """P(the text answers the query) for each text, in [0, 1]. Raises ModelError."""
@@ -110,10 +74,8 @@ class LlamaCppEvaluator:
             )
         return numbers
 
-    def _loaded(self) -> _Parts:
-        if self._parts is None:
-            self._parts = self._load()
-        return self._parts
+    def _settle(self) -> None:
+        self._before = self.tokens.evaluated
 
     def _load(self) -> _Parts:
         from localcrag.llm.runtime import Context, Model, Room, default_threads

@@ -81,11 +81,15 @@ class LanguageModel(nn.Module):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Normal weights; what adds to the stream is scaled down by its depth (GPT-2)."""
+        """Normal weights of about 1 / sqrt(width), so that a copied embedding is a confident prediction.
+
+        What adds to the stream is scaled down by its depth (GPT-2).
+        """
+        std = 0.75 * self.size.width**-0.5
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:
                 deep = name.endswith(("attn_output.weight", "ffn_down.weight"))
-                nn.init.normal_(parameter, std=0.02 / (2 * self.size.layers) ** 0.5 if deep else 0.02)
+                nn.init.normal_(parameter, std=std / (2 * self.size.layers) ** 0.5 if deep else std)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """States (n, tokens, width) for ids (n, tokens)."""

@@ -125,7 +125,7 @@ def _pretrain_worker(rank: int, job: Job) -> None:
     texts = list(islice(read_texts(job.data), rank, None, _SAMPLE_EVERY))
     model = LanguageModel(Size(words.get_vocab_size())).to(job.device)
     batches = train_language.text_batches(texts, words, random.Random(time.time_ns() + rank))
-    budget = evaluator.Budget(job.minutes, 1.5e-3)
+    budget = evaluator.Budget(job.minutes, 2e-3)
     train_language.train(model, batches, budget, job.language_model("pretrain"), _reporter(rank))
 
 
@@ -144,7 +144,7 @@ def _tasks_worker(rank: int, job: Job) -> None:
     sampler = TaskSampler(train, _unseen(read_questions(job.data), held_out), _mined(job, rng.random()), rng)
     model = train_language.restored(job.language_model("pretrain")).to(job.device)
     batches = train_language.task_batches(sampler, words, rng)
-    budget = evaluator.Budget(job.minutes, 1e-3)
+    budget = evaluator.Budget(job.minutes, 1.5e-3)
     train_language.train(model, batches, budget, job.language_model("tasks"), _reporter(rank))
 
 

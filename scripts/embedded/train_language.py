@@ -27,7 +27,7 @@ _Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 def text_batches(texts: Sequence[str], tokenizer: Tokenizer, rng: random.Random) -> Iterator[_Batch]:
-    """Rows of running text, and, three times as many, chats whose reply repeats the message.
+    """Rows of running text, and, six times as many, chats whose reply repeats the message.
 
     Copying is what a rewriter does, and what a young transformer learns last: half of the messages are
     words of the text in random order, so that nothing but copying predicts the reply (induction heads,
@@ -40,7 +40,7 @@ def text_batches(texts: Sequence[str], tokenizer: Tokenizer, rng: random.Random)
             text = rng.choice(texts)
             at = rng.randrange(max(1, len(text) - 600))
             piece = text[at : at + 600].split()[1:-1]
-            if rng.random() < 0.25:
+            if rng.random() < 0.15:
                 ids = [*bpe.plain(tokenizer, " ".join(piece))[: ROW - 1], end]
                 rows.append((ids, [1.0] * len(ids)))
                 continue
@@ -49,7 +49,7 @@ def text_batches(texts: Sequence[str], tokenizer: Tokenizer, rng: random.Random)
                 rng.shuffle(piece)
             start = bpe.chat(tokenizer, " ".join(piece))
             reply = [*bpe.plain(tokenizer, " ".join(piece)), end]
-            rows.append(([*start, *reply], [0.1] * len(start) + [1.0] * len(reply)))
+            rows.append(([*start, *reply], [0.0] * len(start) + [1.0] * len(reply)))
         yield from _by_length(rows, rng)
 
 

@@ -19,11 +19,11 @@ from localcrag.types import (
     Indexed,
     Meta,
     Page,
-    Passage,
     Thresholds,
     Turn,
     WebResult,
 )
+from tests.fakes.corpus import ScriptedCorpus
 from tests.fakes.index import HashEmbedder, MemoryStore
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 from tests.fakes.web import FakeFetcher, FakeSearch
@@ -32,30 +32,8 @@ E = TypeVar("E", bound=Event)
 BOUNDS = Thresholds(upper=0.7, lower=0.3)
 
 
-def split(document: Document) -> list[Passage]:
-    """One passage a paragraph."""
-    passages: list[Passage] = []
-    for page in document.pages:
-        at = 0
-        for paragraph in page.text.split("\n\n"):
-            start = page.text.index(paragraph, at)
-            at = start + len(paragraph)
-            passages.append(
-                Passage(
-                    id=f"{document.source}#{len(passages)}",
-                    document=document.hash,
-                    source=document.source,
-                    title=document.title,
-                    heading="",
-                    page=page.number,
-                    start=start,
-                    end=at,
-                    text=paragraph,
-                    ordinal=len(passages),
-                    meta=document.meta,
-                )
-            )
-    return passages
+split = ScriptedCorpus().split
+"""One passage a paragraph."""
 
 
 def store_of(documents: Mapping[str, str], meta: Meta = NO_META) -> MemoryStore:
