@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,9 +80,9 @@ class Models:
 
     def warm(self, *others: Callable[[], object], answering: bool) -> None:
         """Load what a search needs, or an answer, side by side, together with ``others``."""
-        with ThreadPoolExecutor(3) as pool:
-            llama = pool.submit(self._load_llama, answering)
-            loads = [llama, *(pool.submit(load) for load in (self.embedder.warm, *others))]
+        work = (partial(self._load_llama, answering), self.embedder.warm, *others)
+        with ThreadPoolExecutor(len(work)) as pool:
+            loads = [pool.submit(load) for load in work]
         for load in loads:
             load.result()
 
