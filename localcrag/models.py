@@ -80,7 +80,7 @@ class Models:
 
     def warm(self, *others: Callable[[], object], answering: bool) -> None:
         """Load what a search needs, or an answer, side by side, together with ``others``."""
-        work = (partial(self._load_llama, answering), self.embedder.warm, *others)
+        work: list[Callable[[], object]] = [partial(self._load_llama, answering), self.embedder.warm, *others]
         with ThreadPoolExecutor(len(work)) as pool:
             loads = [pool.submit(load) for load in work]
         for load in loads:

@@ -15,6 +15,8 @@ from .retrieval import Bm25, fuse, hit_at, ndcg_at, rank_of, top
 
 DEPTH = 24
 GRADED = 8
+UNANSWERABLE = 0.2
+"""The share of questions that no passage answers, in the collections that have such."""
 _LONGEST = 1100
 
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -82,7 +84,10 @@ def _collection(name, sets, size, train, held_out, questions, seed) -> Collectio
     rng.shuffle(others)
     every = list(dict.fromkeys([*passages, *others[: max(0, size - len(passages))]]))
     place = {text: i for i, text in enumerate(every)}
-    asked = asked[:questions]
+    answered = [e for e in asked if e.relevant]
+    unanswered = [e for e in asked if not e.relevant]
+    share = int(questions * UNANSWERABLE) if unanswered else 0
+    asked = [*answered[: questions - share], *unanswered[:share]]
     right = [place[_cut(e)] if e.relevant else None for e in asked]
     return Collection(name, every, [e.question for e in asked], right)
 
@@ -173,6 +178,7 @@ RULES: dict[str, Callable[[Judged], np.ndarray]] = {
     "sentence, z + 0.5 z(fused)": lambda j: _z(j.sentence) + 0.5 * _z(_fused_prior(j)),
     "whole + sentence, z + 0.3 z(fused)": lambda j: _z(j.whole + j.sentence) + 0.3 * _z(_fused_prior(j)),
     "whole + sentence, z + 0.5 z(fused)": lambda j: _z(j.whole + j.sentence) + 0.5 * _z(_fused_prior(j)),
+    "whole + sentence, rank-fused": lambda j: _reciprocal(j.whole + j.sentence) + _fused_prior(j),
 }
 """Ways to order the candidates; the fused order is the prior."""
 
