@@ -52,7 +52,7 @@ class YesNoGrader:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorGrader:
-    """The evaluator's probability alone; yes from ``thresholds.upper`` on."""
+    """The evaluator's probability alone; yes from one half on."""
 
     evaluator: Evaluator
     thresholds: Thresholds
@@ -60,7 +60,7 @@ class EvaluatorGrader:
 
     def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
         scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
-        return [_judged(hit, p, self.thresholds) for hit, p in zip(hits, scores, strict=True)]
+        return [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Fusion:
 
     def __call__(self, p_evaluator: float, p_model: float, similarity: float) -> float:
         """P(relevant), in [0, 1]."""
-        z = self.evaluator * _logit(p_evaluator) + self.model * _logit(p_model)
+        z = self.evaluator * log_odds(p_evaluator) + self.model * log_odds(p_model)
         return _sigmoid(z + self.similarity * similarity + self.bias)
 
 
@@ -102,7 +102,7 @@ class FusedGrader:
         if isinstance(choice, Exception):
             return Grade(hit, Verdict.ERROR, None, str(choice))
         p = self.fusion(score, choice.probabilities[0], hit.similarity or 0.0)
-        return _judged(hit, p, self.thresholds)
+        return _judged(hit, p)
 
 
 def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choice | Exception]:
@@ -119,11 +119,12 @@ def _checked(choice: Choice | Exception) -> Choice | Exception:
     return choice
 
 
-def _judged(hit: Hit, p: float, thresholds: Thresholds) -> Grade:
-    return Grade(hit, Verdict.YES if p >= thresholds.upper else Verdict.NO, p)
+def _judged(hit: Hit, p: float) -> Grade:
+    return Grade(hit, Verdict.YES if p >= 0.5 else Verdict.NO, p)
 
 
-def _logit(p: float, floor: float = 1e-4) -> float:
+def log_odds(p: float, floor: float = 1e-4) -> float:
+    """log(p / (1 - p)), with p kept ``floor`` away from 0 and 1."""
     p = min(max(p, floor), 1 - floor)
     return math.log(p / (1 - p))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean, pstdev
 
+from localcrag.crag.grade import log_odds
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter
 from localcrag.protocols import Embedder, Evaluator, PassageStore
@@ -12,6 +14,8 @@ from localcrag.types import Hit
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
+FOUND_WEIGHT = 0.3
+"""Weight of the search beside the evaluator, the best of those that `scripts/eval_embedded` compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,22 @@ def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 
 def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator) -> list[Hit]:
-    """The hits in the order of the evaluator's judgement fused with their rank."""
-    scores = evaluator.score(question, [hit.passage.text for hit in hits])
-    judged = sorted(range(len(hits)), key=lambda i: -scores[i])
-    by_score = {i: rank for rank, i in enumerate(judged, 1)}
-    fused = [1 / (RRF_K + by_score[i]) + 1 / (RRF_K + rank) for rank, i in enumerate(range(len(hits)), 1)]
-    order = sorted(range(len(hits)), key=lambda i: -fused[i])
-    return [replace(hits[i], score=fused[i]) for i in order]
+    """The hits by the evaluator's judgement of the whole passage, with some weight on how they were found.
+
+    The score is z(log-odds of P) + 0.3 · z(score of the search), where z takes away the mean of
+    these hits and divides by their deviation.
+    """
+    judged = [log_odds(p) for p in evaluator.score(question, [hit.passage.text for hit in hits])]
+    found = standardized([hit.score for hit in hits])
+    scores = [z + FOUND_WEIGHT * f for z, f in zip(standardized(judged), found, strict=True)]
+    order = sorted(range(len(hits)), key=lambda i: -scores[i])
+    return [replace(hits[i], score=scores[i]) for i in order]
+
+
+def standardized(values: Sequence[float]) -> list[float]:
+    """z-scores: mean 0 and deviation 1; all 0 where the values are all the same."""
+    mean, deviation = fmean(values), pstdev(values)
+    return [(value - mean) / deviation if deviation else 0.0 for value in values]
 
 
 def distinct(hits: Sequence[Hit]) -> list[Hit]:

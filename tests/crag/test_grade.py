@@ -48,8 +48,8 @@ def test_a_choice_that_is_neither_yes_nor_no_is_an_error() -> None:
     assert verdicts(YesNoGrader(Free(), BOUNDS)) == [Verdict.ERROR] * 3
 
 
-def test_the_evaluator_says_yes_from_its_upper_bound_on() -> None:
-    scores = {"good text": 0.7, "bad text": 0.69, "odd text": 0.0}
+def test_the_evaluator_says_yes_from_one_half_on() -> None:
+    scores = {"good text": 0.5, "bad text": 0.49, "odd text": 0.0}
     grader = EvaluatorGrader(ScriptedEvaluator(lambda _, text: scores[text]), BOUNDS)
     assert verdicts(grader) == [Verdict.YES, Verdict.NO, Verdict.NO]
 

@@ -1,0 +1,69 @@
+"""Retrieval: what is searched, what is reranked, and in which order it goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.retrieve import Retriever, distinct, fuse, rerank, standardized
+from localcrag.events import Event, Reranked, Retrieved
+from localcrag.types import Hit
+from tests.crag.values import passage
+from tests.crag.world import store_of
+from tests.fakes.index import HashEmbedder
+from tests.fakes.llm import ScriptedEvaluator
+
+
+def hit(text: str, score: float) -> Hit:
+    return Hit(passage(text, id=text), score)
+
+
+def run(retriever: Retriever, *queries: str) -> tuple[list[Event], list[Hit]]:
+    steps, events = retriever.search(queries, "the question"), []
+    while True:
+        try:
+            events.append(next(steps))
+        except StopIteration as stop:
+            return events, stop.value
+
+
+def test_the_evaluator_may_overturn_the_search_and_the_search_breaks_ties() -> None:
+    found = [hit("a", 1.0), hit("b", 0.9), hit("c", 0.8)]
+    best_last = ScriptedEvaluator(lambda _, text: {"a": 0.1, "b": 0.1, "c": 0.9}[text])
+    assert [h.passage.text for h in rerank("q", found, best_last)] == ["c", "a", "b"]
+    undecided = ScriptedEvaluator(lambda *_: 0.5)
+    assert [h.passage.text for h in rerank("q", found, undecided)] == ["a", "b", "c"]
+
+
+def test_standardized_values_have_mean_0_and_deviation_1() -> None:
+    assert standardized([1.0, 2.0, 3.0]) == pytest.approx([-1.2247, 0.0, 1.2247], abs=1e-4)
+    assert standardized([5.0, 5.0]) == [0.0, 0.0]
+
+
+def test_ranked_lists_are_fused_by_reciprocal_rank() -> None:
+    a, b, c = hit("a", 9.0), hit("b", 8.0), hit("c", 7.0)
+    fused = fuse([[a, b], [b, c]])
+    assert [h.passage.text for h in fused] == ["b", "a", "c"]
+    assert fused[0].score == pytest.approx(1 / 62 + 1 / 61)
+
+
+def test_copies_of_one_text_are_one_hit() -> None:
+    assert distinct([hit("same  text", 3.0), hit("same text", 2.0), hit("other", 1.0)]) == [
+        hit("same  text", 3.0),
+        hit("other", 1.0),
+    ]
+
+
+def test_with_an_evaluator_a_wider_search_is_narrowed() -> None:
+    store = store_of({f"/{n}.txt": f"word {n}" for n in range(10)})
+    evaluator = ScriptedEvaluator(lambda _, text: 0.9 if text == "word 7" else 0.1)
+    events, hits = run(Retriever(store, HashEmbedder(), evaluator, passages=3, candidates=8), "word 1")
+    assert [type(event) for event in events] == [Retrieved, Reranked]
+    assert len(evaluator.asked[0][1]) == 8 and evaluator.asked[0][0] == "the question"
+    assert len(hits) == 3
+
+
+def test_without_one_the_search_stands() -> None:
+    store = store_of({f"/{n}.txt": f"word {n}" for n in range(10)})
+    events, hits = run(Retriever(store, HashEmbedder(), None, passages=3, candidates=8), "word 1")
+    assert [type(event) for event in events] == [Retrieved]
+    assert hits == list(events[0].hits) and hits[0].passage.text == "word 1"  # type: ignore[attr-defined]
