@@ -219,7 +219,7 @@ class KnowledgeBase:
             tokenizer=self.models.embedder.tokenizer_file(),
             passage_tokens=limits.passage_tokens,
             max_bytes=limits.max_size_mb * 1024 * 1024,
-            fetch_url=None if self.settings.offline else self._fetch,
+            fetch_url=self._fetch,
         )
 
     def _fetch(self, url: str) -> tuple[bytes, str]:

@@ -77,5 +77,6 @@ def test_offline_the_web_and_addresses_are_refused(folder: Path, tmp_path: Path)
         [*command, "ingest", "https://example.org/a.html", "--json"], capture_output=True, text=True
     )
     assert done.returncode == 1
-    assert json.loads(done.stdout)["skipped"][0]["source"] == "https://example.org/a.html"
+    [skipped] = json.loads(done.stdout)["skipped"]
+    assert skipped["source"] == "https://example.org/a.html" and "offline" in skipped["reason"]
     assert not (tmp_path / "home" / "egress.jsonl").exists()
