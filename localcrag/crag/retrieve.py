@@ -64,11 +64,11 @@ def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator) -> list[Hit]:
     """The hits by the evaluator's judgement of the whole passage, with some weight on how they were found.
 
-    The score is z(log-odds of P) + 0.3 · z(score of the search), where z takes away the mean of
-    these hits and divides by their deviation.
+    The score is z(log-odds of P) + 0.3 · z(1 / (60 + rank)), where z takes away the mean of these
+    hits and divides by their deviation.
     """
     judged = [log_odds(p) for p in evaluator.score(question, [hit.passage.text for hit in hits])]
-    found = standardized([hit.score for hit in hits])
+    found = standardized([1 / (RRF_K + rank) for rank in range(1, len(hits) + 1)])
     scores = [z + FOUND_WEIGHT * f for z, f in zip(standardized(judged), found, strict=True)]
     order = sorted(range(len(hits)), key=lambda i: -scores[i])
     return [replace(hits[i], score=scores[i]) for i in order]

@@ -27,7 +27,11 @@ _PRONOUNS = ("it", "it", "it", "this", "that", "they", "them", "he", "she")
 
 @dataclass(frozen=True)
 class Item:
-    """A task's name, its message and the reply."""
+    """A task's name, its message and the reply.
+
+    A line begins with a space: its first word then has the token that it has inside the message, and can
+    be copied like the others.
+    """
 
     task: str
     message: str
@@ -82,7 +86,7 @@ class TaskSampler:
 
     def _rewrite(self) -> Item:
         said, target = self._chatter.wrap(self._rng.choice(self._questions))
-        return Item("rewrite", rewrite_message(said), target)
+        return Item("rewrite", rewrite_message(said), f" {target}")
 
     def _grade(self) -> Item:
         group = self._groups.draw()
@@ -103,7 +107,7 @@ class TaskSampler:
         """Two questions of one article that share a name: the second one loses it to a pronoun."""
         (first, _), (second, name) = self._pair_with_shared_name()
         if self._rng.random() < 0.12:
-            return Item("condense", condense_message([("user", first)], second), second)
+            return Item("condense", condense_message([("user", first)], second), f" {second}")
         follow = re.sub(
             rf"(?:\bthe )?{re.escape(name)}(?:['’]s)?", self._rng.choice(_PRONOUNS), second, count=1
         )
@@ -111,7 +115,7 @@ class TaskSampler:
         history = [("user", first)]
         if self._rng.random() < 0.4:
             history.append(("assistant", self._rng.choice(["The documents do not answer this.", f"{name}."])))
-        return Item("condense", condense_message(history, follow), second)
+        return Item("condense", condense_message(history, follow), f" {second}")
 
     def _pair_with_shared_name(self) -> tuple[tuple[str, str], tuple[str, str]]:
         named = self._named[self._rng.choice(self._documents)]
