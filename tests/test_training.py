@@ -18,9 +18,9 @@ pytest.importorskip("sklearn")
 
 ROOT = Path(__file__).parents[1]
 TOWNS = {
-    "Warsaw": "Vistula", "Lyon": "Rhone", "Vienna": "Danube", "Cologne": "Rhine", "Turin": "Po", "Porto": "Douro",
-    "Prague": "Vltava", "Seville": "Guadalquivir", "Dresden": "Elbe", "Bordeaux": "Garonne", "Basel": "Rhine",
-    "Steam engine": "Thames",
+    "Warsaw": "Vistula", "Lyon": "Rhone", "Vienna": "Danube", "Cologne": "Rhine", "Turin": "Po",
+    "Porto": "Douro", "Prague": "Vltava", "Seville": "Guadalquivir", "Dresden": "Elbe", "Basel": "Rhine",
+    "Bordeaux": "Garonne", "Steam engine": "Thames",
 }  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_fine_tunes_on_a_users_own_file(trained: Path, tmp_path: Path) -> None:
     lines = [
         {"question": f"Where is {town}?", "passage": f"{name} lies on the {river}.", "relevant": name == town}
         for town in TOWNS
-        for name, river in list(TOWNS.items())[:6]
+        for name, river in TOWNS.items()
     ]
     data = tmp_path / "own.jsonl"
     data.write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -13,7 +13,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-PRECISION_ABOVE_UPPER = 0.9
+PRECISION_ABOVE_UPPER = 0.8
+"""By labels that name one passage per question. Of the 24 highest apparent errors, read by hand, about four
+in ten do help to answer, so that the precision meant is about 0.9."""
 MISSED_BELOW_LOWER = 0.1
 
 
@@ -46,7 +48,7 @@ class Fusion:
 
 
 def thresholds(p: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """(upper, lower): 90 % precision at or above upper, 10 % of the relevant below lower."""
+    """(upper, lower): enough precision at or above upper, 10 % of the relevant below lower."""
     order = np.argsort(-p)
     precision = np.cumsum(labels[order]) / np.arange(1, len(p) + 1)
     good = np.flatnonzero(precision >= PRECISION_ABOVE_UPPER)

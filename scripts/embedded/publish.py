@@ -27,8 +27,8 @@ _EVALUATOR_WORDS = (
     "all-MiniLM-L6-v2 (Apache-2.0)."
 )
 _LANGUAGE_MODEL_WORDS = (
-    "Tiny LLaMA trained from scratch: turns a chatty question into one line of keywords, completes follow-up "
-    "questions, and gives a weak yes/no grade. It does not write answers."
+    "Tiny LLaMA trained from scratch, a placeholder of the right form: its keyword lines and yes/no grades "
+    "are weak, and it does not write answers. Use any instruction-tuned GGUF instead where you can."
 )
 
 
@@ -114,7 +114,7 @@ def _publish_language_model(
     export_language_model(job, path, evaluate.fusion_of(graded))
 
 
-def export_language_model(job: Job, path: Path, fusion: Fusion | None, kind: str = "q8_0") -> None:
+def export_language_model(job: Job, path: Path, fusion: Fusion | None, kind: str = "f16") -> None:
     """Write the language model, with its fusion where that is known."""
     model = train_language.restored(job.language_model("tasks"))
     size = model.size
