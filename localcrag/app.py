@@ -309,6 +309,7 @@ class KnowledgeBase:
             strips=loop.strips,
             answer_tokens=loop.answer_tokens,
             corrections=SMALL_CORRECTIONS if small else LOCAL_CORRECTIONS,
+            extractive=small,
             web_policy=self._web_policy(given),
             web_results=self.settings.web.results,
             consent=given.consent,

@@ -14,6 +14,7 @@ from dataclasses import replace
 from localcrag.crag import prompts
 from localcrag.crag.parts import Inquiry
 from localcrag.crag.retrieve import distinct, rerank
+from localcrag.crag.rewrite import rewrite
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
 from localcrag.protocols import WebSearch
@@ -35,9 +36,9 @@ PAGE_PASSAGES = 40
 
 
 def by_rewriting(inquiry: Inquiry) -> Steps[list[Hit]]:
-    """The question as one search line (CRAG, section 4.5: the rewriter), searched again."""
+    """The question as one search line, searched again."""
     try:
-        line = inquiry.parts.model.line(prompts.rewrite(inquiry.question))
+        line = _line(inquiry, inquiry.question)
     except ModelError as error:
         yield Degraded("rewrite", str(error))
         return []
@@ -110,6 +111,10 @@ STEPS: Mapping[CorrectionKind, Step] = {
 }
 
 
+def _line(inquiry: Inquiry, question: str) -> str:
+    return rewrite(inquiry.parts.model, question, extractive=inquiry.options.extractive)
+
+
 def _search_again(inquiry: Inquiry, kind: CorrectionKind, lines: Sequence[str]) -> Steps[list[Hit]]:
     queries = inquiry.untried(lines)
     yield Rewritten(kind, tuple(queries))
@@ -124,7 +129,7 @@ def _search_again(inquiry: Inquiry, kind: CorrectionKind, lines: Sequence[str]) 
 def _web_query(inquiry: Inquiry, web: WebSearch) -> Steps[tuple[str, str]]:
     """The line to send, and the reason not to ("" where it may go)."""
     try:
-        written = inquiry.parts.model.line(prompts.rewrite(inquiry.asked))
+        written = _line(inquiry, inquiry.asked)
     except ModelError as error:
         yield Degraded("rewrite", str(error))
         written = inquiry.asked

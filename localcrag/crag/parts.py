@@ -57,8 +57,9 @@ class Parts:
 class Options:
     """How this question is to be answered.
 
-    ``corrections`` are the local steps in the order they are tried; ``consent`` is asked before
-    each web query where ``web_policy`` is ``ask``.
+    ``corrections`` are the local steps in the order they are tried; ``extractive`` keeps a rewritten
+    line to the question's own words; ``consent`` is asked before each web query where
+    ``web_policy`` is ``ask``.
     """
 
     policy: Policy = Policy.CRAG
@@ -69,6 +70,7 @@ class Options:
     strips: int = 6
     answer_tokens: int = 384
     corrections: tuple[CorrectionKind, ...] = LOCAL_CORRECTIONS
+    extractive: bool = False
     web_policy: WebPolicy = WebPolicy.NEVER
     web_results: int = 5
     consent: Consent | None = None
