@@ -83,7 +83,8 @@ class FusedGrader:
     """A small language model's yes or no, fused with the evaluator and the similarity.
 
     Where one of the two judges fails on a passage, the grade is an error: half a fusion is not
-    on the scale that the thresholds were fitted on.
+    on the scale that the thresholds were fitted on. A language model whose word was fitted to
+    weigh nothing is not asked.
     """
 
     model: LanguageModel
@@ -95,7 +96,7 @@ class FusedGrader:
     def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
         texts = [hit.passage.text for hit in hits]
         scores = self.evaluator.score(question, texts)
-        choices = ask(self.model, question, texts)
+        choices = ask(self.model, question, texts) if self.fusion.model else [_UNASKED] * len(texts)
         return [self._grade(*row) for row in zip(hits, scores, choices, strict=True)]
 
     def _grade(self, hit: Hit, score: float, choice: Choice | Exception) -> Grade:
@@ -103,6 +104,9 @@ class FusedGrader:
             return Grade(hit, Verdict.ERROR, None, str(choice))
         p = self.fusion(score, choice.probabilities[0], hit.similarity or 0.0)
         return _judged(hit, p)
+
+
+_UNASKED = Choice(OPTIONS[0], (0.5, 0.5))
 
 
 def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choice | Exception]:

@@ -67,9 +67,20 @@ def calibrate(logits: np.ndarray, labels: np.ndarray) -> Calibration:
 
 
 def fuse(features: np.ndarray, labels: np.ndarray) -> Fusion:
-    """Fit a logistic fusion on features (n, k) and labels (n,)."""
-    fitted = LogisticRegression(C=1e6, max_iter=1000).fit(features, labels)
-    fusion = Fusion(tuple(map(float, fitted.coef_[0])), float(fitted.intercept_[0]), 0.5, 0.5)
+    """Fit a logistic fusion on features (n, k) and labels (n,).
+
+    A judge that would count against what it says knows nothing: its weight is 0, the others are
+    fitted again without it.
+    """
+    used = np.ones(features.shape[1], dtype=bool)
+    while True:
+        fitted = LogisticRegression(C=1e6, max_iter=1000).fit(features[:, used], labels)
+        weights = np.zeros(features.shape[1])
+        weights[used] = fitted.coef_[0]
+        if weights.min() >= 0 or used.sum() == 1:
+            break
+        used[int(weights.argmin())] = False
+    fusion = Fusion(tuple(map(float, weights)), float(fitted.intercept_[0]), 0.5, 0.5)
     upper, lower = thresholds(fusion.probability(features), labels)
     return Fusion(fusion.weights, fusion.bias, upper, lower)
 

@@ -69,6 +69,13 @@ def test_fused_grades_use_both_and_fail_where_one_fails() -> None:
     assert grades[0].confidence == pytest.approx(0.9 * 0.8 / (0.9 * 0.8 + 0.1 * 0.2))
 
 
+def test_a_model_whose_word_weighs_nothing_is_not_asked() -> None:
+    model, evaluator = ScriptedModel(choose=choose), ScriptedEvaluator(lambda *_: 0.9)
+    grader = FusedGrader(model, evaluator, Fusion(1.0, 0.0, 0.0, 0.0), BOUNDS)
+    assert [g.confidence for g in grader.grade("q?", HITS)] == [pytest.approx(0.9)] * 3
+    assert model.asked == []
+
+
 def test_no_hits_ask_nobody() -> None:
     model = ScriptedModel(choose=choose)
     assert YesNoGrader(model, BOUNDS).grade("q?", []) == []
