@@ -158,7 +158,7 @@ class TestModelFiles:
         whole = next(embedded_folder().glob("localcrag-mini-*.gguf")).read_bytes()
         path = tmp_path / "model.gguf"
         path.write_bytes(whole[: len(whole) // 2])
-        self.refused(run, path, "truncated")
+        self.refused(run, path, "incomplete")
 
     def test_an_evaluator_where_a_generator_is_meant(self, run: Run) -> None:
         self.refused(run, "localcrag-evaluator-v1", "evaluator")

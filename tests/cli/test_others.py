@@ -69,10 +69,11 @@ def test_a_file_that_is_no_model_is_not_added(fresh: Run, tmp_path: Path) -> Non
     assert "no" not in {entry["name"] for entry in fresh("models", "list", "--json").json}
 
 
-def test_pull_is_refused_offline(fresh: Run) -> None:
+def test_pull_is_refused_offline(fresh: Run, fresh_home: Path) -> None:
+    fresh_home.mkdir()
+    (fresh_home / "config.toml").write_text("offline = true")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOCALCRAG_OFFLINE", "1")
-        patch.setattr("localcrag.cli.common.go_offline", lambda: None)
+        patch.setattr("localcrag.cli.common.go_offline", lambda: None)  # it would outlast this test
         done = fresh("models", "pull", "some/repository", "model.gguf")
     assert done.code == 1
     assert "offline" in done.err
