@@ -71,7 +71,7 @@ def collect(folder: Path) -> list[Path]:
         else:
             write(folder / f"{name}.md", readme)
         for licence in licences(package):
-            write(folder / f"{name}-{licence.name}.txt", licence.read_text("utf-8", errors="replace"))
+            write(folder / f"{name}-{licence.stem}.txt", licence.read_text("utf-8", errors="replace"))
     return sorted(folder.iterdir())
 
 

@@ -7,6 +7,7 @@ document's stored text, so that a citation points at the sentence and not at the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -14,6 +15,8 @@ from itertools import groupby
 from localcrag.protocols import Evaluator
 from localcrag.types import Evidence, Passage, Strip
 
+_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
+"""What begins an item of a list, and belongs to the sentence after it: "2.", "(a)", "-"."""
 MIN_STRIP = 20
 """Characters; a shorter sentence ("See Fig. 3.") is judged together with the one before it."""
 
@@ -34,9 +37,12 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 def strips(passage: Passage) -> list[Strip]:
     """A passage as sentence strips, in order; one strip at least for a passage with any text."""
+    text = passage.text
     spans: list[tuple[int, int]] = []
-    for start, end in sentences(passage.text):
-        if spans and end - start < MIN_STRIP:
+    for start, end in sentences(text):
+        after_marker = bool(spans) and _MARKER.fullmatch(text, *spans[-1]) is not None
+        short = end - start < MIN_STRIP and not _MARKER.fullmatch(text, start, end)
+        if spans and (after_marker or short):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
@@ -53,13 +59,14 @@ def refine(
 ) -> tuple[list[Strip], int]:
     """The best ``limit`` strips with P ≥ ``floor``, and how many were dropped.
 
-    The strips come in the order of the passages, and in document order within one.
+    Where no strip reaches the floor, the best one alone is kept: its passage was held to help. The
+    strips come in the order of the passages, and in document order within one.
     """
     cut = [strip for passage in passages for strip in strips(passage)]
     scores = evaluator.score(question, [strip.text for strip in cut])
     judged = [replace(strip, score=score) for strip, score in zip(cut, scores, strict=True)]
     best = sorted(range(len(judged)), key=lambda i: -judged[i].score)[:limit]
-    kept = [judged[i] for i in sorted(best) if judged[i].score >= floor]
+    kept = [judged[i] for i in sorted(best) if judged[i].score >= floor or i == best[0]]
     return kept, len(judged) - len(kept)
 
 

@@ -51,10 +51,27 @@ def test_strips_keep_their_span_in_the_stored_text() -> None:
     ]
 
 
+def test_the_number_of_an_item_belongs_to_the_item() -> None:
+    text = (
+        "You must do this first of all. 2. Then you must do that as well. (b) And this one comes last. Yes."
+    )
+    assert [s.text for s in strips(passage(text))] == [
+        "You must do this first of all.",
+        "2. Then you must do that too.",
+        "(b) And this one comes last. Yes.",
+    ]
+
+
 def test_the_best_are_kept_in_document_order_and_the_rest_counted() -> None:
     kept, dropped = refine("?", [passage(TEXT)], Keyword("Watt", "Steam"), limit=5, floor=0.5)
     assert [s.text.split()[0] for s in kept] == ["Steam", "Dr."]
     assert dropped == 1
+
+
+def test_the_best_strip_of_a_passage_that_was_held_to_help_is_never_dropped() -> None:
+    kept, dropped = refine("?", [passage(TEXT)], Keyword("Watt"), limit=5, floor=0.95)
+    assert [s.text.split()[0] for s in kept] == ["Dr."]
+    assert dropped == 2
 
 
 def test_no_more_than_the_limit_is_kept() -> None:
