@@ -27,8 +27,8 @@ _EVALUATOR_WORDS = (
     "all-MiniLM-L6-v2 (Apache-2.0)."
 )
 _LANGUAGE_MODEL_WORDS = (
-    "Tiny LLaMA trained from scratch, a placeholder of the right form: its keyword lines and yes/no grades "
-    "are weak, and it does not write answers. Use any instruction-tuned GGUF instead where you can."
+    "Tiny LLaMA trained from scratch: it shortens a question to a search line in the question's own words. "
+    "Its grades are hardly better than chance, and it does not write answers. Use a chat model where you can."
 )
 
 

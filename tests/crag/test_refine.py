@@ -57,7 +57,7 @@ def test_the_number_of_an_item_belongs_to_the_item() -> None:
     )
     assert [s.text for s in strips(passage(text))] == [
         "You must do this first of all.",
-        "2. Then you must do that too.",
+        "2. Then you must do that as well.",
         "(b) And this one comes last. Yes.",
     ]
 
