@@ -25,12 +25,9 @@ PACKAGES = (
 )
 AS_PDF = "trafilatura"
 QUESTIONS = (
-    ("in the documents", "Which license is Click released under?"),
-    (
-        "asked in a roundabout way",
-        "hey, someone at work mentioned it, what does a platform specific dir give me?",
-    ),
-    ("not in the documents", "How many moons does the planet Jupiter have?"),
+    ("that the documents answer", "What is pathspec a utility library for?"),
+    ("whose evidence is weak, so that the loop corrects itself", "What did the trafilatura work start as?"),
+    ("that the documents do not answer", "How many moons does the planet Jupiter have?"),
 )
 
 
