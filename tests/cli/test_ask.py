@@ -166,6 +166,6 @@ class TestModelFiles:
     def test_a_context_too_small_for_one_passage(self, run: Run) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("LOCALCRAG_MODEL_CONTEXT", "64")
-            done = run("ask", QUESTION)
+            done = run("ask", QUESTION, "--grader", "yesno")
         assert done.code == 1
         assert "context" in done.err
