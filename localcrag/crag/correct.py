@@ -17,6 +17,7 @@ from localcrag.crag.retrieve import distinct, rerank
 from localcrag.crag.rewrite import rewrite
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
+from localcrag.filters import matches
 from localcrag.protocols import WebSearch
 from localcrag.types import (
     CorrectionKind,
@@ -24,6 +25,7 @@ from localcrag.types import (
     Hit,
     Origin,
     Page,
+    Passage,
     WebPage,
     WebPolicy,
 )
@@ -64,11 +66,13 @@ def by_neighbours(inquiry: Inquiry) -> Steps[list[Hit]]:
     judged = [grade for grade in inquiry.grades if grade.confidence is not None]
     best = sorted(judged, key=lambda grade: -(grade.confidence or 0.0))[:2]
     around = [
-        Hit(passage, grade.hit.score, grade.hit.similarity)
+        passage
         for grade in best
+        if grade.hit.passage.origin is Origin.DOCUMENTS
         for passage in inquiry.parts.store.neighbours(grade.hit.passage)
+        if inquiry.filter is None or matches(inquiry.filter, passage)
     ]
-    fresh = inquiry.unseen(distinct(around))
+    fresh = inquiry.unseen(distinct(_measured(inquiry, around)))
     yield Corrected(CorrectionKind.NEIGHBOURS, inquiry.question, tuple(fresh))
     return fresh
 
@@ -94,11 +98,13 @@ def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
         return []
     yield WebAsked(query, True, len(results))
     hits: list[Hit] = []
-    for page in fetcher.fetch(results):
-        yield PageRead(page.url, len(page.text), page.degraded)
-        hits += _hits(inquiry, page)
-    best = _best(inquiry, hits)
-    fresh = inquiry.unseen(best)
+    try:
+        for page in fetcher.fetch(results):
+            yield PageRead(page.url, len(page.text), page.degraded)
+            hits += _measured(inquiry, _passages(inquiry, page))
+    except (WebError, OfflineError) as error:
+        yield Degraded("web page", str(error))
+    fresh = inquiry.unseen(_best(inquiry, hits))
     yield Corrected(CorrectionKind.WEB, query, tuple(fresh))
     return fresh
 
@@ -146,19 +152,22 @@ def _web_query(inquiry: Inquiry, web: WebSearch) -> Steps[tuple[str, str]]:
     return (web.line(allowed), "") if allowed else (query, "not allowed")
 
 
-def _hits(inquiry: Inquiry, page: WebPage) -> list[Hit]:
-    """The passages of a page, with their similarity to the question."""
+def _passages(inquiry: Inquiry, page: WebPage) -> list[Passage]:
+    """The first passages of a page of the web."""
     if not page.text.strip():
         return []
     digest = hashlib.sha256(page.text.encode()).hexdigest()
     document = Document(page.url, digest, page.title, "text/html", (Page(None, page.text),))
-    passages = inquiry.parts.split(document)[:PAGE_PASSAGES]
+    return [replace(p, origin=Origin.WEB) for p in inquiry.parts.split(document)[:PAGE_PASSAGES]]
+
+
+def _measured(inquiry: Inquiry, passages: Sequence[Passage]) -> list[Hit]:
+    """Passages that no search ranked, scored by their cosine to the question."""
+    if not passages:
+        return []
     vectors = inquiry.parts.embedder.encode([inquiry.question, *(p.text for p in passages)])
     cosines = vectors[1:] @ vectors[0]
-    return [
-        Hit(replace(passage, origin=Origin.WEB), float(cosine), float(cosine))
-        for passage, cosine in zip(passages, cosines, strict=True)
-    ]
+    return [Hit(p, float(cosine), float(cosine)) for p, cosine in zip(passages, cosines, strict=True)]
 
 
 def _best(inquiry: Inquiry, hits: Sequence[Hit]) -> list[Hit]:

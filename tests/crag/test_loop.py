@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from localcrag.crag.parts import Query
 from localcrag.errors import (
     ConstraintError,
     ContextOverflow,
     EnginesFailed,
     JsonDisabled,
+    LedgerError,
     LocalCragError,
     ModelError,
     OfflineError,
@@ -40,6 +42,7 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
+from localcrag.filters import parse
 from localcrag.types import (
     Action,
     CorrectionKind,
@@ -170,6 +173,28 @@ def test_neighbours_of_the_best_passage_are_looked_at() -> None:
     assert corrected.kind is CorrectionKind.NEIGHBOURS
     assert [hit.passage.text for hit in corrected.hits] == ["The finder was given a prize."]
     assert answer(events).status is Status.ANSWERED
+
+
+def test_neighbours_obey_the_filter_and_have_a_similarity_of_their_own() -> None:
+    model = scripted("cool", streams=["Keep it cool. [1]"])
+    world = World(DOCUMENTS, model).with_options(passages=1, corrections=(CorrectionKind.NEIGHBOURS,))
+    events = world.ask(Query(DOSE, filter=parse("page = 2")))
+    [corrected] = of(Corrected, events)
+    assert [hit.passage.text for hit in corrected.hits] == ["Keep it in a cool place."]
+    [first] = of(Retrieved, events)[0].hits
+    assert (corrected.hits[0].similarity or 0) < (first.similarity or 0)
+
+
+def test_a_page_fetcher_that_fails_degrades() -> None:
+    world = web_world(scripted("Rome", lines=["who won"]), web_policy=WebPolicy.AUTO)
+    world.fetcher.fetch = _raising_fetch  # type: ignore[method-assign]
+    found = answer(world.run("who won?"))
+    assert found.status is Status.NOT_FOUND
+    assert "web page: the ledger cannot be written" in found.degraded
+
+
+def _raising_fetch(_results: object):  # type: ignore[no-untyped-def]
+    raise LedgerError("the ledger cannot be written")
 
 
 def test_nothing_found_is_said_and_nothing_is_made_up() -> None:

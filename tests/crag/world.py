@@ -88,6 +88,9 @@ class World:
         return YesNoGrader(self.model, self.bounds)
 
     def run(self, question: str, history: Sequence[Turn] = ()) -> list[Event]:
+        return self.ask(Query(question, tuple(history)))
+
+    def ask(self, query: Query) -> list[Event]:
         parts = Parts(
             store=self.store,
             embedder=HashEmbedder(),
@@ -98,7 +101,7 @@ class World:
             web=self.search,
             fetcher=self.fetcher,
         )
-        return list(Loop(parts, self.options).run(Query(question, tuple(history))))
+        return list(Loop(parts, self.options).run(query))
 
     def with_options(self, **changes: object) -> World:
         self.options = replace(self.options, **changes)  # type: ignore[arg-type]
