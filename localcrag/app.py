@@ -300,9 +300,15 @@ class KnowledgeBase:
 
     def _options(self, given: AskOptions) -> Options:
         loop, small = self.settings.loop, self.models.small
+        mode = given.mode or loop.mode or (Mode.QUOTE if small else Mode.WRITE)
+        if small and mode is Mode.WRITE:
+            raise UsageError(
+                f"{self.models.language.name} cannot write answers",
+                hint="leave out --mode write, or name a chat model with --model",
+            )
         return Options(
             policy=given.policy or loop.policy,
-            mode=given.mode or loop.mode or (Mode.QUOTE if small else Mode.WRITE),
+            mode=mode,
             passages=loop.passages,
             candidates=loop.candidates,
             phrasings=loop.phrasings,

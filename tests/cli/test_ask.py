@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.shape_models import shape
 
 QUESTION = "What is the usual dose of Zeldrine?"
 UNKNOWN = "How many moons does Jupiter have?"
@@ -116,10 +118,21 @@ def test_the_web_without_a_server_is_an_error_that_says_how_to_get_one(run: Run)
     assert "no SearXNG is configured" in done.err and "web.url" in done.err
 
 
-def test_written_answers_cite_only_what_exists(run: Run) -> None:
-    found = run("ask", QUESTION, "--mode", "write", "--json").json
-    keys = {citation["key"] for citation in found["citations"]}
-    assert all(f"[{n}]" not in found["answer"] or n in keys for n in range(1, 50))
+def test_the_embedded_model_is_not_asked_to_write(run: Run) -> None:
+    done = run("ask", QUESTION, "--mode", "write")
+    assert (done.code, done.out) == (2, "")
+    assert "cannot write answers" in done.err and "--model" in done.err
+
+
+def test_a_chat_model_writes_and_cites_only_what_exists(run: Run) -> None:
+    """The weights are random, so the text is nonsense; the constraint and the checks are real."""
+    done = run("ask", QUESTION, "--model", str(shape("llama2")), "--json")
+    assert done.code in (0, 3), done.err
+    found = done.json
+    assert found["mode"] == "write"
+    assert {grade["verdict"] for grade in found["grades"]} <= {"yes", "no"}
+    keys = {str(citation["key"]) for citation in found["citations"]}
+    assert set(re.findall(r"\[(\d+)\]", found["answer"])) <= keys
 
 
 def test_search_prints_hits_with_place_score_and_snippet(run: Run) -> None:
