@@ -20,7 +20,7 @@ from localcrag.crag.parts import LOCAL_CORRECTIONS, Options, Parts, Query
 from localcrag.crag.remember import RememberingEvaluator
 from localcrag.crag.retrieve import Retriever
 from localcrag.errors import UsageError, WebNotConfigured
-from localcrag.events import Event, answer_of, report_of
+from localcrag.events import Event, answer_of, report_of, result_of
 from localcrag.filters import parse
 from localcrag.ingest import Ingestion
 from localcrag.models import NO_EVALUATOR, Models, models_for
@@ -164,13 +164,7 @@ class KnowledgeBase:
         self.models.warm(store.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
         retriever = Retriever(store, self.models.embedder, self.models.evaluator, k, candidates)
-        steps = retriever.search([text], text, where)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as stop:
-                hits: list[Hit] = stop.value
-                return hits
+        return result_of(retriever.search([text], text, where))
 
     def ask(
         self,
@@ -200,8 +194,8 @@ class KnowledgeBase:
         text = checked(question)
         where = parse(given.filter) if given.filter else None
         store = self._store()
-        self.models.warm(store.warm, answering=True)
         loop = Loop(self._parts(store, given, text), self._options(given))
+        self.models.warm(store.warm, answering=True)
         return loop.run(Query(text, tuple(given.history), where))
 
     # ------------------------------------------------------------------------------ parts

@@ -215,6 +215,16 @@ class Ingested(Event):
 # ---------------------------------------------------------------------------------- reading them
 
 
+def result_of(steps: Steps[T]) -> T:
+    """What steps return in the end; their events are passed over."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+
+
 def answer_of(events: Iterable[Event]) -> Answer:
     """The answer that a question's events end in."""
     last = deque(events, maxlen=1).pop()

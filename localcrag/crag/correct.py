@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from localcrag.crag import prompts
 from localcrag.crag.parts import Inquiry
-from localcrag.crag.retrieve import distinct, rerank
+from localcrag.crag.retrieve import distinct
 from localcrag.crag.rewrite import rewrite
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
@@ -104,7 +104,8 @@ def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
             hits += _measured(inquiry, _passages(inquiry, page))
     except (WebError, OfflineError) as error:
         yield Degraded("web page", str(error))
-    fresh = inquiry.unseen(_best(inquiry, hits))
+    nearest = distinct(sorted(hits, key=lambda hit: -hit.score))
+    fresh = inquiry.unseen(inquiry.retriever.narrowed(nearest, inquiry.question))
     yield Corrected(CorrectionKind.WEB, query, tuple(fresh))
     return fresh
 
@@ -168,11 +169,3 @@ def _measured(inquiry: Inquiry, passages: Sequence[Passage]) -> list[Hit]:
     vectors = inquiry.parts.embedder.encode([inquiry.question, *(p.text for p in passages)])
     cosines = vectors[1:] @ vectors[0]
     return [Hit(p, float(cosine), float(cosine)) for p, cosine in zip(passages, cosines, strict=True)]
-
-
-def _best(inquiry: Inquiry, hits: Sequence[Hit]) -> list[Hit]:
-    """The most promising web passages, as many as a search of the documents would bring."""
-    nearest = distinct(sorted(hits, key=lambda hit: -hit.score))[: inquiry.options.candidates]
-    if inquiry.parts.evaluator and nearest:
-        nearest = rerank(inquiry.question, nearest, inquiry.parts.evaluator)
-    return nearest[: inquiry.options.passages]

@@ -6,13 +6,13 @@ A grader gives each hit a verdict and P(the passage helps); a grade that could n
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from localcrag.crag import prompts
 from localcrag.errors import LocalCragError
+from localcrag.odds import log_odds, sigmoid
 from localcrag.protocols import Evaluator, LanguageModel
 from localcrag.types import Choice, Grade, GraderKind, Hit, Thresholds, Verdict
 
@@ -75,7 +75,7 @@ class Fusion:
     def __call__(self, p_evaluator: float, p_model: float, similarity: float) -> float:
         """P(relevant), in [0, 1]."""
         z = self.evaluator * log_odds(p_evaluator) + self.model * log_odds(p_model)
-        return _sigmoid(z + self.similarity * similarity + self.bias)
+        return sigmoid(z + self.similarity * similarity + self.bias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,3 @@ def _checked(choice: Choice | Exception) -> Choice | Exception:
 
 def _judged(hit: Hit, p: float) -> Grade:
     return Grade(hit, Verdict.YES if p >= 0.5 else Verdict.NO, p)
-
-
-def log_odds(p: float, floor: float = 1e-4) -> float:
-    """log(p / (1 - p)), with p kept ``floor`` away from 0 and 1."""
-    p = min(max(p, floor), 1 - floor)
-    return math.log(p / (1 - p))
-
-
-def _sigmoid(z: float) -> float:
-    return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))

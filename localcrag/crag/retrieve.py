@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 
-from localcrag.crag.grade import log_odds
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter
+from localcrag.odds import log_odds
 from localcrag.protocols import Embedder, Evaluator, PassageStore
 from localcrag.types import Hit
 
@@ -34,19 +34,27 @@ class Retriever:
         The hits of several queries are fused by rank; whatever the queries, a hit is judged by
         how it bears on the ``question``.
         """
-        wide = max(self.candidates, self.passages) if self.evaluator else self.passages
         vectors = self.embedder.encode(list(queries))
         lists: list[list[Hit]] = []
         for query, vector in zip(queries, vectors, strict=True):
-            hits = distinct(self.store.search(query, vector, k=wide, filter=filter))
+            hits = distinct(self.store.search(query, vector, k=self._wide, filter=filter))
             lists.append(hits)
             yield Retrieved(query, tuple(hits))
-        found = lists[0] if len(lists) == 1 else fuse(lists)
-        if self.evaluator and found:
-            found = rerank(question, found[:wide], self.evaluator)
-            found = found[: self.passages]
-            yield Reranked(tuple(found))
-        return found[: self.passages]
+        best = self.narrowed(lists[0] if len(lists) == 1 else fuse(lists), question)
+        if self.evaluator and best:
+            yield Reranked(tuple(best))
+        return best
+
+    def narrowed(self, found: Sequence[Hit], question: str) -> list[Hit]:
+        """The hits that go on to grading, of those found, best first."""
+        if self.evaluator is None or not found:
+            return list(found[: self.passages])
+        return rerank(question, found[: self._wide], self.evaluator)[: self.passages]
+
+    @property
+    def _wide(self) -> int:
+        """How many hits to ask the store for."""
+        return max(self.candidates, self.passages) if self.evaluator else self.passages
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from localcrag.errors import ModelError
 from localcrag.llm.gguf import require_evaluator
 from localcrag.llm.lazy import LazyModel
+from localcrag.odds import sigmoid
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class LlamaCppEvaluator(LazyModel["_Parts"]):
             return []
         temperature = self.info.number("localcrag.evaluator.temperature", 1.0)
         bias = self.info.number("localcrag.evaluator.bias", 0.0)
-        return [_sigmoid(number / temperature + bias) for number in self.numbers(query, texts)]
+        return [sigmoid(number / temperature + bias) for number in self.numbers(query, texts)]
 
     def numbers(self, query: str, texts: Sequence[str]) -> list[float]:
         """The model's raw number for each text, before calibration."""
@@ -148,10 +149,3 @@ def _steps(tokens: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
         used += len(tokens[number])
     if step:
         yield step
-
-
-def _sigmoid(number: float) -> float:
-    if number >= 0:
-        return 1 / (1 + math.exp(-number))
-    power = math.exp(number)
-    return power / (1 + power)
