@@ -14,9 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag import settings as configuration
-from localcrag.crag.grade import EvaluatorGrader, FusedGrader, Grader, YesNoGrader
+from localcrag.crag.grade import (
+    RUBRIC_BOUNDS,
+    EvaluatorGrader,
+    FusedGrader,
+    Grader,
+    RubricGrader,
+    YesNoGrader,
+)
 from localcrag.crag.loop import Loop, checked
-from localcrag.crag.parts import LOCAL_CORRECTIONS, Options, Parts, Query
+from localcrag.crag.parts import LOCAL_CORRECTIONS, AgentBounds, Options, Parts, Query
 from localcrag.crag.remember import RememberingEvaluator
 from localcrag.crag.retrieve import Retriever
 from localcrag.errors import UsageError, WebNotConfigured
@@ -32,6 +39,7 @@ from localcrag.types import (
     CorrectionKind,
     Document,
     GraderKind,
+    Grounding,
     Hit,
     Indexed,
     IngestReport,
@@ -39,6 +47,7 @@ from localcrag.types import (
     Mode,
     Policy,
     StoreInfo,
+    StripKind,
     Thresholds,
     Turn,
     WebPolicy,
@@ -83,6 +92,10 @@ class AskOptions:
     mode: Mode | None = None
     web: WebPolicy | None = None
     grader: GraderKind | None = None
+    strips: StripKind | None = None
+    corrections: Sequence[CorrectionKind] | None = None
+    grounding: Grounding | None = None
+    agent: bool = False
     consent: Consent | None = None
     history: Sequence[Turn] = ()
 
@@ -174,9 +187,11 @@ class KnowledgeBase:
         policy: Policy | str | None = None,
         web: WebPolicy | str | None = None,
         mode: Mode | str | None = None,
+        agent: bool = False,
     ) -> Answer:
         """The answer to one question. Raises what :meth:`stream` raises."""
         options = AskOptions(
+            agent=agent,
             filter=filter,
             policy=Policy(policy) if policy else None,
             web=WebPolicy(web) if web else None,
@@ -269,11 +284,12 @@ class KnowledgeBase:
 
     def _grader(self, given: AskOptions, evaluator: Evaluator | None) -> Grader:
         """The grader that was asked for; by default both embedded models, or a user's own alone."""
-        loop, models = self.settings.loop, self.models
-        default = GraderKind.FUSED if models.small and evaluator else GraderKind.YESNO
-        kind = given.grader or loop.grader or default
+        models = self.models
+        kind = self._grader_kind(given)
         if kind is GraderKind.YESNO:
             return YesNoGrader(models.language, self._bounds(UNCALIBRATED))
+        if kind is GraderKind.RUBRIC:
+            return RubricGrader(models.language, self._bounds(RUBRIC_BOUNDS))
         if evaluator is None:
             raise UsageError(
                 f"grader {kind} needs an evaluator, and model.evaluator is {NO_EVALUATOR!r}",
@@ -285,6 +301,10 @@ class KnowledgeBase:
         fusion, thresholds = fitted
         return FusedGrader(models.language, evaluator, fusion, self._bounds(thresholds))
 
+    def _grader_kind(self, given: AskOptions) -> GraderKind:
+        default = GraderKind.FUSED if self.models.small and self.models.judges else GraderKind.YESNO
+        return given.grader or self.settings.loop.grader or default
+
     def _bounds(self, fitted: Thresholds) -> Thresholds:
         loop = self.settings.loop
         return Thresholds(
@@ -295,25 +315,63 @@ class KnowledgeBase:
     def _options(self, given: AskOptions) -> Options:
         loop, small = self.settings.loop, self.models.small
         mode = given.mode or loop.mode or (Mode.QUOTE if small else Mode.WRITE)
-        if small and mode is Mode.WRITE:
-            raise UsageError(
-                f"{self.models.language.name} cannot write answers",
-                hint="leave out --mode write, or name a chat model with --model",
-            )
+        self._check_abilities(given, mode)
+        strips = given.strips or loop.strips or (StripKind.SENTENCE if self.models.judges else StripKind.NONE)
         return Options(
             policy=given.policy or loop.policy,
             mode=mode,
             passages=loop.passages,
             candidates=loop.candidates,
             phrasings=loop.phrasings,
-            strips=loop.strips,
+            strips=strips,
+            evidence=loop.evidence,
             answer_tokens=loop.answer_tokens,
-            corrections=SMALL_CORRECTIONS if small else LOCAL_CORRECTIONS,
+            divide=loop.parts,
+            grounding=given.grounding or loop.grounding or Grounding.MARK,
+            contradictions=loop.contradictions and not small,
+            agent=AgentBounds(loop.agent_steps, loop.agent_seconds, loop.agent_tokens)
+            if given.agent
+            else None,
+            corrections=self._corrections(given),
             extractive=small,
             web_policy=self._web_policy(given),
             web_results=self.settings.web.results,
             consent=given.consent,
         )
+
+    @property
+    def _agent_bounds(self) -> AgentBounds:
+        loop = self.settings.loop
+        return AgentBounds(loop.agent_steps, loop.agent_seconds, loop.agent_tokens)
+
+    def _check_abilities(self, given: AskOptions, mode: Mode) -> None:
+        """Refuse what the embedded language model cannot do. Raises UsageError."""
+        wants = {
+            "write answers": ("leave out --mode write", mode is Mode.WRITE),
+            "plan": ("leave out --agent", given.agent),
+            "grade by a rubric": ("leave out --grader rubric", self._grader_kind(given) is GraderKind.RUBRIC),
+        }
+        for what, (instead, wanted) in wants.items():
+            if wanted and self.models.small:
+                raise UsageError(
+                    f"{self.models.language.name} cannot {what}",
+                    hint=f"{instead}, or name a chat model with --model",
+                )
+
+    def _corrections(self, given: AskOptions) -> tuple[CorrectionKind, ...]:
+        """The local steps that were asked for; by default all that the model is able to make."""
+        able = SMALL_CORRECTIONS if self.models.small else LOCAL_CORRECTIONS
+        wanted = self.settings.loop.corrections if given.corrections is None else tuple(given.corrections)
+        if wanted is None:
+            return able
+        if CorrectionKind.WEB in wanted:
+            raise UsageError("web is no local correction", hint="allow it with --web ask, or --web auto")
+        if beyond := [kind for kind in wanted if kind not in able]:
+            raise UsageError(
+                f"{self.models.language.name} cannot correct by {beyond[0]}",
+                hint=f"it can by {', '.join(able)}; name a chat model with --model for the others",
+            )
+        return wanted
 
     def _web_policy(self, given: AskOptions) -> WebPolicy:
         """Never while offline or without a server; asking for the web without one is an error."""

@@ -11,6 +11,7 @@
     │   └── UnreadableError         1   one source cannot be read: the ingestion skips it and goes on
     ├── StoreError                  1   the knowledge base
     │   ├── UnknownKnowledgeBase    1
+    │   ├── UnknownThread           1
     │   ├── EmbeddingMismatch       1   made with another embedding model
     │   └── StorageFull             1   no space left on the device
     ├── ModelError                  1   a model file or what it produced
@@ -18,6 +19,7 @@
     │   ├── ModelFileError          1   truncated, not a GGUF, or of another kind than is needed
     │   ├── ContextOverflow         1   a prompt that cannot fit the context
     │   └── ConstraintError         1   a constrained output that did not hold its constraint
+    ├── EvaluationError             1   a question set that cannot be used for what was asked
     └── WebError                    1   SearXNG and page fetches
         ├── WebNotConfigured        1
         ├── ServerDown              1
@@ -76,6 +78,10 @@ class UnknownKnowledgeBase(StoreError):
     pass
 
 
+class UnknownThread(StoreError):
+    """There is no conversation of that name."""
+
+
 class EmbeddingMismatch(StoreError):
     pass
 
@@ -101,6 +107,10 @@ class ContextOverflow(ModelError):
 
 
 class ConstraintError(ModelError):
+    pass
+
+
+class EvaluationError(LocalCragError):
     pass
 
 

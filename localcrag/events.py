@@ -16,14 +16,18 @@ from typing import TypeVar
 from localcrag.types import (
     Action,
     Answer,
+    Claim,
+    Contradiction,
     CorrectionKind,
     Evidence,
     Grade,
     Hit,
     IngestReport,
     JsonValue,
+    PlannedStep,
     Policy,
     Skipped,
+    Status,
     Strip,
     Tokens,
 )
@@ -48,6 +52,22 @@ class Condensed(Event):
 
     question: str
     standalone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Divided(Event):
+    """A question of several parts was split; each part is retrieved and graded apart."""
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartSettled(Event):
+    """The evidence for one part of the question is gathered, and this is how the part stands."""
+
+    question: str
+    status: Status
+    action: Action
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +138,37 @@ class PageRead(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Planned(Event):
+    """The agent made a plan, or put another in its place (``revised``)."""
+
+    steps: tuple[PlannedStep, ...]
+    revised: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped(Event):
+    """The agent takes a step; ``number`` counts from 1 over all plans."""
+
+    number: int
+    step: PlannedStep
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed(Event):
+    """What was found so far was looked at: is it enough to answer?"""
+
+    enough: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded(Event):
+    """The agent stopped at a bound: of steps, of time, or of tokens."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Refined(Event):
     """The relevant passages were cut into strips; those kept become the evidence."""
 
@@ -144,6 +195,27 @@ class Verified(Event):
     """The answer was checked against its evidence; ``removed`` is what did not hold, and why."""
 
     removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded(Event):
+    """Every written sentence was held against the evidence it cites."""
+
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradicted(Event):
+    """Pieces of evidence from different sources disagree."""
+
+    contradictions: tuple[Contradiction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested(Event):
+    """Something that the user could try, and that was not done unasked."""
+
+    suggestion: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +275,14 @@ class Optimizing(Event):
     """The search indexes are being brought up to date; ``step`` says which."""
 
     step: str
+
+
+@dataclass(frozen=True, slots=True)
+class Questioned(Event):
+    """Questions were written for passages: ``done`` of ``total`` that had none."""
+
+    done: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)

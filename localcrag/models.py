@@ -51,9 +51,14 @@ class Models:
             cache_dir=self.home / "cache" / "constraints",
         )
 
+    @property
+    def judges(self) -> bool:
+        """Whether there is an evaluator."""
+        return self.settings.evaluator != NO_EVALUATOR
+
     @cached_property
     def evaluator(self) -> LlamaCppEvaluator | None:
-        if self.settings.evaluator == NO_EVALUATOR:
+        if not self.judges:
             return None
         from localcrag.llm.evaluator import LlamaCppEvaluator
 

@@ -20,8 +20,10 @@ from localcrag.types import (
     Prompt,
     Skipped,
     StoreInfo,
+    Thread,
     Thresholds,
     Tokens,
+    Turn,
     WebPage,
     WebResult,
 )
@@ -162,6 +164,17 @@ class PassageStore(Protocol):
         """
         ...
 
+    def questionless(self) -> Iterator[Passage]:
+        """The passages that no question was written for yet."""
+        ...
+
+    def add_questions(self, batch: Sequence[tuple[Passage, Sequence[str], Vectors]]) -> None:
+        """Index questions beside the passages they lead back to; they go when their passage goes.
+
+        ``Vectors`` has shape (number of questions, dimension). Raises StoreError, StorageFull.
+        """
+        ...
+
     def optimize(self, progress: Callable[[str], None] | None = None) -> None:
         """Bring the search indexes up to date with what was written, and compact."""
         ...
@@ -209,6 +222,34 @@ class PageFetcher(Protocol):
 
     def fetch(self, results: Iterable[WebResult]) -> Iterator[WebPage]:
         """One page per result, in order; the snippet, and the reason, where the page could not be had."""
+        ...
+
+
+class ThreadStore(Protocol):
+    """Named conversations: their turns in order, and the filter that their questions start with."""
+
+    def threads(self) -> list[Thread]:
+        """All of them, the one used last first."""
+        ...
+
+    def open(self, name: str) -> Thread:
+        """The thread of that name, made where there is none. Raises UsageError for a name that is no name."""
+        ...
+
+    def turns(self, name: str) -> list[Turn]:
+        """Oldest first. Raises UnknownThread."""
+        ...
+
+    def append(self, name: str, turns: Sequence[Turn]) -> None:
+        """All of the turns or, where it fails, none. Raises UnknownThread, StoreError."""
+        ...
+
+    def set_filter(self, name: str, filter: str | None) -> None:
+        """Raises UnknownThread."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """For good: nothing of it can be read from the file any more. Raises UnknownThread."""
         ...
 
 

@@ -17,7 +17,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from localcrag.errors import SettingsError
-from localcrag.types import GraderKind, Mode, Policy, WebPolicy
+from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, Policy, StripKind, WebPolicy
 
 PREFIX = "LOCALCRAG_"
 
@@ -52,7 +52,22 @@ class LoopSettings:
     passages: int = _setting(6, "passages graded per search")
     candidates: int = _setting(24, "passages retrieved for the evaluator to rerank")
     phrasings: int = _setting(3, "other phrasings tried in a local correction")
-    strips: int = _setting(6, "strips kept as evidence")
+    corrections: tuple[CorrectionKind, ...] | None = _setting(
+        None,
+        "local corrections in order: rewrite, phrasings, hyde, neighbours; unset: what fits the model",
+    )
+    strips: StripKind | None = _setting(
+        None, "what relevant passages are cut into; unset: `sentence` with an evaluator, else `none`"
+    )
+    evidence: int = _setting(6, "strips kept as evidence")
+    parts: bool = _setting(True, "split a question of several parts, and answer each")
+    grounding: Grounding | None = _setting(
+        None, "written sentences that their evidence does not bear out; unset: `mark`"
+    )
+    contradictions: bool = _setting(True, "look for evidence that disagrees (with a chat model)")
+    agent_steps: int = _setting(12, "most steps that --agent takes")
+    agent_seconds: float = _setting(300.0, "longest time that --agent takes, in seconds")
+    agent_tokens: int = _setting(60_000, "most tokens that --agent may cost")
     upper: float | None = _setting(
         None, "grade from which a passage is surely relevant; unset: the model's own"
     )
@@ -230,10 +245,11 @@ def _number(value: object, kind: Any) -> Any:
 
 
 def _strings(value: object, kind: Any) -> tuple[str, ...]:
+    """Several words, each as the type of the tuple's items."""
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         raise TypeError
-    return tuple(item.strip() for item in items if item.strip())
+    return tuple(get_args(kind)[0](item.strip()) for item in items if item.strip())
 
 
 def _other(value: object, kind: Any) -> Any:
@@ -248,12 +264,15 @@ _CONVERTERS: Mapping[Any, Any] = {bool: _boolean, int: _number, float: _number, 
 def _expected(kind: Any) -> str:
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return "one of " + ", ".join(kind)
-    names: Mapping[Any, Literal["yes or no", "a whole number", "a number", "a list of strings"]] = {
+    names: Mapping[Any, Literal["yes or no", "a whole number", "a number"]] = {
         bool: "yes or no",
         int: "a whole number",
         float: "a number",
     }
-    return names.get(kind, "a list of strings" if get_origin(kind) is tuple else "a string")
+    if get_origin(kind) is tuple:
+        item = get_args(kind)[0]
+        return "a list of strings" if item is str else f"a list of: {', '.join(item)}"
+    return names.get(kind, "a string")
 
 
 def _shown(value: object) -> str:

@@ -33,6 +33,7 @@ from localcrag.types import (
 Step = Callable[[Inquiry], Steps[list[Hit]]]
 UNSENT = (LedgerError, OfflineError, UsageError, WebNotConfigured)
 """The errors of a web search that come before anything is sent."""
+HYPOTHESIS_TOKENS = 160
 PAGE_PASSAGES = 40
 """Passages of one web page that are looked at; the rest of a longer page is left alone."""
 
@@ -59,6 +60,33 @@ def by_phrasings(inquiry: Inquiry) -> Steps[list[Hit]]:
             yield Degraded("phrasings", str(error))
             break
     return (yield from _search_again(inquiry, CorrectionKind.PHRASINGS, lines))
+
+
+def by_hypothesis(inquiry: Inquiry) -> Steps[list[Hit]]:
+    """HyDE: a passage that could answer is made up, and what lies near it is searched for.
+
+    The vector searched with is the mean of the question's and the made-up passage's (Gao et al. 2022,
+    arXiv 2212.10496, section 3.2); its words are not searched for, and it is never evidence.
+    """
+    prompt = prompts.hypothesis(inquiry.question)
+    try:
+        text = inquiry.parts.model.line(prompt, max_tokens=HYPOTHESIS_TOKENS)
+    except ModelError as error:
+        yield Degraded("hyde", str(error))
+        return []
+    fresh = inquiry.untried([text])
+    yield Rewritten(CorrectionKind.HYDE, tuple(fresh))
+    if not fresh:
+        return []
+    both = inquiry.parts.embedder.encode([inquiry.question, text])
+    middle = both.sum(axis=0, keepdims=True)
+    length = float((middle @ middle.T)[0, 0]) ** 0.5 or 1.0
+    search = inquiry.retriever.search(
+        [inquiry.question], inquiry.question, inquiry.filter, vectors=middle / length
+    )
+    hits = inquiry.unseen((yield from search))
+    yield Corrected(CorrectionKind.HYDE, text, tuple(hits))
+    return hits
 
 
 def by_neighbours(inquiry: Inquiry) -> Steps[list[Hit]]:
@@ -113,6 +141,7 @@ def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
 STEPS: Mapping[CorrectionKind, Step] = {
     CorrectionKind.REWRITE: by_rewriting,
     CorrectionKind.PHRASINGS: by_phrasings,
+    CorrectionKind.HYDE: by_hypothesis,
     CorrectionKind.NEIGHBOURS: by_neighbours,
     CorrectionKind.WEB: by_web,
 }

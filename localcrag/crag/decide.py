@@ -1,12 +1,14 @@
 """From grades to an action: pure functions, one rule a policy.
 
 Rule ``crag`` is section 4.3 of the CRAG paper (arXiv 2401.15884); ``any-irrelevant`` is what the
-LangGraph and LlamaIndex workflows do; ``none-relevant`` is the usual reading of the idea.
+LangGraph and LlamaIndex workflows do; ``none-relevant`` is the usual reading of the idea; ``score``
+is the threshold and the mean of the four-label rubric, and works on any grader's confidences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 
 from localcrag.types import Action, Decision, Grade, Policy, Thresholds, Verdict
 
@@ -21,16 +23,20 @@ def decide(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> D
     return _RULES[policy](valid, thresholds)
 
 
-def relevant(grades: Sequence[Grade], thresholds: Thresholds) -> list[Grade]:
+def relevant(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> list[Grade]:
     """The grades whose passages may become evidence, the surest first.
 
-    Those the grader said yes to; where there are none, those it was unsure of; where every grade
-    failed, all of them, in the order of retrieval.
+    Those the grader said yes to (under policy ``score`` those that reach the threshold); where
+    there are none, those it was unsure of; where every grade failed, all of them, in the order of
+    retrieval.
     """
     valid = [grade for grade in grades if grade.verdict is not Verdict.ERROR]
     if grades and not valid:
         return list(grades)
-    kept = [grade for grade in valid if grade.verdict is Verdict.YES]
+    if policy is Policy.SCORE:
+        kept = [grade for grade in valid if _confidence(grade) >= thresholds.upper]
+    else:
+        kept = [grade for grade in valid if grade.verdict is Verdict.YES]
     kept = kept or [grade for grade in valid if _confidence(grade) >= thresholds.lower]
     return sorted(kept, key=_confidence, reverse=True)
 
@@ -38,8 +44,11 @@ def relevant(grades: Sequence[Grade], thresholds: Thresholds) -> list[Grade]:
 def settled(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> bool:
     """Whether the corrections made so far are enough.
 
-    ``any-irrelevant`` asks for one correction, not for a world without irrelevant passages.
+    ``any-irrelevant`` asks for one correction, not for a world without irrelevant passages; nor
+    does ``score`` ask that the mean of all that was ever found be high.
     """
+    if policy is Policy.SCORE:
+        return any(_confidence(grade) >= thresholds.upper for grade in grades)
     rule = Policy.NONE_RELEVANT if policy is Policy.ANY_IRRELEVANT else policy
     return decide(grades, rule, thresholds).action is Action.CORRECT
 
@@ -70,10 +79,22 @@ def _none_relevant(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
     return Decision(Action.INCORRECT, f"none of {len(grades)} passages is relevant")
 
 
+def _score(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
+    kept = sum(_confidence(grade) >= thresholds.upper for grade in grades)
+    if not kept:
+        return Decision(Action.INCORRECT, f"no score reaches {thresholds.upper:.2f}")
+    mean = fmean(_confidence(grade) for grade in grades)
+    sign, action = ("≥", Action.CORRECT) if mean >= thresholds.upper else ("<", Action.AMBIGUOUS)
+    return Decision(
+        action, f"{kept} of {len(grades)} kept, mean score {mean:.2f} {sign} {thresholds.upper:.2f}"
+    )
+
+
 _RULES: Mapping[Policy, Callable[[Sequence[Grade], Thresholds], Decision]] = {
     Policy.CRAG: _crag,
     Policy.ANY_IRRELEVANT: _any_irrelevant,
     Policy.NONE_RELEVANT: _none_relevant,
+    Policy.SCORE: _score,
 }
 
 

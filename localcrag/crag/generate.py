@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from localcrag.crag import prompts
-from localcrag.crag.parts import Inquiry, Outcome
+from localcrag.crag.ground import bare, compare, ground
+from localcrag.crag.parts import Finding, Inquiry, Outcome, timed
 from localcrag.crag.refine import joined, numbered, strips
 from localcrag.crag.verify import Verifier, by_sentence, cite
 from localcrag.errors import ConstraintError, ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.protocols import PassageStore
-from localcrag.types import Citation, Evidence, Finish, Origin, Status, Strip
+from localcrag.types import (
+    Citation,
+    Evidence,
+    Finish,
+    Grounding,
+    Mode,
+    Origin,
+    Status,
+    Strip,
+    StripKind,
+    Verdict,
+)
 
 QUOTES = 3
 """Quotations in a quoted answer, at most."""
@@ -19,57 +32,139 @@ NEAR_BEST = 0.5
 """A quotation beside the best one must be judged at least this fraction as probable."""
 
 
-def write(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]:
+def answer(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
+    """An answer to the whole question from what was found for its parts."""
+    make = quote if whole.options.mode is Mode.QUOTE else write
+    return (yield from make(whole, findings))
+
+
+def write(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
     """The model writes; it can cite only keys that exist, and a sentence is verified before it is shown.
 
     Where the constraint fails before anything was shown, the evidence is quoted instead.
     """
-    evidence = yield from _fitting(inquiry, numbered(joined(kept)))
-    yield Gathered(tuple(evidence))
-    verifier = Verifier(inquiry.question, evidence)
-    shown, finish = yield from _verified(inquiry, evidence, verifier)
-    if finish is None and not shown:
-        return (yield from quote(inquiry, kept, sure=False))
-    citations, gone = still_there(inquiry, verifier.citations())
-    yield Verified((*verifier.removed, *gone))
+    kept = _distinct(strip for finding in findings for strip in finding.strips)
+    evidence = yield from _fitting(whole, numbered(joined(kept)))
+    agreed = yield from _gathered(whole, evidence)
+    verifier = Verifier(whole.question, evidence)
+    written, finish = yield from _verified(whole, evidence, verifier)
+    if finish is None and not written:
+        return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
+    shown, borne_out = yield from _borne_out(whole, written, evidence)
+    citations, gone = still_there(whole, verifier.citations(shown))
+    yield Verified(
+        (*verifier.removed, *(f"“{text}”: its evidence does not say so" for text in borne_out.gone), *gone)
+    )
     if finish in _ENDINGS:
         yield Degraded("answer", _ENDINGS[finish])
-    return Outcome(_status(shown, citations, finish, sure), tuple(citations))
+    sure = agreed and borne_out.all and all(finding.sure for finding in findings)
+    return Outcome(_status("".join(shown), citations, finish, sure), tuple(citations))
 
 
 def _verified(
     inquiry: Inquiry, evidence: Sequence[Evidence], verifier: Verifier
-) -> Steps[tuple[str, Finish | None]]:
-    """What was shown of the written text, and how it ended: None where its constraint failed."""
-    shown = ""
+) -> Steps[tuple[list[str], Finish | None]]:
+    """The sentences of the written text that may be shown, and how it ended: None where its constraint
+    failed. They are shown as they come, but for those that are to be held against the evidence first.
+    """
+    written: list[str] = []
     try:
         for sentence in by_sentence(_written(inquiry, evidence)):
             checked = verifier.check(sentence)
             if checked and not _declines(checked):
-                shown += checked
-                yield Delta(checked)
+                written.append(checked)
+                if inquiry.options.grounding is not Grounding.REMOVE:
+                    yield Delta(checked)
     except ConstraintError as error:
         yield Degraded("answer", str(error))
-        return shown, None
-    return shown, inquiry.parts.model.last_finish
+        return written, None
+    return written, inquiry.parts.model.last_finish
 
 
-def quote(inquiry: Inquiry, kept: Sequence[Strip], sure: bool) -> Steps[Outcome]:
-    """The strips that answer, verbatim, each with its key."""
-    judged = inquiry.parts.evaluator is not None
-    chosen = _most_probable(kept) if judged else (yield from _chosen_by_model(inquiry, kept))
-    evidence = numbered(joined(chosen))
-    yield Gathered(tuple(evidence))
-    citations, gone = still_there(inquiry, [cite(item) for item in evidence])
+@dataclass(frozen=True, slots=True)
+class _Grounds:
+    """Whether every sentence is borne out by its evidence, and those that were left out for it."""
+
+    all: bool = True
+    gone: tuple[str, ...] = ()
+
+
+def _borne_out(
+    inquiry: Inquiry, written: Sequence[str], evidence: Sequence[Evidence]
+) -> Steps[tuple[list[str], _Grounds]]:
+    """The sentences that stand after each was held against its evidence."""
+    how = inquiry.options.grounding
+    if how is Grounding.OFF or not written:
+        return list(written), _Grounds()
+    claims = yield from timed(inquiry.parts, "verify", ground(inquiry, written, evidence))
+    failed = {claim.text for claim in claims if claim.verdict is Verdict.NO}
+    if how is Grounding.MARK:
+        for text in sorted(failed):
+            yield Degraded("grounding", f"the evidence does not bear out: “{text}”")
+        return list(written), _Grounds(not failed)
+    stands = [sentence for sentence in written if bare(sentence) not in failed]
+    for sentence in stands:
+        yield Delta(sentence)
+    return stands, _Grounds(not failed, tuple(sorted(failed)))
+
+
+def quote(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
+    """The strips that answer, verbatim, each with its key; under each part of a question its own."""
+    chosen: list[list[Strip]] = []
+    for finding in findings:
+        judged = whole.parts.evaluator is not None or whole.options.strips is not StripKind.NONE
+        picked = (
+            _most_probable(finding.strips)
+            if judged
+            else (yield from _chosen_by_model(finding.inquiry, finding.strips))
+        )
+        chosen.append(joined(picked))
+    evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
+    agreed = yield from _gathered(whole, evidence)
+    citations, gone = still_there(whole, [cite(item) for item in evidence])
     held = {citation.key for citation in citations}
-    shown = [item for item in evidence if item.key in held]
-    for position, item in enumerate(shown):
-        gap = "\n\n" if position else ""
-        yield Delta(f"{gap}{' '.join(item.text.split())} [{item.key}]")
+    shown = {_span(item.strip): item for item in evidence if item.key in held}
+    if shown:
+        yield Delta("\n\n".join(_blocks(findings, chosen, shown)))
     yield Verified(tuple(gone))
     if not shown:
         return Outcome(Status.NOT_FOUND)
+    sure = agreed and all(finding.sure for finding in findings)
     return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(citations))
+
+
+def _blocks(
+    findings: Sequence[Finding],
+    chosen: Sequence[Sequence[Strip]],
+    shown: Mapping[tuple[str, int, int], Evidence],
+) -> Iterator[str]:
+    """The quotations; those of a part under its question, where there are several."""
+    for finding, picked in zip(findings, chosen, strict=True):
+        items = [shown[_span(strip)] for strip in picked if _span(strip) in shown]
+        lines = [f"{' '.join(item.text.split())} [{item.key}]" for item in items]
+        if len(findings) == 1:
+            yield from lines
+        else:
+            yield "\n".join([finding.inquiry.question, *(lines or [prompts.NOT_IN_EVIDENCE])])
+
+
+def _gathered(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Steps[bool]:
+    """Announce the evidence; False where its sources disagree."""
+    yield Gathered(tuple(evidence))
+    if not inquiry.options.contradictions:
+        return True
+    found = yield from timed(inquiry.parts, "verify", compare(inquiry, evidence))
+    for pair in found:
+        yield Degraded("evidence", f"the sources of [{pair.first}] and [{pair.second}] disagree")
+    return not found
+
+
+def _distinct(kept: Iterable[Strip]) -> list[Strip]:
+    return list({_span(strip): strip for strip in kept}.values())
+
+
+def _span(strip: Strip) -> tuple[str, int, int]:
+    return strip.passage.id, strip.start, strip.end
 
 
 def still_there(inquiry: Inquiry, citations: Sequence[Citation]) -> tuple[list[Citation], list[str]]:

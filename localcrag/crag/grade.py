@@ -1,4 +1,4 @@
-"""Who judges a passage: the language model, the evaluator, or both.
+"""Who judges a passage: the language model (yes or no, or the rubric), the evaluator, or both.
 
 A grader gives each hit a verdict and P(the passage helps); a grade that could not be had is
 ``error`` with its reason, and never counts as yes or no.
@@ -6,15 +6,15 @@ A grader gives each hit a verdict and P(the passage helps); a grade that could n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from localcrag.crag import prompts
-from localcrag.errors import LocalCragError
+from localcrag.errors import ConstraintError, LocalCragError
 from localcrag.odds import log_odds, sigmoid
 from localcrag.protocols import Evaluator, LanguageModel
-from localcrag.types import Choice, Grade, GraderKind, Hit, Thresholds, Verdict
+from localcrag.types import Choice, Grade, GraderKind, Hit, Label, Thresholds, Verdict
 
 OPTIONS = ("yes", "no")
 
@@ -48,6 +48,47 @@ class YesNoGrader:
         if isinstance(choice, Exception):
             return Grade(hit, Verdict.ERROR, None, str(choice))
         return Grade(hit, Verdict(choice.text), choice.probabilities[0])
+
+
+SCORES: Mapping[Label, float] = {Label.AWFUL: 0.0, Label.POOR: 0.3, Label.GOOD: 0.7, Label.PERFECT: 1.0}
+"""What a label of the rubric is worth; from Good on a passage is kept."""
+RUBRIC_BOUNDS = Thresholds(upper=SCORES[Label.GOOD], lower=SCORES[Label.POOR])
+RUBRIC_TOKENS = 120
+"""Room for one sentence and a label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What the rubric asks for: first the reason, so that the label follows from it."""
+
+    justification: str
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class RubricGrader:
+    """The language model's label on a scale of four, justified in one sentence first.
+
+    Costs some 30 written tokens a passage where yes/no costs one.
+    """
+
+    model: LanguageModel
+    thresholds: Thresholds = RUBRIC_BOUNDS
+    kind: GraderKind = GraderKind.RUBRIC
+
+    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+        return [self._grade(question, hit) for hit in hits]
+
+    def _grade(self, question: str, hit: Hit) -> Grade:
+        try:
+            given = self.model.object(
+                prompts.rubric(question, hit.passage.text), Assessment, max_tokens=RUBRIC_TOKENS
+            )
+        except ConstraintError as error:
+            return Grade(hit, Verdict.ERROR, None, str(error))
+        score = SCORES[given.label]
+        verdict = Verdict.YES if score >= SCORES[Label.GOOD] else Verdict.NO
+        return Grade(hit, verdict, score, f"{given.label}: {' '.join(given.justification.split())}")
 
 
 @dataclass(frozen=True, slots=True)

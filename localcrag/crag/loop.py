@@ -1,37 +1,30 @@
 """The corrective loop: a generator of events that ends in Finished(answer).
 
-condense → retrieve → grade → decide → correct → refine → generate → verify, after the CRAG paper
-(arXiv 2401.15884, section 4), with corrections that need no network before the one that does.
+condense → split → retrieve → grade → decide → correct → refine → generate → verify, after the CRAG
+paper (arXiv 2401.15884, section 4), with corrections that need no network before the one that does.
+With the agent, a plan takes the place of the fixed steps between retrieving and refining.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TypeVar
 
-from localcrag.crag import correct, generate, prompts
+from localcrag.crag import agent, generate
+from localcrag.crag.condense import condense
 from localcrag.crag.decide import decide, relevant, settled
-from localcrag.crag.parts import Inquiry, Options, Outcome, Parts, Query
+from localcrag.crag.divide import divide, may_have_parts
+from localcrag.crag.gather import corrective
+from localcrag.crag.grade import ask
+from localcrag.crag.offer import offer
+from localcrag.crag.parts import Finding, Inquiry, Options, Outcome, Parts, Query, timed
 from localcrag.crag.record import Record
-from localcrag.crag.refine import refine, whole
-from localcrag.errors import ModelError, UsageError
-from localcrag.events import (
-    Condensed,
-    Decided,
-    Degraded,
-    Delta,
-    Event,
-    Finished,
-    Graded,
-    Measured,
-    Refined,
-    Steps,
-)
-from localcrag.types import Action, CorrectionKind, Hit, Mode, Status, Strip, Verdict
+from localcrag.crag.refine import refine, strips, whole, windows
+from localcrag.errors import UsageError
+from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
+from localcrag.types import Choice, Origin, Status, Strip, StripKind
 
-T = TypeVar("T")
 MAX_QUESTION = 4000
 """Characters; a longer question is a document, and belongs into the knowledge base."""
 NOT_FOUND = {
@@ -68,88 +61,71 @@ class Loop:
         yield Finished(record.answer(outcome.status, outcome.citations, perf_counter() - started))
 
     def _steps(self, question: str, query: Query) -> Steps[Outcome]:
+        parts, options = self.parts, self.options
         standalone = question
         if query.history:
-            standalone = yield from self._timed("condense", self._condense(question, query))
-        inquiry = Inquiry(self.parts, self.options, standalone, question, query.filter)
-        inquiry.untried([standalone])
-        search = inquiry.retriever.search([standalone], standalone, query.filter)
-        hits = inquiry.unseen((yield from self._timed("retrieve", search)))
-        yield from self._timed("grade", self._grade(inquiry, hits))
-        decision = decide(inquiry.grades, self.options.policy, self.parts.grader.thresholds)
-        yield Decided(decision.action, self.options.policy, decision.reason)
-        if decision.action is not Action.CORRECT:
-            yield from self._timed("correct", self._correct(inquiry))
-        kept = yield from self._timed("refine", self._refine(inquiry))
-        return (yield from self._timed("generate", self._answer(inquiry, kept)))
+            understood = condense(parts.model, query.history, question, extractive=options.extractive)
+            standalone = yield from timed(parts, "condense", understood)
+        whole = Inquiry(parts, options, standalone, question, query.filter)
+        asked = [standalone]
+        if options.divide and may_have_parts(standalone):
+            division = divide(parts.model, standalone, extractive=options.extractive)
+            asked = yield from timed(parts, "divide", division)
+        findings = []
+        for part in asked:
+            own = part if not query.history else question
+            inquiry = Inquiry(parts, options, part, own, query.filter) if len(asked) > 1 else whole
+            findings.append((yield from self._find(inquiry)))
+            if len(asked) > 1:
+                whole.grades += inquiry.grades
+                action = decide(inquiry.grades, options.policy, parts.grader.thresholds).action
+                yield PartSettled(part, findings[-1].status, action)
+        return (yield from timed(parts, "generate", self._answer(whole, findings)))
 
-    def _condense(self, question: str, query: Query) -> Steps[str]:
-        try:
-            standalone = self.parts.model.line(prompts.condense(query.history, question), max_tokens=96)
-        except ModelError as error:
-            yield Degraded("condense", str(error))
-            return question
-        yield Condensed(question, standalone)
-        return standalone
-
-    def _grade(self, inquiry: Inquiry, hits: Sequence[Hit]) -> Steps[None]:
-        for grade in self.parts.grader.grade(inquiry.question, hits):
-            inquiry.grades.append(grade)
-            yield Graded(grade)
-            if grade.verdict is Verdict.ERROR:
-                yield Degraded("grade", f"{grade.hit.passage.source}: {grade.reason}")
-
-    def _correct(self, inquiry: Inquiry) -> Steps[None]:
-        """One step after the other, until what was found is enough."""
-        for kind in (*self.options.corrections, CorrectionKind.WEB):
-            fresh = yield from correct.STEPS[kind](inquiry)
-            if not fresh:
-                continue
-            yield from self._grade(inquiry, fresh)
-            if settled(inquiry.grades, self.options.policy, self.parts.grader.thresholds):
-                break
-        decision = decide(inquiry.grades, self.options.policy, self.parts.grader.thresholds)
-        yield Decided(decision.action, self.options.policy, f"after correction: {decision.reason}")
+    def _find(self, inquiry: Inquiry) -> Steps[Finding]:
+        """Gather the evidence for one question, and keep of it what helps."""
+        by_agent = self.options.agent is not None
+        bound = yield from agent.gather(inquiry) if by_agent else corrective(inquiry)
+        kept = yield from timed(self.parts, "refine", self._refine(inquiry))
+        sure = settled(inquiry.grades, self.options.policy, self.parts.grader.thresholds)
+        if inquiry.filter is not None and not sure:
+            yield from timed(self.parts, "suggest", offer(inquiry, inquiry.filter))
+        return Finding(inquiry, tuple(kept), sure, bound)
 
     def _refine(self, inquiry: Inquiry) -> Steps[list[Strip]]:
-        grades = relevant(inquiry.grades, self.parts.grader.thresholds)
-        evaluator = self.parts.evaluator
-        if evaluator is None or not grades:
-            return [whole(grade.hit.passage, grade.confidence or 0.0) for grade in grades]
-        kept, dropped = refine(
-            inquiry.question,
-            [grade.hit.passage for grade in grades],
-            evaluator,
-            limit=self.options.strips,
-            floor=evaluator.thresholds.lower,
-        )
+        """The best strips of the relevant passages, judged by the evaluator, or by the model without one."""
+        options, evaluator = self.options, self.parts.evaluator
+        passages = relevant(inquiry.grades, options.policy, self.parts.grader.thresholds)
+        if options.strips is StripKind.NONE or not passages:
+            return [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
+        cutter = strips if options.strips is StripKind.SENTENCE else windows
+        cut = [strip for grade in passages for strip in cutter(grade.hit.passage)]
+        texts = [strip.text for strip in cut]
+        if evaluator is not None:
+            scores, floor = evaluator.score(inquiry.question, texts), evaluator.thresholds.lower
+        else:
+            choices = ask(self.parts.model, inquiry.question, texts)
+            scores = [choice.probabilities[0] if isinstance(choice, Choice) else 0.0 for choice in choices]
+            floor = 0.5
+            if failed := [choice for choice in choices if isinstance(choice, Exception)]:
+                yield Degraded("refine", f"{len(failed)} strips could not be judged: {failed[0]}")
+        kept, dropped = refine(cut, scores, limit=options.evidence, floor=floor)
         yield Refined(tuple(kept), dropped)
         return kept
 
-    def _answer(self, inquiry: Inquiry, kept: Sequence[Strip]) -> Steps[Outcome]:
-        sure = settled(inquiry.grades, self.options.policy, self.parts.grader.thresholds)
+    def _answer(self, whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
         outcome = Outcome(Status.NOT_FOUND)
-        if kept:
-            make = generate.quote if self.options.mode is Mode.QUOTE else generate.write
-            outcome = yield from make(inquiry, kept, sure)
+        if any(finding.strips for finding in findings):
+            outcome = yield from generate.answer(whole, findings)
         if outcome.status is Status.NOT_FOUND:
-            web = any(grade.hit.passage.origin == "web" for grade in inquiry.grades)
+            web = any(grade.hit.passage.origin is Origin.WEB for grade in whole.grades)
             yield Delta(NOT_FOUND[web])
+        for finding in findings:
+            if len(findings) > 1 and not finding.strips:
+                yield Degraded("answer", f"nothing was found for: {finding.inquiry.question}")
+        if any(finding.bound for finding in findings):
+            return replace(outcome, status=Status.TRUNCATED)
         return outcome
-
-    def _timed(self, stage: str, steps: Steps[T]) -> Steps[T]:
-        """The steps, and a Measured event at their end; the consumer's own time is not counted."""
-        before, seconds = self.parts.tokens(), 0.0
-        while True:
-            started = perf_counter()
-            try:
-                event = next(steps)
-            except StopIteration as stop:
-                seconds += perf_counter() - started
-                yield Measured(stage, seconds, self.parts.tokens() - before)
-                return stop.value  # type: ignore[no-any-return]
-            seconds += perf_counter() - started
-            yield event
 
 
 def checked(question: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TypeVar
 
 from localcrag.crag.grade import Grader
 from localcrag.crag.retrieve import Retriever
+from localcrag.events import Measured, Steps
 from localcrag.filters import Filter
 from localcrag.protocols import (
     Consent,
@@ -22,17 +25,26 @@ from localcrag.types import (
     CorrectionKind,
     Document,
     Grade,
+    Grounding,
     Hit,
     Mode,
     Passage,
     Policy,
     Status,
+    Strip,
+    StripKind,
     Tokens,
     Turn,
     WebPolicy,
 )
 
-LOCAL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.PHRASINGS, CorrectionKind.NEIGHBOURS)
+T = TypeVar("T")
+LOCAL_CORRECTIONS = (
+    CorrectionKind.REWRITE,
+    CorrectionKind.PHRASINGS,
+    CorrectionKind.HYDE,
+    CorrectionKind.NEIGHBOURS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +66,21 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentBounds:
+    """Where the agent stops: after so many steps, seconds of wall time, or tokens of all models."""
+
+    steps: int = 12
+    seconds: float = 300.0
+    tokens: int = 60_000
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """How this question is to be answered.
 
-    ``corrections`` are the local steps in the order they are tried; ``extractive`` keeps a rewritten
-    line to the question's own words; ``consent`` is asked before each web query where
-    ``web_policy`` is ``ask``.
+    ``corrections`` are the local steps in the order they are tried; ``agent`` puts a plan in their
+    place; ``extractive`` keeps what a very small model writes to the question's own words;
+    ``consent`` is asked before each web query where ``web_policy`` is ``ask``.
     """
 
     policy: Policy = Policy.CRAG
@@ -67,8 +88,13 @@ class Options:
     passages: int = 6
     candidates: int = 24
     phrasings: int = 3
-    strips: int = 6
+    strips: StripKind = StripKind.SENTENCE
+    evidence: int = 6
     answer_tokens: int = 384
+    divide: bool = True
+    grounding: Grounding = Grounding.MARK
+    contradictions: bool = False
+    agent: AgentBounds | None = None
     corrections: tuple[CorrectionKind, ...] = LOCAL_CORRECTIONS
     extractive: bool = False
     web_policy: WebPolicy = WebPolicy.NEVER
@@ -83,6 +109,26 @@ class Query:
     question: str
     history: tuple[Turn, ...] = ()
     filter: Filter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was gathered for one question, or one part of it.
+
+    ``sure`` says whether the policy holds the evidence to be enough; ``bound`` says at which bound
+    the agent stopped ("" where at none).
+    """
+
+    inquiry: Inquiry
+    strips: tuple[Strip, ...]
+    sure: bool
+    bound: str = ""
+
+    @property
+    def status(self) -> Status:
+        if not self.strips:
+            return Status.NOT_FOUND
+        return Status.ANSWERED if self.sure else Status.UNSURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +174,32 @@ class Inquiry:
                 fresh.append(query)
         return fresh
 
+    @property
+    def seen(self) -> frozenset[str]:
+        """The passages that a search has brought, by id."""
+        return frozenset(self._seen)
+
     def unseen(self, hits: Iterable[Hit]) -> list[Hit]:
         """The hits not brought by an earlier search, now marked as seen."""
         fresh = [hit for hit in hits if hit.passage.id not in self._seen]
         self._seen |= {hit.passage.id for hit in fresh}
         return fresh
+
+
+def timed(parts: Parts, stage: str, steps: Steps[T]) -> Steps[T]:
+    """The steps, and a Measured event at their end; the consumer's own time is not counted."""
+    before, seconds = parts.tokens(), 0.0
+    while True:
+        started = perf_counter()
+        try:
+            event = next(steps)
+        except StopIteration as stop:
+            seconds += perf_counter() - started
+            yield Measured(stage, seconds, parts.tokens() - before)
+            result: T = stop.value
+            return result
+        seconds += perf_counter() - started
+        yield event
 
 
 def _folded(query: str) -> str:

@@ -31,6 +31,23 @@ def grade(question: str, passage: str) -> Prompt:
     )
 
 
+def rubric(question: str, passage: str) -> Prompt:
+    """How well does the passage help? The reply is a justification and a label, under a schema."""
+    return Prompt(
+        "You judge how well a passage helps to answer a question. Awful: it misleads or has nothing to do "
+        "with the question. Poor: the same subject, but no help. Good: it answers in part. Perfect: it "
+        f"answers fully. {_FENCED}",
+        (
+            "Question: ",
+            Data(question),
+            "\n\n<passage>\n",
+            fenced(passage),
+            "\n</passage>\n\nReply in JSON: justification (one short sentence), then label "
+            "(Awful, Poor, Good or Perfect).",
+        ),
+    )
+
+
 def rewrite(question: str) -> Prompt:
     """One search line for a question."""
     return Prompt(
@@ -49,6 +66,62 @@ def phrasing(question: str, tried: Sequence[str]) -> Prompt:
             "\n\nAlready tried:\n",
             Data("\n".join(tried)),
             "\n\nAsk the same thing in one line with different words.",
+        ),
+    )
+
+
+def hypothesis(question: str) -> Prompt:
+    """A passage that would answer, for its place in the space of meanings and not for its truth."""
+    return Prompt(
+        "You write short passages as a handbook or an encyclopaedia would.",
+        (
+            "Question: ",
+            Data(question),
+            "\n\nWrite one paragraph of two or three sentences, as it could stand in a document that "
+            "answers the question. Write on one line.",
+        ),
+    )
+
+
+def divide(question: str) -> Prompt:
+    """A question of several parts as questions that each stand alone."""
+    return Prompt(
+        "You split questions.",
+        (
+            "Question: ",
+            Data(question),
+            "\n\nIf this asks for several different things, reply with a JSON list of questions, one for "
+            "each thing, that can each be understood without the others. If it asks for one thing, the "
+            "list holds only the question as it is.",
+        ),
+    )
+
+
+def grounded(claim: str, evidence: Sequence[str]) -> Prompt:
+    """Does the evidence say what the sentence says? The reply is constrained to yes or no."""
+    return Prompt(
+        f"You check whether passages say what a sentence claims. {_FENCED}",
+        (
+            *(part for text in evidence for part in ("<passage>\n", fenced(text), "\n</passage>\n")),
+            "\nSentence: ",
+            Data(claim),
+            "\n\nDo the passages say this? Answer yes or no.",
+        ),
+    )
+
+
+def contradict(question: str, first: str, second: str) -> Prompt:
+    """Do two passages give different answers? The reply is constrained to yes or no."""
+    return Prompt(
+        f"You check whether two passages disagree about a question. {_FENCED}",
+        (
+            "Question: ",
+            Data(question),
+            "\n\n<passage>\n",
+            fenced(first),
+            "\n</passage>\n<passage>\n",
+            fenced(second),
+            "\n</passage>\n\nDo the two passages contradict each other about this? Answer yes or no.",
         ),
     )
 

@@ -7,13 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from localcrag.events import (
+    Bounded,
+    Condensed,
+    Contradicted,
     Corrected,
     Decided,
     Degraded,
     Delta,
     Event,
     Graded,
+    Grounded,
     Measured,
+    PartSettled,
+    Suggested,
     Verified,
     WebAsked,
 )
@@ -21,9 +27,12 @@ from localcrag.types import (
     Action,
     Answer,
     Citation,
+    Claim,
+    Contradiction,
     Correction,
     Grade,
     Mode,
+    PartAnswer,
     Policy,
     Status,
     Tokens,
@@ -50,6 +59,11 @@ class Record:
     degraded: list[str] = field(default_factory=list)
     tokens: Tokens = field(default_factory=Tokens)
     seconds: dict[str, float] = field(default_factory=dict)
+    standalone: str = ""
+    parts: list[PartAnswer] = field(default_factory=list)
+    claims: tuple[Claim, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    suggestions: list[str] = field(default_factory=list)
 
     def add(self, event: Event) -> None:
         if handler := _HANDLERS.get(type(event)):
@@ -73,7 +87,27 @@ class Record:
             web=tuple(self.web),
             degraded=tuple(self.degraded),
             usage=Usage(self.tokens, {**stages, **self.seconds, "total": total}),
+            standalone=self.standalone,
+            parts=tuple(self.parts),
+            claims=self.claims,
+            contradictions=self.contradictions,
+            suggestions=tuple(self.suggestions),
         )
+
+    def _condensed(self, event: Condensed) -> None:
+        self.standalone = event.standalone
+
+    def _settled(self, event: PartSettled) -> None:
+        self.parts.append(PartAnswer(event.question, event.status, event.action))
+
+    def _grounded(self, event: Grounded) -> None:
+        self.claims = event.claims
+
+    def _contradicted(self, event: Contradicted) -> None:
+        self.contradictions = event.contradictions
+
+    def _suggested(self, event: Suggested) -> None:
+        self.suggestions.append(event.suggestion)
 
     def _graded(self, event: Graded) -> None:
         self.grades.append(event.grade)
@@ -96,12 +130,21 @@ class Record:
     def _degraded(self, event: Degraded) -> None:
         self.degraded.append(f"{event.part}: {event.reason}")
 
+    def _bounded(self, event: Bounded) -> None:
+        self.degraded.append(f"agent: stopped at a bound: {event.reason}")
+
     def _measured(self, event: Measured) -> None:
         self.tokens += event.tokens
         self.seconds[event.stage] = self.seconds.get(event.stage, 0.0) + event.seconds
 
 
 _HANDLERS: Mapping[type[Event], Callable[[Record, Any], None]] = {
+    Condensed: Record._condensed,
+    PartSettled: Record._settled,
+    Grounded: Record._grounded,
+    Contradicted: Record._contradicted,
+    Suggested: Record._suggested,
+    Bounded: Record._bounded,
     Graded: Record._graded,
     Decided: Record._decided,
     Corrected: Record._corrected,

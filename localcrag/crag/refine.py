@@ -1,8 +1,8 @@
 """Knowledge refinement: passages are cut into strips, and the strips that help are kept.
 
 Section 4.4 of the CRAG paper (arXiv 2401.15884): decompose, filter, recompose. A strip is one
-sentence here, found by the Unicode-aware rules of ``sentencex``; it keeps its span in the
-document's stored text, so that a citation points at the sentence and not at the passage.
+sentence, found by the Unicode-aware rules of ``sentencex``, or a window of a few; it keeps its span
+in the document's stored text, so that a citation points at the strip and not at the passage.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from localcrag.protocols import Evaluator
 from localcrag.types import Evidence, Passage, Strip
 
 _MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
 """What begins an item of a list, and belongs to the sentence after it: "2.", "(a)", "-"."""
+WINDOW = 3
+"""Sentences of a window."""
 MIN_STRIP = 20
 """Characters; a shorter sentence ("See Fig. 3.") is judged together with the one before it."""
 
@@ -49,21 +50,26 @@ def strips(passage: Passage) -> list[Strip]:
     return [_strip(passage, start, end, 0.0) for start, end in spans]
 
 
+def windows(passage: Passage, size: int = WINDOW) -> list[Strip]:
+    """A passage as strips of ``size`` sentences that follow each other, the last one shorter."""
+    cut, origin = strips(passage), passage.start
+    groups = [cut[at : at + size] for at in range(0, len(cut), size)]
+    return [_strip(passage, group[0].start - origin, group[-1].end - origin, 0.0) for group in groups]
+
+
 def whole(passage: Passage, score: float) -> Strip:
-    """A passage as a single strip, where there is no evaluator to judge its sentences."""
+    """A passage as a single strip."""
     return _strip(passage, 0, len(passage.text), score)
 
 
 def refine(
-    question: str, passages: Sequence[Passage], evaluator: Evaluator, *, limit: int, floor: float
+    cut: Sequence[Strip], scores: Sequence[float], *, limit: int, floor: float
 ) -> tuple[list[Strip], int]:
     """The best ``limit`` strips with P ≥ ``floor``, and how many were dropped.
 
     Where no strip reaches the floor, the best one alone is kept: its passage was held to help. The
-    strips come in the order of the passages, and in document order within one.
+    strips stay in their order.
     """
-    cut = [strip for passage in passages for strip in strips(passage)]
-    scores = evaluator.score(question, [strip.text for strip in cut])
     judged = [replace(strip, score=score) for strip, score in zip(cut, scores, strict=True)]
     best = sorted(range(len(judged)), key=lambda i: -judged[i].score)[:limit]
     kept = [judged[i] for i in sorted(best) if judged[i].score >= floor or i == best[0]]

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
+from typing import TYPE_CHECKING
 
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter
 from localcrag.odds import log_odds
 from localcrag.protocols import Embedder, Evaluator, PassageStore
 from localcrag.types import Hit
+
+if TYPE_CHECKING:
+    from localcrag.protocols import Vectors
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
@@ -28,13 +32,21 @@ class Retriever:
     passages: int
     candidates: int
 
-    def search(self, queries: Sequence[str], question: str, filter: Filter | None = None) -> Steps[list[Hit]]:
+    def search(
+        self,
+        queries: Sequence[str],
+        question: str,
+        filter: Filter | None = None,
+        *,
+        vectors: Vectors | None = None,
+    ) -> Steps[list[Hit]]:
         """Yields Retrieved for each query and Reranked once; returns the best hits.
 
         The hits of several queries are fused by rank; whatever the queries, a hit is judged by
-        how it bears on the ``question``.
+        how it bears on the ``question``. ``vectors``, of shape (queries, dimension), stand in for
+        the queries' own.
         """
-        vectors = self.embedder.encode(list(queries))
+        vectors = self.embedder.encode(list(queries)) if vectors is None else vectors
         lists: list[list[Hit]] = []
         for query, vector in zip(queries, vectors, strict=True):
             hits = distinct(self.store.search(query, vector, k=self._wide, filter=filter))

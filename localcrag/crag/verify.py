@@ -28,7 +28,6 @@ class Verifier:
     question: str
     evidence: Sequence[Evidence]
     removed: list[str] = field(default_factory=list)
-    cited: list[int] = field(default_factory=list)
 
     def check(self, sentence: str) -> str:
         """The sentence as it may be shown: without citations that do not exist; "" if it does not hold."""
@@ -42,12 +41,12 @@ class Verifier:
         if reason := _unsupported(_KEY.sub("", sentence), support, self.question):
             self.removed.append(f"“{_KEY.sub('', sentence).strip()}”: {reason}")
             return ""
-        self.cited += [key for key in dict.fromkeys(keys) if key not in self.cited]
         return sentence
 
-    def citations(self) -> list[Citation]:
-        """The evidence that was cited, in the order of its keys."""
-        return [cite(item) for item in self.evidence if item.key in self.cited]
+    def citations(self, shown: Iterable[str]) -> list[Citation]:
+        """The evidence that the shown sentences cite, in the order of its keys."""
+        cited = {int(key) for sentence in shown for key in _KEY.findall(sentence)}
+        return [cite(item) for item in self.evidence if item.key in cited]
 
 
 def cite(evidence: Evidence) -> Citation:

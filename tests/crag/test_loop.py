@@ -109,7 +109,8 @@ def test_json_has_exactly_the_promised_fields() -> None:
     found = answer(World(DOCUMENTS, scripted("dose", streams=[WRITTEN])).run(DOSE)).to_json()
     assert list(found) == [
         "question", "status", "answer", "mode", "citations", "action", "policy", "grades",
-        "corrections", "web", "degraded", "usage",
+        "corrections", "web", "degraded", "usage", "standalone", "parts", "claims", "contradictions",
+        "suggestions",
     ]  # fmt: skip
     assert found["citations"] == [
         {
@@ -122,7 +123,7 @@ def test_json_has_exactly_the_promised_fields() -> None:
             "origin": "documents",
         }
     ]
-    assert set(found["grades"][0]) == {"source", "page", "verdict", "confidence", "origin"}  # type: ignore
+    assert set(found["grades"][0]) == {"source", "page", "verdict", "confidence", "origin", "reason"}  # type: ignore
 
 
 # ------------------------------------------------------------------------------ local correction
@@ -148,7 +149,7 @@ def test_a_rewritten_search_finds_what_the_question_did_not() -> None:
 def test_a_line_that_was_tried_before_is_not_searched_again() -> None:
     model = scripted("nothing", lines=["What is the DOSE a day"])
     events = World(DOCUMENTS, model).run(DOSE)
-    assert [event.queries for event in of(Rewritten, events)] == [(), ()]
+    assert [event.queries for event in of(Rewritten, events)] == [(), (), ()]
     assert len(of(Retrieved, events)) == 1
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.refine import joined, numbered, refine, sentences, strips, whole
-from localcrag.types import Thresholds, Tokens
+from localcrag.crag.refine import joined, numbered, refine, sentences, strips, whole, windows
 from tests.crag.values import passage
 
 TEXT = (
@@ -17,20 +14,9 @@ TEXT = (
 )
 
 
-class Keyword:
-    """An evaluator that likes texts with a word in them."""
-
-    name = "keyword"
-    thresholds = Thresholds(0.5, 0.5)
-    tokens = Tokens()
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
-    def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        return [0.9 if any(word in text for word in self.words) else 0.1 for text in texts]
-
-    def close(self) -> None: ...
+def judged(*words: str) -> list[float]:
+    """The scores of a judge of TEXT's strips that likes those with one of the words."""
+    return [0.9 if any(word in strip.text for word in words) else 0.1 for strip in strips(passage(TEXT))]
 
 
 @given(st.text(alphabet="ab. \n!?–é“”1", max_size=80))
@@ -51,6 +37,16 @@ def test_strips_keep_their_span_in_the_stored_text() -> None:
     ]
 
 
+def test_windows_are_runs_of_sentences_that_cover_the_passage_in_order() -> None:
+    stored = "A page begins here. " + TEXT
+    cut = windows(passage(TEXT, start=20), 2)
+    assert [s.text for s in cut] == [
+        "Steam engines came first. They were large and slow machines.",
+        "Dr. Watt made them better in 1769. See p. 4.",
+    ]
+    assert [stored[s.start : s.end] for s in cut] == [s.text for s in cut]
+
+
 def test_the_number_of_an_item_belongs_to_the_item() -> None:
     text = (
         "You must do this first of all. 2. Then you must do that as well. (b) And this one comes last. Yes."
@@ -63,19 +59,19 @@ def test_the_number_of_an_item_belongs_to_the_item() -> None:
 
 
 def test_the_best_are_kept_in_document_order_and_the_rest_counted() -> None:
-    kept, dropped = refine("?", [passage(TEXT)], Keyword("Watt", "Steam"), limit=5, floor=0.5)
+    kept, dropped = refine(strips(passage(TEXT)), judged("Watt", "Steam"), limit=5, floor=0.5)
     assert [s.text.split()[0] for s in kept] == ["Steam", "Dr."]
     assert dropped == 1
 
 
 def test_the_best_strip_of_a_passage_that_was_held_to_help_is_never_dropped() -> None:
-    kept, dropped = refine("?", [passage(TEXT)], Keyword("Watt"), limit=5, floor=0.95)
+    kept, dropped = refine(strips(passage(TEXT)), judged("Watt"), limit=5, floor=0.95)
     assert [s.text.split()[0] for s in kept] == ["Dr."]
     assert dropped == 2
 
 
 def test_no_more_than_the_limit_is_kept() -> None:
-    kept, dropped = refine("?", [passage(TEXT)], Keyword("a"), limit=1, floor=0.0)
+    kept, dropped = refine(strips(passage(TEXT)), judged("a"), limit=1, floor=0.0)
     assert (len(kept), dropped) == (1, 2)
 
 

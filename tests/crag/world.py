@@ -16,9 +16,11 @@ from localcrag.types import (
     NO_META,
     Answer,
     Document,
+    Grounding,
     Indexed,
     Meta,
     Page,
+    StripKind,
     Thresholds,
     Turn,
     WebResult,
@@ -72,7 +74,9 @@ class World:
     evaluator: ScriptedEvaluator | None = None
     found: Mapping[str, Sequence[WebResult] | WebError] = field(default_factory=dict)
     pages: Mapping[str, str] = field(default_factory=dict)
-    options: Options = field(default_factory=lambda: Options(passages=2, phrasings=2))
+    options: Options = field(
+        default_factory=lambda: Options(passages=2, phrasings=2, grounding=Grounding.OFF)
+    )
     bounds: Thresholds = BOUNDS
     by_evaluator: bool = False
 
@@ -80,6 +84,8 @@ class World:
         self.store = store_of(self.documents)
         self.search = FakeSearch(self.found)
         self.fetcher = FakeFetcher(self.pages)
+        if self.evaluator is None:
+            self.options = replace(self.options, strips=StripKind.NONE)
 
     @property
     def grader(self) -> Grader:

@@ -1,0 +1,98 @@
+"""Is what was written borne out by what it cites, and do the sources agree?
+
+Both questions go to the language model as constrained yes/no choices: a claim at a time against
+its cited strips (after the attribution check of ALCE, Gao et al. 2023, arXiv 2305.14627, with a
+chat model in place of the entailment model), and pairs of strips of different sources.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+from localcrag.crag import prompts
+from localcrag.crag.grade import OPTIONS
+from localcrag.crag.parts import Inquiry
+from localcrag.errors import ModelError
+from localcrag.events import Contradicted, Degraded, Grounded, Steps
+from localcrag.types import Claim, Contradiction, Evidence, Prompt, Verdict
+
+MAX_PAIRS = 3
+"""Pairs of sources that are compared; each costs one prompt."""
+_KEY = re.compile(r"\s*\[(\d+)\]")
+
+
+def ground(inquiry: Inquiry, sentences: Sequence[str], evidence: Sequence[Evidence]) -> Steps[list[Claim]]:
+    """A claim per sentence; one that cites nothing is held against all the evidence."""
+    texts = {item.key: item.text for item in evidence}
+    split = [(bare(sentence), _keys(sentence)) for sentence in sentences]
+    asked = [(text, keys) for text, keys in split if any(letter.isalnum() for letter in text)]
+    support = [[texts[key] for key in keys] or list(texts.values()) for _, keys in asked]
+    judged = yield from _yes_or_no(
+        inquiry,
+        "grounding",
+        [prompts.grounded(text, against) for (text, _), against in zip(asked, support, strict=True)],
+    )
+    claims = [
+        Claim(text, keys, verdict, confidence)
+        for (text, keys), (verdict, confidence) in zip(asked, judged, strict=True)
+    ]
+    if claims:
+        yield Grounded(tuple(claims))
+    return claims
+
+
+def compare(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Steps[list[Contradiction]]:
+    """The disagreements among the best strips of different sources, each source looked at once."""
+    best: dict[str, Evidence] = {}
+    for item in sorted(evidence, key=lambda item: -item.strip.score):
+        best.setdefault(item.strip.passage.source, item)
+    pairs = list(combinations(best.values(), 2))[:MAX_PAIRS]
+    judged = yield from _yes_or_no(
+        inquiry,
+        "contradictions",
+        [prompts.contradict(inquiry.question, first.text, second.text) for first, second in pairs],
+    )
+    found = [
+        Contradiction(min(first.key, second.key), max(first.key, second.key), confidence)
+        for (first, second), (verdict, confidence) in zip(pairs, judged, strict=True)
+        if verdict is Verdict.YES and confidence is not None
+    ]
+    if found:
+        yield Contradicted(tuple(found))
+    return found
+
+
+def _yes_or_no(
+    inquiry: Inquiry, part: str, asked: Sequence[Prompt]
+) -> Steps[list[tuple[Verdict, float | None]]]:
+    """A verdict with its probability for every prompt; what cannot be asked is an error, and said once."""
+    if not asked:
+        return []
+    try:
+        choices = inquiry.parts.model.choose(asked, OPTIONS)
+    except ModelError as error:
+        yield Degraded(part, str(error))
+        return [(Verdict.ERROR, None)] * len(asked)
+    if failed := [choice for choice in choices if isinstance(choice, Exception)]:
+        yield Degraded(part, f"{len(failed)} of {len(asked)} could not be checked: {failed[0]}")
+    return [
+        (Verdict.ERROR, None)
+        if isinstance(choice, Exception)
+        else _judged(choice.text, choice.probabilities[0])
+        for choice in choices
+    ]
+
+
+def _judged(text: str, p_yes: float) -> tuple[Verdict, float]:
+    return (Verdict.YES if text == OPTIONS[0] else Verdict.NO), p_yes
+
+
+def bare(sentence: str) -> str:
+    """A written sentence without its citations."""
+    return _KEY.sub("", sentence).strip()
+
+
+def _keys(sentence: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(int(key) for key in _KEY.findall(sentence)))

@@ -1,0 +1,28 @@
+"""A filter that hides the answer is never dropped silently; what it hides is offered."""
+
+from __future__ import annotations
+
+from localcrag.crag.parts import Inquiry
+from localcrag.events import Steps, Suggested, result_of
+from localcrag.filters import Filter, relaxations, shown
+
+
+def offer(inquiry: Inquiry, filter: Filter) -> Steps[None]:
+    """Suggest the least relaxed filter under which a passage is surely relevant, if there is one.
+
+    The searches made for this bring nothing into the answer.
+    """
+    parts = inquiry.parts
+    for relaxed in relaxations(filter):
+        hits = result_of(inquiry.retriever.search([inquiry.question], inquiry.question, relaxed))
+        fresh = [hit for hit in hits if hit.passage.id not in inquiry.seen]
+        grades = [
+            grade
+            for grade in parts.grader.grade(inquiry.question, fresh)
+            if (grade.confidence or 0.0) >= parts.grader.thresholds.upper
+        ]
+        if grades:
+            how = f"with --filter '{shown(relaxed)}'" if relaxed else "without the filter"
+            places = "1 passage" if len(grades) == 1 else f"{len(grades)} passages"
+            yield Suggested(f"{how}, {places} more would help, in {grades[0].hit.passage.source}")
+            return

@@ -1,0 +1,109 @@
+"""The values that travel between the parts: frozen, typed, and free of behaviour.
+
+The flow of one question, in types::
+
+    Document → Passage → Hit(passage, score) → Grade(hit, verdict, confidence) → Action
+             → Strip(passage, start, end, text, score) → Evidence(key, …) → Answer
+
+Offsets are counted in characters (Python string indices) into the stored text of a document, or
+of one page of it where the format has pages; ``text[start:end]`` is always exactly the piece meant.
+"""
+
+from localcrag.types.answers import (
+    Answer,
+    Citation,
+    Claim,
+    Contradiction,
+    Correction,
+    Evidence,
+    PartAnswer,
+    PlannedStep,
+    Strip,
+    Thread,
+    Turn,
+    Usage,
+    WebQuery,
+)
+from localcrag.types.documents import (
+    NO_META,
+    Document,
+    Indexed,
+    IngestReport,
+    JsonValue,
+    Meta,
+    MetaValue,
+    Page,
+    Passage,
+    Skipped,
+    StoreInfo,
+)
+from localcrag.types.judging import Decision, Grade, Hit, Thresholds
+from localcrag.types.kinds import (
+    Action,
+    CorrectionKind,
+    Finish,
+    GraderKind,
+    Grounding,
+    Label,
+    Mode,
+    Origin,
+    Policy,
+    Status,
+    StripKind,
+    Tool,
+    Verdict,
+    WebPolicy,
+)
+from localcrag.types.prompts import Choice, Data, Prompt, Tokens
+from localcrag.types.web import WebPage, WebResult
+
+__all__ = [
+    "NO_META",
+    "Action",
+    "Answer",
+    "Choice",
+    "Citation",
+    "Claim",
+    "Contradiction",
+    "Correction",
+    "CorrectionKind",
+    "Data",
+    "Decision",
+    "Document",
+    "Evidence",
+    "Finish",
+    "Grade",
+    "GraderKind",
+    "Grounding",
+    "Hit",
+    "Indexed",
+    "IngestReport",
+    "JsonValue",
+    "Label",
+    "Meta",
+    "MetaValue",
+    "Mode",
+    "Origin",
+    "Page",
+    "PartAnswer",
+    "Passage",
+    "PlannedStep",
+    "Policy",
+    "Prompt",
+    "Skipped",
+    "Status",
+    "StoreInfo",
+    "Strip",
+    "StripKind",
+    "Thread",
+    "Thresholds",
+    "Tokens",
+    "Tool",
+    "Turn",
+    "Usage",
+    "Verdict",
+    "WebPage",
+    "WebPolicy",
+    "WebQuery",
+    "WebResult",
+]

@@ -1,0 +1,123 @@
+"""The words that choose between ways: every enumeration, as users write its values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Origin(StrEnum):
+    """Where a passage came from."""
+
+    DOCUMENTS = "documents"
+    WEB = "web"
+
+
+class Verdict(StrEnum):
+    """What a grader said of a passage; a grade that failed is ``error``, never yes or no."""
+
+    YES = "yes"
+    NO = "no"
+    ERROR = "error"
+
+
+class Label(StrEnum):
+    """The four labels of the rubric, from a passage that misleads to one that answers in full."""
+
+    AWFUL = "Awful"
+    POOR = "Poor"
+    GOOD = "Good"
+    PERFECT = "Perfect"
+
+
+class Action(StrEnum):
+    """The three actions of the CRAG paper (arXiv 2401.15884, section 4.3)."""
+
+    CORRECT = "correct"
+    AMBIGUOUS = "ambiguous"
+    INCORRECT = "incorrect"
+
+
+class Status(StrEnum):
+    """How an answer stands: given, doubtful, not in the evidence, or cut short at a bound."""
+
+    ANSWERED = "answered"
+    UNSURE = "unsure"
+    NOT_FOUND = "not_found"
+    TRUNCATED = "truncated"
+
+
+class Policy(StrEnum):
+    """The rule that turns grades into an action; see :mod:`localcrag.crag.decide`."""
+
+    CRAG = "crag"
+    ANY_IRRELEVANT = "any-irrelevant"
+    NONE_RELEVANT = "none-relevant"
+    SCORE = "score"
+
+
+class GraderKind(StrEnum):
+    """Who judges a passage: the language model (yes or no, or the rubric), the evaluator, or both."""
+
+    YESNO = "yesno"
+    RUBRIC = "rubric"
+    EVALUATOR = "evaluator"
+    FUSED = "fused"
+
+
+class Mode(StrEnum):
+    """How the answer is made: written by the model, or quoted verbatim from the evidence."""
+
+    WRITE = "write"
+    QUOTE = "quote"
+
+
+class WebPolicy(StrEnum):
+    """Whether a query may leave the machine: never, after asking the user, or without asking."""
+
+    NEVER = "never"
+    ASK = "ask"
+    AUTO = "auto"
+
+
+class Finish(StrEnum):
+    """Why a model stopped writing: it was done, or at a bound, or it began to repeat itself."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    CONTEXT = "context"
+    REPEAT = "repeat"
+
+
+class CorrectionKind(StrEnum):
+    """The ways in which weak evidence is corrected."""
+
+    REWRITE = "rewrite"
+    PHRASINGS = "phrasings"
+    HYDE = "hyde"
+    NEIGHBOURS = "neighbours"
+    WEB = "web"
+
+
+class StripKind(StrEnum):
+    """What a relevant passage is cut into before its best pieces are kept (CRAG, section 4.4)."""
+
+    SENTENCE = "sentence"
+    WINDOW = "window"
+    NONE = "none"
+
+
+class Grounding(StrEnum):
+    """What happens to a written sentence that its evidence does not bear out."""
+
+    OFF = "off"
+    MARK = "mark"
+    REMOVE = "remove"
+
+
+class Tool(StrEnum):
+    """What the agent can do in one step of its plan."""
+
+    SEARCH_DOCUMENTS = "search_documents"
+    SEARCH_WEB = "search_web"
+    HYPOTHESISE = "hypothesise"
+    ANSWER = "answer"
