@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
+from localcrag.cli.asking import asking
 from localcrag.cli.common import (
     State,
-    Words,
     evaluator_option,
-    filter_option,
     json_option,
     kb_option,
     model_option,
@@ -20,7 +21,11 @@ from localcrag.cli.common import (
     printed,
 )
 from localcrag.events import Event, answer_of
-from localcrag.types import GraderKind, Mode, Policy, Status, WebPolicy
+from localcrag.types import Status
+
+if TYPE_CHECKING:
+    from localcrag.app import AskOptions
+    from localcrag.protocols import Consent
 
 NO_ANSWER = 3
 
@@ -28,16 +33,13 @@ NO_ANSWER = 3
 @click.command()
 @click.argument("question")
 @kb_option
-@filter_option
-@click.option("--policy", type=Words(Policy), help="Rule that turns grades into an action.")
-@click.option("--grader", type=Words(GraderKind), help="Who judges the passages.")
-@click.option("--mode", type=Words(Mode), help="Write an answer, or quote the evidence verbatim.")
-@click.option("--web", type=Words(WebPolicy), help="May the question be sent to your SearXNG?")
+@asking
 @model_option
 @evaluator_option
 @click.option(
     "--trace", is_flag=True, help="Show every passage, its grade, and why the loop went where it went."
 )
+@click.option("--show-evidence", is_flag=True, help="Show the passages cited, with the quotes highlighted.")
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
 @pass_state
@@ -45,14 +47,11 @@ def ask(
     state: State,
     question: str,
     kb: str | None,
-    filter_: str | None,
-    policy: Policy | None,
-    grader: GraderKind | None,
-    mode: Mode | None,
-    web: WebPolicy | None,
+    options: AskOptions,
     model: str | None,
     evaluator: str | None,
     trace: bool,
+    show_evidence: bool,
     as_json: bool,
     jsonl: bool,
 ) -> int:
@@ -61,36 +60,31 @@ def ask(
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
     an answer, 3 where the documents hold none.
     """
-    from localcrag.app import AskOptions
-
     text = sys.stdin.read() if question == "-" else question
     base = state.open(kb, model={"language": model, "evaluator": evaluator})
-    options = AskOptions(
-        filter=filter_,
-        policy=policy,
-        mode=mode,
-        web=web,
-        grader=grader,
-        consent=_consent if sys.stdin.isatty() and sys.stderr.isatty() else None,
-    )
-    events = base.stream(text, options)
+    events = base.stream(text, replace(options, consent=consent()))
     if jsonl:
         answer = answer_of(printed(events))
     elif as_json:
         answer = answer_of(events)
         print_json(answer.to_json())
     else:
-        answer = answer_of(_shown(events, trace))
+        answer = answer_of(_shown(events, trace, show_evidence))
     return NO_ANSWER if answer.status is Status.NOT_FOUND else 0
 
 
-def _shown(events: Iterable[Event], trace: bool) -> Iterator[Event]:
+def _shown(events: Iterable[Event], trace: bool, evidence: bool) -> Iterator[Event]:
     from localcrag.cli.render import Steps
 
-    steps = Steps(trace)
+    steps = Steps(trace, evidence)
     for event in events:
         steps.show(event)
         yield event
+
+
+def consent() -> Consent | None:
+    """How to ask for consent: at the terminal, or nobody where there is none."""
+    return _consent if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
 def _consent(query: str) -> str | None:

@@ -11,23 +11,33 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from localcrag.events import (
+    Assessed,
+    Bounded,
     Condensed,
+    Contradicted,
     Corrected,
     Decided,
     Degraded,
     Delta,
+    Divided,
     Event,
     Finished,
+    Gathered,
     Graded,
+    Grounded,
     Measured,
     PageRead,
+    PartSettled,
+    Planned,
     Refined,
     Reranked,
     Retrieved,
     Rewritten,
+    Stepped,
+    Suggested,
     WebAsked,
 )
-from localcrag.types import Answer, Citation, Hit, Origin, Status
+from localcrag.types import Answer, Citation, Evidence, Hit, Origin, Status
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,9 +84,12 @@ def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:
 
 @dataclass
 class Steps:
-    """Shows a question's events; with ``trace`` every passage with its grade."""
+    """Shows a question's events; with ``trace`` every passage with its grade, with ``evidence`` every
+    passage cited."""
 
     trace: bool
+    evidence: bool = False
+    _gathered: tuple[Evidence, ...] = field(default=(), init=False)
     _in_answer: bool = field(default=False, init=False)
 
     @cached_property
@@ -102,6 +115,42 @@ class Steps:
     def _condensed(self, event: Condensed) -> None:
         self.say(f"understood as: {event.standalone}")
 
+    def _divided(self, event: Divided) -> None:
+        self.say(f"{len(event.parts)} parts: {' | '.join(event.parts)}")
+
+    def _part(self, event: PartSettled) -> None:
+        self.say(f"{event.status.replace('_', ' ')}: {event.question}")
+
+    def _planned(self, event: Planned) -> None:
+        steps = ", ".join(f"{step.tool} “{step.query}”" if step.query else step.tool for step in event.steps)
+        self.say(f"{'new plan' if event.revised else 'plan'}: {steps}")
+
+    def _stepped(self, event: Stepped) -> None:
+        query = f" “{event.step.query}”" if event.step.query else ""
+        self.say(f"step {event.number}: {event.step.tool}{query}")
+
+    def _assessed(self, event: Assessed) -> None:
+        self.say(f"{'enough' if event.enough else 'not enough yet'}: {event.reason}")
+
+    def _bounded(self, event: Bounded) -> None:
+        self.say(f"stopped at a bound: {event.reason}", "yellow")
+
+    def _gather(self, event: Gathered) -> None:
+        self._gathered = event.evidence
+
+    def _grounded(self, event: Grounded) -> None:
+        if self.trace:
+            for claim in event.claims:
+                confidence = "" if claim.confidence is None else f" P={claim.confidence:.3f}"
+                self.say(f"    borne out: {claim.verdict:5}{confidence}  {snippet(claim.text, '', 90)[0]}")
+
+    def _contradicted(self, event: Contradicted) -> None:
+        for pair in event.contradictions:
+            self.say(f"[{pair.first}] and [{pair.second}] contradict each other", "yellow")
+
+    def _suggested(self, event: Suggested) -> None:
+        self.say(f"you could ask again {event.suggestion}", "cyan")
+
     def _retrieved(self, event: Retrieved) -> None:
         self.say(f"searched your documents for “{event.query}”: {len(event.hits)} passages")
 
@@ -117,6 +166,8 @@ class Steps:
             confidence = "" if grade.confidence is None else f" P={grade.confidence:.3f}"
             text = snippet(passage.text, "", 90)[0]
             self.say(f"    {grade.verdict:5}{confidence}  {place(passage.source, passage.page)}: {text}")
+            if grade.reason:
+                self.say(f"          {grade.reason}")
 
     def _decided(self, event: Decided) -> None:
         self.say(f"{event.action} ({event.policy}): {event.reason}")
@@ -174,11 +225,34 @@ class Steps:
             if citation.origin is Origin.WEB:
                 line.append("  (from the web)", style="yellow")
             self.console.print(line)
-            quote = snippet(citation.quote, "", 200)[0]
-            self.say(f"    characters {citation.start}–{citation.end}: “{quote}”")
+            if self.evidence:
+                self._in_context(citation)
+            else:
+                quote = snippet(citation.quote, "", 200)[0]
+                self.say(f"    characters {citation.start}–{citation.end}: “{quote}”")
+
+    def _in_context(self, citation: Citation) -> None:
+        """The passage that a citation stands in, with the quote highlighted."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        passage = next(item.strip.passage for item in self._gathered if item.key == citation.key)
+        shown = Text(passage.text, style="dim")
+        shown.stylize("bold yellow not dim", citation.start - passage.start, citation.end - passage.start)
+        self.console.print(Padding(shown, (0, 0, 1, 4)), soft_wrap=False)
 
 
 _SHOWN: Mapping[type[Event], Callable[[Steps, Any], None]] = {
+    Divided: Steps._divided,
+    PartSettled: Steps._part,
+    Planned: Steps._planned,
+    Stepped: Steps._stepped,
+    Assessed: Steps._assessed,
+    Bounded: Steps._bounded,
+    Gathered: Steps._gather,
+    Grounded: Steps._grounded,
+    Contradicted: Steps._contradicted,
+    Suggested: Steps._suggested,
     Condensed: Steps._condensed,
     Retrieved: Steps._retrieved,
     Reranked: Steps._reranked,
