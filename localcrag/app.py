@@ -8,7 +8,7 @@ and are shared by everything in the process that uses the same settings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from localcrag import settings as configuration
 from localcrag.crag.grade import (
     RUBRIC_BOUNDS,
+    CascadeGrader,
     EvaluatorGrader,
     FusedGrader,
     Grader,
@@ -27,11 +28,12 @@ from localcrag.crag.parts import LOCAL_CORRECTIONS, AgentBounds, Options, Parts,
 from localcrag.crag.remember import RememberingEvaluator
 from localcrag.crag.retrieve import Retriever
 from localcrag.errors import UsageError, WebNotConfigured
-from localcrag.events import Event, answer_of, report_of, result_of
+from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
 from localcrag.ingest import Ingestion
 from localcrag.models import NO_EVALUATOR, Models, models_for
-from localcrag.protocols import Consent, Evaluator
+from localcrag.protocols import Consent, Evaluator, ThreadStore
+from localcrag.questions import Questioning
 from localcrag.settings import Settings
 from localcrag.types import (
     NO_META,
@@ -55,7 +57,7 @@ from localcrag.types import (
 
 if TYPE_CHECKING:
     from localcrag.corpus import LocalCorpus
-    from localcrag.index.store import KnowledgeBases, LanceStore
+    from localcrag.index.store import Facet, KnowledgeBases, LanceStore
     from localcrag.web.ledger import Ledger
 
 UNCALIBRATED = Thresholds(upper=0.7, lower=0.3)
@@ -81,6 +83,13 @@ def names(settings: Settings) -> list[str]:
     from localcrag.index.store import KnowledgeBases
 
     return KnowledgeBases(settings.home).names()
+
+
+def threads(settings: Settings) -> ThreadStore:
+    """The named conversations."""
+    from localcrag.threads import SqliteThreads
+
+    return SqliteThreads(settings.home / "threads.db")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,30 +135,58 @@ class KnowledgeBase:
         metadata: Meta = NO_META,
         prune: bool = False,
         reread: bool = False,
+        questions: int = 0,
     ) -> Iterator[Event]:
         """The events of an ingestion, the last one Ingested.
 
-        A knowledge base that is made for it and gets no document is not kept.
+        A knowledge base that is made for it and gets no document is not kept. So many ``questions``
+        are then written for each passage that has none, see :meth:`questioning`.
         """
+        if questions:
+            self._require_chat("write questions", "leave out --questions")
         made = self.name not in names(self.settings)
         store = self._store(create=True)
         ingestion = Ingestion(self.name, self.corpus, self.models.embedder, store)
         try:
-            yield from ingestion.run(
+            for event in ingestion.run(
                 [str(target) for target in targets], meta=metadata, prune=prune, reread=reread
-            )
+            ):
+                if isinstance(event, Ingested) and questions:
+                    written = yield from self.questioning(questions)
+                    event = Ingested(replace(event.report, questions=written))
+                yield event
         finally:
             if made and not store.indexed():
                 self.remove()
+
+    def questioning(self, per_passage: int) -> Steps[int]:
+        """Have a chat model write questions for the passages that have none; returns how many it wrote.
+
+        See :mod:`localcrag.questions`. Raises UsageError with the embedded model, UnknownKnowledgeBase,
+        StoreError, ModelNotFound, ModelFileError.
+        """
+        self._require_chat("write questions", "leave out --questions")
+        store, models = self._store(), self.models
+        written = yield from Questioning(models.language, models.embedder, store, per_passage).run()
+        if written:
+            yield Optimizing("index of questions")
+            store.optimize()
+        return written
 
     def info(self) -> StoreInfo:
         """What it holds. Raises UnknownKnowledgeBase."""
         return self._held.info()
 
-    def documents(self) -> list[Indexed]:
-        """The documents it holds, by source."""
-        held = self._held.indexed()
-        return [held[source] for source in sorted(held)]
+    def documents(self, *, filter: str | None = None) -> list[Indexed]:
+        """The documents it holds, or those that match, by source. Raises FilterError."""
+        store = self._held
+        held = store.indexed()
+        chosen = store.matching(parse(filter)) & held.keys() if filter else held
+        return [held[source] for source in sorted(chosen)]
+
+    def facets(self, field: str, *, limit: int = 20, filter: str | None = None) -> list[Facet]:
+        """The values of a field, most frequent first. Raises FilterError."""
+        return self._held.facets(field, limit=limit, filter=parse(filter) if filter else None)
 
     def forget(self, sources: Sequence[str]) -> int:
         """Take documents out; returns how many were held."""
@@ -159,9 +196,9 @@ class KnowledgeBase:
         """Bring the search indexes up to date and give disk space back."""
         self._held.optimize()
 
-    def export(self) -> Iterator[Document]:
-        """The documents with their stored text, one at a time."""
-        return self._held.documents()
+    def export(self, *, filter: str | None = None) -> Iterator[Document]:
+        """The documents, or those that match, with their stored text, one at a time. Raises FilterError."""
+        return self._held.documents(filter=parse(filter) if filter else None)
 
     def remove(self) -> None:
         """Delete the knowledge base; the documents themselves are not touched."""
@@ -295,6 +332,9 @@ class KnowledgeBase:
                 f"grader {kind} needs an evaluator, and model.evaluator is {NO_EVALUATOR!r}",
                 hint="name one in the settings, or ask with --grader yesno",
             )
+        if kind is GraderKind.CASCADE:
+            band = self._bounds(evaluator.thresholds)
+            return CascadeGrader(models.language, evaluator, band, band)
         fitted = models.fusion
         if kind is GraderKind.EVALUATOR or fitted is None:
             return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))
@@ -352,11 +392,8 @@ class KnowledgeBase:
             "grade by a rubric": ("leave out --grader rubric", self._grader_kind(given) is GraderKind.RUBRIC),
         }
         for what, (instead, wanted) in wants.items():
-            if wanted and self.models.small:
-                raise UsageError(
-                    f"{self.models.language.name} cannot {what}",
-                    hint=f"{instead}, or name a chat model with --model",
-                )
+            if wanted:
+                self._require_chat(what, instead)
 
     def _corrections(self, given: AskOptions) -> tuple[CorrectionKind, ...]:
         """The local steps that were asked for; by default all that the model is able to make."""
@@ -372,6 +409,14 @@ class KnowledgeBase:
                 hint=f"it can by {', '.join(able)}; name a chat model with --model for the others",
             )
         return wanted
+
+    def _require_chat(self, task: str, instead: str) -> None:
+        """Raises UsageError where the language model is the embedded one, which cannot do the task."""
+        if self.models.small:
+            raise UsageError(
+                f"{self.models.language.name} cannot {task}",
+                hint=f"{instead}, or name a chat model with --model",
+            )
 
     def _web_policy(self, given: AskOptions) -> WebPolicy:
         """Never while offline or without a server; asking for the web without one is an error."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from localcrag.crag import prompts
-from localcrag.errors import ConstraintError, LocalCragError
+from localcrag.errors import ConstraintError, ContextOverflow, LocalCragError
 from localcrag.odds import log_odds, sigmoid
 from localcrag.protocols import Evaluator, LanguageModel
-from localcrag.types import Choice, Grade, GraderKind, Hit, Label, Thresholds, Verdict
+from localcrag.types import Choice, Grade, GraderKind, Hit, Label, Prompt, Thresholds, Verdict
 
 OPTIONS = ("yes", "no")
 
@@ -84,7 +84,7 @@ class RubricGrader:
             given = self.model.object(
                 prompts.rubric(question, hit.passage.text), Assessment, max_tokens=RUBRIC_TOKENS
             )
-        except ConstraintError as error:
+        except (ConstraintError, ContextOverflow) as error:
             return Grade(hit, Verdict.ERROR, None, str(error))
         score = SCORES[given.label]
         verdict = Verdict.YES if score >= SCORES[Label.GOOD] else Verdict.NO
@@ -102,6 +102,29 @@ class EvaluatorGrader:
     def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
         scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
         return [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeGrader:
+    """The evaluator first, and the language model's yes or no only where the evaluator is unsure.
+
+    ``band`` are the evaluator's own bounds: at or above the upper one it is sure of yes, below the
+    lower one of no. What it is sure of costs the language model nothing.
+    """
+
+    model: LanguageModel
+    evaluator: Evaluator
+    band: Thresholds
+    thresholds: Thresholds
+    kind: GraderKind = GraderKind.CASCADE
+
+    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+        scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
+        judged = [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
+        sure = [not self.band.lower <= p < self.band.upper for p in scores]
+        unsure = [hit for hit, known in zip(hits, sure, strict=True) if not known]
+        asked = iter(YesNoGrader(self.model, self.thresholds).grade(question, unsure))
+        return [grade if known else next(asked) for grade, known in zip(judged, sure, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +177,18 @@ def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choic
     """The model's constrained yes/no for each text; the question is read once for all of them."""
     if not texts:
         return []
-    choices = model.choose([prompts.grade(question, text) for text in texts], OPTIONS)
+    choices = yes_or_no(model, [prompts.grade(question, text) for text in texts])
     return [_checked(choice) for choice in choices]
+
+
+def yes_or_no(model: LanguageModel, asked: Sequence[Prompt]) -> list[Choice | Exception]:
+    """A constrained yes or no for each prompt; one that cannot fit the context is an error by itself."""
+    try:
+        return model.choose(asked, OPTIONS)
+    except ContextOverflow as error:
+        if len(asked) == 1:
+            return [error]
+    return [choice for prompt in asked for choice in yes_or_no(model, [prompt])]
 
 
 def _checked(choice: Choice | Exception) -> Choice | Exception:

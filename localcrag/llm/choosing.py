@@ -150,7 +150,6 @@ def choose(
             waiting = [seat for seat in seats if ballots[seat.prompt].open]
             paths = [ballots[seat.prompt].open[0][0] for seat in waiting]
             rows = _read_paths(cells, waiting, paths, take_back=take_back) if waiting else []
-        cells.prune()
     return [ballot.result() for ballot in ballots]
 
 

@@ -350,16 +350,17 @@ class Context:
         llama.cpp asks its abort callback between graph nodes. A Python callback could swallow the
         interrupt, so the callback is C's ``atoi`` on a string that is "0" until it shall end.
         """
-        work = self._pool.submit(llama.llama_decode, self.handle, self._batch)
         try:
+            work = self._pool.submit(llama.llama_decode, self.handle, self._batch)
             while True:
                 try:
                     return int(work.result(timeout=_HEARTBEAT))
                 except TimeoutError:
                     continue
         except BaseException:
+            # The interrupt may have come before submit returned, so the thread itself is waited for.
             self._abort.value = b"1"
-            work.exception()
+            self._pool.submit(int).result()
             self._abort.value = b"0"
             raise
 

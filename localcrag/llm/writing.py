@@ -15,6 +15,7 @@ import numpy as np
 from localcrag.errors import ConstraintError
 from localcrag.llm.cells import Cells
 from localcrag.llm.constraints import Constraint, Mask
+from localcrag.llm.lookahead import Lookahead
 from localcrag.llm.runtime import Model, Row
 from localcrag.types import Finish
 
@@ -72,26 +73,28 @@ class Writer:
     def _pieces(self, ids: list[int], max_tokens: int, one_line: bool) -> Iterator[tuple[bytes, bool]]:
         walk = self._constraint.begin() if self._constraint else None
         start = len(ids)
-        row = self._cells.read(ids)
-        epoch = self._cells.epoch
-        while True:
-            allowed = walk.allowed() if walk else self._writable
-            token = self._sampler.pick(row, allowed)
-            if token in self._model.endings or (
-                one_line and walk and walk.finished and self._breaks_line(row)
-            ):
-                self.finish = Finish.STOP
-                return
-            ids.append(token)
-            self.generated += 1
-            if walk:
-                walk.advance(token)
-            yield self._model.piece(token), walk is None or walk.finished
-            if ended := self._ended(ids, start, max_tokens):
-                self.finish = ended
-                return
-            row = self._cells.extend([token]) if self._cells.epoch == epoch else self._cells.read(ids)
-            epoch = self._cells.epoch
+        ahead = Lookahead(self._cells, ids, guesses=not self._model.forgets_only_whole)
+        row = ahead.first
+        try:
+            while True:
+                allowed = walk.allowed() if walk else self._writable
+                token = self._sampler.pick(row, allowed)
+                if token in self._model.endings or (
+                    one_line and walk and walk.finished and self._breaks_line(row)
+                ):
+                    self.finish = Finish.STOP
+                    return
+                ids.append(token)
+                self.generated += 1
+                if walk:
+                    walk.advance(token)
+                yield self._model.piece(token), walk is None or walk.finished
+                if ended := self._ended(ids, start, max_tokens):
+                    self.finish = ended
+                    return
+                row = ahead.behind(ids, min(max_tokens - self.generated, self._cells.size - len(ids)))
+        finally:
+            ahead.take_back()
 
     def _breaks_line(self, row: Row) -> bool:
         """Would the model, left alone, end the line here?"""

@@ -61,6 +61,7 @@ class GraderKind(StrEnum):
     YESNO = "yesno"
     RUBRIC = "rubric"
     EVALUATOR = "evaluator"
+    CASCADE = "cascade"
     FUSED = "fused"
 
 

@@ -11,9 +11,11 @@ import pytest
 
 from localcrag.crag import prompts
 from localcrag.errors import ConstraintError, ContextOverflow
+from localcrag.llm.cells import common_beginning
 from localcrag.llm.constraints import Mask, Walk
 from localcrag.llm.engine import LlamaCppModel
 from localcrag.types import Choice, Data, Prompt, Tokens
+from tests.crag.values import evidence
 from tests.llm.conftest import Load, Shaped
 from tests.shape_models import CACHE, shape
 
@@ -96,6 +98,31 @@ def test_only_lower_case_options_count(shaped: Shaped) -> None:
                 weight[option] += math.exp(row[token] - row.max())
     expected = weight["yes"] / (weight["yes"] + weight["no"])
     assert choice.probabilities[0] == pytest.approx(expected, abs=0.02)
+
+
+def test_an_answer_goes_on_from_the_grading_of_its_first_passage(shaped: Shaped) -> None:
+    model, asked = shaped.model, grades(PASSAGES)
+    forget(model)
+    model.choose(asked, OPTIONS)
+    writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]))
+    tokens = model._loaded().chat.tokens
+    known = common_beginning([tokens(writing), tokens(asked[1])])
+    assert known > common_length(model, asked)
+    before = model.tokens
+    list(model.stream(writing, max_tokens=1))
+    assert model.tokens - before == Tokens(model.count(writing) - known, 1)
+
+
+def test_what_was_adopted_is_as_good_as_read_anew(shaped: Shaped) -> None:
+    model = shaped.model
+    writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]))
+    forget(model)
+    parts = model._loaded()
+    anew = parts.cells.read(parts.chat.tokens(writing))
+    model.choose(grades(PASSAGES), OPTIONS)
+    adopted = parts.cells.read(parts.chat.tokens(writing))
+    assert int(anew.argmax()) == int(adopted.argmax())
+    assert np.abs(anew - adopted).max() < 0.1 * np.abs(anew).max()
 
 
 # -------------------------------------------------------------------------------------- in detail

@@ -17,6 +17,7 @@ from localcrag.crag import prompts
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError
 from localcrag.llm.constraints import pattern_of_schema
 from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.lookahead import Lookahead
 from localcrag.llm.records import read_record, schema_of
 from localcrag.llm.writing import loops
 from localcrag.types import Data, Finish, Prompt
@@ -294,7 +295,8 @@ def test_a_model_closed_while_it_writes_says_so() -> None:
     model.close()
 
 
-def test_generated_tokens_are_counted_once(load: Load) -> None:
+def test_generated_tokens_are_counted_once(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Lookahead, "_guess", lambda self, text: [])
     model = load("llama2")
     model._loaded().cells.hold([])
     before = model.tokens

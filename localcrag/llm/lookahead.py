@@ -1,0 +1,61 @@
+"""Reading ahead what a text may be about to repeat.
+
+An answer repeats its evidence. Where the last few tokens stand in the prompt too, what follows them
+there is a good guess at what comes next: the guess is read in one batch together with the token
+just written, and as much of it as the model then picks itself needs no reading any more (prompt
+lookup decoding: Saxena 2023; speculative decoding: Leviathan et al. 2023, arXiv 2211.17192). The
+text is the one that would have been written anyway; only what it costs changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from localcrag.llm.cells import Cells
+from localcrag.llm.runtime import Row
+
+GRAM = 3
+"""Tokens that must have stood side by side before, for what followed them to be a guess."""
+GUESS = 8
+"""Tokens read ahead, at most."""
+
+
+class Lookahead:
+    """The logits behind a growing text, some of them known before they are asked for."""
+
+    def __init__(self, cells: Cells, text: Sequence[int], *, guesses: bool) -> None:
+        self._cells, self._guesses = cells, guesses
+        self._behind: dict[tuple[int, ...], int] = {}
+        self._indexed = 0
+        self._ahead: list[tuple[int, Row]] = []
+        self.first = cells.read(text)
+        """The logits behind the text as it was given."""
+        self._epoch = cells.epoch
+
+    def behind(self, text: Sequence[int], room: int) -> Row:
+        """The logits behind a text that has grown by one token; ``room`` more tokens may follow it."""
+        if self._ahead and self._ahead[0][0] == text[-1]:
+            return self._ahead.pop(0)[1]
+        if self._cells.epoch != self._epoch:
+            self._ahead = []
+            row = self._cells.read(text)
+            self._epoch = self._cells.epoch
+            return row
+        self.take_back()
+        guess = self._guess(text)[:room] if self._guesses else []
+        rows = self._cells.extend([text[-1], *guess])
+        self._ahead = list(zip(guess, rows[1:], strict=True))
+        return rows[0]
+
+    def take_back(self) -> None:
+        """Forget what was read ahead and did not come."""
+        if self._ahead and self._cells.epoch == self._epoch:
+            self._cells.take_back(len(self._ahead))
+        self._ahead = []
+
+    def _guess(self, text: Sequence[int]) -> Sequence[int]:
+        for end in range(max(GRAM, self._indexed), len(text)):
+            self._behind[tuple(text[end - GRAM : end])] = end
+        self._indexed = len(text)
+        start = self._behind.get(tuple(text[-GRAM:]))
+        return text[start : start + GUESS] if start is not None else []

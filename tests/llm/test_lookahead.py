@@ -1,0 +1,98 @@
+"""Reading ahead: the same text, in fewer batches, and nothing left in the cache that was not written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.lookahead import GUESS, Lookahead
+from localcrag.llm.runtime import Context
+from localcrag.llm.writing import Sampler
+from localcrag.types import Data, Prompt, Tokens
+from tests.llm.conftest import Load
+
+SENTENCE = "The usual dose of Zeldrine is thirty-five milligrams once a day, taken with a glass of water."
+ASKED = Prompt("You repeat.", (Data(SENTENCE), "\n\nRepeat it."))
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many tokens each batch held."""
+    sizes: list[int] = []
+    whole = Context._decode
+
+    def counted(self: Context, tokens: Sequence[tuple[int, int, int, bool]]) -> None:
+        sizes.append(len(tokens))
+        whole(self, tokens)
+
+    monkeypatch.setattr(Context, "_decode", counted)
+    return sizes
+
+
+def repeated(model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a model writes that repeats its prompt token by token, as the tokenizer spells it."""
+    parts = model._loaded()
+    script = [*parts.model.tokenize_on(SENTENCE, special=False), parts.model.endings[0]]
+    monkeypatch.setattr(Sampler, "pick", lambda self, row, allowed: script.pop(0))
+    return "".join(model.stream(ASKED, max_tokens=200))
+
+
+@pytest.mark.parametrize("name", ["qwen3", "llama2"])
+def test_a_text_that_repeats_its_prompt_is_read_in_few_batches(
+    load: Load, batches: list[int], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    model = load(name)
+    model._loaded().cells.hold([])
+    before = model.tokens
+    batches.clear()
+    assert repeated(model, monkeypatch) == SENTENCE
+    used = model.tokens - before
+    assert len(batches) < used.generated / 3
+    assert max(batches[1:]) == GUESS + 1
+    assert model.count(ASKED) <= used.evaluated <= model.count(ASKED) + 2 * GUESS
+
+
+def test_a_model_that_cannot_forget_reads_token_by_token(
+    load: Load, batches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = load("mamba")
+    batches.clear()
+    assert repeated(model, monkeypatch) == SENTENCE
+    assert set(batches[1:]) == {1}
+
+
+@pytest.mark.parametrize("name", ["qwen3", "llama2"])
+def test_the_text_is_what_it_would_be_without_guesses(
+    load: Load, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    model = load(name)
+    prompt = Prompt("", (Data("one two three four one two three four one two three"),))
+    ahead = "".join(model.stream(prompt, max_tokens=40))
+    monkeypatch.setattr(Lookahead, "_guess", lambda self, text: [])
+    assert ahead == "".join(model.stream(prompt, max_tokens=40))
+
+
+def test_a_wrong_guess_is_taken_back_and_counted_as_read(load: Load) -> None:
+    model = load("llama2")
+    parts = model._loaded()
+    text = [*parts.chat.tokens(ASKED), 5, 6, 7, 8, 9, 10, 5, 6]
+    ahead = Lookahead(parts.cells, text, guesses=True)
+    before = model.tokens
+    ahead.behind([*text, 7], 20)
+    assert list(parts.cells.held) == [*text, 7, 8, 9, 10, 5, 6, 7]
+    ahead.behind([*text, 7, 11], 20)
+    assert list(parts.cells.held) == [*text, 7, 11]
+    assert model.tokens - before == Tokens(6, 0)
+
+
+def test_nothing_is_read_beyond_the_room_there_is(load: Load) -> None:
+    model = load("llama2")
+    parts = model._loaded()
+    text = [*parts.chat.tokens(ASKED), 5, 6, 7, 8, 9, 10, 5, 6]
+    ahead = Lookahead(parts.cells, text, guesses=True)
+    ahead.behind([*text, 7], 2)
+    assert list(parts.cells.held) == [*text, 7, 8, 9]
+    ahead.take_back()
+    assert list(parts.cells.held) == [*text, 7]
