@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag import settings as configuration
+from localcrag.crag.calibrated import CalibratedGrader
 from localcrag.crag.grade import (
     RUBRIC_BOUNDS,
     CascadeGrader,
@@ -324,9 +325,9 @@ class KnowledgeBase:
         models = self.models
         kind = self._grader_kind(given)
         if kind is GraderKind.YESNO:
-            return YesNoGrader(models.language, self._bounds(UNCALIBRATED))
+            return self._fitted(YesNoGrader(models.language, self._bounds(UNCALIBRATED)))
         if kind is GraderKind.RUBRIC:
-            return RubricGrader(models.language, self._bounds(RUBRIC_BOUNDS))
+            return self._fitted(RubricGrader(models.language, self._bounds(RUBRIC_BOUNDS)))
         if evaluator is None:
             raise UsageError(
                 f"grader {kind} needs an evaluator, and model.evaluator is {NO_EVALUATOR!r}",
@@ -340,6 +341,16 @@ class KnowledgeBase:
             return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))
         fusion, thresholds = fitted
         return FusedGrader(models.language, evaluator, fusion, self._bounds(thresholds))
+
+    def _fitted(self, grader: Grader) -> Grader:
+        """The grader on the scale that was fitted to the user's own questions, where one was."""
+        known = self.models.calibration(grader.kind)
+        return CalibratedGrader(grader, known.scale, self._bounds(known.thresholds)) if known else grader
+
+    @property
+    def grader(self) -> GraderKind:
+        """Who judges, where a question does not say otherwise."""
+        return self._grader_kind(AskOptions())
 
     def _grader_kind(self, given: AskOptions) -> GraderKind:
         default = GraderKind.FUSED if self.models.small and self.models.judges else GraderKind.YESNO

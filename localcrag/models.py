@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.crag.grade import Fusion
+from localcrag.odds import Scale
 from localcrag.settings import ModelSettings
-from localcrag.types import Thresholds
+from localcrag.types import GraderKind, Thresholds
 
 if TYPE_CHECKING:
     from localcrag.index.embedder import SentenceTransformerEmbedder
+    from localcrag.llm.calibrations import Calibration, Calibrations
     from localcrag.llm.engine import LlamaCppModel
     from localcrag.llm.evaluator import LlamaCppEvaluator
 
@@ -51,6 +53,10 @@ class Models:
             cache_dir=self.home / "cache" / "constraints",
         )
 
+    @cached_property
+    def evaluator_file(self) -> Path:
+        return self._file(self.settings.evaluator)
+
     @property
     def judges(self) -> bool:
         """Whether there is an evaluator."""
@@ -62,19 +68,71 @@ class Models:
             return None
         from localcrag.llm.evaluator import LlamaCppEvaluator
 
-        return LlamaCppEvaluator(self._file(self.settings.evaluator))
+        evaluator = LlamaCppEvaluator(self.evaluator_file)
+        evaluator.calibration = self.calibration(GraderKind.EVALUATOR)
+        return evaluator
 
-    @cached_property
+    @property
     def fusion(self) -> tuple[Fusion, Thresholds] | None:
-        """How the model's grade joins the evaluator's, where that was fitted for these two models."""
+        """How the model's grade joins the evaluator's, where that was fitted for these two models.
+
+        It was fitted on a scale of the evaluator, and is given on the one that is in use.
+        """
+        if self.evaluator is None:
+            return None
+        if fitted := self.calibration(GraderKind.FUSED):
+            fusion, scale, thresholds = Fusion(*fitted.weights), fitted.scale, fitted.thresholds
+        elif own := self._own_fusion():
+            (fusion, thresholds), scale = own, self.evaluator.own_scale
+        else:
+            return None
+        return rescaled(fusion, scale, self.evaluator.scale), thresholds
+
+    def _own_fusion(self) -> tuple[Fusion, Thresholds] | None:
+        """What the language model's file says."""
         from localcrag.llm.gguf import read_metadata
 
         info = read_metadata(self.language_file)
         weights = info.numbers("localcrag.fusion.weights")
-        if self.evaluator is None or len(weights) != 4:
+        if len(weights) != 4:
             return None
         upper, lower = info.number("localcrag.crag.upper", 0.5), info.number("localcrag.crag.lower", 0.5)
         return Fusion(*weights), Thresholds(upper, lower)
+
+    # ------------------------------------------------------------------------------ calibration
+
+    def calibration(self, judge: GraderKind) -> Calibration | None:
+        """What was fitted for a judge with these models on the user's own questions."""
+        return self._calibrations.find(judge, self.files(judge))
+
+    def files(self, judge: GraderKind) -> list[Path]:
+        """The model files that a judge's grades rest on."""
+        if judge in (GraderKind.YESNO, GraderKind.RUBRIC):
+            return [self.language_file]
+        return [self.evaluator_file, *([self.language_file] if judge is not GraderKind.EVALUATOR else [])]
+
+    def keep(self, fitted: Sequence[Calibration]) -> None:
+        """Store calibrations of these models; grades are on their scale from now on."""
+        self._calibrations.put(fitted)
+        self._recalibrate()
+
+    def forget(self) -> list[Calibration]:
+        """Remove every calibration that rests on one of these models; returns what was removed."""
+        removed = self._calibrations.forget(
+            [self.language_file, *([self.evaluator_file] if self.judges else [])]
+        )
+        self._recalibrate()
+        return removed
+
+    @property
+    def _calibrations(self) -> Calibrations:
+        from localcrag.llm.calibrations import Calibrations
+
+        return Calibrations(self.home)
+
+    def _recalibrate(self) -> None:
+        if self.evaluator:
+            self.evaluator.calibration = self.calibration(GraderKind.EVALUATOR)
 
     @cached_property
     def small(self) -> bool:
@@ -82,6 +140,10 @@ class Models:
         from localcrag.llm.registry import embedded_folder
 
         return self.language_file.parent == embedded_folder()
+
+    def check(self) -> None:
+        """Look at the model files without loading them. Raises ModelNotFound, ModelFileError."""
+        _ = self.language.info, self.evaluator and self.evaluator.info
 
     def warm(self, *others: Callable[[], object], answering: bool) -> None:
         """Load what a search needs, or an answer, side by side, together with ``others``."""
@@ -107,3 +169,13 @@ class Models:
 def models_for(settings: ModelSettings, home: Path) -> Models:
     """The models of a configuration, the same object for the same configuration."""
     return Models(settings, home)
+
+
+def rescaled(fusion: Fusion, fitted_on: Scale, used: Scale) -> Fusion:
+    """The fusion that gives the same P from an evaluator on the scale in use.
+
+    Both scales are of one number x of the evaluator: x / T₁ + b₁ = (T₂ / T₁) (x / T₂ + b₂ - b₂) + b₁.
+    """
+    ratio = used.temperature / fitted_on.temperature
+    shift = fitted_on.bias - ratio * used.bias
+    return replace(fusion, evaluator=fusion.evaluator * ratio, bias=fusion.bias + fusion.evaluator * shift)

@@ -248,6 +248,14 @@ class ThreadStore(Protocol):
         """Raises UnknownThread."""
         ...
 
+    def set_kb(self, name: str, kb: str | None) -> None:
+        """Raises UnknownThread."""
+        ...
+
+    def forget(self, name: str) -> None:
+        """Delete the turns for good, and keep the name and its settings. Raises UnknownThread."""
+        ...
+
     def delete(self, name: str) -> None:
         """For good: nothing of it can be read from the file any more. Raises UnknownThread."""
         ...

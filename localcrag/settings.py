@@ -150,12 +150,7 @@ def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -
     the wrong type.
     """
     path = home / "config.toml" if home else config_file(environ)
-    table = _read(path)
-    top = {name: table.pop(name) for name in ("kb", "offline") if name in table}
-    if unknown := set(table) - set(SECTIONS):
-        raise SettingsError(
-            f"unknown setting {sorted(unknown)[0]!r} in {path}", hint=f"sections: {', '.join(SECTIONS)}"
-        )
+    top, table = _tables(path)
     kb = environ.get(PREFIX + "KB") or top.get("kb", "default")
     offline = environ[PREFIX + "OFFLINE"] if environ.get(PREFIX + "OFFLINE") else top.get("offline", False)
     return Settings(
@@ -164,6 +159,22 @@ def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -
         offline=_convert(offline, bool, "offline"),
         **{name: _section(name, cls, table.get(name, {}), path, environ) for name, cls in SECTIONS.items()},
     )
+
+
+def overlaid(settings: Settings, path: Path) -> Settings:
+    """The settings, with what another file of the same form says in their place.
+
+    Raises SettingsError for a file that does not exist, and as :func:`load` does.
+    """
+    if not path.is_file():
+        raise SettingsError(f"there is no file {path}", hint="give a file in the form of config.toml")
+    top, table = _tables(path)
+    for key, value in top.items():
+        kind = type(getattr(settings, key))
+        settings = replace(settings, **{key: _convert(value, kind, f"{key} in {path}")})
+    for name, values in table.items():
+        settings = settings.with_values(name, **_values(name, SECTIONS[name], values, path))
+    return settings
 
 
 def describe() -> Iterator[tuple[str, str, str, str]]:
@@ -178,6 +189,17 @@ def describe() -> Iterator[tuple[str, str, str, str]]:
             )
 
 
+def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What stands above the sections of a file, and the sections that we know."""
+    table = _read(path)
+    top: dict[str, Any] = {name: table.pop(name) for name in ("kb", "offline") if name in table}
+    if unknown := set(table) - set(SECTIONS):
+        raise SettingsError(
+            f"unknown setting {sorted(unknown)[0]!r} in {path}", hint=f"sections: {', '.join(SECTIONS)}"
+        )
+    return top, table
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
@@ -188,20 +210,25 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _section(name: str, cls: type, table: object, path: Path, environ: Mapping[str, str]) -> Any:
+    types, values = get_type_hints(cls), _values(name, cls, table, path)
+    for item in fields(cls):
+        variable = _variable(name, item)
+        if environ.get(variable):
+            values[item.name] = _convert(environ[variable], types[item.name], variable)
+    return cls(**values)
+
+
+def _values(name: str, cls: type, table: object, path: Path) -> dict[str, Any]:
+    """What a file says of one section."""
     if not isinstance(table, dict):
         raise SettingsError(f"[{name}] in {path} must be a table")
-    known = {item.name: item for item in fields(cls)}
+    known = [item.name for item in fields(cls)]
     if unknown := set(table) - set(known):
         raise SettingsError(
             f"unknown setting {name}.{sorted(unknown)[0]} in {path}", hint=f"it knows: {', '.join(known)}"
         )
     types = get_type_hints(cls)
-    values = {key: _convert(value, types[key], f"{name}.{key} in {path}") for key, value in table.items()}
-    for key, item in known.items():
-        variable = _variable(name, item)
-        if environ.get(variable):
-            values[key] = _convert(environ[variable], types[key], variable)
-    return cls(**values)
+    return {key: _convert(value, types[key], f"{name}.{key} in {path}") for key, value in table.items()}
 
 
 def _variable(section: str, item: Field[Any]) -> str:

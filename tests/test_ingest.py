@@ -188,6 +188,6 @@ def test_the_json_has_the_promised_fields() -> None:
     report = ingest(MemoryStore(), file("/d/a"), file("/d/b", error="broken"))
     found: Mapping[str, object] = report.to_json()
     assert list(found) == [
-        "kb", "added", "changed", "unchanged", "removed", "passages", "skipped", "seconds",
+        "kb", "added", "changed", "unchanged", "removed", "passages", "skipped", "seconds", "questions",
     ]  # fmt: skip
     assert found["skipped"] == [{"source": "/d/b", "reason": "broken"}]

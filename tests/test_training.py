@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from localcrag.llm.evaluator import LlamaCppEvaluator
 
 pytest.importorskip("gguf")
 pytest.importorskip("zstandard")
@@ -36,6 +39,12 @@ def train(*arguments: object) -> int:
     from embedded import command
 
     return command.train([str(a) for a in arguments])
+
+
+def measure(*arguments: object) -> int:
+    from embedded import command
+
+    return command.measure([str(a) for a in arguments])
 
 
 def write_data(folder: Path) -> Path:
@@ -70,8 +79,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The `out` folder after every stage, a second or two each."""
     data = write_data(tmp_path_factory.mktemp("data"))
     out = tmp_path_factory.mktemp("out")
-    for stage in ("tokenizer", "pretrain", "evaluator", "tasks", "export"):
+    (out / "data").symlink_to(data)
+    for stage in ("tokenizer", "pretrain", "evaluator", "tasks"):
         assert train(stage, "--data", data, "--out", out, "--minutes", 0.02) == 0, stage
+    assert train("export", "--data", data, "--out", out, "--anyway") == 0
     return out
 
 
@@ -94,11 +105,9 @@ def test_smoke_run_exports_models_that_llama_cpp_loads(trained: Path) -> None:
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:
     from embedded import evaluator, publish
-    from embedded.checkpoint import load
     from embedded.runtime import GgufEvaluator
 
-    model = evaluator.CrossEncoder(evaluator.base_folder())
-    model.load_state_dict(load(trained / "evaluator" / "checkpoint.pt")["model"])
+    model = publish.restored_evaluator(trained / "evaluator" / "checkpoint.pt")
     words = evaluator.PairTokenizer(evaluator.base_folder())
     pairs = [
         ("Which river runs through Köln?", "The city lies on the Rhine, 59 m above the sea."),
@@ -125,19 +134,117 @@ def test_language_model_tokens_agree_with_the_trainer(trained: Path) -> None:
     writer.close()
 
 
-def test_fine_tunes_on_a_users_own_file(trained: Path, tmp_path: Path) -> None:
+def own_questions(path: Path) -> Path:
+    """A user's file: where each town is, with the passages of all towns."""
     lines = [
         {"question": f"Where is {town}?", "passage": f"{name} lies on the {river}.", "relevant": name == town}
         for town in TOWNS
         for name, river in TOWNS.items()
     ]
-    data = tmp_path / "own.jsonl"
-    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_fine_tunes_on_a_users_own_file(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = own_questions(tmp_path / "own.jsonl")
     start = trained / "models" / "localcrag-evaluator-v1.gguf"
-    common = ("--data", data, "--out", tmp_path / "out", "--minutes", 0.02)
-    assert train("evaluator", *common, "--init", start) == 0
-    assert train("export", *common) == 0
-    assert (tmp_path / "out" / "models" / "localcrag-evaluator-v1.gguf").stat().st_size > 20e6
+    common = ("--data", data, "--out", tmp_path / "out")
+    assert train("evaluator", *common, "--minutes", 0.02, "--init", start, "--anyway") == 0
+    assert "held-out pairs" in capsys.readouterr().out
+    with LlamaCppEvaluator(tmp_path / "out" / "models" / start.name, threads=1) as tuned:
+        near, far = tuned.score("Where is Lyon?", ["Lyon lies on the Rhone.", "Bread is sold there."])
+        assert 0 < near < 1 and 0 < far < 1
+        assert 0 < tuned.thresholds.lower <= tuned.thresholds.upper < 1
+
+
+def test_results_of_other_data_are_not_resumed(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (trained / "evaluator" / "checkpoint.pt").read_bytes()
+    other = own_questions(tmp_path / "own.jsonl")
+    assert train("evaluator", "--data", other, "--out", trained, "--minutes", 0.02) == 1
+    assert "from other data" in capsys.readouterr().err
+    assert (trained / "evaluator" / "checkpoint.pt").read_bytes() == before
+
+
+def test_an_evaluator_worse_than_the_cosine_is_not_exported(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = tmp_path / "models"
+    refused = train("export", "--data", trained / "data", "--out", trained, "--models", models)
+    printed = capsys.readouterr().err
+    assert refused == 1 and "no better than the cosine" in printed and printed.count("\n") == 1
+    assert not list(models.iterdir())
+
+
+def test_every_bar_is_held_against_what_was_measured(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoint = trained / "evaluator" / "checkpoint.pt"
+    arguments = ("--data", trained / "data", "--models", trained / "models", "--questions", 4)
+    assert measure(*arguments, "--checkpoint", checkpoint, "--json") == 0
+    made = json.loads(capsys.readouterr().out)
+    bars = {(bar["name"], bar["subject"]): bar for bar in made["bars"]}
+    assert {name for name, _ in bars} == {
+        "sentence pick, 10 points above cosine", "sentence AUC", "AUC of passages in the top 8",
+        "calibration error", "nDCG@10 reranked, above the best search", "nDCG@10 gained over the best search",
+        "AUC lost from f32 to Q8_0", "size, MB", "pairs a second", "grade AUC alone",
+        "grade AUC fused, no worse than the evaluator",
+        "recall@4 of the rewritten line, of a chatty question",
+        "written answers: token F1", "written answers: unanswerable declined",
+        "written answers: valid citations",
+    }  # fmt: skip
+    pick = bars["sentence pick, 10 points above cosine", "squad_v2"]
+    assert pick["wanted"] == f">= {pick['cosine'] + 0.1:.3f}"
+    assert pick["verdict"] == ("met" if pick["got"] >= pick["cosine"] + 0.1 else "not met")
+    assert bars["written answers: token F1", ""]["verdict"] == "n/a"
+    assert bars["pairs a second", ""]["got"] > 0
+    assert abs(bars["AUC lost from f32 to Q8_0", "all"]["got"]) < 0.1
+    sizes = [bar for bar in made["bars"] if bar["name"] == "size, MB"]
+    assert {(bar["model"], bar["verdict"]) for bar in sizes} == {
+        ("evaluator", "met"),
+        ("language model", "met"),
+    }
+
+
+def test_the_table_says_met_or_not() -> None:
+    from embedded import bars
+    from embedded.evaluate import Row
+
+    def rows(auc: float) -> list[Row]:
+        judges = {"evaluator": auc, "cosine": 0.8, "BM25": 0.7}
+        return [Row("grades", "towns", judge, {"auc": each, "ece": 0.01}) for judge, each in judges.items()]
+
+    table = bars.table(bars.held_against(rows(0.93)))
+    assert "met evaluator AUC of passages in the top 8 towns >= 0.9 0.930 0.800 0.700" in " ".join(
+        table.split()
+    )
+    good, bad = (bars.held_against(rows(auc))[0].verdict for auc in (0.90, 0.89))
+    assert (good, bad) == ("met", "not met")
+
+
+def test_both_halves_of_the_held_out_questions_share_no_passage() -> None:
+    from embedded import benchmarks
+    from embedded.data import Example
+
+    held = [
+        Example(
+            "squad_v2",
+            "Warsaw",
+            f"Who is number {i}?",
+            (f"Number {i % 40} is the mayor, and so on. " * 3,),
+            (0,),
+            True,
+        )
+        for i in range(80)
+    ]
+    train = [Example("squad_v2", "Lyon", "Who?", ("The mayor of Lyon is somebody else. " * 3,), (0,), True)]
+    (fits,) = benchmarks.collections(train, held, 100, fitting=True)
+    (reports,) = benchmarks.collections(train, held, 100)
+    assert len(fits.questions) + len(reports.questions) == 80 and fits.passages == reports.passages
+    assert not set(fits.right) & set(reports.right)
 
 
 @pytest.mark.parametrize("models", [ROOT / "models"])
@@ -151,28 +258,108 @@ def test_manifest_tells_the_truth(models: Path) -> None:
         assert path.with_suffix(".md").exists(), "a model has no card"
 
 
+def one_line(capsys: pytest.CaptureFixture[str], expected: str) -> None:
+    printed = capsys.readouterr()
+    assert expected in printed.err and printed.err.count("\n") == 1, printed.err
+
+
 def test_errors_are_one_line_and_leave_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, empty, out = write_data(tmp_path / "good"), tmp_path / "empty", tmp_path / "out"
     empty.mkdir()
-    broken = tmp_path / "broken.jsonl"
-    broken.write_text('{"question": "a", "passage": "b", "relevant": true}\n{"question": \n')
-    untyped = tmp_path / "untyped.jsonl"
-    untyped.write_text('{"question": "a", "passage": "b", "relevant": "yes"}\n')
-    few = tmp_path / "few.jsonl"
-    few.write_text('{"question": "a", "passage": "b", "relevant": true}\n')
+    (tmp_path / "nothing" / "qa" / "train").mkdir(parents=True)
+    texts = {
+        "broken": '{"question": "a", "passage": "b", "relevant": true}\n{"question": \n',
+        "untyped": '{"question": "a", "passage": "b", "relevant": "yes"}\n',
+        "blank": '{"question": "a", "passage": " ", "relevant": true}\n',
+        "few": '{"question": "a", "passage": "b", "relevant": true}\n',
+        "array": "[1, 2]\n",
+        "hollow": "",
+    }
+    files = {name: tmp_path / f"{name}.jsonl" for name in texts}
+    for name, text in texts.items():
+        files[name].write_text(text)
+    packed = tmp_path / "cut.jsonl.zst"
+    packed.write_bytes(b"\x28\xb5\x2f\xfd\x04")
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes((ROOT / "models" / "localcrag-evaluator-v1.gguf").read_bytes()[:5_000_000])
     cases = {
         ("tokenizer", "--data", tmp_path / "absent"): "no data at",
         ("tokenizer", "--data", empty): "no folder",
-        ("evaluator", "--data", broken): "malformed",
-        ("evaluator", "--data", untyped): "line 1",
-        ("evaluator", "--data", few): "too few",
+        ("tokenizer", "--data", tmp_path / "nothing"): "no .jsonl",
+        ("evaluator", "--data", files["broken"]): "malformed",
+        ("evaluator", "--data", files["untyped"]): "line 1",
+        ("evaluator", "--data", files["blank"]): "empty question or passage",
+        ("evaluator", "--data", files["array"]): "not a JSON object",
+        ("evaluator", "--data", files["few"]): "too few",
+        ("evaluator", "--data", files["hollow"]): "no records",
+        ("evaluator", "--data", packed): "no records",
         ("evaluator", "--data", good, "--minutes", 0): "too small",
+        ("evaluator", "--data", good, "--workers", 0): "--workers",
         ("evaluator", "--data", good, "--init", tmp_path / "absent.gguf"): "no evaluator",
+        ("evaluator", "--data", good, "--init", cut): "damaged or incomplete",
+        ("evaluator", "--data", good, "--init", files["few"]): "not a GGUF file",
+        ("evaluator", "--data", good, "--init", ROOT / "models" / "localcrag-mini-v1.gguf"): "no evaluator",
         ("pretrain", "--data", good): "run the stage 'tokenizer' first",
         ("export", "--data", good): "run the stage 'evaluator' first",
     }
     for arguments, expected in cases.items():
         assert train(*arguments, "--out", out) == 1, arguments
-        printed = capsys.readouterr()
-        assert expected in printed.err and printed.err.count("\n") == 1, printed.err
-        assert not out.exists()
+        one_line(capsys, expected)
+        assert not out.exists(), arguments
+
+
+def test_a_damaged_checkpoint_is_named(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoint = tmp_path / "out" / "evaluator" / "checkpoint.pt"
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.write_bytes((trained / "evaluator" / "checkpoint.pt").read_bytes()[:100_000])
+    assert train("export", "--data", trained / "data", "--out", tmp_path / "out") == 1
+    one_line(capsys, "remove it to start over")
+    assert not (tmp_path / "out" / "models").exists()
+
+
+def test_models_that_do_not_match_their_manifest_are_not_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, models = write_data(tmp_path / "data"), tmp_path / "models"
+    assert measure("--data", data, "--models", models) == 1
+    one_line(capsys, "no manifest.toml")
+    models.mkdir()
+    manifest = models / "manifest.toml"
+    for text, expected in (
+        ("[[model", "cannot be understood"),
+        ('[[model]]\nname = "a"\n', "cannot be understood"),
+    ):
+        manifest.write_text(text)
+        assert measure("--data", data, "--models", models) == 1
+        one_line(capsys, expected)
+    shutil.copy(ROOT / "models" / "manifest.toml", manifest)
+    assert measure("--data", data, "--models", models) == 1
+    one_line(capsys, "the file is missing")
+    for path in (ROOT / "models").glob("*.gguf"):
+        shutil.copy(path, models)
+    with (models / "localcrag-evaluator-v1.gguf").open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"x")
+    assert measure("--data", data, "--models", models) == 1
+    one_line(capsys, "the sha256 differs")
+    assert measure("--data", data / "absent", "--models", models) == 1
+    one_line(capsys, "no data folder")
+
+
+def test_data_without_a_known_set_cannot_be_measured_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "qa" / "train"
+    folder.mkdir(parents=True)
+    record = {
+        "dataset": "mine",
+        "id": "1",
+        "question": "Which river?",
+        "title": "Lyon",
+        "passage": "The Rhone.",
+    }
+    (folder / "mine.jsonl").write_text(json.dumps(record) + "\n")
+    assert measure("--data", tmp_path, "--models", ROOT / "models") == 1
+    assert "nothing to measure on" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from localcrag.egress import go_offline
-from localcrag.errors import UsageError
+from localcrag.errors import LocalCragError, UsageError
 from localcrag.events import Event, to_json
 from localcrag.filters import is_key
 from localcrag.settings import Settings, load
@@ -88,6 +88,18 @@ class Words(click.Choice[str]):
 def print_json(value: JsonValue) -> None:
     """One JSON value on stdout."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def complain(error: LocalCragError) -> None:
+    """An error on stderr: what and why in one line, what to do in the next."""
+    click.echo(click.style("Error: ", fg="red") + _line(str(error)), err=True)
+    if error.hint:
+        click.echo(click.style("Hint: ", fg="yellow") + _line(error.hint), err=True)
+
+
+def _line(text: str) -> str:
+    """One line, without the full stop that a library may have ended it with."""
+    return " ".join(text.split()).removesuffix(".")
 
 
 def printed(events: Iterable[Event]) -> Iterator[Event]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import click
 
 from localcrag.cli.common import (
     State,
+    complain,
     json_option,
     kb_option,
+    model_option,
     parse_meta,
     pass_state,
     print_json,
     printed,
 )
-from localcrag.events import Discovered, Event, Optimizing, Progressed, report_of
+from localcrag.errors import CorpusError, LocalCragError, UsageError
+from localcrag.events import Degraded, Discovered, Event, Optimizing, Progressed, Questioned, report_of
 from localcrag.types import IngestReport
 
 SHOWN_SKIPS = 20
@@ -32,6 +35,14 @@ SHOWN_SKIPS = 20
     "--reread", is_flag=True, help="Open every file, also those whose size and time did not change."
 )
 @click.option("--max-size", type=click.IntRange(1), metavar="MIB", help="Largest file read.")
+@click.option(
+    "--questions",
+    type=click.IntRange(1, 10),
+    metavar="N",
+    help="Have a chat model write N questions for each passage, to find it by.",
+)
+@model_option
+@click.option("--watch", is_flag=True, help="Keep running, and read what changes; Ctrl-C ends it.")
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
 @pass_state
@@ -43,6 +54,9 @@ def ingest(
     prune: bool,
     reread: bool,
     max_size: int | None,
+    questions: int | None,
+    model: str | None,
+    watch: bool,
     as_json: bool,
     jsonl: bool,
 ) -> int:
@@ -50,18 +64,61 @@ def ingest(
 
     `-` reads one document from stdin. Killed half-way, the same command finishes the job.
     """
-    base = state.open(kb, ingest={"max_size_mb": max_size})
-    events = base.ingesting(targets, metadata=parse_meta(meta), prune=prune, reread=reread)
-    if jsonl:
-        events = printed(events)
-    elif not as_json:
-        events = _progress(events)
-    report = report_of(events)
+    if watch and as_json:
+        raise UsageError("--json prints one object, and --watch has no end", hint="use --jsonl")
+    base = state.open(kb, ingest={"max_size_mb": max_size}, model={"language": model})
+    metadata = parse_meta(meta)
+
+    def round_() -> IngestReport:
+        events = base.ingesting(
+            targets, metadata=metadata, prune=prune, reread=reread, questions=questions or 0
+        )
+        if jsonl:
+            events = printed(events)
+        elif not as_json:
+            events = _progress(events)
+        return report_of(events)
+
+    if watch:
+        return _watch(state, targets, round_, quiet=jsonl)
+    report = round_()
     if as_json:
         print_json(report.to_json())
     elif not jsonl:
         _table(report)
     return _exit_code(report)
+
+
+def _watch(state: State, targets: tuple[str, ...], round_: Callable[[], IngestReport], *, quiet: bool) -> int:
+    """Rounds until Ctrl-C. The first must work, but there may be nothing to read yet; of the later ones an
+    error is shown, and the next change is waited for.
+    """
+    from localcrag.cli.watch import changes
+
+    last: IngestReport | None = None
+    try:
+        for number, _ in enumerate(changes(targets, state.settings.home)):
+            try:
+                report = round_()
+            except LocalCragError as error:
+                if not (number or isinstance(error, CorpusError)):
+                    raise
+                complain(error)
+            else:
+                if not quiet and _is_news(report, last):
+                    _table(report)
+                last = report
+            if not number:
+                click.echo("Watching; Ctrl-C ends it.", err=True)
+    except KeyboardInterrupt:
+        click.echo("Ended; what was finished before is kept.", err=True)
+    return 0
+
+
+def _is_news(report: IngestReport, last: IngestReport | None) -> bool:
+    """Whether anything was done, or skipped that was not skipped before."""
+    done = report.added + report.changed + report.removed + report.questions
+    return last is None or bool(done) or report.skipped != last.skipped
 
 
 def _exit_code(report: IngestReport) -> int:
@@ -72,6 +129,7 @@ def _exit_code(report: IngestReport) -> int:
 def _progress(events: Iterable[Event]) -> Iterator[Event]:
     """A bar over the bytes read, with the rate in passages and the time left; plain on a pipe."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+    from rich.text import Text
 
     from localcrag.cli.render import stderr_console
 
@@ -83,7 +141,7 @@ def _progress(events: Iterable[Event]) -> Iterator[Event]:
         TextColumn("{task.percentage:>3.0f}% {task.fields[rate]}"),
         TimeRemainingColumn(),
     )
-    passages = 0
+    passages = failed = 0
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("looking", total=None, rate="")
         for event in events:
@@ -96,7 +154,17 @@ def _progress(events: Iterable[Event]) -> Iterator[Event]:
                 bar.update(task, advance=event.size, rate=rate)
             elif isinstance(event, Optimizing):
                 bar.update(task, description=f"updating the {event.step}")
+            elif isinstance(event, Questioned):
+                bar.update(
+                    task, description="questions", total=max(event.total, 1), completed=event.done, rate=""
+                )
+            elif isinstance(event, Degraded):
+                failed += 1
+                if failed <= SHOWN_SKIPS:
+                    console.print(Text(f"{event.part}: {event.reason}", style="yellow"))
             yield event
+    if failed > SHOWN_SKIPS:
+        console.print(Text(f"… and {failed - SHOWN_SKIPS} more passages without questions", style="yellow"))
 
 
 def _table(report: IngestReport) -> None:
@@ -108,7 +176,9 @@ def _table(report: IngestReport) -> None:
 
     console = stderr_console()
     table = Table(title=f"{report.kb}: {report.seconds:.1f} s", title_justify="left", show_edge=False)
-    names = ("added", "changed", "unchanged", "removed", "passages")
+    names = ["added", "changed", "unchanged", "removed", "passages"]
+    if report.questions:
+        names.append("questions")
     for name in (*names, "skipped"):
         table.add_column(name, justify="right")
     table.add_row(*(str(getattr(report, name)) for name in names), str(len(report.skipped)))

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cli.common import State, json_option, pass_state, print_json
+from localcrag.cli.common import State, filter_option, json_option, pass_state, print_json
+from localcrag.filters import BUILT_IN
+from localcrag.types import JsonValue, StoreInfo
+
+if TYPE_CHECKING:
+    from localcrag.app import KnowledgeBase
+    from localcrag.index.store import Facet
+
+FACETS_SHOWN, FACETS_LISTED = 8, 100
+"""Values of a field that `kb show` prints, and that its --json lists."""
 
 
 @click.group()
@@ -38,12 +49,14 @@ def list_(state: State, as_json: bool) -> None:
 
 @kb.command()
 @click.argument("name", required=False)
+@filter_option
 @json_option
 @pass_state
-def show(state: State, name: str | None, as_json: bool) -> None:
-    """The documents of a knowledge base, and the fields that --filter knows."""
+def show(state: State, name: str | None, filter_: str | None, as_json: bool) -> None:
+    """The documents of a knowledge base, and the fields that --filter knows with their values."""
     base = state.open(name)
-    info, documents = base.info(), base.documents()
+    info, documents = base.info(), base.documents(filter=filter_)
+    facets = _facets(base, info, filter_, FACETS_LISTED if as_json else FACETS_SHOWN + 1)
     if as_json:
         rows = [
             {
@@ -55,13 +68,42 @@ def show(state: State, name: str | None, as_json: bool) -> None:
             }
             for d in documents
         ]
-        print_json(asdict(info) | {"fields": list(info.fields), "sources": rows})
+        listed = {key: _listed(values) for key, values in facets.items()}
+        print_json(asdict(info) | {"fields": list(info.fields), "facets": listed, "sources": rows})
         return
-    click.echo(f"{info.name}: {info.documents} documents, {info.passages} passages, {info.size / 1e6:.1f} MB")
+    asked = f", {info.questions} questions" if info.questions else ""
+    click.echo(
+        f"{info.name}: {info.documents} documents, {info.passages} passages{asked}, {info.size / 1e6:.1f} MB"
+    )
     click.echo(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
     click.echo(f"fields for --filter: {', '.join(info.fields)}")
+    for key, values in facets.items():
+        click.echo(f"  {key}: {_shown(values)}")
+    if filter_:
+        click.echo(f"{len(documents)} documents match {filter_}")
     for document in documents:
         click.echo(f"{document.passages:6}  {document.source}")
+
+
+def _facets(
+    base: KnowledgeBase, info: StoreInfo, filter_: str | None, limit: int
+) -> Mapping[str, Sequence[Facet]]:
+    """The most frequent values of every field that was given with --meta."""
+    keys = [key for key in info.fields if key not in BUILT_IN]
+    return {key: base.facets(key, limit=limit, filter=filter_) for key in keys}
+
+
+def _listed(facets: Sequence[Facet]) -> JsonValue:
+    return [{"value": facet.value, "documents": facet.documents} for facet in facets]
+
+
+def _shown(facets: Sequence[Facet]) -> str:
+    """``x (12), y (3)``, values as --filter takes them."""
+    shown = [
+        f"{json.dumps(facet.value, ensure_ascii=False)} ({facet.documents})"
+        for facet in facets[:FACETS_SHOWN]
+    ]
+    return ", ".join(shown) + (", …" if len(facets) > FACETS_SHOWN else "")
 
 
 @kb.command()
@@ -105,9 +147,10 @@ def compact(state: State, name: str | None) -> None:
 
 @kb.command()
 @click.argument("name", required=False)
+@filter_option
 @pass_state
-def export(state: State, name: str | None) -> None:
+def export(state: State, name: str | None, filter_: str | None) -> None:
     """Print the stored text, one JSON object per document and line."""
-    for document in state.open(name).export():
+    for document in state.open(name).export(filter=filter_):
         row = asdict(document) | {"meta": dict(document.meta)}
         click.echo(json.dumps(row, ensure_ascii=False))

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from localcrag import __version__
-from localcrag.cli import ask, config, doctor, ingest, kb, models, search, web
-from localcrag.cli.common import State
+from localcrag.cli import ask, chat, config, doctor, evaluate, ingest, kb, models, search, threads, web
+from localcrag.cli.common import State, complain
 from localcrag.egress import obey_environment
 from localcrag.errors import LocalCragError
 
@@ -37,10 +37,14 @@ def cli(context: click.Context, home: Path | None, offline: bool) -> None:
 for command in (
     ingest.ingest,
     ask.ask,
+    chat.chat,
+    threads.threads,
     search.search,
     kb.kb,
     models.models,
     web.web,
+    evaluate.evaluate,
+    evaluate.calibrate,
     doctor.doctor,
     config.config,
     config.completion,
@@ -59,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except LocalCragError as error:
-        _complain(str(error), error.hint)
+        complain(error)
         return error.exit_code
     except click.ClickException as error:
         error.show()
@@ -70,14 +74,3 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-
-
-def _complain(message: str, hint: str) -> None:
-    click.echo(click.style("Error: ", fg="red") + _line(message), err=True)
-    if hint:
-        click.echo(click.style("Hint: ", fg="yellow") + _line(hint), err=True)
-
-
-def _line(text: str) -> str:
-    """One line, without the full stop that a library may have ended it with."""
-    return " ".join(text.split()).removesuffix(".")

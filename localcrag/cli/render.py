@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -35,13 +35,16 @@ from localcrag.events import (
     Rewritten,
     Stepped,
     Suggested,
+    Verified,
     WebAsked,
 )
-from localcrag.types import Answer, Citation, Evidence, Hit, Origin, Status
+from localcrag.types import Answer, Citation, Evidence, Grade, Hit, Origin, Status
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+CLOSEST, WORTH_A_LOOK = 2, 0.01
+"""Passages named where there was no answer, and the grade that they must have."""
 STATUS = {
     Status.UNSURE: "Unsure: the evidence is weak. Check the sources.",
     Status.TRUNCATED: "Cut short: the answer is not complete.",
@@ -196,6 +199,10 @@ class Steps:
     def _degraded(self, event: Degraded) -> None:
         self.say(f"degraded: {event.part}: {event.reason}", "yellow")
 
+    def _verified(self, event: Verified) -> None:
+        for reason in event.removed:
+            self.say(f"removed from the answer: {reason}", "yellow")
+
     def _measured(self, event: Measured) -> None:
         if self.trace:
             tokens = event.tokens
@@ -216,6 +223,8 @@ class Steps:
 
         if note := STATUS.get(answer.status):
             self.say(note, "yellow")
+        if answer.status is Status.NOT_FOUND:
+            self._closest(answer.grades)
         for citation in answer.citations:
             line = Text(f"[{citation.key}] ", style="bold")
             line.append(
@@ -230,6 +239,14 @@ class Steps:
             else:
                 quote = snippet(citation.quote, "", 200)[0]
                 self.say(f"    characters {citation.start}–{citation.end}: “{quote}”")
+
+    def _closest(self, grades: Sequence[Grade]) -> None:
+        """What came nearest to an answer that was not found: a place to look, not evidence."""
+        near = [grade for grade in grades if (grade.confidence or 0.0) >= WORTH_A_LOOK]
+        for grade in sorted(near, key=lambda grade: -(grade.confidence or 0.0))[:CLOSEST]:
+            passage = grade.hit.passage
+            where = place(passage.source, passage.page)
+            self.say(f"closest: {where} (P={grade.confidence:.2f}): {snippet(passage.text, '', 90)[0]}")
 
     def _in_context(self, citation: Citation) -> None:
         """The passage that a citation stands in, with the quote highlighted."""
@@ -264,6 +281,7 @@ _SHOWN: Mapping[type[Event], Callable[[Steps, Any], None]] = {
     PageRead: Steps._page,
     Refined: Steps._refined,
     Degraded: Steps._degraded,
+    Verified: Steps._verified,
     Measured: Steps._measured,
     Delta: Steps._delta,
     Finished: Steps._finished,

@@ -33,6 +33,8 @@ from localcrag.types import (
 Step = Callable[[Inquiry], Steps[list[Hit]]]
 UNSENT = (LedgerError, OfflineError, UsageError, WebNotConfigured)
 """The errors of a web search that come before anything is sent."""
+NOT_ALLOWED = "not allowed"
+"""The user's own refusal, which takes nothing away that was wanted."""
 HYPOTHESIS_TOKENS = 160
 PAGE_PASSAGES = 40
 """Passages of one web page that are looked at; the rest of a longer page is left alone."""
@@ -76,8 +78,11 @@ def by_hypothesis(inquiry: Inquiry) -> Steps[list[Hit]]:
         return []
     fresh = inquiry.untried([text])
     yield Rewritten(CorrectionKind.HYDE, tuple(fresh))
-    if not fresh:
-        return []
+    return (yield from near(inquiry, text)) if fresh else []
+
+
+def near(inquiry: Inquiry, text: str) -> Steps[list[Hit]]:
+    """What lies between the question and a made-up passage in the space of meanings."""
     both = inquiry.parts.embedder.encode([inquiry.question, text])
     middle = both.sum(axis=0, keepdims=True)
     length = float((middle @ middle.T)[0, 0]) ** 0.5 or 1.0
@@ -117,6 +122,8 @@ def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
     query, refusal = yield from _web_query(inquiry, web)
     if refusal:
         yield WebAsked(query, False, 0, refusal)
+        if refusal != NOT_ALLOWED:
+            yield Degraded("web search", refusal)
         return []
     try:
         results = web.search(query, limit=inquiry.options.web_results)
@@ -178,8 +185,12 @@ def _web_query(inquiry: Inquiry, web: WebSearch) -> Steps[tuple[str, str]]:
         return query, ""
     if inquiry.options.consent is None:
         return query, "nobody to ask for consent"
-    allowed = inquiry.options.consent(query)
-    return (web.line(allowed), "") if allowed else (query, "not allowed")
+    if not (allowed := inquiry.options.consent(query)):
+        return query, NOT_ALLOWED
+    try:
+        return web.line(allowed), ""
+    except UsageError as error:
+        return allowed, str(error)
 
 
 def _passages(inquiry: Inquiry, page: WebPage) -> list[Passage]:

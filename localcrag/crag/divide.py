@@ -59,10 +59,13 @@ def by_rule(question: str) -> list[str]:
         if asks or not parts:
             parts.append(completed(text if text.endswith("?") else f"{text}?", parts))
         else:
-            parts[-1] = f"{parts[-1].rstrip('?')} {text}"
+            parts[-1] = f"{parts[-1]} {text}"
     return _distinct(parts)
 
 
 def _distinct(questions: list[str] | tuple[str, ...]) -> list[str]:
-    lines = (" ".join(question.split()) for question in questions)
-    return list({line.casefold(): line for line in lines if line}.values())
+    first: dict[str, str] = {}
+    for line in (" ".join(question.split()) for question in questions):
+        if line:
+            first.setdefault(line.casefold(), line)
+    return list(first.values())

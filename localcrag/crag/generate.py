@@ -45,11 +45,12 @@ def write(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
     """
     kept = _distinct(strip for finding in findings for strip in finding.strips)
     evidence = yield from _fitting(whole, numbered(joined(kept)))
-    agreed = yield from _gathered(whole, evidence)
+    yield Gathered(tuple(evidence))
     verifier = Verifier(whole.question, evidence)
     written, finish = yield from _verified(whole, evidence, verifier)
     if finish is None and not written:
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
+    agreed = (yield from _agreed(whole, evidence)) if written else True
     shown, borne_out = yield from _borne_out(whole, written, evidence)
     citations, gone = still_there(whole, verifier.citations(shown))
     yield Verified(
@@ -70,13 +71,13 @@ def _verified(
     written: list[str] = []
     try:
         for sentence in by_sentence(_written(inquiry, evidence)):
-            checked = verifier.check(sentence)
-            if checked and not _declines(checked):
+            if not _declines(sentence) and (checked := verifier.check(sentence)):
                 written.append(checked)
                 if inquiry.options.grounding is not Grounding.REMOVE:
                     yield Delta(checked)
     except ConstraintError as error:
-        yield Degraded("answer", str(error))
+        then = "what was written before it stands" if written else "the evidence is quoted instead"
+        yield Degraded("answer", f"{error}; {then}")
         return written, None
     return written, inquiry.parts.model.last_finish
 
@@ -120,7 +121,8 @@ def quote(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
         )
         chosen.append(joined(picked))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
-    agreed = yield from _gathered(whole, evidence)
+    yield Gathered(tuple(evidence))
+    agreed = yield from _agreed(whole, evidence)
     citations, gone = still_there(whole, [cite(item) for item in evidence])
     held = {citation.key for citation in citations}
     shown = {_span(item.strip): item for item in evidence if item.key in held}
@@ -148,14 +150,15 @@ def _blocks(
             yield "\n".join([finding.inquiry.question, *(lines or [prompts.NOT_IN_EVIDENCE])])
 
 
-def _gathered(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Steps[bool]:
-    """Announce the evidence; False where its sources disagree."""
-    yield Gathered(tuple(evidence))
+def _agreed(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Steps[bool]:
+    """Whether the sources of the evidence agree, where that is asked for."""
     if not inquiry.options.contradictions:
         return True
     found = yield from timed(inquiry.parts, "verify", compare(inquiry, evidence))
+    sources = {item.key: item.strip.passage.source for item in evidence}
     for pair in found:
-        yield Degraded("evidence", f"the sources of [{pair.first}] and [{pair.second}] disagree")
+        first, second = (f"[{key}] ({sources[key]})" for key in (pair.first, pair.second))
+        yield Degraded("evidence", f"the sources of {first} and {second} disagree")
     return not found
 
 
@@ -206,7 +209,7 @@ def _status(shown: str, citations: Sequence[Citation], finish: Finish | None, su
 
 
 def _declines(sentence: str) -> bool:
-    return sentence.strip("\"'“” \n") == prompts.NOT_IN_EVIDENCE
+    return bare(sentence).strip("\"'“” \n") == prompts.NOT_IN_EVIDENCE
 
 
 def _written(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from localcrag.crag import prompts
-from localcrag.crag.grade import OPTIONS
+from localcrag.crag.grade import OPTIONS, yes_or_no
 from localcrag.crag.parts import Inquiry
 from localcrag.errors import ModelError
 from localcrag.events import Contradicted, Degraded, Grounded, Steps
@@ -71,7 +71,7 @@ def _yes_or_no(
     if not asked:
         return []
     try:
-        choices = inquiry.parts.model.choose(asked, OPTIONS)
+        choices = yes_or_no(inquiry.parts.model, asked)
     except ModelError as error:
         yield Degraded(part, str(error))
         return [(Verdict.ERROR, None)] * len(asked)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from localcrag.crag.parts import Inquiry
 from localcrag.events import Steps, Suggested, result_of
-from localcrag.filters import Filter, relaxations, shown
+from localcrag.filters import Filter, relaxations, spelled
 
 
 def offer(inquiry: Inquiry, filter: Filter) -> Steps[None]:
@@ -22,7 +24,7 @@ def offer(inquiry: Inquiry, filter: Filter) -> Steps[None]:
             if (grade.confidence or 0.0) >= parts.grader.thresholds.upper
         ]
         if grades:
-            how = f"with --filter '{shown(relaxed)}'" if relaxed else "without the filter"
+            how = f"with --filter {quote(spelled(relaxed))}" if relaxed else "without the filter"
             places = "1 passage" if len(grades) == 1 else f"{len(grades)} passages"
             yield Suggested(f"{how}, {places} more would help, in {grades[0].hit.passage.source}")
             return

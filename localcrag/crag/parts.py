@@ -165,11 +165,15 @@ class Inquiry:
     def tried(self) -> Sequence[str]:
         return tuple(self._tried)
 
+    def has_tried(self, query: str) -> bool:
+        """Whether a query like this was made; case, white space and a question mark make no difference."""
+        return _folded(query) in {_folded(known) for known in self._tried}
+
     def untried(self, queries: Iterable[str]) -> list[str]:
         """The queries that say something new, now marked as tried."""
         fresh = []
         for query in queries:
-            if _folded(query) not in {_folded(known) for known in self._tried}:
+            if not self.has_tried(query):
                 self._tried.append(query)
                 fresh.append(query)
         return fresh
@@ -187,18 +191,23 @@ class Inquiry:
 
 
 def timed(parts: Parts, stage: str, steps: Steps[T]) -> Steps[T]:
-    """The steps, and a Measured event at their end; the consumer's own time is not counted."""
-    before, seconds = parts.tokens(), 0.0
+    """The steps, and a Measured event at their end.
+
+    The consumer's own time is not counted, nor is a stage within this one, which is measured apart.
+    """
+    before, seconds, within = parts.tokens(), 0.0, Tokens()
     while True:
         started = perf_counter()
         try:
             event = next(steps)
         except StopIteration as stop:
             seconds += perf_counter() - started
-            yield Measured(stage, seconds, parts.tokens() - before)
+            yield Measured(stage, max(0.0, seconds), parts.tokens() - before - within)
             result: T = stop.value
             return result
         seconds += perf_counter() - started
+        if isinstance(event, Measured):
+            seconds, within = seconds - event.seconds, within + event.tokens
         yield event
 
 

@@ -18,6 +18,7 @@ from localcrag.events import (
     Graded,
     Grounded,
     Measured,
+    PageRead,
     PartSettled,
     Suggested,
     Verified,
@@ -121,6 +122,10 @@ class Record:
     def _web(self, event: WebAsked) -> None:
         self.web.append(WebQuery(event.query, event.sent, event.results))
 
+    def _page(self, event: PageRead) -> None:
+        if event.degraded:
+            self.degraded.append(f"web page: {event.url}: {event.degraded}; only its snippet was read")
+
     def _delta(self, event: Delta) -> None:
         self.text += event.text
 
@@ -149,6 +154,7 @@ _HANDLERS: Mapping[type[Event], Callable[[Record, Any], None]] = {
     Decided: Record._decided,
     Corrected: Record._corrected,
     WebAsked: Record._web,
+    PageRead: Record._page,
     Delta: Record._delta,
     Verified: Record._verified,
     Degraded: Record._degraded,

@@ -10,25 +10,13 @@ from __future__ import annotations
 import re
 
 from localcrag.crag import prompts
+from localcrag.crag.words import LITTLE, WORD, bare
 from localcrag.protocols import LanguageModel
 
 MAX_WORDS = 24
 """Words of an extractive line, at most; more of a question makes a search vaguer."""
 TOKENS_PER_WORD = 16
 """Room for the spelling of a rare word by a small vocabulary."""
-
-_WORD = re.compile(r"[^\W_]+(?:[-'’.,/&+#_][^\W_]+)*[%+#]*")
-_LITTLE_WORDS = """
-    a about again ah all also am an and another any anyone anything are as ask at be been being but by can
-    could curious did do does doing ever explain exactly find for from get give got had has have having
-    hello help her here hey hi him his hope how i if in into is it its just know like lol lot many may
-    maybe me mean might mind much my need of ok okay on or our out please quick quite re really say she
-    should so some someone something sorry still such sure tell than thank thanks that the their them
-    then there these they thing things think this those to too up us very want wanted was we well were
-    what when where whether which who whom whose why will with wonder wondered wondering would yes yet
-    you your
-"""
-_LITTLE = frozenset(_LITTLE_WORDS.split())
 
 
 def rewrite(model: LanguageModel, question: str, *, extractive: bool) -> str:
@@ -43,8 +31,8 @@ def own_words(question: str) -> str:
     """The pattern of the lines that keep a question's words in order: all that carry meaning, and any
     of the little ones between them. "" for a question without a word that carries meaning.
     """
-    words = _WORD.findall(question)
-    telling = [i for i, word in enumerate(words) if re.sub(r"['’].*", "", word.lower()) not in _LITTLE]
+    words = WORD.findall(question)
+    telling = [i for i, word in enumerate(words) if bare(word) not in LITTLE]
     telling = telling[:MAX_WORDS]
     if not telling:
         return ""

@@ -1,6 +1,7 @@
-"""Knowledge bases in LanceDB: what they hold, and hybrid search in them.
+"""Knowledge bases in LanceDB: what they hold.
 
-How they are written is in :mod:`localcrag.index.writer`. Readers never wait for a writer: each read
+How they are searched is in :mod:`localcrag.index.search`, how they are written in
+:mod:`localcrag.index.writer`. Readers never wait for a writer: each read
 sees the latest commit.
 """
 
@@ -32,16 +33,10 @@ if TYPE_CHECKING:
 
     Vectors = npt.NDArray[np.float32]
     Batch = Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]
+    Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
 
-RRF_K = 10
-"""The constant of reciprocal rank fusion. With two lists a small one did better than the usual 60: hit@4
-on SQuAD 0.951 against 0.938, BoolQ 0.955 against 0.945, Natural Questions 0.974 against 0.960."""
-DEPTH = 50
-"""The hits that each half of a hybrid search gives at least, before they are fused."""
-LONGEST_QUERY = 2000
-"""Characters of a question that the full-text search reads; the embedding model's window ends before."""
-PROBES, REFINE = 32, 4
-"""Partitions of the vector index read at least, and how many times k candidates are compared exactly."""
+PAGE = 256
+"""Passages that are read at a time where all of them are gone through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +109,10 @@ class LanceStore:
 
     def info(self) -> StoreInfo:
         """Counts, fields and size on disk. Raises StoreError."""
+        from localcrag.index.tables import has_vector_index
+
         with self._using("read") as tables:
+            asked = tables.questions
             return StoreInfo(
                 name=self.record.name,
                 documents=tables.documents.count_rows(),
@@ -123,7 +121,8 @@ class LanceStore:
                 dimension=self.record.dimension,
                 size=_size(self.folder),
                 fields=tuple(tables.fields),
-                vector_index=tables.has_vector_index,
+                vector_index=has_vector_index(tables.passages),
+                questions=0 if asked is None else asked.count_rows(),
             )
 
     def indexed(self) -> Mapping[str, Indexed]:
@@ -132,7 +131,8 @@ class LanceStore:
         A document whose writing was cut off after its passages were replaced has a hash and a size
         that equal no file's.
         """
-        from localcrag.index.tables import UNFINISHED, indexed_of
+        from localcrag.index.tables import UNFINISHED
+        from localcrag.index.values import indexed_of
 
         columns = ["source", "hash", "size", "mtime_ns", "passages", "title", "meta"]
         with self._using("read") as tables:
@@ -143,28 +143,40 @@ class LanceStore:
             held[source] = replace(held[source], hash=UNFINISHED, size=-1, mtime_ns=-1)
         return held
 
-    def documents(self) -> Iterator[Document]:
-        """Every document with its stored text, one at a time. Raises StoreError."""
-        from localcrag.index.tables import document_of
+    def matching(self, filter: Filter) -> set[str]:
+        """The sources of the documents that have a passage which passes. Raises FilterError, StoreError."""
+        with self._using("read") as tables:
+            query = tables.passages.search().where(_condition(tables, filter))
+            batches = query.select(["source"]).to_batches()
+            return {str(source) for rows in batches for source in rows["source"].to_pylist()}
+
+    def documents(self, *, filter: Filter | None = None) -> Iterator[Document]:
+        """The documents that match, with their stored text, one at a time. Raises FilterError, StoreError."""
+        from localcrag.index.values import document_of
 
         columns = ["source", "hash", "digest", "title", "media_type", "meta"]
         with self._using("read") as tables:
             rows = tables.documents.search().select(columns).to_arrow().to_pylist()
+        chosen = None if filter is None else self.matching(filter)
         for row in sorted(rows, key=lambda row: str(row["source"])):
+            if chosen is not None and row["source"] not in chosen:
+                continue
             with self._using("read") as tables:
                 where = f"{sql.equals('document', row['hash'])} AND {sql.equals('digest', row['digest'])}"
                 texts = tables.texts.search().where(where).to_arrow()
             yield document_of(row, texts)
 
-    def facets(self, field: str, *, limit: int = 20) -> list[Facet]:
+    def facets(self, field: str, *, limit: int = 20, filter: Filter | None = None) -> list[Facet]:
         """The values of a field with the number of documents that have each, most first.
 
-        Raises FilterError for an unknown field, StoreError.
+        With a filter, only what passes it counts. Raises FilterError for an unknown field, StoreError.
         """
         with self._using("read") as tables:
             check_field(field, tables.fields)
             column = sql.column(field)
-            query = tables.passages.search().where(f"{sql.name(column)} IS NOT NULL")
+            where = f"{sql.name(column)} IS NOT NULL"
+            where = f"{where} AND {_condition(tables, filter)}" if filter else where
+            query = tables.passages.search().where(where)
             pairs = {
                 (value, source)
                 for rows in query.select(list({"source", column})).to_batches()
@@ -203,7 +215,8 @@ class LanceStore:
 
     def neighbours(self, passage: Passage) -> list[Passage]:
         """The passages just before and just after, in the same document. Raises StoreError."""
-        from localcrag.index.tables import PASSAGE, passages_of
+        from localcrag.index.tables import PASSAGE
+        from localcrag.index.values import passages_of
 
         where = " AND ".join(
             [
@@ -219,58 +232,47 @@ class LanceStore:
     # ------------------------------------------------------------------------------ searching
 
     def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
-        """Hybrid search, best first, at most ``k``; each hit with its cosine.
+        """Hybrid search, best first, at most ``k``; each hit with its cosine to the passage.
 
-        The score is the reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009) of the
-        cosine and the BM25 order, 1 for what is first in both. ``vector`` has shape (dimension,).
-        Raises FilterError, StoreError.
+        See :mod:`localcrag.index.search`. ``vector`` has shape (dimension,). Raises FilterError,
+        StoreError.
         """
-        depth = max(DEPTH, 2 * k)
+        from localcrag.index.search import hybrid
+
         with self._using("search") as tables:
-            where = None
-            if filter is not None:
-                check(filter, tables.fields)
-                where = sql.compile(filter)
-            near = self._near(tables, vector, where, depth)
-            lexical = self._lexical(tables, text, vector, where, depth)
-        scores: dict[tuple[str, int], float] = {}
-        hits: dict[tuple[str, int], Hit] = {}
-        for ranked in (near, lexical):
-            for rank, hit in enumerate(ranked, 1):
-                key = (hit.passage.source, hit.passage.ordinal)
-                scores[key] = scores.get(key, 0.0) + (RRF_K + 1) / (RRF_K + rank) / 2
-                hits.setdefault(key, hit)
-        best = sorted(hits, key=lambda key: (-scores[key], key))[:k]
-        return [replace(hits[key], score=scores[key]) for key in best]
+            where = None if filter is None else _condition(tables, filter)
+            return hybrid(tables, text, vector, k=k, where=where)
 
-    def _near(self, tables: Tables, vector: Vectors, where: str | None, depth: int) -> list[Hit]:
-        from localcrag.index.tables import PASSAGE, passages_of
+    # ------------------------------------------------------------------------------ questions
 
-        query = tables.passages.search(vector, query_type="vector")
-        query = query.distance_type("cosine")  # type: ignore[attr-defined]
-        # at most all partitions: behind a narrow filter the nearest ones may hold too few rows
-        query = query.minimum_nprobes(PROBES).maximum_nprobes(0)
-        query = query.refine_factor(REFINE) if tables.has_vector_index else query
-        query = query.where(where) if where else query
-        rows = query.select([*PASSAGE, "_distance"]).limit(depth).to_arrow()
-        distances = rows["_distance"].to_pylist()
-        return [
-            Hit(passage, 0.0, 1.0 - distance)
-            for passage, distance in zip(passages_of(rows), distances, strict=True)
-        ]
+    def questionless(self) -> Iterator[Passage]:
+        """The passages that no question was written for yet; may be written to on the way.
 
-    def _lexical(
-        self, tables: Tables, text: str, vector: Vectors, where: str | None, depth: int
-    ) -> list[Hit]:
-        from localcrag.index.tables import PASSAGE, passages_of, vectors_of, words
+        Raises StoreError, StorageFull.
+        """
+        from localcrag.index.tables import PASSAGE
+        from localcrag.index.values import passages_of
 
-        query = tables.passages.search(words(text[:LONGEST_QUERY]))
-        query = query.where(where) if where else query
-        rows = query.select([*PASSAGE, "vector", "_score"]).limit(depth).to_arrow()
-        if not len(rows):
-            return []
-        cosines = (vectors_of(rows) @ vector).tolist()
-        return [Hit(passage, 0.0, cosine) for passage, cosine in zip(passages_of(rows), cosines, strict=True)]
+        with self._using("read") as tables:
+            self._writer.settle()
+            ids = _unasked(tables)
+        for start in range(0, len(ids), PAGE):
+            with self._using("read") as tables:
+                where = sql.one_of("id", ids[start : start + PAGE])
+                rows = tables.passages.search().where(where).select(PASSAGE).to_arrow()
+            yield from sorted(passages_of(rows), key=lambda passage: (passage.source, passage.ordinal))
+
+    def add_questions(self, batch: Questions) -> None:
+        """Index questions beside the passages they lead back to, in place of those they had.
+
+        A passage that is no longer held is passed over. ``Vectors`` has shape (number of questions,
+        dimension). Raises StoreError, StorageFull.
+        """
+        for passage, questions, vectors in batch:
+            self._check_shape(passage.source, vectors, len(questions))
+        if batch:
+            with self._using("write to"):
+                self._writer.add_questions(batch)
 
     # ------------------------------------------------------------------------------ writing
 
@@ -307,9 +309,12 @@ class LanceStore:
         if len(set(sources)) < len(sources):
             raise ValueError("a source occurs twice in one batch")
         for document, _, passages, vectors in batch:
-            expected = (len(passages), self.record.dimension)
-            if vectors.shape != expected:
-                raise ValueError(f"{document.source}: vectors of shape {vectors.shape}, not {expected}")
+            self._check_shape(document.source, vectors, len(passages))
+
+    def _check_shape(self, source: str, vectors: Vectors, rows: int) -> None:
+        expected = (rows, self.record.dimension)
+        if vectors.shape != expected:
+            raise ValueError(f"{source}: vectors of shape {vectors.shape}, not {expected}")
 
     @cached_property
     def _tables(self) -> Tables:
@@ -329,6 +334,27 @@ class LanceStore:
 
         with storing(self.folder, attempt):
             yield self._tables
+
+
+def _condition(tables: Tables, filter: Filter) -> str:
+    """The filter as SQL. Raises FilterError for a field or a comparison that does not exist."""
+    check(filter, tables.fields)
+    return sql.compile(filter)
+
+
+def _unasked(tables: Tables) -> list[str]:
+    """The ids of the passages without questions, by source and place."""
+    done: set[str] = set()
+    if (asked := tables.questions) is not None:
+        for rows in asked.search().select(["passage"]).to_batches():
+            done.update(rows["passage"].to_pylist())
+    keys = [
+        key
+        for rows in tables.passages.search().select(["source", "ordinal", "id"]).to_batches()
+        for key in zip(*(rows[name].to_pylist() for name in ("source", "ordinal", "id")), strict=True)
+        if key[2] not in done
+    ]
+    return [str(id) for *_, id in sorted(keys)]
 
 
 def _plain(value: MetaValue) -> MetaValue:

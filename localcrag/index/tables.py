@@ -1,4 +1,4 @@
-"""The LanceDB tables of one knowledge base, and how values become rows and rows values.
+"""The LanceDB tables of one knowledge base, and how values become rows.
 
 The only module that imports lancedb and pyarrow; it is itself imported on first use.
 
@@ -8,6 +8,8 @@ The only module that imports lancedb and pyarrow; it is itself imported on first
 - ``documents``: one small row a source, and nothing more, so that what is held can be listed quickly.
 - ``texts``: the stored text, one row a page, by the document's hash and a digest of the text, because
   two readers may read the same bytes differently.
+- ``questions``, only where some were written: one row a question, with the passage it leads back to, the
+  mark of the text it was written for, and that passage's fields, so that a filter means the same in both.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -25,7 +28,7 @@ from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.index import lean, sql
 from localcrag.index.folder import remake, storage_error
-from localcrag.types import NO_META, Document, Indexed, Meta, MetaValue, Page, Passage
+from localcrag.types import Document, Indexed, Meta, MetaValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
 lean.defer("lance_namespace_urllib3_client")  # a client for catalogue servers: half of lancedb's import time
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
     Vectors = npt.NDArray[np.float32]
     Batch = Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]
+    Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
 
 FOLDER = "lance"
 UNFINISHED = ""
@@ -85,7 +89,12 @@ _PASSAGE = [
     pa.field("meta", pa.string()),
 ]
 PASSAGE = [field.name for field in _PASSAGE]
-"""The columns that :func:`passages_of` needs."""
+"""The columns that :func:`localcrag.index.values.passages_of` needs."""
+_QUESTION = [
+    pa.field("passage", pa.string(), nullable=False),
+    pa.field("mark", pa.string(), nullable=False),
+    pa.field("lexical", pa.string()),
+]
 
 _ARROW: Mapping[FieldType, pa.DataType] = {
     FieldType.TEXT: pa.string(),
@@ -114,10 +123,34 @@ class Tables:
     """The open tables of the knowledge base in ``folder``; every read sees the latest version."""
 
     def __init__(self, folder: Path) -> None:
-        connection = lancedb.connect(folder / FOLDER, read_consistency_interval=timedelta(0))
-        self.passages: Table = connection.open_table("passages")
-        self.documents: Table = connection.open_table("documents")
-        self.texts: Table = connection.open_table("texts")
+        self._folder = folder / FOLDER
+        self._connection = lancedb.connect(self._folder, read_consistency_interval=timedelta(0))
+        self.passages: Table = self._connection.open_table("passages")
+        self.documents: Table = self._connection.open_table("documents")
+        self.texts: Table = self._connection.open_table("texts")
+        self._questions: Table | None = None
+
+    @property
+    def questions(self) -> Table | None:
+        """The table of questions, if any was ever written; looking for it costs one look at the disk."""
+        if self._questions is None and (self._folder / "questions.lance").is_dir():
+            self._questions = self._connection.open_table("questions")
+        return self._questions
+
+    def make_questions(self) -> Table:
+        """The table of questions, made if there is none: under another name, so that it is met whole."""
+        if (held := self.questions) is not None:
+            return held
+        scratch = self._folder.with_name(".questions")
+        shutil.rmtree(scratch, ignore_errors=True)
+        copied = [field for field in self.passages.schema if is_filtered(field.name)]
+        schema = pa.schema([*_QUESTION, *copied, self.passages.schema.field("vector")])
+        made = lancedb.connect(scratch).create_table("questions", schema=schema)
+        made.create_index("lexical", config=FULL_TEXT)
+        made.create_index("source", config=BTree())
+        (scratch / "questions.lance").rename(self._folder / "questions.lance")
+        shutil.rmtree(scratch, ignore_errors=True)
+        return self._connection.open_table("questions")
 
     @property
     def fields(self) -> dict[str, FieldType]:
@@ -126,10 +159,6 @@ class Tables:
         kinds = {arrow: kind for kind, arrow in _ARROW.items()}
         keys = sorted(name for name in columns if name.startswith(sql.META))
         return {**BUILT_IN, **{key.removeprefix(sql.META): kinds[columns[key]] for key in keys}}
-
-    @property
-    def has_vector_index(self) -> bool:
-        return any(index.columns == ["vector"] for index in self.passages.list_indices())
 
     def admit(self, documents: Iterable[Document]) -> None:
         """Make columns for meta keys that are new. Raises StoreError where a key changes its type."""
@@ -146,9 +175,12 @@ class Tables:
                         hint="give the value in the same type, or use another key",
                     )
         if new:
-            self.passages.add_columns(
-                pa.schema([pa.field(sql.META + key, _ARROW[kind]) for key, kind in new.items()])
-            )
+            columns = pa.schema([pa.field(sql.META + key, _ARROW[kind]) for key, kind in new.items()])
+            if (asked := self.questions) is not None:  # first, as a filter knows what the passages have
+                if left := set(columns.names) & set(asked.schema.names):  # by a kill just here
+                    asked.drop_columns(sorted(left))
+                asked.add_columns(columns)
+            self.passages.add_columns(columns)
 
 
 def create(folder: Path, dimension: int) -> None:
@@ -165,6 +197,15 @@ def create(folder: Path, dimension: int) -> None:
 def words(text: str) -> MatchQuery:
     """A full-text query for any of the words of ``text``; it has no syntax, so nothing needs escaping."""
     return MatchQuery(text, "lexical")  # type: ignore[call-arg]
+
+
+def has_vector_index(table: Table) -> bool:
+    return any(index.columns == ["vector"] for index in table.list_indices())
+
+
+def is_filtered(column: str) -> bool:
+    """Whether filters read the column."""
+    return column in BUILT_IN or column.startswith(sql.META)
 
 
 def vector_index(rows: int) -> IvfSq:
@@ -260,14 +301,47 @@ def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
                     "prefix": len(front),
                     "lexical": front + passage.text,
                     "meta": _json(passage.meta),
-                    **{sql.META + key: _cell(value) for key, value in passage.meta.items() if is_key(key)},
+                    **_cells(passage.meta),
                 }
             )
+    return _with_vectors(rows, [vectors for *_, vectors in batch], schema)
+
+
+def question_rows(batch: Questions, schema: pa.Schema) -> pa.Table:
+    """The rows of questions in the table's own schema, their passages' fields included."""
+    rows = [
+        {
+            "passage": passage.id,
+            "mark": mark_of(passage),
+            "source": passage.source,
+            "title": passage.title,
+            "heading": passage.heading,
+            "page": passage.page,
+            "lexical": question,
+            **_cells(passage.meta),
+        }
+        for passage, questions, _ in batch
+        for question in questions
+    ]
+    return _with_vectors(rows, [vectors for *_, vectors in batch], schema)
+
+
+def mark_of(passage: Passage) -> str:
+    """Tells the text of a passage from any other that may come to have the same id."""
+    return hashlib.sha256(passage.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _with_vectors(rows: list[dict[str, Any]], vectors: Sequence[Vectors], schema: pa.Schema) -> pa.Table:
     table = pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("vector")))
     dimension = schema.field("vector").type.list_size
-    stacked = np.concatenate([vectors for *_, vectors in batch]).astype(np.float32, copy=False)
-    vectors = pa.FixedSizeListArray.from_arrays(pa.array(stacked.reshape(-1)), dimension)
-    return table.append_column(schema.field("vector"), vectors).select(schema.names)
+    stacked = np.concatenate(vectors).astype(np.float32, copy=False)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(stacked.reshape(-1)), dimension)
+    return table.append_column(schema.field("vector"), column).select(schema.names)
+
+
+def _cells(meta: Meta) -> dict[str, MetaValue]:
+    """The columns of the keys that filters can speak of."""
+    return {sql.META + key: _cell(value) for key, value in meta.items() if is_key(key)}
 
 
 def _cell(value: MetaValue) -> MetaValue:
@@ -277,61 +351,3 @@ def _cell(value: MetaValue) -> MetaValue:
 
 def _json(meta: Meta) -> str:
     return json.dumps(dict(meta), ensure_ascii=False) if meta else ""
-
-
-# ---------------------------------------------------------------------------------- rows to values
-
-
-def passages_of(rows: pa.Table) -> list[Passage]:
-    return [
-        Passage(
-            id=row["id"],
-            document=row["document"],
-            source=row["source"],
-            title=row["title"],
-            heading=row["heading"],
-            page=row["page"],
-            start=row["start"],
-            end=row["stop"],
-            text=row["lexical"][row["prefix"] :],
-            ordinal=row["ordinal"],
-            meta=_meta(row["meta"]),
-        )
-        for row in rows.select(PASSAGE).to_pylist()
-    ]
-
-
-def vectors_of(rows: pa.Table) -> Vectors:
-    """The column ``vector`` as an array of shape (rows, dimension)."""
-    column = rows["vector"].combine_chunks()
-    found: Vectors = np.asarray(column.flatten(), np.float32).reshape(len(rows), -1)
-    return found
-
-
-def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[Indexed]:
-    for row in rows.to_pylist():
-        yield Indexed(
-            source=row["source"],
-            hash=row["hash"],
-            size=row["size"],
-            mtime_ns=row["mtime_ns"],
-            passages=row["passages"],
-            title=row["title"],
-            meta=_meta(row["meta"]),
-        )
-
-
-def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:
-    pages = sorted(texts.to_pylist(), key=lambda page: page["position"])
-    return Document(
-        source=row["source"],
-        hash=row["hash"],
-        title=row["title"],
-        media_type=row["media_type"],
-        pages=tuple(Page(page["number"], page["text"]) for page in pages),
-        meta=_meta(row["meta"]),
-    )
-
-
-def _meta(text: str) -> Meta:
-    return json.loads(text) if text else NO_META

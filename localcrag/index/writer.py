@@ -4,7 +4,8 @@ A write of some documents goes in four steps, under a lock that one process hold
 
 1. their texts are added, by hash; nothing refers to them yet;
 2. their sources are noted in the journal;
-3. their passages replace the old ones of these sources, all in one commit of one table;
+3. their passages replace the old ones of these sources, all in one commit of one table, and the
+   questions written for the old ones, which a search passes over from that commit on, are deleted;
 4. their rows replace the old ones in ``documents``, and the note is deleted.
 
 After a kill before 3 everything is as it was. After one between 3 and 4 the passages are the new
@@ -14,7 +15,7 @@ written again they are listed with a hash that equals none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -24,20 +25,25 @@ from localcrag.index import sql
 from localcrag.index.folder import write_json
 from localcrag.index.journal import Journal, strings
 from localcrag.index.tables import (
+    PASSAGE,
     UNFINISHED,
     Tables,
     digest_of,
     document_rows,
+    has_vector_index,
+    mark_of,
     passage_rows,
+    question_rows,
     text_rows,
     vector_index,
 )
+from localcrag.index.values import passages_of
 from localcrag.types import Document
 
 if TYPE_CHECKING:
     from lancedb.table import Table
 
-    from localcrag.index.tables import Batch
+    from localcrag.index.tables import Batch, Questions
 
 EXACT_UP_TO = 20_000
 """Passages up to which every vector is compared, in some 10 ms; beyond, an index is built."""
@@ -64,11 +70,10 @@ class Writer:
             self._add_texts([document for document, *_ in batch])
             self._journal.begin(sources)
             self._replace_passages(batch, sources)
+            self._delete_questions(sources)
             self._replace_documents(batch)
             self._journal.end()
-            self._writes += 1
-            if self._writes % TIDY_EVERY == 0:
-                self._compact(self._tables.passages, self._tables.documents, self._tables.texts)
+            self._tidy(self._tables.passages, self._tables.documents, self._tables.texts)
 
     def remove(self, sources: Sequence[str]) -> int:
         """Forget documents; returns how many were held."""
@@ -79,8 +84,26 @@ class Writer:
                 self._journal.begin(sources)
                 self._delete_documents(where)
                 self._delete_passages(where)
+                self._delete_questions(sources)
                 self._journal.end()
             return held
+
+    def add_questions(self, batch: Questions) -> None:
+        """See :meth:`localcrag.index.store.LanceStore.add_questions`."""
+        with self._turn():
+            where = sql.one_of("id", [passage.id for passage, *_ in batch])
+            rows = self._tables.passages.search().where(where).select(PASSAGE).to_arrow()
+            held = {(passage.id, mark_of(passage)) for passage in passages_of(rows)}
+            leading = [item for item in batch if item[1] and (item[0].id, mark_of(item[0])) in held]
+            if leading:
+                self._write_questions(leading)
+                self._tidy(self._tables.make_questions())
+
+    def settle(self) -> None:
+        """Put in order what a killed process left, if one did."""
+        if self._journal.sources():
+            with self._turn():
+                pass
 
     def optimize(self, tell: Callable[[str], None]) -> None:
         """See :meth:`localcrag.index.store.LanceStore.optimize`."""
@@ -88,10 +111,11 @@ class Writer:
         with self._turn():
             tell("full-text index")
             self._compact(tables.passages)
-            rows = tables.passages.count_rows()
-            if rows > EXACT_UP_TO and not tables.has_vector_index:
-                tell("vector index")
-                tables.passages.create_index("vector", config=vector_index(rows))
+            self._index_vectors(tables.passages, tell)
+            if (asked := tables.questions) is not None:
+                tell("questions")
+                self._compact(asked)
+                self._index_vectors(asked, tell)
             tell("compacting")
             self._drop_unused_texts()
             self._compact(tables.documents, tables.texts)
@@ -131,6 +155,23 @@ class Writer:
         merge = self._tables.documents.merge_insert("source").when_matched_update_all()
         merge.when_not_matched_insert_all().execute(document_rows(batch))
 
+    def _write_questions(self, batch: Questions) -> None:
+        """One commit, whether or not the passages had questions before."""
+        asked = self._tables.make_questions()
+        rows = question_rows(batch, asked.schema)
+        old = sql.one_of("passage", [passage.id for passage, *_ in batch])
+        if asked.count_rows(old) == 0:
+            asked.add(rows)
+        else:
+            merge = asked.merge_insert(["passage", "lexical"]).when_matched_update_all()
+            merge.when_not_matched_insert_all().when_not_matched_by_source_delete(old).execute(rows)
+
+    def _index_vectors(self, table: Table, tell: Callable[[str], None]) -> None:
+        rows = table.count_rows()
+        if rows > EXACT_UP_TO and not has_vector_index(table):
+            tell("vector index")
+            table.create_index("vector", config=vector_index(rows))
+
     def _drop_unused_texts(self) -> None:
         """Delete texts that no document has since the last upkeep; a reader may still need newer ones."""
         seen = self._folder / "unused-texts.json"
@@ -151,13 +192,28 @@ class Writer:
     def _delete_passages(self, where: str) -> None:
         self._tables.passages.delete(where)
 
+    def _delete_questions(self, sources: Collection[str]) -> None:
+        """Those of all passages of the sources; most knowledge bases have none."""
+        where = sql.one_of("source", sources)
+        if (asked := self._tables.questions) is not None and asked.count_rows(where):
+            asked.delete(where)
+
+    def _tidy(self, *tables: Table) -> None:
+        """Now and then in a long run, :meth:`_compact`."""
+        self._writes += 1
+        if self._writes % TIDY_EVERY == 0:
+            self._compact(*tables)
+
     def _compact(self, *tables: Table) -> None:
         """Merge small files, take new rows into the indexes, delete versions that are old enough."""
         for table in tables:
             table.optimize(cleanup_older_than=KEPT)
 
     def _recover(self) -> None:
-        """After a kill: passages of sources without a row go; rows older than their passages say so."""
+        """After a kill: passages of sources without a row go; rows older than their passages say so.
+
+        Questions of all these sources go: they may be of passages that were there before.
+        """
         sources = self._journal.sources()
         if not sources:
             return
@@ -176,4 +232,5 @@ class Writer:
         if newer:
             values = {"hash": UNFINISHED, "size": -1, "mtime_ns": -1}
             self._tables.documents.update(sql.one_of("source", newer), values)
+        self._delete_questions(sources)
         self._journal.end()

@@ -2,8 +2,9 @@
 
 It reads a query and a text together and gives one number; ``sigmoid(number / temperature + bias)``
 is the probability that the text answers the query. Temperature, bias and the thresholds of the
-CRAG action (arXiv 2401.15884, section 4.2) come from the file's metadata, where it has them. Any
-public reranker GGUF can take its place: the pair is put together as llama.cpp's own server does it.
+CRAG action (arXiv 2401.15884, section 4.2) come from a calibration on the user's own questions,
+else from the file's metadata, where it has them. Any public reranker GGUF can take its place: the
+pair is put together as llama.cpp's own server does it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from localcrag.errors import ModelError
 from localcrag.llm.gguf import require_evaluator
 from localcrag.llm.lazy import LazyModel
-from localcrag.odds import sigmoid
+from localcrag.odds import Scale
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
+    from localcrag.llm.calibrations import Calibration
     from localcrag.llm.runtime import Context, Model
 
 _PAIRS = 32  # at most, side by side in one step
@@ -30,17 +32,34 @@ class LlamaCppEvaluator(LazyModel["_Parts"]):
     """An :class:`~localcrag.protocols.Evaluator` over one GGUF file; loads on first use.
 
     A pair that is longer than the model's window loses the end of its text, then of its query.
-    Calls may come from several threads, one at a time goes through.
+    ``calibration`` takes the place of the file's own numbers. Calls may come from several threads,
+    one at a time goes through.
     """
 
     def __init__(self, path: Path | str, *, threads: int | None = None, gpu_layers: int = 0) -> None:
         super().__init__(path, require_evaluator)
         self._threads, self._gpu_layers = threads, gpu_layers
+        self.calibration: Calibration | None = None
         self._before = 0
 
     @property
+    def scale(self) -> Scale:
+        """What makes probabilities of its numbers."""
+        return self.calibration.scale if self.calibration else self.own_scale
+
+    @property
+    def own_scale(self) -> Scale:
+        """``localcrag.evaluator.temperature`` and ``.bias`` of the file's metadata, 1 and 0 without."""
+        info = self.info
+        return Scale(
+            info.number("localcrag.evaluator.temperature", 1.0), info.number("localcrag.evaluator.bias", 0.0)
+        )
+
+    @property
     def thresholds(self) -> Thresholds:
-        """``localcrag.crag.upper`` and ``.lower`` of the file's metadata, 0.5 without."""
+        """Those of the calibration, else ``localcrag.crag.upper`` and ``.lower`` of the file, 0.5 without."""
+        if self.calibration:
+            return self.calibration.thresholds
         info = self.info
         return Thresholds(info.number("localcrag.crag.upper", 0.5), info.number("localcrag.crag.lower", 0.5))
 
@@ -52,9 +71,8 @@ class LlamaCppEvaluator(LazyModel["_Parts"]):
         """P(the text answers the query) for each text, in [0, 1]. Raises ModelError."""
         if not texts:
             return []
-        temperature = self.info.number("localcrag.evaluator.temperature", 1.0)
-        bias = self.info.number("localcrag.evaluator.bias", 0.0)
-        return [sigmoid(number / temperature + bias) for number in self.numbers(query, texts)]
+        scale = self.scale
+        return [scale.of(number) for number in self.numbers(query, texts)]
 
     def numbers(self, query: str, texts: Sequence[str]) -> list[float]:
         """The model's raw number for each text, before calibration."""

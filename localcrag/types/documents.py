@@ -75,7 +75,7 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What one knowledge base holds; ``size`` in bytes on disk."""
+    """What one knowledge base holds; ``size`` in bytes on disk, ``questions`` written for its passages."""
 
     name: str
     documents: int
@@ -85,6 +85,7 @@ class StoreInfo:
     size: int
     fields: tuple[str, ...]
     vector_index: bool
+    questions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingestion did; the counts are documents, ``passages`` those written."""
+    """What an ingestion did; the counts are documents, ``passages`` and ``questions`` those written."""
 
     kb: str
     added: int = 0
@@ -107,6 +108,7 @@ class IngestReport:
     passages: int = 0
     skipped: tuple[Skipped, ...] = ()
     seconds: float = 0.0
+    questions: int = 0
 
     def to_json(self) -> dict[str, JsonValue]:
         """The object that ``ingest --json`` prints."""

@@ -29,6 +29,26 @@ class Scorer(Protocol):
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What a collection is made of: its name, its sets, and how many passages it has at most."""
+
+    name: str
+    datasets: tuple[str, ...]
+    passages: int
+    halved: bool = True
+    """Whether one half of the questions fits and the other reports; a small set reports only."""
+
+
+KINDS = (
+    Kind("encyclopaedia", (SQUAD,), 400),
+    Kind("search queries", ("boolq", "qed_nq"), 1000),
+    Kind("quiz questions", ("selqa",), 400, halved=False),
+    Kind("health pages", ("medquad",), 800),
+    Kind("handbooks", ("headings",), 1000),
+)
+
+
+@dataclass(frozen=True)
 class Collection:
     """Passages, and questions with the index of the passage that answers, or None where none does."""
 
@@ -40,12 +60,13 @@ class Collection:
 
 @dataclass(frozen=True)
 class Found:
-    """One question's fused candidates (passage indices, best first) with their cosines."""
+    """One question's fused candidates (passage indices, best first) with their cosines and BM25 scores."""
 
     collection: Collection
     question: int
     candidates: list[int]
     cosines: np.ndarray
+    lexical_scores: np.ndarray
     lexical: list[int]
     semantic: list[int]
 
@@ -59,47 +80,62 @@ class Found:
 
 
 def collections(
-    train: Sequence[Example], held_out: Sequence[Example], questions: int, seed: int = 0
+    train: Sequence[Example],
+    held_out: Sequence[Example],
+    questions: int,
+    fitting: bool = False,
+    seed: int = 0,
 ) -> list[Collection]:
-    """Three collections: encyclopaedia articles, search queries with paragraphs, health pages.
+    """Four collections: encyclopaedia articles, search queries, quiz questions, health pages.
 
-    Questions come from held-out documents only; the passages of the training part are there to be
-    confused with.
+    Questions come from held-out documents only, of the half that fits or of the half that reports; the
+    passages are the same for both, those of the training part are there to be confused with.
     """
-    kinds = (
-        ("encyclopaedia", (SQUAD,), 400),
-        ("search queries", ("boolq", "qed_nq"), 1000),
-        ("health pages", ("medquad",), 800),
-    )
-    made = [_collection(name, sets, size, train, held_out, questions, seed) for name, sets, size in kinds]
+    made = []
+    for kind in KINDS:
+        of_kind = [[e for e in part if e.dataset in kind.datasets] for part in (train, held_out)]
+        made.append(_collection(kind, *of_kind, questions, fitting, seed))
     return [c for c in made if c.questions]
 
 
-def _collection(name, sets, size, train, held_out, questions, seed) -> Collection:
-    rng = random.Random(seed)
-    asked = [e for e in held_out if e.dataset in sets and len(_cut(e)) > 60]
-    rng.shuffle(asked)
-    passages = dict.fromkeys(_cut(e) for e in held_out if e.dataset in sets)
-    others = list(dict.fromkeys(_cut(e) for e in train if e.dataset in sets))
-    rng.shuffle(others)
-    every = list(dict.fromkeys([*passages, *others[: max(0, size - len(passages))]]))
+def _collection(
+    kind: Kind,
+    train: Sequence[Example],
+    held_out: Sequence[Example],
+    questions: int,
+    fitting: bool,
+    seed: int,
+) -> Collection:
+    usable = [e for e in held_out if len(_cut(e)) > 60 and _answer_kept(e)]
+    asked = [e for e in usable if (kind.halved and e.fits) == fitting]
+    random.Random(seed).shuffle(asked)
+    passages = dict.fromkeys(map(_cut, held_out))
+    others = sorted(set(map(_cut, train)) - set(passages))
+    random.Random(seed).shuffle(others)
+    every = [*passages, *others[: max(0, kind.passages - len(passages))]]
     place = {text: i for i, text in enumerate(every)}
     answered = [e for e in asked if e.relevant]
     unanswered = [e for e in asked if not e.relevant]
     share = int(questions * UNANSWERABLE) if unanswered else 0
     asked = [*answered[: questions - share], *unanswered[:share]]
     right = [place[_cut(e)] if e.relevant else None for e in asked]
-    return Collection(name, every, [e.question for e in asked], right)
+    return Collection(kind.name, every, [e.question for e in asked], right)
+
+
+def _kept(example: Example) -> int:
+    """How many of the passage's first sentences fit into some 1,100 characters; at least one."""
+    ends = np.cumsum([len(sentence) for sentence in example.sentences])
+    return max(1, int(np.searchsorted(ends, _LONGEST, side="right")))
 
 
 def _cut(example: Example) -> str:
     """The passage's first sentences, up to some 1,100 characters."""
-    kept: list[str] = []
-    for sentence in example.sentences:
-        if kept and sum(map(len, kept)) + len(sentence) > _LONGEST:
-            break
-        kept.append(sentence[:_LONGEST])
-    return " ".join(kept)
+    return " ".join(sentence[:_LONGEST] for sentence in example.sentences[: _kept(example)])
+
+
+def _answer_kept(example: Example) -> bool:
+    """Whether the cut passage still has a sentence that answers, where the set says which do."""
+    return not example.evidence or example.evidence[0] < _kept(example)
 
 
 def retrieve(
@@ -115,13 +151,14 @@ def retrieve(
     asked = list(questions or collection.questions)
     known = embed(collection.passages) if vectors is None else vectors
     cosine = embed(asked) @ known.T
-    lexical = Bm25(collection.passages).top(asked, DEPTH)
+    scores = Bm25(collection.passages).scores(asked)
+    lexical = top(scores, DEPTH)
     semantic = top(cosine, DEPTH)
     found = []
     for q in range(len(asked)):
         best = fuse([lexical[q], semantic[q]])[:DEPTH]
         lists = [int(i) for i in lexical[q]], [int(i) for i in semantic[q]]
-        found.append(Found(collection, q, best, cosine[q, best], *lists))
+        found.append(Found(collection, q, best, cosine[q, best], scores[q, best], *lists))
     return found
 
 
@@ -167,20 +204,33 @@ def _fused_prior(judged: Judged) -> np.ndarray:
     return 1 / (60 + np.arange(1, len(judged.whole) + 1))
 
 
+FOUND_WEIGHT, COSINE_WEIGHT = 0.3, 0.5
+
+
+def by_product(judged: Judged, found: float = FOUND_WEIGHT, cosine: float = COSINE_WEIGHT) -> np.ndarray:
+    """Scores of the product's order: the whole passage's logit, with some weight on how it was found."""
+    return _z(judged.whole) + found * _z(_fused_prior(judged)) + cosine * _z(judged.found.cosines)
+
+
+PRODUCT = "whole + fused + cosine"
 RULES: dict[str, Callable[[Judged], np.ndarray]] = {
     "whole": lambda j: j.whole,
-    "sentence": lambda j: j.sentence,
-    "whole + sentence": lambda j: j.whole + j.sentence,
-    "whole, rank-fused": lambda j: _reciprocal(j.whole) + _fused_prior(j),
-    "sentence, rank-fused": lambda j: _reciprocal(j.sentence) + _fused_prior(j),
-    "whole, z + 0.3 z(fused)": lambda j: _z(j.whole) + 0.3 * _z(_fused_prior(j)),
-    "whole, z + 0.5 z(fused)": lambda j: _z(j.whole) + 0.5 * _z(_fused_prior(j)),
-    "sentence, z + 0.5 z(fused)": lambda j: _z(j.sentence) + 0.5 * _z(_fused_prior(j)),
-    "whole + sentence, z + 0.3 z(fused)": lambda j: _z(j.whole + j.sentence) + 0.3 * _z(_fused_prior(j)),
-    "whole + sentence, z + 0.5 z(fused)": lambda j: _z(j.whole + j.sentence) + 0.5 * _z(_fused_prior(j)),
-    "whole + sentence, rank-fused": lambda j: _reciprocal(j.whole + j.sentence) + _fused_prior(j),
+    "whole + fused": lambda j: by_product(j, cosine=0.0),
+    PRODUCT: by_product,
 }
-"""Ways to order the candidates; the fused order is the prior."""
+"""Ways to order the candidates at the cost of judging each whole passage once."""
+COSTLY_RULES: dict[str, Callable[[Judged], np.ndarray]] = {
+    "whole, rank-fused": lambda j: _reciprocal(j.whole) + _fused_prior(j),
+    "whole + cosine": lambda j: by_product(j, found=0.0),
+    "whole + fused + 0.3 cosine": lambda j: by_product(j, cosine=0.3),
+    "whole + fused + 0.7 cosine": lambda j: by_product(j, cosine=0.7),
+    "whole + fused + 1.0 cosine": lambda j: by_product(j, cosine=1.0),
+    "best sentence": lambda j: j.sentence,
+    "best sentence, rank-fused": lambda j: _reciprocal(j.sentence) + _fused_prior(j),
+    "best sentence + whole": lambda j: j.whole + j.sentence,
+    "best sentence + whole + fused": lambda j: _z(j.whole + j.sentence) + FOUND_WEIGHT * _z(_fused_prior(j)),
+}
+"""More ways to compare with; those with sentences judge every sentence as well."""
 
 
 def rankings(judged: Sequence[Judged], rule: str | None) -> list[int | None]:
@@ -191,7 +241,8 @@ def rankings(judged: Sequence[Judged], rule: str | None) -> list[int | None]:
             continue
         order = j.found.candidates
         if rule is not None:
-            order = [order[i] for i in np.argsort(-RULES[rule](j), kind="stable")]
+            scores = (RULES | COSTLY_RULES)[rule](j)
+            order = [order[i] for i in np.argsort(-scores, kind="stable")]
         ranks.append(rank_of(order, j.found.right))
     return ranks
 

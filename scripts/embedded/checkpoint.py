@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
 import torch
+
+
+class CheckpointError(Exception):
+    """A checkpoint cannot be read; the message is one line for the user."""
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
@@ -18,4 +23,11 @@ def save(path: Path, state: dict[str, Any]) -> None:
 
 def load(path: Path) -> dict[str, Any] | None:
     """The state at `path`, or None where there is none; tensors are placed on the CPU."""
-    return torch.load(path, map_location="cpu", weights_only=True) if path.exists() else None
+    if not path.exists():
+        return None
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise CheckpointError(
+            f"{path} is no checkpoint, or a damaged one: remove it to start over"
+        ) from error

@@ -34,8 +34,15 @@ def train(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--workers", type=int, default=1, help="processes that train together, one core each (cpu)"
     )
-    parser.add_argument("--init", type=Path, help="an evaluator GGUF to fine-tune, instead of the base model")
+    parser.add_argument(
+        "--init", type=Path, help="an evaluator GGUF to fine-tune; what comes out is exported at once"
+    )
     parser.add_argument("--models", type=Path, help="where export writes (default: OUT/models)")
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="export an evaluator that judges no better than cosine similarity",
+    )
     return _guarded(lambda: _train(parser.parse_args(arguments)))
 
 
@@ -54,13 +61,16 @@ def _train(chosen: argparse.Namespace) -> None:
         raise stages.StageError(f"no evaluator at {chosen.init}")
     models = chosen.models or chosen.out / "models"
     job = stages.Job(**{**vars_without(chosen, "stage"), "models": models})
-    {
+    work = {
         "tokenizer": stages.train_tokenizer,
         "pretrain": stages.pretrain,
         "tasks": stages.train_tasks,
         "evaluator": stages.train_evaluator,
         "export": publish.publish,
-    }[chosen.stage](job)
+    }
+    stages.run(work[chosen.stage], job)
+    if chosen.stage == "evaluator" and job.init:
+        publish.publish(job)
 
 
 def vars_without(chosen: argparse.Namespace, name: str) -> dict:
@@ -75,25 +85,57 @@ def measure(arguments: Sequence[str] | None = None) -> int:
         "--data", type=Path, required=True, help="the data folder; only held-out documents are asked"
     )
     parser.add_argument("--models", type=Path, default=_MODELS, help="a folder with manifest.toml")
-    parser.add_argument("--questions", type=int, default=60, help="questions per collection")
-    parser.add_argument("--all-rules", action="store_true", help="compare every way to order passages")
-    parser.add_argument("--json", action="store_true", help="print one JSON list instead of the table")
+    parser.add_argument("--questions", type=int, default=150, help="questions per collection, at most")
+    parser.add_argument("--checkpoint", type=Path, help="an evaluator's checkpoint: compare Q8_0 with f32")
+    parser.add_argument("--all-rules", action="store_true", help="compare more ways to order and to rewrite")
+    parser.add_argument(
+        "--fitting-half",
+        action="store_true",
+        help="ask the questions that calibration and weights were fitted on",
+    )
+    parser.add_argument("--json", action="store_true", help="print bars and figures as one JSON object")
     return _guarded(lambda: _measure(parser.parse_args(arguments)))
 
 
 def _measure(chosen: argparse.Namespace) -> None:
-    from . import evaluate
+    from . import bars, evaluate
+    from .stages import StageError
 
-    rows = evaluate.measure(chosen.data, chosen.models, chosen.questions, chosen.all_rules)
-    print(json.dumps([asdict(row) for row in rows], indent=1) if chosen.json else evaluate.table(rows))
+    if chosen.questions < 1:
+        raise StageError("--questions must be 1 or more")
+    if not chosen.data.is_dir():
+        raise DataError(f"no data folder at {chosen.data}")
+    plan = evaluate.Plan(
+        chosen.data, chosen.models, chosen.questions, chosen.fitting_half, chosen.all_rules, chosen.checkpoint
+    )
+    rows = evaluate.measure(plan)
+    held = bars.held_against(rows)
+    if chosen.json:
+        made = {"bars": [asdict(bar) for bar in held], "figures": [asdict(row) for row in rows]}
+        print(json.dumps(_without_nan(made), indent=1))
+    else:
+        print(f"{bars.table(held)}\n\nAll figures\n{bars.figures_table(rows)}")
+
+
+def _without_nan(value: object) -> object:
+    """The same values with None in the place of NaN, which JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and value != value else value
 
 
 def _guarded(work: Callable[[], None]) -> int:
+    from localcrag.errors import LocalCragError
+
+    from .checkpoint import CheckpointError
+    from .export import ShapeError
     from .stages import StageError
 
     try:
         work()
-    except (DataError, StageError, OSError) as error:
+    except (DataError, StageError, CheckpointError, ShapeError, LocalCragError, OSError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
     return 0

@@ -9,14 +9,14 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 SQUAD = "squad_v2"
 HELD_OUT_ARTICLES = frozenset({"Normans", "Steam engine", "Warsaw"})
 USER = "user"
-VALIDATION_SHARE = {USER: 0.2}
+VALIDATION_SHARE = {USER: 0.2, "headings": 0.15}
 _WINDOW_BYTES = 2**27
 _ABBREVIATIONS = re.compile(
     r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|vs|etc|e\.g|i\.e|U\.S|Jr|Sr|Inc|Ltd|Co|Gen|Prof|cf|al|ca|c|approx))\.$"
@@ -57,6 +57,11 @@ class Example:
         digest = hashlib.sha256(f"{self.dataset}/{self.document}".encode()).digest()
         return int.from_bytes(digest[:4], "big") / 2**32 < VALIDATION_SHARE.get(self.dataset, 0.05)
 
+    @property
+    def fits(self) -> bool:
+        """Whether a held-out example is there to fit calibration and weights, not to report; by passage."""
+        return hashlib.sha256(f"half/{self.passage}".encode()).digest()[0] % 2 == 0
+
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Character spans of the sentences of `text`; newlines always end one."""
@@ -76,7 +81,10 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 
 def read_jsonl(path: Path) -> Iterator[dict]:
-    """Yield the records of a `.jsonl` or `.jsonl.zst` file; raise `DataError` at a line that is no object."""
+    """Yield the records of a `.jsonl` or `.jsonl.zst` file.
+
+    Raises DataError at a line that is no object, and where there is no line.
+    """
     import zstandard
 
     with path.open("rb") as raw:
@@ -84,6 +92,7 @@ def read_jsonl(path: Path) -> Iterator[dict]:
             stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW_BYTES).stream_reader(raw)
         else:
             stream = raw
+        number = 0
         try:
             for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8"), 1):
                 record = json.loads(line)
@@ -92,6 +101,8 @@ def read_jsonl(path: Path) -> Iterator[dict]:
                 yield record
         except (json.JSONDecodeError, UnicodeDecodeError, zstandard.ZstdError) as error:
             raise DataError(f"{path.name}: malformed ({str(error)[:80]})") from error
+    if not number:
+        raise DataError(f"{path.name}: no records")
 
 
 def _files(folder: Path) -> list[Path]:
@@ -105,11 +116,19 @@ def _files(folder: Path) -> list[Path]:
 
 def read_texts(data: Path) -> Iterator[str]:
     """Yield the plain documents of `data/text`."""
+    for _, text in read_documents(data):
+        yield text
+
+
+def read_documents(data: Path, without: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield (title, text) of the documents of `data/text`, but for the files `without` names."""
     for path in _files(data / "text"):
+        if path.name.split(".")[0] in without:
+            continue
         for record in read_jsonl(path):
             if not isinstance(record.get("text"), str):
                 raise DataError(f"{path.name}: a record has no text")
-            yield record["text"]
+            yield str(record.get("title", "")), record["text"]
 
 
 def read_questions(data: Path) -> list[dict]:

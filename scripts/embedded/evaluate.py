@@ -1,9 +1,15 @@
-"""Measure the exported models through llama.cpp, every figure beside its baselines."""
+"""Measure the exported models through llama.cpp, every figure beside its baselines.
+
+What was fitted (calibration, thresholds, fusion, the weights of the order) was fitted on one half of the
+held-out questions; the figures come from the other half.
+"""
 
 from __future__ import annotations
 
 import random
-import tomllib
+import sys
+import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,20 +18,29 @@ import numpy as np
 
 from localcrag.crag.rewrite import rewrite
 from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.gguf import read_metadata
 
 from . import benchmarks as bench
-from .calibration import Calibration, auc, calibrate, calibration_error, cross_validated_auc, fuse
+from .calibration import Calibration, Fusion, auc, calibrate, calibration_error, cross_validated_auc, fuse
 from .chatter import Chatter
-from .data import SQUAD, DataError, Example, read_examples, split
+from .data import SQUAD, DataError, Example, split
 from .evaluator import CrossEncoder, PairTokenizer, base_folder
+from .headings import read_labelled
+from .listing import manifest_files
 from .retrieval import Bm25, hit_at, rank_of
 from .runtime import GgufEvaluator, GgufLanguageModel
 from .tasks import grade_message
 
-RULE = "whole, z + 0.3 z(fused)"
-"""The order that the product uses; see `benchmarks.RULES`."""
 IN_OWN_WORDS = "chatty, rewritten in its own words"
+CHATTY = "chatty"
 SENTENCE_SETS = (SQUAD, "selqa", "qed_nq", "squad_v1_nqg")
+QUESTIONS = 150
+"""Questions of a collection, where it has that many."""
+BOTH_GRADED = 40
+"""Questions of a collection that the language model grades as well."""
+FORMATS_COMPARED = 40
+PAIR_TOKENS = 250
 
 
 @dataclass(frozen=True)
@@ -48,14 +63,32 @@ class Bench:
     vectors: dict[str, np.ndarray]
 
 
-def prepare(
-    train: Sequence[Example], held_out: Sequence[Example], embed: bench.Embed, questions: int
-) -> Bench:
-    """Embed the collections and retrieve for `questions` questions of each."""
-    found, vectors = {}, {}
-    for collection in bench.collections(train, held_out, questions):
-        vectors[collection.name] = embed(collection.passages)
-        found[collection.name] = bench.retrieve(collection, embed, vectors=vectors[collection.name])
+@dataclass(frozen=True)
+class Plan:
+    """What to measure: data and models, how much, which half, and a checkpoint to compare formats with."""
+
+    data: Path
+    models: Path
+    questions: int = QUESTIONS
+    fitting: bool = False
+    thorough: bool = False
+    checkpoint: Path | None = None
+
+
+def material_of(data: Path, questions: int, fitting: bool) -> Bench:
+    """The collections of a data folder, embedded and searched. Raises DataError where there are none."""
+    train, held_out = split(read_labelled(data))
+    made = bench.collections(train, held_out, questions, fitting)
+    if not made:
+        names = ", ".join(name for kind in bench.KINDS for name in kind.datasets)
+        raise DataError(f"{data}: nothing to measure on, no held-out questions of any of {names}")
+    base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        return base.embed(words, texts, 256)
+
+    vectors = {c.name: embed(c.passages) for c in made}
+    found = {c.name: bench.retrieve(c, embed, vectors=vectors[c.name]) for c in made}
     return Bench(held_out, found, embed, vectors)
 
 
@@ -72,7 +105,8 @@ def sentence_rows(material: Bench, scorer: bench.Scorer, most: int) -> list[Row]
             "BM25": lambda q, texts: Bm25(texts).scores([q])[0],
         }
         for name, score in methods.items():
-            rows.append(Row("sentences", dataset, name, bench.sentence_pick(examples, score)))
+            figures = bench.sentence_pick(examples, score)
+            rows.append(Row("sentences", dataset, name, {**figures, "questions": len(examples)}))
     return rows
 
 
@@ -83,30 +117,41 @@ def rerank_rows(judged: dict[str, list[bench.Judged]], rules: Sequence[str]) -> 
         for method, figures in bench.baselines([j.found for j in each]).items():
             rows.append(Row("passages", name, method, figures))
         for rule in rules:
-            rows.append(
-                Row("passages", name, f"evaluator: {rule}", bench.figures(bench.rankings(each, rule)))
-            )
+            figures = bench.figures(bench.rankings(each, rule))
+            rows.append(Row("passages", name, f"evaluator: {rule}", figures))
     return rows
 
 
-def grading_rows(judged: dict[str, list[bench.Judged]], calibration: Calibration) -> list[Row]:
+def grading_rows(
+    judged: dict[str, list[bench.Judged]], calibration: Calibration, fusion: Fusion | None = None
+) -> list[Row]:
     """How well P(relevant) separates the fused top 8, and what the thresholds give."""
     rows = []
     for name, each in judged.items():
         logits, labels, _ = bench.graded_pairs(each)
         cosines = np.concatenate([j.found.cosines[: bench.GRADED] for j in each])
+        lexical = np.concatenate([j.found.lexical_scores[: bench.GRADED] for j in each])
         p = calibration.probability(logits)
-        above, below = p >= calibration.upper, p < calibration.lower
-        figures = {
-            "auc": auc(labels, p),
-            "ece": calibration_error(p, labels),
-            "precision above upper": float(labels[above].mean()) if above.any() else float("nan"),
-            "recall above upper": float(labels[above].sum() / max(labels.sum(), 1)),
-            "relevant below lower": float(labels[below].sum() / max(labels.sum(), 1)),
-        }
-        rows.append(Row("grades", name, "evaluator", figures))
+        rows.append(Row("grades", name, "evaluator", _graded(p, labels, calibration)))
+        if fusion:
+            odds = logits / calibration.temperature + calibration.bias
+            both = fusion.probability(np.stack([odds, 0 * odds, cosines], axis=1))
+            rows.append(Row("grades", name, "evaluator + cosine", _graded(both, labels, fusion)))
         rows.append(Row("grades", name, "cosine", {"auc": auc(labels, cosines)}))
+        rows.append(Row("grades", name, "BM25", {"auc": auc(labels, lexical)}))
     return rows
+
+
+def _graded(p: np.ndarray, labels: np.ndarray, bounds: Calibration | Fusion) -> dict[str, float]:
+    above, below = p >= bounds.upper, p < bounds.lower
+    right = max(labels.sum(), 1)
+    return {
+        "auc": auc(labels, p),
+        "ece": calibration_error(p, labels),
+        "precision above upper": float(labels[above].mean()) if above.any() else float("nan"),
+        "recall above upper": float(labels[above].sum() / right),
+        "relevant below lower": float(labels[below].sum() / right),
+    }
 
 
 def calibration_of(judged: dict[str, list[bench.Judged]]) -> Calibration:
@@ -115,11 +160,19 @@ def calibration_of(judged: dict[str, list[bench.Judged]]) -> Calibration:
     return calibrate(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def stored_calibration(evaluator: GgufEvaluator) -> Calibration:
-    """What a GGUF says of its own scores."""
-    keys = ("evaluator.temperature", "evaluator.bias", "crag.upper", "crag.lower")
-    values = [evaluator.metadata(f"localcrag.{key}") for key in keys]
-    return Calibration(*(float(v or default) for v, default in zip(values, (1, 0, 0.5, 0.5), strict=True)))
+def stored_calibration(path: Path) -> Calibration:
+    """What an evaluator GGUF says of its own scores."""
+    info = read_metadata(path)
+    defaults = {"evaluator.temperature": 1.0, "evaluator.bias": 0.0, "crag.upper": 0.5, "crag.lower": 0.5}
+    return Calibration(*(info.number(f"localcrag.{key}", value) for key, value in defaults.items()))
+
+
+def stored_fusion(path: Path) -> Fusion | None:
+    """The fusion that a language model's GGUF carries, where it does."""
+    info = read_metadata(path)
+    *weights, bias = info.numbers("localcrag.fusion.weights") or (0.0,)
+    bounds = (info.number(f"localcrag.crag.{name}", 0.5) for name in ("upper", "lower"))
+    return Fusion(tuple(weights), bias, *bounds) if weights else None
 
 
 @dataclass(frozen=True)
@@ -132,9 +185,12 @@ class Graded:
 
 
 def graded_by_both(
-    judged: dict[str, list[bench.Judged]], calibration: Calibration, model: GgufLanguageModel, most: int
+    judged: dict[str, list[bench.Judged]],
+    calibration: Calibration,
+    model: GgufLanguageModel,
+    most: int | None = None,
 ) -> Graded:
-    """Judge the fused top 8 of up to `most` questions per collection with both models."""
+    """Judge the fused top 8 of all questions, or of `most` per collection, with both models."""
     rows, labels, questions = [], [], []
     for number, each in enumerate(j for judgements in judged.values() for j in judgements[:most]):
         passages = [each.found.collection.passages[i] for i in each.found.candidates[: bench.GRADED]]
@@ -160,82 +216,123 @@ def fusion_rows(graded: Graded) -> list[Row]:
     return rows
 
 
-def fusion_of(graded: Graded):
+def fusion_of(graded: Graded) -> Fusion:
     """The fusion with all three features, fitted on everything."""
     return fuse(graded.features, graded.labels)
 
 
-def rewrite_rows(material: Bench, model: Path | None, most: int) -> list[Row]:
+def rewrite_rows(material: Bench, model: Path, freely: bool = False) -> list[Row]:
     """Recall@4 of the hybrid retrieval for plain, chatty and rewritten questions.
 
-    The chatty wrappers are phrases that training never saw. The model writes as in the product:
-    freely, and kept by constraint to the question's own words.
+    The chatty wrappers are phrases that training never saw. The model writes as in the product: kept by
+    constraint to the question's own words, and, to compare, freely.
     """
-    rows = []
-    writer = LlamaCppModel(model, context=2048) if model else None
-    for name, found in material.found.items():
-        asked = [f for f in found if f.right is not None][:most]
-        chatter = Chatter(random.Random(1), held_out=True)
-        talk = [chatter.wrap(f.text, mistakes=0.0) for f in asked]
-        forms = {
-            "question as written": [f.text for f in asked],
-            "chatty": [said for said, _ in talk],
-            "chatty, its own keywords": [target for _, target in talk],
-        }
-        if writer:
-            for form, extractive in (("chatty, rewritten freely", False), (IN_OWN_WORDS, True)):
+    rows, ranked = [], {}
+    ways = {IN_OWN_WORDS: True} | ({"chatty, rewritten freely": False} if freely else {})
+    with LlamaCppModel(model, context=2048) as writer:
+        for name, found in material.found.items():
+            asked = [f for f in found if f.right is not None]
+            chatter = Chatter(random.Random(1), held_out=True)
+            talk = [chatter.wrap(f.text, mistakes=0.0) for f in asked]
+            forms = {
+                "question as written": [f.text for f in asked],
+                CHATTY: [said for said, _ in talk],
+                "chatty, its own keywords": [target for _, target in talk],
+            }
+            for form, extractive in ways.items():
                 forms[form] = [rewrite(writer, said, extractive=extractive) for said, _ in talk]
-        for form, questions in forms.items():
-            figures = _recall(asked, questions, material.embed, material.vectors[name])
-            rows.append(Row("rewriting", name, form, figures))
+            for form, questions in forms.items():
+                ranks = _ranks(asked, questions, material.embed, material.vectors[name])
+                ranked.setdefault(form, []).extend(ranks)
+                rows.append(Row("rewriting", name, form, _recall(ranks)))
+    return [*rows, *(Row("rewriting", "all", form, _recall(ranks)) for form, ranks in ranked.items())]
+
+
+def _ranks(
+    asked: Sequence[bench.Found], questions: list[str], embed: bench.Embed, vectors: np.ndarray
+) -> list[int | None]:
+    again = bench.retrieve(asked[0].collection, embed, questions, vectors)
+    return [rank_of(new.candidates, old.right) for new, old in zip(again, asked, strict=True)]
+
+
+def _recall(ranks: Sequence[int | None]) -> dict[str, float]:
+    return {"recall@4": hit_at(ranks, 4), "recall@1": hit_at(ranks, 1), "questions": len(ranks)}
+
+
+def format_rows(judged: dict[str, list[bench.Judged]], checkpoint: Path, most: int) -> list[Row]:
+    """AUC over the fused top 8 of up to `most` questions per collection, by the weights in f32 and in Q8_0.
+
+    Both files are written from the checkpoint into a temporary folder.
+    """
+    from .publish import export_evaluator, restored_evaluator
+
+    model, words = restored_evaluator(checkpoint), PairTokenizer(base_folder())
+    some = [j.found for each in judged.values() for j in each[:most]]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("f32", "q8_0"):
+            path = Path(folder) / f"{kind}.gguf"
+            export_evaluator(model, words, path, None, kind)
+            scorer = GgufEvaluator(path)
+            again = bench.judge(some, scorer, sentences=False, depth=bench.GRADED)
+            scorer.close()
+            logits, labels, _ = bench.graded_pairs(again)
+            figures = {"auc": auc(labels, logits), "MB": path.stat().st_size / 1e6, "pairs": len(labels)}
+            rows.append(Row("formats", "all", kind, figures))
     return rows
 
 
-def _recall(
-    asked: Sequence[bench.Found], questions: list[str], embed: bench.Embed, vectors: np.ndarray
-) -> dict:
-    again = bench.retrieve(asked[0].collection, embed, questions, vectors)
-    ranks = [rank_of(new.candidates, old.right) for new, old in zip(again, asked, strict=True)]
-    return {"recall@4": hit_at(ranks, 4), "recall@1": hit_at(ranks, 1)}
+def cost_rows(files: dict[str, Path], seconds: float = 4.0) -> list[Row]:
+    """Sizes of the files, and how many pairs of 250 tokens the product judges in a second on two threads."""
+    rows = []
+    for role, path in files.items():
+        info = read_metadata(path)
+        figures = {"MB": info.size / 1e6, "M weights": info.parameters / 1e6, "context": info.context_train}
+        rows.append(Row("cost", role, path.stem, figures))
+    question = "What is the name of the river?"
+    text = "river " * (PAIR_TOKENS - 3 - len(question.rstrip("?").split()) - 1)
+    with LlamaCppEvaluator(files["evaluator"], threads=2) as judge:
+        judge.score(question, [text])
+        before, began, pairs = judge.tokens.evaluated, time.monotonic(), 0
+        while time.monotonic() - began < seconds:
+            judge.score(question, [text] * 16)
+            pairs += 16
+        spent = time.monotonic() - began
+        tokens = (judge.tokens.evaluated - before) / pairs
+    rows.append(Row("cost", "evaluator", "speed", {"pairs/s": pairs / spent, "tokens a pair": tokens}))
+    return rows
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows as aligned text, one part after another."""
-    lines, part = [], None
-    for row in rows:
-        if row.part != part:
-            lines += ["", row.part]
-            part = row.part
-        figures = "  ".join(f"{k} {v:.3f}" for k, v in row.figures.items())
-        lines.append(f"  {row.subject:<16} {row.method:<46} {figures}")
-    return "\n".join(lines[1:])
+def measure(plan: Plan) -> list[Row]:
+    """Every figure of the models in a folder, on the held-out documents of a data folder.
 
-
-def manifest_files(models: Path) -> dict[str, Path]:
-    """The files of `models/manifest.toml` by role."""
-    manifest = tomllib.loads((models / "manifest.toml").read_text())
-    return {entry["role"]: models / entry["file"] for entry in manifest["model"]}
-
-
-def measure(data: Path, models: Path, questions: int, all_rules: bool = False) -> list[Row]:
-    """Every figure of the models in a folder, on the held-out documents of a data folder."""
-    if not (models / "manifest.toml").exists():
-        raise DataError(f"no manifest.toml in {models}")
-    files = manifest_files(models)
+    Raises DataError, LocalCragError (a damaged model file).
+    """
+    files = manifest_files(plan.models)
     if "evaluator" not in files:
-        raise DataError(f"no evaluator in {models / 'manifest.toml'}")
-    train, held_out = split(read_examples(data))
-    base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
-    material = prepare(train, held_out, lambda texts: base.embed(words, texts, 256), questions)
-    scorer = GgufEvaluator(files["evaluator"])
-    judged = {name: bench.judge(found, scorer) for name, found in material.found.items()}
-    rows = sentence_rows(material, scorer, questions * 5)
-    rows += rerank_rows(judged, list(bench.RULES) if all_rules else ["whole", "sentence", RULE])
-    rows += grading_rows(judged, stored_calibration(scorer))
+        raise DataError(f"no evaluator in {plan.models / 'manifest.toml'}")
+    _say("embedding and searching the collections")
+    material = material_of(plan.data, plan.questions, plan.fitting)
+    scorer, calibration = GgufEvaluator(files["evaluator"]), stored_calibration(files["evaluator"])
+    _say("cost, sentences")
+    rows = [*cost_rows(files), *sentence_rows(material, scorer, plan.questions * 4)]
+    _say("passages")
+    judged = {n: bench.judge(found, scorer, plan.thorough) for n, found in material.found.items()}
+    rows += rerank_rows(judged, list(bench.RULES | (bench.COSTLY_RULES if plan.thorough else {})))
+    fusion = stored_fusion(files["language"]) if "language" in files else None
+    rows += grading_rows(judged, calibration, fusion)
+    if plan.checkpoint:
+        _say("formats")
+        rows += format_rows(judged, plan.checkpoint, FORMATS_COMPARED)
     if "language" in files:
+        _say("language model")
         model = GgufLanguageModel(files["language"])
-        rows += rewrite_rows(material, files["language"], questions)
-        rows += fusion_rows(graded_by_both(judged, stored_calibration(scorer), model, questions))
+        rows += fusion_rows(graded_by_both(judged, calibration, model, BOTH_GRADED))
         model.close()
+        rows += rewrite_rows(material, files["language"], plan.thorough)
     scorer.close()
     return rows
+
+
+def _say(what: str) -> None:
+    print(f"measuring: {what} …", file=sys.stderr, flush=True)

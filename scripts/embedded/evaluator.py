@@ -20,6 +20,9 @@ from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
 from transformers import BertModel
+from transformers.utils import logging as transformers_logging
+
+from localcrag.llm.gguf import require_evaluator
 
 from . import parallel
 from .checkpoint import load, save
@@ -29,6 +32,7 @@ from .pairs import Group, GroupSampler
 MAX_TOKENS = 384
 BATCH_TOKENS = 4096
 LISTWISE_WEIGHT = 0.3
+transformers_logging.disable_progress_bar()
 
 
 @dataclass(frozen=True)
@@ -106,9 +110,10 @@ class CrossEncoder(nn.Module):
         return {name: tensor.detach().cpu().numpy() for name, tensor in self.named_parameters()}
 
     def load_gguf(self, path: Path) -> None:
-        """Take the weights of an evaluator GGUF."""
-        names = [name for name, _ in self.named_parameters()]
-        tensors = read_evaluator(path, names, self.shape.layers)
+        """Take the weights of an evaluator GGUF. Raises ModelError where it is damaged, ShapeError."""
+        require_evaluator(path)
+        shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
+        tensors = read_evaluator(path, shapes, self.shape.layers)
         self.load_state_dict({name: torch.from_numpy(t.copy()) for name, t in tensors.items()}, strict=False)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

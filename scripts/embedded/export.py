@@ -5,6 +5,7 @@ A file is written beside its place and renamed, so nothing half-written is ever 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,17 +87,25 @@ def _evaluator_tensor(name: str, names) -> str:
     return f"{mapped}.{suffix}"
 
 
-def read_evaluator(path: Path, names: Sequence[str], layers: int) -> dict[str, np.ndarray]:
-    """The tensors of an evaluator GGUF in float32, by the PyTorch names asked for."""
+class ShapeError(Exception):
+    """A GGUF holds another model than the one asked for; the message is one line for the user."""
+
+
+def read_evaluator(path: Path, shapes: Mapping[str, tuple[int, ...]], layers: int) -> dict[str, np.ndarray]:
+    """The tensors of an evaluator GGUF in float32, by the PyTorch names and with the shapes asked for.
+
+    Raises ShapeError where one is missing or of another shape.
+    """
     stored = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
     mapping = get_tensor_name_map(MODEL_ARCH.BERT, layers)
     found = {}
-    for name in names:
+    for name, shape in shapes.items():
         tensor = stored.get(_evaluator_tensor(name, mapping))
-        if tensor is None:
-            raise KeyError(f"{path.name} has no tensor for {name}: not an evaluator of this shape")
-        values = quants.dequantize(tensor.data, tensor.tensor_type)
-        found[name] = values.reshape(tuple(int(n) for n in reversed(tensor.shape)))
+        if tensor is None or math.prod(shape) != tensor.n_elements:
+            raise ShapeError(
+                f"{path.name} is not an evaluator of this shape: its {name} is missing or differs"
+            )
+        found[name] = quants.dequantize(tensor.data, tensor.tensor_type).reshape(shape)
     return found
 
 

@@ -20,18 +20,19 @@ from .wording import keywords, mistype
 
 SENTENCE_SHARES = {"squad_v2": 0.3, "squad_v1_nqg": 0.24, "selqa": 0.18, "qed_nq": 0.14, "qamr": 0.14}
 PASSAGE_SHARES = {
-    "squad_v2": 0.3,
-    "squad_v1_nqg": 0.11,
-    "boolq": 0.2,
-    "selqa": 0.11,
-    "qed_nq": 0.13,
-    "medquad": 0.09,
-    "fairytaleqa": 0.03,
+    "squad_v2": 0.24,
+    "headings": 0.24,
+    "squad_v1_nqg": 0.08,
+    "boolq": 0.16,
+    "selqa": 0.08,
+    "qed_nq": 0.1,
+    "medquad": 0.06,
+    "fairytaleqa": 0.02,
     "ropes": 0.01,
     "strategyqa": 0.01,
     "cdc_covid_faq": 0.01,
 }
-SEMANTIC_SETS = frozenset({"squad_v2", "boolq", "qed_nq", "selqa", "user"})
+SEMANTIC_SETS = frozenset({"squad_v2", "headings", "boolq", "qed_nq", "selqa", "user"})
 SENTENCE_GROUPS = 0.6
 _CAP = 5000
 _NEIGHBOURS = 16

@@ -1,8 +1,10 @@
-"""From checkpoints to the files in `models/`: export, calibrate through llama.cpp, export again, list."""
+"""From checkpoints to the files in `models/`: export, calibrate through llama.cpp, export again, list.
+
+Everything is made in a temporary folder beside its place and moved there at the end.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,49 +14,55 @@ import numpy as np
 from . import benchmarks as bench
 from . import evaluate, evaluator, train_language
 from . import tokenizer as bpe
-from .calibration import Calibration, Fusion, calibrate
+from .calibration import Calibration, Fusion, auc, calibrate, calibration_error
 from .checkpoint import load
 from .data import USER, Example
 from .export import About, ByteLevelVocabulary, Shape, write_evaluator, write_language_model
+from .listing import EVALUATOR, EVALUATOR_WORDS, LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, write_manifest
 from .runtime import GgufEvaluator, GgufLanguageModel
 from .stages import Job, StageError, examples_of
 
-EVALUATOR = "localcrag-evaluator-v1"
-LANGUAGE_MODEL = "localcrag-mini-v1"
 _BASE = ("all-MiniLM-L6-v2", "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2")
-_EVALUATOR_WORDS = (
-    "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "
-    "all-MiniLM-L6-v2 (Apache-2.0)."
-)
-_LANGUAGE_MODEL_WORDS = (
-    "Tiny LLaMA trained from scratch: it shortens a question to a search line in the question's own words. "
-    "Its grades are hardly better than chance, and it does not write answers. Use a chat model where you can."
-)
+Judged = dict[str, list[bench.Judged]]
 
 
-def publish(job: Job, questions: int = 60) -> None:
-    """Export what has been trained; `questions` per collection are used to calibrate."""
+def publish(job: Job, questions: int = evaluate.QUESTIONS) -> None:
+    """Export what has been trained; `questions` per collection are used to calibrate.
+
+    Refuses, with StageError and nothing written, an evaluator that judges no better than the cosine.
+    """
     if job.models is None:
         raise StageError("say where the models go: --models DIR")
-    train, held_out = examples_of(job)
-    trained = load(job.evaluator / "checkpoint.pt")
+    _, held_out = examples_of(job)
+    model = restored_evaluator(job.evaluator / "checkpoint.pt")
+    own = [e for e in held_out if e.dataset == USER]
+    job.models.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
+        made = Path(folder)
+        if own:
+            calibration = _calibrated_on_pairs(job, model, own)
+            export_evaluator(model, _words(), made / f"{EVALUATOR}.gguf", calibration)
+        else:
+            judged = _calibrated(job, model, made / f"{EVALUATOR}.gguf", questions)
+            if job.language_model("tasks").exists():
+                _fuse(job, judged, made / f"{LANGUAGE_MODEL}.gguf", made / f"{EVALUATOR}.gguf")
+        for file in made.iterdir():
+            file.replace(job.models / file.name)
+    write_manifest(job.models)
+
+
+def restored_evaluator(checkpoint: Path) -> evaluator.CrossEncoder:
+    """The evaluator of a checkpoint. Raises StageError where there is none."""
+    trained = load(checkpoint)
     if trained is None:
         raise StageError("run the stage 'evaluator' first: there is no checkpoint")
     model = evaluator.CrossEncoder(evaluator.base_folder())
-    base = evaluator.CrossEncoder(evaluator.base_folder())
     model.load_state_dict(trained["model"])
-    words = evaluator.PairTokenizer(evaluator.base_folder())
-    path = job.models / f"{EVALUATOR}.gguf"
-    own = [e for e in held_out if e.dataset == USER]
-    if own:
-        calibration = _calibrated_on_pairs(model, words, own)
-        export_evaluator(model, words, path, calibration)
-    else:
-        material = evaluate.prepare(train, held_out, lambda texts: base.embed(words, texts, 256), questions)
-        judged = _calibrated(model, words, path, material)
-        if job.language_model("tasks").exists():
-            _publish_language_model(job, judged, path, questions)
-    write_manifest(job.models)
+    return model
+
+
+def _words() -> evaluator.PairTokenizer:
+    return evaluator.PairTokenizer(evaluator.base_folder())
 
 
 def export_evaluator(
@@ -73,44 +81,72 @@ def export_evaluator(
             "localcrag.crag.upper": calibration.upper,
             "localcrag.crag.lower": calibration.lower,
         }
-    about = About(EVALUATOR, _EVALUATOR_WORDS, base=_BASE, measured=measured)
+    about = About(EVALUATOR, EVALUATOR_WORDS, base=_BASE, measured=measured)
     write_evaluator(path, model.weights(), model.shape, words.vocabulary, about, kind)
 
 
-def _calibrated(model, words, path: Path, material: evaluate.Bench) -> dict[str, list[bench.Judged]]:
-    """Calibrate on what llama.cpp says of the quantised file, and write the file with it."""
-    with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder) / path.name
-        export_evaluator(model, words, draft, None)
-        scorer = GgufEvaluator(draft)
-        judged = {
-            name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED)
-            for name, found in material.found.items()
-        }
-        scorer.close()
+def _calibrated(job: Job, model: evaluator.CrossEncoder, path: Path, questions: int) -> Judged:
+    """Calibrate on what llama.cpp says of the quantised file, and write the file with it.
+
+    The questions are those of the half that fits.
+    """
+    material = evaluate.material_of(job.data, questions, fitting=True)
+    words = _words()
+    export_evaluator(model, words, path, None)
+    scorer = GgufEvaluator(path)
+    judged = {
+        name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED)
+        for name, found in material.found.items()
+    }
+    scorer.close()
+    logits, labels, cosines = (
+        np.concatenate(column) for column in zip(*map(_pairs, judged.values()), strict=True)
+    )
+    _refuse_ballast(job, auc(labels, logits), auc(labels, cosines))
     export_evaluator(model, words, path, evaluate.calibration_of(judged))
     return judged
 
 
-def _calibrated_on_pairs(model, words, examples: Sequence[Example]) -> Calibration:
+def _pairs(judged: Sequence[bench.Judged]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    logits, labels, _ = bench.graded_pairs(judged)
+    return logits, labels, np.concatenate([j.found.cosines[: bench.GRADED] for j in judged])
+
+
+def _refuse_ballast(job: Job, reached: float, cosine: float) -> None:
+    """An evaluator that does not beat the cosine of the embedding model costs time for nothing."""
+    print(f"held-out pairs: AUC {reached:.3f}, cosine {cosine:.3f}")
+    if not reached > cosine and not job.anyway:
+        raise StageError(
+            f"the evaluator judges no better than the cosine (AUC {reached:.3f} against {cosine:.3f}): "
+            "give the stage 'evaluator' more --minutes or more data, or export it --anyway"
+        )
+
+
+def _calibrated_on_pairs(job: Job, model: evaluator.CrossEncoder, examples: Sequence[Example]) -> Calibration:
+    """Calibrate on the held-out pairs of a user's own file."""
     labels = np.array([float(e.relevant) for e in examples])
     if len(set(labels)) < 2:
         raise StageError("the held-out part has only one kind of label: add more examples of both kinds")
-    return calibrate(model.score(words, [(e.question, e.passage) for e in examples]), labels)
+    words, base = _words(), evaluator.CrossEncoder(evaluator.base_folder())
+    logits = model.score(words, [(e.question, e.passage) for e in examples])
+    asked, known = (base.embed(words, texts, 256) for texts in _columns(examples))
+    _refuse_ballast(job, auc(labels, logits), auc(labels, (asked * known).sum(1)))
+    calibration = calibrate(logits, labels)
+    error = calibration_error(calibration.probability(logits), labels)
+    print(f"calibrated on {len(labels)} held-out pairs: calibration error {error:.3f}")
+    return calibration
 
 
-def _publish_language_model(
-    job: Job, judged: dict[str, list[bench.Judged]], judge: Path, questions: int
-) -> None:
-    """Write the language model, fit its fusion with the evaluator through llama.cpp, and write it again."""
-    path = job.models / f"{LANGUAGE_MODEL}.gguf"
-    with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder) / path.name
-        export_language_model(job, draft, None)
-        scorer, model = GgufEvaluator(judge), GgufLanguageModel(draft)
-        graded = evaluate.graded_by_both(judged, evaluate.stored_calibration(scorer), model, questions)
-        scorer.close()
-        model.close()
+def _columns(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
+    return [e.question for e in examples], [e.passage for e in examples]
+
+
+def _fuse(job: Job, judged: Judged, path: Path, judge: Path) -> None:
+    """Write the language model with its fusion with the evaluator, fitted through llama.cpp."""
+    export_language_model(job, path, None)
+    model = GgufLanguageModel(path)
+    graded = evaluate.graded_by_both(judged, evaluate.stored_calibration(judge), model)
+    model.close()
     export_language_model(job, path, evaluate.fusion_of(graded))
 
 
@@ -129,24 +165,5 @@ def export_language_model(job: Job, path: Path, fusion: Fusion | None, kind: str
             "localcrag.crag.lower": fusion.lower,
         }
     shape = Shape(size.context, size.width, size.inner, size.layers, size.heads, size.epsilon)
-    about = About(LANGUAGE_MODEL, _LANGUAGE_MODEL_WORDS, measured=measured)
+    about = About(LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, measured=measured)
     write_language_model(path, model.tensors(), shape, words, about, kind)
-
-
-def write_manifest(models: Path) -> None:
-    """List the GGUF files of a folder with their sizes and hashes in `manifest.toml`."""
-    known = ((LANGUAGE_MODEL, "language", _LANGUAGE_MODEL_WORDS), (EVALUATOR, "evaluator", _EVALUATOR_WORDS))
-    entries = [_entry(models / f"{name}.gguf", name, *rest) for name, *rest in known]
-    part = models / "manifest.toml.part"
-    part.write_text("\n".join(entry for entry in entries if entry))
-    part.replace(models / "manifest.toml")
-
-
-def _entry(path: Path, name: str, role: str, words: str) -> str:
-    if not path.exists():
-        return ""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return (
-        f'[[model]]\nname = "{name}"\nfile = "{path.name}"\nrole = "{role}"\nsha256 = "{digest}"\n'
-        f'bytes = {path.stat().st_size}\nlicense = "Apache-2.0"\ndescription = "{words}"\n'
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import random
 import time
@@ -14,7 +15,8 @@ import torch
 
 from . import evaluator, parallel, train_language
 from . import tokenizer as bpe
-from .data import DataError, Example, read_examples, read_questions, read_texts, split, tidy
+from .data import DataError, Example, read_questions, read_texts, split, tidy
+from .headings import read_labelled
 from .language_model import LanguageModel, Size
 from .pairs import GroupSampler
 from .tasks import TaskSampler
@@ -35,6 +37,12 @@ class Job:
     workers: int = 1
     init: Path | None = None
     models: Path | None = None
+    anyway: bool = False
+
+    @property
+    def claim(self) -> Path:
+        """Says which data the results under `out` were made from."""
+        return self.out / "data.sha256"
 
     @property
     def tokenizer(self) -> Path:
@@ -57,9 +65,36 @@ class StageError(Exception):
     """A stage cannot run; the message is one line for the user."""
 
 
+def run(stage: Callable[[Job], None], job: Job) -> None:
+    """Run a stage, unless what it would resume was made from other data."""
+    made_from = fingerprint(job.data)
+    if job.claim.exists() and job.claim.read_text() != made_from:
+        raise StageError(f"{job.out} holds results from other data than {job.data}: give another --out")
+    try:
+        stage(job)
+    except KeyboardInterrupt:
+        _claim(job, made_from)
+        raise
+    _claim(job, made_from)
+
+
+def _claim(job: Job, made_from: str) -> None:
+    if job.out.is_dir():
+        job.claim.write_text(made_from)
+
+
+def fingerprint(data: Path) -> str:
+    """A digest of the data: of a file's content, or of the names and sizes of a folder's files."""
+    if data.is_file():
+        return hashlib.sha256(data.read_bytes()).hexdigest()
+    files = sorted(path for path in data.rglob("*.jsonl*") if path.is_file())
+    listed = "".join(f"{path.relative_to(data)} {path.stat().st_size}\n" for path in files)
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
 def examples_of(job: Job) -> tuple[list[Example], list[Example]]:
     """Training and held-out examples; refuses a set too small to train on."""
-    train, held_out = split(read_examples(job.data))
+    train, held_out = split(read_labelled(job.data))
     if len(train) < _LEAST_EXAMPLES or not any(e.relevant for e in train):
         raise DataError(f"{job.data}: too few examples to train on ({len(train)})")
     return train, held_out
@@ -76,6 +111,8 @@ def train_tokenizer(job: Job) -> None:
 
 def train_evaluator(job: Job) -> None:
     """Mine negatives once, then train the cross-encoder."""
+    if job.init:
+        evaluator.CrossEncoder(evaluator.base_folder()).load_gguf(job.init)
     mine(job)
     parallel.run(_evaluator_worker, job.workers, job)
 

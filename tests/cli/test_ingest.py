@@ -7,13 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from localcrag.ingest import BATCH
+from localcrag.models import Models
 from tests.cli.conftest import Run
 from tests.corpus.builders import pdf
+from tests.fakes.llm import ScriptedModel
+from tests.shape_models import shape
 
 
 def test_the_report_says_what_was_added_and_then_that_nothing_changed(fresh: Run, documents: Path) -> None:
@@ -28,6 +33,7 @@ def test_the_report_says_what_was_added_and_then_that_nothing_changed(fresh: Run
         "passages": first.json["passages"],
         "skipped": [],
         "seconds": 0,
+        "questions": 0,
     }
     again = fresh("ingest", str(documents))
     assert again.code == 0 and again.out == ""
@@ -155,3 +161,208 @@ def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) 
     done = subprocess.run([*command[:-1], "--json"], capture_output=True, text=True, check=True)
     report = json.loads(done.stdout)
     assert report["unchanged"] >= 1 and report["added"] + report["unchanged"] == BATCH + 100
+
+
+# ------------------------------------------------------------------------------ questions
+
+
+def use(monkeypatch: pytest.MonkeyPatch, model: ScriptedModel) -> None:
+    """A chat model in place of the embedded one."""
+    monkeypatch.setattr(Models, "language", model)
+    monkeypatch.setattr(Models, "small", False)
+
+
+def test_questions_lead_a_search_to_their_passage(
+    fresh: Run, documents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(text: str) -> str:
+        return "Who flies over the moon?" if "Lavender" in text else "What is in this?\nWhat else is in it?"
+
+    model = ScriptedModel(streams=write)
+    use(monkeypatch, model)
+    done = fresh("ingest", str(documents), "--questions", "2")
+    assert done.code == 0, done.err
+    assert "questions" in done.err
+    passages = fresh("kb", "show", "--json").json
+    assert passages["questions"] == 2 * len(model.asked) - 1
+    assert len(model.asked) == passages["passages"]
+    hits = fresh("search", "who flies over the moon", "--evaluator", "none", "--json").json["hits"]
+    assert "Lavender" in hits[0]["text"]
+    assert fresh("ingest", str(documents), "--questions", "2", "--json").json["questions"] == 0
+    assert len(model.asked) == passages["passages"], "what has questions is not asked about again"
+
+
+def test_the_events_of_questions_come_before_the_last_one(
+    fresh: Run, documents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, ScriptedModel(streams=lambda text: "What is it?"))
+    lines = fresh("ingest", str(documents), "--questions", "1", "--jsonl").lines
+    asked = [line for line in lines if line["event"] == "questioned"]
+    assert asked[0]["done"] == 0 and asked[-1]["done"] == asked[-1]["total"] == lines[-1]["questions"]
+    assert lines[-1]["event"] == "ingested"
+
+
+def test_the_embedded_model_writes_no_questions_and_nothing_is_read(fresh: Run, documents: Path) -> None:
+    done = fresh("ingest", str(documents), "--questions", "3")
+    assert done.code == 2
+    assert "cannot write questions" in done.err and "--model" in done.err
+    assert fresh("kb", "list", "--json").json == []
+
+
+def test_a_chat_model_without_sense_costs_questions_but_no_document(fresh: Run, tmp_path: Path) -> None:
+    """Random weights behind a real vocabulary; what does not hold the constraint is no question."""
+    (tmp_path / "note.txt").write_text("The heron stands in the reeds.")
+    done = fresh("ingest", str(tmp_path), "--questions", "1", "--model", str(shape("llama2")), "--jsonl")
+    assert done.code == 0, done.err
+    report = done.lines[-1]
+    degraded = [line for line in done.lines if line["event"] == "degraded"]
+    assert report["added"] == 1 and report["questions"] + len(degraded) == 1
+
+
+@pytest.mark.parametrize("count", ["0", "11", "many"])
+def test_a_number_of_questions_that_cannot_be(fresh: Run, documents: Path, count: str) -> None:
+    assert fresh("ingest", str(documents), "--questions", count).code == 2
+
+
+# ------------------------------------------------------------------------------ watching
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["-"], 2, "--watch is for files and folders"),
+        (["https://example.org/a"], 2, "--watch is for files and folders"),
+        (["/no/such/folder"], 1, "no such file or folder"),
+        (["", "--json"], 2, "--jsonl"),
+        (["", "--questions", "1"], 2, "cannot write questions"),
+    ],
+)
+def test_what_cannot_be_watched(
+    fresh: Run, tmp_path: Path, arguments: list[str], code: int, said: str
+) -> None:
+    done = fresh("ingest", *(argument or str(tmp_path) for argument in arguments), "--watch")
+    assert done.code == code
+    assert said in done.err
+
+
+def test_watching_reads_what_changes_survives_an_error_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+    folder, apart = tmp_path / "docs", tmp_path / "apart"
+    folder.mkdir()
+    apart.mkdir()
+    single = apart / "single.txt"
+    single.write_text("A file apart speaks of storks.")
+    home = tmp_path / "home"
+    command = [sys.executable, "-m", "localcrag", "--home", str(home), "ingest", str(folder), str(single)]
+    process = subprocess.Popen(
+        [*command, "--watch", "--prune", "--jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stderr is not None
+    stdout, stderr = process.stdout, process.stderr
+
+    def report() -> tuple[int, int, int]:
+        for line in stdout:
+            event = json.loads(line)
+            if event["event"] == "ingested":
+                return event["added"], event["changed"], event["removed"]
+        raise AssertionError(stderr.read())
+
+    def said(text: str) -> bool:
+        return any(text in line for line in stderr)
+
+    try:
+        assert report() == (1, 0, 0), "the folder is empty yet"
+        assert said("Watching; Ctrl-C ends it.")
+        (folder / "new.txt").write_text("Herons stand in the reeds.")
+        assert report() == (1, 0, 0)
+        single.write_text("A file apart speaks of storks and cranes.")
+        assert report() == (0, 1, 0)
+        single.unlink()
+        assert said("no such file or folder")
+        single.write_text("A file apart speaks of storks and cranes again.")
+        assert report() == (0, 1, 0)
+        (folder / "new.txt").unlink()
+        assert report() == (0, 0, 1)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(timeout=60) == 0
+        rest = stderr.read()
+        assert "Ended" in rest and "Traceback" not in rest
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_without_prune_a_deleted_file_stays_and_only_news_is_shown(
+    fresh: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from localcrag.cli import watch
+
+    gone, kept = tmp_path / "gone.txt", tmp_path / "kept.txt"
+    gone.write_text("Herons stand in the reeds.")
+    kept.write_text("Storks stand on the roof.")
+
+    def three_changes(*_: object) -> Iterator[None]:
+        yield
+        gone.unlink()
+        yield
+        kept.write_text("Storks stand on the chimney.")
+        yield
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch, "changes", three_changes)
+    done = fresh("ingest", str(tmp_path), "--watch")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.count("unchanged") == 2, "a round in which nothing was done is not shown"
+    assert fresh("kb", "show", "--json").json["documents"] == 2
+
+
+def test_an_empty_folder_can_be_watched(fresh: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from localcrag.cli import watch
+
+    def filling(*_: object) -> Iterator[None]:
+        yield
+        (tmp_path / "first.txt").write_text("Herons stand in the reeds.")
+        yield
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch, "changes", filling)
+    done = fresh("ingest", str(tmp_path), "--watch", "--jsonl")
+    assert done.code == 0
+    assert "there are no documents in" in done.err
+    assert done.lines[-1]["added"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "counts"),
+    [
+        ("docs/a.txt", True),
+        ("docs/deep/er/a.txt", True),
+        ("docs/.hidden", False),
+        ("docs/.git/index", False),
+        ("docs/sub/.gitignore", True),
+        ("docs/home/cache.json", False),
+        ("apart/single.txt", True),
+        ("apart/other.txt", False),
+        ("globbed/x.md", True),
+    ],
+)
+def test_which_changes_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, counts: bool
+) -> None:
+    import watchfiles
+
+    from localcrag.cli.watch import changes
+
+    for name in ("docs", "apart", "globbed"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "apart/single.txt").write_text("x")
+    given: dict[str, Any] = {}
+
+    def watch(*folders: str, **options: Any) -> Iterator[set[object]]:
+        given.update(options, folders=set(folders))
+        yield set()
+
+    monkeypatch.setattr(watchfiles, "watch", watch)
+    targets = [str(tmp_path / "docs"), str(tmp_path / "apart/single.txt"), str(tmp_path / "globbed/*.md")]
+    next(changes(targets, tmp_path / "docs/home"))
+    assert given["folders"] == {str(tmp_path / name) for name in ("docs", "apart", "globbed")}
+    assert given["watch_filter"](watchfiles.Change.added, str(tmp_path / path)) is counts

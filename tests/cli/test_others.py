@@ -27,6 +27,62 @@ def test_kb_list_and_show(run: Run) -> None:
     assert "notes.md" in run("kb", "show").out
 
 
+@pytest.fixture
+def teams(fresh: Run, tmp_path: Path) -> Run:
+    """A home with three documents of two teams."""
+    for name, text, meta in (
+        ("a", "Herons stand in the reeds.", ("team=x", "year=2023")),
+        ("b", "Storks stand on the roof.", ("team=x", "year=2024")),
+        ("c", "Cranes dance in spring.", ("team=y",)),
+    ):
+        (tmp_path / f"{name}.txt").write_text(text)
+        flags = [part for pair in meta for part in ("--meta", pair)]
+        assert fresh("ingest", str(tmp_path / f"{name}.txt"), *flags).code == 0
+    return fresh
+
+
+def test_kb_show_has_facets_and_takes_a_filter(teams: Run) -> None:
+    shown = teams("kb", "show", "--json").json
+    assert shown["facets"] == {
+        "team": [{"value": "x", "documents": 2}, {"value": "y", "documents": 1}],
+        "year": [{"value": 2023, "documents": 1}, {"value": 2024, "documents": 1}],
+    }
+    narrow = teams("kb", "show", "--filter", 'team = "x" and year > 2023', "--json").json
+    assert [Path(row["source"]).name for row in narrow["sources"]] == ["b.txt"]
+    assert narrow["facets"]["team"] == [{"value": "x", "documents": 1}]
+    printed = teams("kb", "show", "--filter", 'team = "x"').out
+    assert '  team: "x" (2)\n' in printed and "2 documents match" in printed
+    assert "b.txt" in printed and "c.txt" not in printed
+
+
+def test_a_field_of_many_values_shows_the_most_frequent(fresh: Run, tmp_path: Path) -> None:
+    for n in range(10):
+        (tmp_path / f"{n}.txt").write_text(f"Bird number {n}.")
+        fresh("ingest", str(tmp_path / f"{n}.txt"), "--meta", f"n={n}")
+    assert fresh("kb", "show").out.count(" (1)") == 8
+    assert "7 (1), …" in fresh("kb", "show").out
+    assert len(fresh("kb", "show", "--json").json["facets"]["n"]) == 10
+
+
+def test_kb_export_takes_a_filter(teams: Run) -> None:
+    assert len(teams("kb", "export").lines) == 3
+    [row] = teams("kb", "export", "--filter", 'team = "y"').lines
+    assert row["pages"][0]["text"] == "Cranes dance in spring."
+    assert teams("kb", "export", "--filter", 'team = "z"').out == ""
+
+
+@pytest.mark.parametrize(
+    "command", [["ask", "where do herons stand?"], ["search", "herons"], ["kb", "show"], ["kb", "export"]]
+)
+def test_a_filter_on_a_field_that_does_not_exist_names_those_that_do(teams: Run, command: list[str]) -> None:
+    done = teams(*command, "--filter", 'taem = "x"')
+    assert (done.code, done.out) == (2, "")
+    assert "no field 'taem'" in done.err
+    assert "source, title, page, heading, team, year" in done.err
+    for wrong in ("year = 'x'", "year = ", "year ~ 3"):
+        assert teams(*command, "--filter", wrong).code == 2
+
+
 def test_kb_forget_compact_and_remove(fresh: Run, documents: Path) -> None:
     fresh("ingest", str(documents))
     assert fresh("kb", "forget", str(documents / "notes.md")).code == 0

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from localcrag.events import Event, Steps
 from localcrag.types import Evidence, Grade, Hit, Origin, Passage, Strip, Verdict
+
+T = TypeVar("T")
 
 
 def passage(
@@ -36,3 +41,18 @@ def evidence(*texts: str) -> list[Evidence]:
         Evidence(key, Strip(passage(text, source=f"/{key}.txt"), 0, len(text), text, 0.9))
         for key, text in enumerate(texts, 1)
     ]
+
+
+def hits(*texts: str) -> list[Hit]:
+    """A hit for each text, the best first."""
+    return [Hit(passage(text, id=text), 1.0 / rank) for rank, text in enumerate(texts, 1)]
+
+
+def drained(steps: Steps[T]) -> tuple[list[Event], T]:
+    """The events of a part of the work, and what it returns."""
+    events: list[Event] = []
+    while True:
+        try:
+            events.append(next(steps))
+        except StopIteration as stop:
+            return events, stop.value

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from localcrag.crag.grade import EvaluatorGrader, Grader, YesNoGrader
+from localcrag.crag import prompts
+from localcrag.crag.divide import Division
+from localcrag.crag.grade import Assessment, EvaluatorGrader, Grader, RubricGrader, YesNoGrader
 from localcrag.crag.loop import Loop
 from localcrag.crag.parts import Options, Parts, Query
 from localcrag.errors import WebError
@@ -18,6 +20,7 @@ from localcrag.types import (
     Document,
     Grounding,
     Indexed,
+    Label,
     Meta,
     Page,
     StripKind,
@@ -31,21 +34,23 @@ from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 from tests.fakes.web import FakeFetcher, FakeSearch
 
 E = TypeVar("E", bound=Event)
+T = TypeVar("T")
 BOUNDS = Thresholds(upper=0.7, lower=0.3)
+NO_METAS: Mapping[str, Meta] = {}
 
 
 split = ScriptedCorpus().split
 """One passage a paragraph."""
 
 
-def store_of(documents: Mapping[str, str], meta: Meta = NO_META) -> MemoryStore:
-    """A knowledge base of texts by source; a form feed begins a new page."""
+def store_of(documents: Mapping[str, str], metas: Mapping[str, Meta] = NO_METAS) -> MemoryStore:
+    """A knowledge base of texts by source, with what is known of some; a form feed begins a new page."""
     embedder, store = HashEmbedder(), MemoryStore()
     for source, text in documents.items():
         digest = hashlib.sha256(text.encode()).hexdigest()
         pages = text.split("\f")
         numbered = tuple(Page(n if len(pages) > 1 else None, page) for n, page in enumerate(pages, 1))
-        document = Document(source, digest, source, "text/plain", numbered, meta)
+        document = Document(source, digest, source, "text/plain", numbered, metas.get(source, NO_META))
         passages = split(document)
         entry = Indexed(source, digest, len(text), 1, len(passages))
         store.replace([(document, entry, passages, embedder.encode([p.text for p in passages]))])
@@ -65,6 +70,73 @@ def says(
     return choose
 
 
+Reply = str | Exception
+"""What a model says; an error is raised instead."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a model says, by what it is asked for.
+
+    Passages and sentences are judged by the first word of the script that they hold: its value is
+    P(yes), or the error of the judgement; ``otherwise`` is P(yes) where they hold none of the words.
+    ``search`` is the line in the question's own words, ``rewrite`` the one in any.
+    """
+
+    grades: Mapping[str, float | Exception] = field(default_factory=dict)
+    otherwise: float = 0.05
+    labels: Mapping[str, Label | Exception] = field(default_factory=dict)
+    rewrite: Reply = "nothing new"
+    search: Reply = ""
+    phrasings: tuple[Reply, ...] = ("other words",)
+    hyde: Reply = "a made up passage"
+    parts: tuple[str, ...] | Exception = ()
+    unfounded: Mapping[str, float | Exception] = field(default_factory=dict)
+    disagreeing: float | Exception = 0.05
+    answer: Reply = "It is so. [1]"
+    picks: Reply = "1"
+
+    def model(self, context: int = 4096) -> ScriptedModel:
+        phrasings = list(self.phrasings)
+        lines: Mapping[str, Callable[[], Reply]] = {
+            prompts.rewrite("").system: lambda: self.rewrite,
+            prompts.phrasing("", ()).system: lambda: phrasings.pop(0) if phrasings[1:] else phrasings[0],
+            prompts.hypothesis("").system: lambda: self.hyde,
+        }
+        return ScriptedModel(
+            choose=self._judge,
+            lines=lambda prompt: next(say for system, say in lines.items() if prompt.startswith(system))(),
+            objects=self._write,
+            streams=self._stream,
+            context=context,
+        )
+
+    def _judge(self, prompt: str, _options: Sequence[str]) -> list[float] | Exception:
+        if prompt.startswith(prompts.contradict("", "", "").system):
+            p = self.disagreeing
+        elif prompt.startswith(prompts.grounded("", ()).system):
+            p = first_of(self.unfounded, prompt.split("</passage>")[-1], 0.95)
+        else:
+            p = first_of(self.grades, prompt.split("<passage>")[-1], self.otherwise)
+        return p if isinstance(p, Exception) else [p, 1 - p]
+
+    def _stream(self, prompt: str) -> Reply:
+        if prompt.startswith(prompts.rewrite("").system):
+            return self.search
+        return self.picks if "reply none" in prompt else self.answer
+
+    def _write(self, prompt: str) -> object:
+        if prompt.startswith(prompts.divide("").system):
+            return self.parts if isinstance(self.parts, Exception) else Division(self.parts)
+        label = first_of(self.labels, prompt.split("<passage>")[-1], Label.AWFUL)
+        return label if isinstance(label, Exception) else Assessment("For a reason.", label)
+
+
+def first_of(values: Mapping[str, T], text: str, otherwise: T) -> T:
+    """The value of the first key that the text holds."""
+    return next((value for word, value in values.items() if word in text), otherwise)
+
+
 @dataclass
 class World:
     """Everything a question needs; change what a test is about and run it."""
@@ -79,9 +151,11 @@ class World:
     )
     bounds: Thresholds = BOUNDS
     by_evaluator: bool = False
+    metas: Mapping[str, Meta] = field(default_factory=dict)
+    by_rubric: bool = False
 
     def __post_init__(self) -> None:
-        self.store = store_of(self.documents)
+        self.store = store_of(self.documents, self.metas)
         self.search = FakeSearch(self.found)
         self.fetcher = FakeFetcher(self.pages)
         if self.evaluator is None:
@@ -91,13 +165,19 @@ class World:
     def grader(self) -> Grader:
         if self.by_evaluator and self.evaluator:
             return EvaluatorGrader(self.evaluator, self.bounds)
+        if self.by_rubric:
+            return RubricGrader(self.model)
         return YesNoGrader(self.model, self.bounds)
 
     def run(self, question: str, history: Sequence[Turn] = ()) -> list[Event]:
         return self.ask(Query(question, tuple(history)))
 
     def ask(self, query: Query) -> list[Event]:
-        parts = Parts(
+        return list(Loop(self.parts, self.options).run(query))
+
+    @property
+    def parts(self) -> Parts:
+        return Parts(
             store=self.store,
             embedder=HashEmbedder(),
             model=self.model,
@@ -107,7 +187,6 @@ class World:
             web=self.search,
             fetcher=self.fetcher,
         )
-        return list(Loop(parts, self.options).run(query))
 
     def with_options(self, **changes: object) -> World:
         self.options = replace(self.options, **changes)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -46,6 +46,15 @@ class _Held:
 
 
 @dataclass
+class _Asked:
+    """The questions of one passage."""
+
+    passage: Passage
+    questions: Sequence[str]
+    vectors: Vectors
+
+
+@dataclass
 class MemoryStore:
     """A knowledge base that is gone with the process; ``optimized`` counts the calls of optimize."""
 
@@ -54,6 +63,7 @@ class MemoryStore:
     dimension: int = 64
     optimized: int = 0
     _held: dict[str, _Held] = field(default_factory=dict)
+    _asked: dict[str, _Asked] = field(default_factory=dict)
     _keys: dict[str, FieldType] = field(default_factory=dict)
 
     def info(self) -> StoreInfo:
@@ -67,6 +77,7 @@ class MemoryStore:
             size=sum(len(page.text) for item in held for page in item.document.pages),
             fields=tuple(self._fields),
             vector_index=False,
+            questions=sum(len(item.questions) for item in self._asked.values()),
         )
 
     def indexed(self) -> Mapping[str, Indexed]:
@@ -81,8 +92,11 @@ class MemoryStore:
             if vectors.shape != (len(passages), self.dimension):
                 raise ValueError(f"vectors of shape {vectors.shape}")
             self._held[document.source] = _Held(document, entry, passages, vectors)
+            self._forget_questions(document.source)
 
     def remove(self, sources: Sequence[str]) -> int:
+        for source in sources:
+            self._forget_questions(source)
         return sum(self._held.pop(source, None) is not None for source in sources)
 
     def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
@@ -94,10 +108,34 @@ class MemoryStore:
             for passage, own in zip(item.passages, item.vectors, strict=True):
                 if filter is None or matches(filter, passage):
                     cosine = float(own @ vector)
-                    front = f"{passage.title} {passage.heading} {passage.text}"
-                    shared = len(wanted & set(words(front))) / max(1, len(wanted))
-                    scored.append(Hit(passage, (cosine + shared) / 2, cosine))
+                    scores = [
+                        self._score(cosine, wanted, f"{passage.title} {passage.heading} {passage.text}")
+                    ]
+                    if asked := self._asked.get(passage.id):
+                        for question, its in zip(asked.questions, asked.vectors, strict=True):
+                            scores.append(self._score(float(its @ vector), wanted, question))
+                    scored.append(Hit(passage, max(scores), cosine))
         return sorted(scored, key=lambda hit: (-hit.score, hit.passage.id))[:k]
+
+    @staticmethod
+    def _score(cosine: float, wanted: set[str], text: str) -> float:
+        return (cosine + len(wanted & set(words(text))) / max(1, len(wanted))) / 2
+
+    def questionless(self) -> Iterator[Passage]:
+        passages = [p for source in sorted(self._held) for p in self._held[source].passages]
+        return iter([passage for passage in passages if passage.id not in self._asked])
+
+    def add_questions(self, batch: Sequence[tuple[Passage, Sequence[str], Vectors]]) -> None:
+        for _, questions, vectors in batch:
+            if vectors.shape != (len(questions), self.dimension):
+                raise ValueError(f"vectors of shape {vectors.shape}")
+        for passage, questions, vectors in batch:
+            held = self._held.get(passage.source)
+            if questions and held is not None and passage in held.passages:
+                self._asked[passage.id] = _Asked(passage, questions, vectors)
+
+    def _forget_questions(self, source: str) -> None:
+        self._asked = {id: item for id, item in self._asked.items() if item.passage.source != source}
 
     def neighbours(self, passage: Passage) -> list[Passage]:
         item = self._held.get(passage.source)

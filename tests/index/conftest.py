@@ -42,6 +42,11 @@ def item(
     return document, entry, passages, EMBEDDER.encode([p.text for p in passages])
 
 
+def asked(passage: Passage, *questions: str) -> tuple[Passage, list[str], npt.NDArray[np.float32]]:
+    """Questions for a passage, as a store takes them."""
+    return passage, list(questions), EMBEDDER.encode(questions)
+
+
 @pytest.fixture
 def bases(tmp_path: Path) -> KnowledgeBases:
     return KnowledgeBases(tmp_path)

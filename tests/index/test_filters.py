@@ -28,6 +28,8 @@ from localcrag.filters import (
     is_key,
     matches,
     parse,
+    relaxations,
+    spelled,
 )
 from localcrag.index import sql
 from localcrag.index.store import KnowledgeBases, LanceStore
@@ -246,3 +248,56 @@ def test_text_becomes_a_literal_that_cannot_end_early(text: str) -> None:
 def test_a_column_name_cannot_end_early() -> None:
     with pytest.raises(ValueError, match="column name"):
         sql.name("a` OR 1=1 --")
+
+
+# ------------------------------------------------------------------------------ written again, and relaxed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'team = "x"',
+        'team = "it""s" and page < 10 and not final = true',
+        'a = 1 or b = "x" and (c = 2 or d in (1, 2.5, "y"))',
+        '(a = 1 and b = 2) and c not in ("x")',
+        "not (a = 1 or not not b = 2)",
+        "year >= -1.5e+300 and year != 123456789012345",
+    ],
+)
+def test_a_filter_is_spelled_as_it_was_written(text: str) -> None:
+    assert spelled(parse(text)) == text
+
+
+@given(trees)
+def test_what_is_spelled_parses_to_the_same_filter(filter: Filter) -> None:
+    once = parse(spelled(filter))  # whole numbers of 16 digits and more become floats here
+    assert parse(spelled(once)) == once
+    for one in (passage(page=3, team="x"), passage(title="x", year=2.5, final=True), passage()):
+        assert matches(once, one) is matches(filter, one)
+
+
+@pytest.mark.parametrize(
+    ("text", "relaxed"),
+    [
+        ("a = 1", [None]),
+        ("a = 1 or b = 2", [None]),
+        ("a = 1 and b = 2", ["b = 2", "a = 1", None]),
+        ("a = 1 and (b = 2 and c = 3)", ["b = 2 and c = 3", "a = 1 and c = 3", "a = 1 and b = 2", None]),
+        ("a = 1 and (b = 2 or c = 3)", ["b = 2 or c = 3", "a = 1", None]),
+        ("a = 1 and a = 1", [None]),
+    ],
+)
+def test_a_filter_is_relaxed_one_condition_at_a_time(text: str, relaxed: list[str | None]) -> None:
+    assert [item and spelled(item) for item in relaxations(parse(text))] == relaxed
+
+
+@given(trees, st.sampled_from(METAS), st.none() | st.integers(0, 4))
+def test_whatever_passes_a_filter_passes_what_it_is_relaxed_to(
+    filter: Filter, meta: Meta, page: int | None
+) -> None:
+    relaxed = relaxations(filter)
+    assert relaxed[-1] is None and None not in relaxed[:-1]
+    assert filter not in relaxed and len(set(relaxed)) == len(relaxed)
+    one = passage(page, "x", **meta)
+    if matches(filter, one):
+        assert all(matches(wider, one) for wider in relaxed if wider is not None)

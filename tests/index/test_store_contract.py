@@ -11,9 +11,9 @@ from localcrag.errors import FilterError, StoreError
 from localcrag.filters import parse
 from localcrag.index.store import KnowledgeBases
 from localcrag.protocols import PassageStore
-from localcrag.types import Hit
+from localcrag.types import Hit, Passage
 from tests.fakes.index import MemoryStore
-from tests.index.conftest import EMBEDDER, item
+from tests.index.conftest import EMBEDDER, asked, item
 
 
 @pytest.fixture(params=["lance", "memory"])
@@ -205,3 +205,116 @@ def test_threads_may_search_while_one_writes(store: PassageStore) -> None:
             store.replace([item(f"/{n}", f"late{n} text")])
         assert [search.result()[0].passage.source for search in searches] == [f"/{n}" for n in range(20)]
     assert ask(store, "late24")[0].passage.source == "/24"
+
+
+# ------------------------------------------------------------------------------ questions
+
+
+def sources(hits: list[Hit]) -> list[str]:
+    return [hit.passage.source for hit in hits]
+
+
+def test_questions_lead_back_to_their_passage(store: PassageStore) -> None:
+    filler = [item(f"/{n}", f"filler number{n} about gardens and rivers") for n in range(60)]
+    wanted = item("/wanted", "take two grams after meals", meta={"year": 2024, "odd key": "kept"})
+    store.replace([*filler, wanted])
+    query = "how much paracetamol is allowed"
+    assert "/wanted" not in sources(ask(store, query, k=3))
+    passage = wanted[2][0]
+    store.add_questions([asked(passage, "How much paracetamol is allowed?", "What dose may be taken?")])
+    for optimized in (False, True):
+        hits = ask(store, query, k=3)
+        assert hits[0].passage == passage
+        assert sources(hits).count("/wanted") == 1
+        own = float(EMBEDDER.encode([query])[0] @ wanted[3][0])
+        assert hits[0].similarity == pytest.approx(own, abs=1e-5), "the cosine is that of the passage"
+        if not optimized:
+            store.optimize()
+    assert (store.info().questions, store.info().passages) == (2, 61)
+
+
+def test_passages_without_questions_are_listed_in_order_until_they_have_some(store: PassageStore) -> None:
+    assert list(store.questionless()) == []
+    second, first = item("/b", "beta one"), item("/a", "alpha one", "alpha two", "alpha three")
+    store.replace([second, first])
+    assert list(store.questionless()) == [*first[2], *second[2]]
+    store.add_questions([asked(first[2][1], "What is alpha two?")])
+    assert list(store.questionless()) == [first[2][0], first[2][2], *second[2]]
+
+
+def test_questions_may_be_added_while_the_passages_are_gone_through(store: PassageStore) -> None:
+    store.replace([item("/a", *(f"word{n} text" for n in range(30)))])
+    seen: list[Passage] = []
+    for passage in store.questionless():
+        store.add_questions([asked(passage, f"What of {passage.text}?")])
+        seen.append(passage)
+    assert [passage.ordinal for passage in seen] == list(range(30))
+    assert list(store.questionless()) == []
+
+
+def test_questions_of_a_passage_replace_those_it_had(store: PassageStore) -> None:
+    written = item("/a", "alpha one", "alpha two")
+    store.replace([written, item("/b", "beta one")])
+    first, second = written[2]
+    store.add_questions([asked(first, "Old one?", "Kept?"), asked(second, "Of the second?")])
+    store.add_questions([asked(first, "Kept?", "New one?", "Newer?")])
+    assert store.info().questions == 4
+
+
+def test_questions_go_with_their_document(store: PassageStore) -> None:
+    a, b, c = item("/a", "alpha one"), item("/b", "beta one"), item("/c", "gamma one")
+    store.replace([a, b, c])
+    store.add_questions([asked(x[2][0], "Where do zebras live?") for x in (a, b, c)])
+    store.replace([item("/a", "alpha changed")])
+    assert store.remove(["/b"]) == 1
+    assert store.info().questions == 1
+    assert [p.source for p in store.questionless()] == ["/a"]
+    hits = ask(store, "zebras live")
+    assert (hits[0].passage.source, {hit.passage.text for hit in hits}) == (
+        "/c",
+        {"gamma one", "alpha changed"},
+    )
+
+
+def test_a_question_for_a_text_that_changed_meanwhile_is_not_kept(store: PassageStore) -> None:
+    old, kept = item("/a", "old text", hash="same"), item("/b", "beta one")
+    store.replace([old, kept])
+    changed = item("/a", "another text", hash="same")
+    assert old[2][0].id == changed[2][0].id, "an id tells where a passage stands, not what it says"
+    store.replace([changed])
+    store.add_questions([asked(old[2][0], "Zebras?"), asked(kept[2][0], "Beta?")])
+    store.add_questions([asked(item("/gone", "text")[2][0], "Gone?")])
+    assert store.info().questions == 1
+    assert list(store.questionless()) == changed[2]
+
+
+def test_a_filter_on_a_question_is_one_on_its_passage(store: PassageStore) -> None:
+    x = item("/x", "first words", meta={"team": "x"})
+    y = item("/y", "other words", "page two words", meta={"team": "y"}, paged=True, heading="Doses")
+    store.replace([x, y])
+    store.add_questions([asked(p, "Where do zebras live?") for p in [*x[2], *y[2]]])
+    late = item("/z", "late words", meta={"team": "x", "year": 2024})
+    store.replace([late])
+    store.add_questions([asked(late[2][0], "Where do zebras live?")])
+    assert sources(ask(store, "zebras", filter='team = "x"')) == ["/x", "/z"]
+    assert [hit.passage.page for hit in ask(store, "zebras", filter="page >= 2")] == [2]
+    assert sources(ask(store, "zebras", filter="year > 2000")) == ["/z"]
+    assert sources(ask(store, "zebras", filter='year != 2024 and heading = "Doses"')) == ["/y", "/y"]
+    with pytest.raises(FilterError, match="no field 'lexical'"):
+        ask(store, "zebras", filter='lexical = "x"')
+
+
+def test_question_vectors_of_a_wrong_shape_are_refused(store: PassageStore) -> None:
+    written = item("/a", "text")
+    store.replace([written])
+    with pytest.raises(ValueError, match="shape"):
+        store.add_questions([(written[2][0], ["One?", "Two?"], EMBEDDER.encode(["One?"]))])
+    assert store.info().questions == 0
+
+
+def test_a_passage_given_no_question_stays_without(store: PassageStore) -> None:
+    written = item("/a", "text")
+    store.replace([written])
+    store.add_questions([])
+    store.add_questions([asked(written[2][0])])
+    assert list(store.questionless()) == written[2]

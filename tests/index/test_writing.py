@@ -16,11 +16,10 @@ from lancedb.index import IvfSq
 
 from localcrag.errors import StorageFull, StoreError
 from localcrag.filters import parse
-from localcrag.index import store as store_module
-from localcrag.index import writer
+from localcrag.index import search, writer
 from localcrag.index.folder import storage_error
 from localcrag.index.store import KnowledgeBases, LanceStore
-from tests.index.conftest import EMBEDDER, item
+from tests.index.conftest import EMBEDDER, asked, item
 
 ROOT = Path(__file__).parents[2]
 CHILD = """
@@ -29,7 +28,8 @@ from pathlib import Path
 from localcrag.index.journal import Journal
 from localcrag.index.store import KnowledgeBases
 from localcrag.index.writer import Writer
-from tests.index.conftest import EMBEDDER, item
+from localcrag.index.tables import Tables
+from tests.index.conftest import EMBEDDER, asked, item
 
 store = KnowledgeBases(Path(sys.argv[1])).create("kb", EMBEDDER.name, EMBEDDER.dimension)
 
@@ -286,7 +286,7 @@ def test_a_narrow_filter_finds_all_in_a_large_table(
 ) -> None:
     monkeypatch.setattr(writer, "EXACT_UP_TO", 500)
     monkeypatch.setattr(writer, "vector_index", lambda rows: IvfSq(distance_type="cosine", num_partitions=32))
-    monkeypatch.setattr(store_module, "PROBES", 1)
+    monkeypatch.setattr(search, "PROBES", 1)
     lance.replace(
         [item(f"/{n}", *[f"word{n} item{m} thing{(n * m) % 17}" for m in range(30)]) for n in range(20)]
     )
@@ -367,3 +367,167 @@ def test_no_permission_to_write_is_one_line_and_reading_goes_on() -> None:
     assert first.startswith("StoreError | no permission to write to the knowledge base in")
     assert "permissions" in first.rpartition("|")[2]
     assert second == "['alpha one']"
+
+
+# ------------------------------------------------------------------------------ questions
+
+ZEBRAS = "where do zebras live"
+FILLER = [item(f"/f{n}", f"filler number{n} where do they live") for n in range(60)]
+
+
+def led(store: LanceStore) -> str:
+    """Whose passage a search for the question puts first."""
+    return store.search(ZEBRAS, EMBEDDER.encode([ZEBRAS])[0], k=3)[0].passage.text
+
+
+def ask_of(store: LanceStore, *written: tuple[object, ...]) -> None:
+    store.add_questions([asked(passage, f"{ZEBRAS}?") for item_ in written for passage in item_[2]])  # type: ignore[attr-defined]
+
+
+def test_without_questions_there_is_no_table_and_no_query(
+    lance: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lance.replace([item("/a", "alpha one")])
+    monkeypatch.setattr(search, "_led_to", lambda *_: pytest.fail("questions were searched"))
+    assert led(lance) == "alpha one"
+    lance.optimize()
+    lance.remove(["/a"])
+    assert {path.name for path in (lance.folder / "lance").iterdir()} == {
+        "passages.lance", "documents.lance", "texts.lance",
+    }  # fmt: skip
+
+
+def test_questions_that_another_process_writes_are_searched(bases: KnowledgeBases, lance: LanceStore) -> None:
+    written = item("/a", "savanna")
+    lance.replace([*FILLER, written])
+    assert led(lance) != "savanna"
+    ask_of(bases.open("kb"), written)
+    assert led(lance) == "savanna"
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "after"),
+    [*STEPS, ("Writer", "_delete_questions", False), ("Writer", "_delete_questions", True)],
+)
+def test_after_a_kill_no_question_leads_to_a_text_it_was_not_written_for(
+    bases: KnowledgeBases, lance: LanceStore, tmp_path: Path, owner: str, method: str, after: bool
+) -> None:
+    old, other = item("/a", "savanna", hash="same"), item("/b", "steppe")
+    lance.replace([*FILLER, old, other])
+    ask_of(lance, old, other)
+    killed(
+        tmp_path,
+        f"""
+        kill_at({owner}, {method!r}, {after})
+        store.replace([item("/a", "tundra", hash="same")])
+        """,
+    )
+    survivor = bases.open("kb")
+    survivor.remove(["/b"])
+    assert led(survivor) != "tundra"
+    survivor.replace([item("/a", "tundra", hash="same")])
+    assert led(survivor) != "tundra"
+    assert survivor.info().questions == 0
+    assert "tundra" in {passage.text for passage in survivor.questionless()}
+
+
+@pytest.mark.parametrize(
+    ("step", "after"),
+    [("_delete_documents", True), ("_delete_passages", True), ("_delete_questions", True)],
+)
+def test_a_killed_removal_leaves_no_question_that_leads_nowhere(
+    bases: KnowledgeBases, lance: LanceStore, tmp_path: Path, step: str, after: bool
+) -> None:
+    written = item("/a", "savanna")
+    lance.replace([*FILLER, written])
+    ask_of(lance, written)
+    killed(tmp_path, f'kill_at(Writer, "{step}", {after}); store.remove(["/a"])')
+    survivor = bases.open("kb")
+    assert (led(survivor) == "savanna") == (step == "_delete_documents")
+    survivor.optimize()
+    assert led(survivor) != "savanna"
+    assert survivor.info().questions == 0
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "after", "there"),
+    [
+        ("Tables", "make_questions", False, False),
+        ("Tables", "make_questions", True, False),
+        ("shutil", "rmtree", True, False),
+        ("Writer", "_write_questions", False, False),
+        ("Writer", "_write_questions", True, True),
+    ],
+)
+def test_a_kill_while_questions_are_written_leaves_them_or_none_and_the_same_write_finishes(
+    bases: KnowledgeBases, lance: LanceStore, tmp_path: Path,
+    owner: str, method: str, after: bool, there: bool,
+) -> None:  # fmt: skip
+    written = item("/a", "savanna", "bush")
+    lance.replace([*FILLER, written])
+    killed(
+        tmp_path,
+        f"""
+        import shutil
+        kill_at({owner}, {method!r}, {after})
+        written = item("/a", "savanna", "bush")
+        store.add_questions([asked(passage, "{ZEBRAS}?") for passage in written[2]])
+        """,
+    )
+    survivor = bases.open("kb")
+    assert (survivor.info().questions, led(survivor) == "savanna") == ((2, True) if there else (0, False))
+    ask_of(survivor, written)
+    assert (survivor.info().questions, led(survivor)) == (2, "savanna")
+
+
+def test_a_kill_while_a_new_field_is_made_does_no_harm(
+    bases: KnowledgeBases, lance: LanceStore, tmp_path: Path
+) -> None:
+    written = item("/a", "savanna")
+    lance.replace([written])
+    ask_of(lance, written)
+    killed(
+        tmp_path,
+        """
+        tables = store._tables
+        tables.passages.add_columns = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        store.replace([item("/b", "bush", meta={"year": "2024"})])
+        """,
+    )
+    survivor = bases.open("kb")
+    assert led(survivor) == "savanna"
+    survivor.replace([item("/b", "bush", meta={"year": 2024})])
+    found = survivor.search("x", EMBEDDER.encode(["x"])[0], k=3, filter=parse("year = 2024"))
+    assert [hit.passage.text for hit in found] == ["bush"]
+
+
+def test_many_questions_get_a_vector_index(
+    lance: LanceStore, found: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "EXACT_UP_TO", 500)
+    written = [item(f"/{n}", f"plain text {n}") for n in range(200)]
+    lance.replace(written)
+    lance.add_questions(
+        [
+            asked(passages[0], *(f"word{n} item{m}?" for m in range(3)))
+            for n, (*_, passages, _) in enumerate(written)
+        ]
+    )
+    steps: list[str] = []
+    lance.optimize(steps.append)
+    assert steps.count("vector index") == 1 and not lance.info().vector_index
+    assert found("word77 item2")[0] == "plain text 77"
+
+
+def test_long_runs_of_questions_are_tidied_on_the_way(
+    lance: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "TIDY_EVERY", 5)
+    written = item("/a", *(f"text {n}" for n in range(11)))
+    lance.replace([written])
+    for passage in written[2]:
+        lance.add_questions([asked(passage, f"what is {passage.text}?")])
+    asked_table = lance._tables.questions
+    assert asked_table is not None
+    assert asked_table.stats()["fragment_stats"]["num_fragments"] <= 5
+    assert lance.info().questions == 11

@@ -1,0 +1,274 @@
+"""``localcrag chat``: questions one after the other, each understood with those before it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from localcrag.cli.ask import consent
+from localcrag.cli.asking import asking
+from localcrag.cli.common import (
+    State,
+    complain,
+    evaluator_option,
+    kb_option,
+    model_option,
+    pass_state,
+)
+from localcrag.cli.lines import Lines, lines
+from localcrag.cli.threads import remembered
+from localcrag.errors import LocalCragError, UsageError, WebNotConfigured
+from localcrag.events import Delta, Event, Finished
+from localcrag.protocols import ThreadStore
+from localcrag.types import Answer, Turn, WebPolicy
+
+if TYPE_CHECKING:
+    from localcrag.app import AskOptions, KnowledgeBase
+
+SHOWN_AGAIN = 4
+"""Turns that are shown when a conversation goes on."""
+OFF = "off"
+
+
+@click.command()
+@click.option(
+    "--thread",
+    metavar="NAME",
+    help="Keep the conversation under this name, or go on with it; without a name nothing is kept.",
+)
+@kb_option
+@asking
+@model_option
+@evaluator_option
+@pass_state
+def chat(
+    state: State,
+    thread: str | None,
+    kb: str | None,
+    options: AskOptions,
+    model: str | None,
+    evaluator: str | None,
+) -> None:
+    """Ask one question after the other; a follow-up is understood with what you asked before.
+
+    Answers are printed on stdout, everything else on stderr. A conversation that has a --thread
+    keeps its turns, its knowledge base and its --filter. /help lists what can be typed beside
+    questions; Ctrl-C stops an answer, Ctrl-D or /quit ends the chat.
+    """
+    from localcrag import app
+
+    store = app.threads(state.settings) if thread is not None else None
+    held = next((one for one in store.threads() if one.name == thread), None) if store else None
+    base = state.open(kb or (held.kb if held else None), model={"language": model, "evaluator": evaluator})
+    base.info()
+    if options.filter:
+        _tried(base, options.filter)
+    conversation = Conversation()
+    if store and thread is not None:
+        conversation = Conversation(store, thread, kept_filter=held.filter if held else None)
+        conversation.begin(base.name, options.filter)
+    session = Chat(base, replace(options, filter=options.filter or conversation.kept_filter), conversation)
+    session.welcome()
+    earlier = [turn.text for turn in conversation.turns if turn.role == "user"]
+    session.run(lines(f"{thread or base.name} › ", COMPLETIONS, earlier))
+
+
+@dataclass
+class Conversation:
+    """The turns so far; with a store they are kept there under the name."""
+
+    store: ThreadStore | None = None
+    name: str = ""
+    kept_filter: str | None = None
+    turns: list[Turn] = field(default_factory=list)
+
+    def begin(self, kb: str, filter: str | None) -> None:
+        """Go on where the conversation of this name ended, or make it. Raises UsageError, StoreError."""
+        if self.store is None:
+            return
+        thread = self.store.open(self.name)
+        if thread.kb != kb:
+            self.store.set_kb(self.name, kb)
+        if filter:
+            self.set_filter(filter)
+        self.turns = self.store.turns(self.name)
+
+    def add(self, answer: Answer) -> None:
+        """A question and its answer; they are said before they are kept, should that fail."""
+        record = json.dumps(answer.to_json(), ensure_ascii=False)
+        turns = [Turn("user", answer.question), Turn("assistant", answer.text, record)]
+        self.turns += turns
+        if self.store:
+            self.store.append(self.name, turns)
+
+    def forget(self) -> int:
+        """Forget the turns, and keep the settings; returns how many there were."""
+        count = len(self.turns)
+        if self.store:
+            self.store.forget(self.name)
+        self.turns.clear()
+        return count
+
+    def set_filter(self, filter: str | None) -> None:
+        if self.store:
+            self.store.set_filter(self.name, filter)
+        self.kept_filter = filter
+
+
+@dataclass
+class Chat:
+    """One run of ``localcrag chat``: what is asked and how, and the events of the last question."""
+
+    base: KnowledgeBase
+    options: AskOptions
+    conversation: Conversation
+    events: list[Event] = field(default_factory=list)
+
+    def run(self, lines: Lines) -> None:
+        """Take lines to the end. An error costs its line only, and so does Ctrl-C where a person types."""
+        while True:
+            try:
+                line = lines.read()
+                if line.strip() == "/quit":
+                    return
+                self.take(line)
+            except EOFError:
+                return
+            except LocalCragError as error:
+                complain(error)
+            except (KeyboardInterrupt, click.Abort):
+                if not lines.interactive:
+                    raise
+
+    def take(self, line: str) -> None:
+        """Obey a command, or answer a question. Raises LocalCragError."""
+        if not line.startswith("/"):
+            if line.strip():
+                self.ask(line.strip())
+            return
+        name, _, rest = line.partition(" ")
+        if name.strip() not in COMMANDS:
+            raise UsageError(f"there is no command {name[:40]}", hint="/help lists those there are")
+        COMMANDS[name.strip()].run(self, rest.strip())
+
+    def ask(self, question: str) -> None:
+        """Answer as ``localcrag ask`` does, and remember the turns."""
+        from localcrag.cli.render import Steps
+
+        steps, self.events = Steps(trace=False), []
+        asked = replace(self.options, history=tuple(self.conversation.turns), consent=consent())
+        try:
+            for event in self.base.stream(question, asked):
+                self.events.append(event)
+                steps.show(event)
+        except (KeyboardInterrupt, click.Abort):
+            steps.say("Stopped; this question is not part of the conversation.", "yellow")
+            raise
+        if isinstance(event, Finished):
+            self.conversation.add(event.answer)
+
+    def welcome(self) -> None:
+        """What is asked here, and the last turns of a conversation that goes on."""
+        where = f", only where {self.options.filter}" if self.options.filter else ""
+        say(f"Asking {self.base.name}{where}. /help lists the commands.")
+        for turn in self.conversation.turns[-SHOWN_AGAIN:]:
+            text = " ".join(turn.text.split())
+            say(("› " if turn.role == "user" else "  ") + (text if len(text) < 300 else f"{text[:300]}…"))
+
+    # ------------------------------------------------------------------------------ commands
+
+    def help(self, _: str) -> None:
+        for usage, command in ((f"{name} {c.usage}".strip(), c) for name, c in COMMANDS.items()):
+            say(f"{usage:26} {command.help}")
+        say("A question that begins with / needs a blank before it.")
+
+    def sources(self, _: str) -> None:
+        from localcrag.cli.render import Steps
+
+        answers = [turn for turn in self.conversation.turns if turn.role == "assistant"]
+        answer = remembered(answers[-1]) if answers else None
+        if answer is None or not answer.citations:
+            say("The last answer has no sources." if answers else "There is no answer yet.")
+        else:
+            Steps(trace=False).sources(answer)
+
+    def trace(self, _: str) -> None:
+        from localcrag.cli.render import Steps
+
+        if not self.events:
+            say("Nothing was asked yet since this chat began.")
+        steps = Steps(trace=True)
+        for event in self.events:
+            if not isinstance(event, (Delta, Finished)):
+                steps.show(event)
+
+    def web(self, word: str) -> None:
+        settings = self.base.settings
+        if word:
+            if word not in list(WebPolicy):
+                raise UsageError(f"/web takes {', '.join(WebPolicy)}", hint="for example: /web ask")
+            if word != WebPolicy.NEVER and not settings.web.url:
+                raise WebNotConfigured(
+                    "no SearXNG is configured", hint="set web.url (LOCALCRAG_WEB_URL), and begin again"
+                )
+            self.options = replace(self.options, web=WebPolicy(word))
+        if settings.offline:
+            say("web: never, since localcrag is offline")
+        else:
+            say(f"web: {self.options.web or settings.web.policy}")
+
+    def filter(self, expression: str) -> None:
+        if expression:
+            new = None if expression == OFF else expression
+            if new:
+                _tried(self.base, new)
+            self.options = replace(self.options, filter=new)
+            self.conversation.set_filter(new)
+        say(f"filter: {self.options.filter or OFF}")
+
+    def new(self, _: str) -> None:
+        count = self.conversation.forget()
+        self.events = []
+        say(f"Forgot {count} turns; the settings stay.")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    run: Callable[[Chat, str], None]
+    help: str
+    usage: str = ""
+
+
+def _quit(_: Chat, __: str) -> None:
+    raise EOFError
+
+
+COMMANDS: Mapping[str, Command] = {
+    "/help": Command(Chat.help, "what can be typed here"),
+    "/sources": Command(Chat.sources, "what the last answer rests on"),
+    "/trace": Command(Chat.trace, "every step of the last question, with the grades"),
+    "/web": Command(Chat.web, "may a question be sent to your SearXNG?", "never|ask|auto"),
+    "/filter": Command(Chat.filter, "only documents like this; kept with the thread", "EXPR|off"),
+    "/new": Command(Chat.new, "forget the turns so far, keep the settings"),
+    "/quit": Command(_quit, "end the chat, as Ctrl-D does"),
+}
+COMPLETIONS = {
+    **{name: command.help for name, command in COMMANDS.items()},
+    **{f"/web {policy}": "" for policy in WebPolicy},
+    f"/filter {OFF}": "all documents",
+}
+
+
+def say(text: str) -> None:
+    """A line on stderr."""
+    click.echo(click.style(text, dim=True), err=True)
+
+
+def _tried(base: KnowledgeBase, filter: str) -> None:
+    """Say so where no document passes the filter. Raises FilterError where it cannot be used."""
+    if not base.search("a document", k=1, filter=filter):
+        say("No document is like this now.")

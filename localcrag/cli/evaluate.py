@@ -1,0 +1,282 @@
+"""``localcrag eval`` and ``localcrag calibrate``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from localcrag.cli.common import (
+    State,
+    Words,
+    evaluator_option,
+    filter_option,
+    json_option,
+    kb_option,
+    model_option,
+    pass_state,
+    print_json,
+)
+from localcrag.errors import EvaluationError, UsageError
+from localcrag.settings import Settings, overlaid
+from localcrag.types import GraderKind, JsonValue, Mode, Policy
+
+if TYPE_CHECKING:
+    from localcrag.app import KnowledgeBase
+    from localcrag.evaluation.gold import Labelled
+    from localcrag.evaluation.questions import Broken, Question
+    from localcrag.evaluation.results import Comparison, Result
+    from localcrag.evaluation.run import Progress
+
+INTERRUPTED = 130
+SHOWN_BROKEN = 10
+file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE.jsonl")
+
+
+@click.command("eval")
+@file_argument
+@kb_option
+@filter_option
+@click.option("--policy", type=Words(Policy), help="Rule that turns grades into an action.")
+@click.option("--grader", type=Words(GraderKind), help="Who judges the passages.")
+@click.option("--mode", type=Words(Mode), help="Write answers, or quote the evidence verbatim.")
+@model_option
+@evaluator_option
+@click.option("--k", type=click.IntRange(1), help="Measure recall@K too; by default the passages graded.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask only the first N questions.")
+@click.option(
+    "--compare",
+    nargs=2,
+    type=click.Path(path_type=Path),
+    metavar="A.toml B.toml",
+    help="Measure two configurations, each on top of the settings, and their difference.",
+)
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it, as .png or .svg.")
+@json_option
+@pass_state
+def evaluate(
+    state: State,
+    file: Path,
+    kb: str | None,
+    filter_: str | None,
+    policy: Policy | None,
+    grader: GraderKind | None,
+    mode: Mode | None,
+    model: str | None,
+    evaluator: str | None,
+    k: int | None,
+    limit: int | None,
+    compare: tuple[Path, Path] | None,
+    plot: Path | None,
+    as_json: bool,
+) -> int:
+    """Measure localcrag on your own questions.
+
+    Each line of FILE.jsonl is an object: "question", and what is known of its answer: "answers"
+    (a list), "source" (path, name or title of the document), "page", "passage" (text that
+    answers), "answerable" (true or false). What the labels allow is measured, with 95 % bootstrap
+    intervals over the questions. The web is never asked. Ctrl-C shows what was measured so far.
+    """
+    if plot:
+        from localcrag.evaluation.plots import require_plots
+
+        require_plots(plot)
+    settings = state.settings.with_values("model", language=model, evaluator=evaluator)
+    settings = settings.with_values("loop", policy=policy, grader=grader, mode=mode)
+    job = _Job(kb, filter_, limit, k)
+    job.read(file)
+    found = _compared(job, settings, compare) if compare else job.run(settings, file.stem)
+    shown = found.results
+    if plot:
+        from localcrag.evaluation.plots import plot as draw
+
+        draw(shown, plot)
+    if as_json:
+        skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
+        print_json({"file": str(file), "skipped": skipped, **found.to_json()})
+    else:
+        from localcrag.cli import tables
+
+        tables.show(found)
+    return INTERRUPTED if any(result.partial for result in shown) else 0
+
+
+@dataclass
+class _Job:
+    """The questions of one command, to be asked under one configuration after the other."""
+
+    kb: str | None
+    filter: str | None
+    limit: int | None
+    k: int | None = None
+    questions: Sequence[Question] = ()
+    skipped: list[Broken] = field(default_factory=list)
+
+    def read(self, file: Path) -> None:
+        """Read the questions. Raises EvaluationError."""
+        from localcrag.evaluation.questions import read_questions
+
+        found = read_questions(file)
+        self.questions = found.questions
+        self._skip(found.broken)
+
+    def open(self, settings: Settings) -> KnowledgeBase:
+        from localcrag import app
+
+        return app.open(self.kb, settings=settings)
+
+    def cutoffs(self, settings: Settings) -> list[int]:
+        return sorted({1, 4, self.k or settings.loop.passages})
+
+    def run(self, settings: Settings, name: str) -> Result:
+        from localcrag.evaluation.results import result_of
+        from localcrag.evaluation.run import measure
+
+        base = self.open(settings)
+        with progress(name) as report:
+            run = measure(base, self.labelled(base), filter=self.filter, progress=report)
+        return result_of(name, base.name, run, self.cutoffs(settings))
+
+    def labelled(self, base: KnowledgeBase) -> Sequence[Labelled]:
+        """The questions to ask this knowledge base. Raises EvaluationError where none is left."""
+        from localcrag.evaluation.gold import label
+
+        labelled, unknown = label(self.questions, base.documents())
+        self._skip([broken for broken in unknown if broken not in self.skipped])
+        if not labelled:
+            raise EvaluationError(
+                f"{base.name} holds none of the documents that the questions name",
+                hint="localcrag kb show lists what it holds: ingest the documents, or name them as listed",
+            )
+        return labelled[: self.limit]
+
+    def _skip(self, broken: Sequence[Broken]) -> None:
+        """Keep what is skipped, and name it on stderr."""
+        self.skipped += broken
+        for item in broken[:SHOWN_BROKEN]:
+            click.echo(f"skipped line {item.line}: {item.reason}", err=True)
+        if (rest := len(broken) - SHOWN_BROKEN) > 0:
+            click.echo(f"… and {rest} more; --json lists all", err=True)
+
+
+def _compared(job: _Job, settings: Settings, files: tuple[Path, Path]) -> Result | Comparison:
+    """Both configurations, the first wholly before the second: neither profits from what the other read.
+
+    Where the second was not begun when the run was interrupted, the first alone.
+    """
+    from localcrag.evaluation.results import comparison_of
+
+    chosen = [overlaid(settings, path) for path in files]
+    names = [path.stem for path in files] if files[0].stem != files[1].stem else [str(p) for p in files]
+    for configuration in chosen:  # what is wrong with either is said before much time is spent on one
+        base = job.open(configuration)
+        base.models.check()
+        job.labelled(base)
+    first = job.run(chosen[0], names[0])
+    if first.partial:
+        return first
+    try:
+        second = job.run(chosen[1], names[1])
+    except KeyboardInterrupt:
+        return replace(first, partial=True)
+    return comparison_of(first, second, job.cutoffs(settings))
+
+
+@contextmanager
+def progress(name: str) -> Iterator[Progress]:
+    """A bar over the questions on stderr; nothing on a pipe."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from localcrag.cli.render import stderr_console
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=stderr_console(), transient=True, disable=not sys.stderr.isatty())
+    with bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.jsonl", required=False)
+@kb_option
+@filter_option
+@click.option("--grader", type=Words(GraderKind), help="Whose grades to fit; by default the one in use.")
+@model_option
+@evaluator_option
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Use only the first N questions.")
+@click.option(
+    "--write/--dry-run",
+    default=None,
+    help="Store what was fitted whatever it is worth, or never; by default where it is better.",
+)
+@click.option("--forget", is_flag=True, help="Remove what was fitted for the models in use.")
+@json_option
+@pass_state
+def calibrate(
+    state: State,
+    file: Path | None,
+    kb: str | None,
+    filter_: str | None,
+    grader: GraderKind | None,
+    model: str | None,
+    evaluator: str | None,
+    limit: int | None,
+    write: bool | None,
+    forget: bool,
+    as_json: bool,
+) -> int:
+    """Fit the grades and the thresholds to your own questions.
+
+    FILE.jsonl is as for `localcrag eval`; a question needs a "source" or a "passage", or
+    "answerable" false. What is printed of the quality comes from folds that never saw the same
+    question. It is stored for exactly these model files, and used from then on.
+    """
+    settings = state.settings.with_values("model", language=model, evaluator=evaluator)
+    settings = settings.with_values("loop", grader=grader, parts=False)
+    job = _Job(kb, filter_, limit)
+    if forget:
+        return _forget(job.open(settings))
+    if file is None:
+        raise UsageError("which questions?", hint="localcrag calibrate FILE.jsonl, or --forget")
+    from localcrag.evaluation.calibrate import calibrate as fit
+
+    job.read(file)
+    base = job.open(settings)
+    labelled = job.labelled(base)
+    with progress("grading") as report:
+        outcomes = fit(base, labelled, filter=filter_, progress=report)
+    keep = all(outcome.fitted.better for outcome in outcomes) if write is None else write
+    if keep:
+        base.models.keep([outcome.calibration for outcome in outcomes])
+    if as_json:
+        skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
+        print_json({"skipped": skipped, "stored": keep, "fitted": [o.to_json() for o in outcomes]})
+    else:
+        from localcrag.cli.tables import show_calibration
+
+        show_calibration(outcomes)
+        click.echo(_verdict(keep, write), err=True)
+    return 0
+
+
+def _verdict(kept: bool, write: bool | None) -> str:
+    """What became of a calibration."""
+    if kept:
+        return "Stored; `localcrag calibrate --forget` removes it."
+    if write is None:
+        return "Not stored: the grades in use are as good. `--write` stores it all the same."
+    return "Nothing was stored."
+
+
+def _forget(base: KnowledgeBase) -> int:
+    removed = base.models.forget()
+    for entry in removed:
+        click.echo(f"Forgot {entry.judge}, fitted on {entry.questions} questions on {entry.made}.", err=True)
+    if not removed:
+        click.echo("Nothing was fitted for these models.", err=True)
+    return 0

@@ -1,0 +1,191 @@
+"""How an evaluation and a calibration look on a terminal: tables on stdout."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from localcrag.evaluation.measures import Confusion, Group
+from localcrag.evaluation.results import Comparison, Result
+from localcrag.evaluation.statistics import Interval
+from localcrag.types import Status
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from localcrag.evaluation.calibrate import Outcome
+    from localcrag.llm.calibrations import Calibration
+
+COSTS = (Group.TOKENS, Group.SECONDS)
+MARK = "≠"
+"""Beside a difference whose interval does not hold zero."""
+
+
+def show(found: Result | Comparison) -> None:
+    """The measures, and under them what became of the questions."""
+    console = _console()
+    if isinstance(found, Comparison):
+        console.print(_compared(found))
+        console.print(f"{MARK} the 95 % interval of the difference does not hold 0", style="dim")
+    else:
+        console.print(_measured(found))
+        console.print(_costs(found))
+    for result in found.results:
+        _below(console, result)
+
+
+def show_calibration(outcomes: Sequence[Outcome]) -> None:
+    """What was fitted, and what it is worth beside the grades in use."""
+    console = _console()
+    for outcome in outcomes:
+        fitted, made = outcome.fitted, outcome.calibration
+        title = f"{made.judge}, {made.questions} questions, {made.passages} graded passages"
+        table = _table(title, "in use", "fitted")
+        rows = (
+            ("calibration error", fitted.before.calibration_error, fitted.after.calibration_error),
+            ("log loss", fitted.before.log_loss, fitted.after.log_loss),
+            ("AUC", fitted.before.auc, fitted.after.auc),
+            (
+                "right, of those at or above upper",
+                fitted.before.precision_above,
+                fitted.after.precision_above,
+            ),
+            ("below lower, of those right", fitted.before.missed_below, fitted.after.missed_below),
+        )
+        for name, before, after in rows:
+            table.add_row(name, _number(before, False), _number(after, False))
+        table.add_row("passages at or above upper", str(fitted.before.above), str(fitted.after.above))
+        console.print(table)
+        bounds = f"upper {made.thresholds.upper:.3f}, lower {made.thresholds.lower:.3f}"
+        console.print(f"{_formula(made)}; {bounds}", style="dim")
+
+
+def _formula(made: Calibration) -> str:
+    """What was fitted, as a user may write it down."""
+    if made.weights:
+        evaluator, model, similarity, bias = made.weights
+        return (
+            f"log-odds = {evaluator:.3f} × evaluator's + {model:.3f} × model's "
+            f"+ {similarity:.3f} × cosine {bias:+.3f}"
+        )
+    return f"log-odds / {made.scale.temperature:.3f} {made.scale.bias:+.3f}"
+
+
+def _measured(result: Result) -> Table:
+    table = _table(f"{_title(result)}, {len(result.observations)} questions", "", "95 % interval", "n")
+    shown = [figure for figure in result.figures if figure.group not in COSTS]
+    for group, rows in groupby(shown, key=lambda figure: figure.group):
+        table.add_section()
+        table.add_row(f"[bold]{group}")
+        for figure in rows:
+            bounds = figure.interval
+            table.add_row(
+                f"  {figure.name}", _number(bounds.value, False), _bounds(bounds, False), str(figure.n)
+            )
+    return table
+
+
+def _costs(result: Result) -> Table:
+    """Tokens and seconds, a line each: the mean and two quantiles side by side."""
+    table = _table(f"{result.name}: costs", "mean", "p50", "p95")
+    for group in COSTS:
+        table.add_section()
+        table.add_row(f"[bold]{group}")
+        costs = [figure for figure in result.figures if figure.group is group]
+        for name, rows in groupby(costs, key=lambda figure: figure.name.rpartition(", ")[0]):
+            table.add_row(f"  {name}", *(_number(row.interval.value, _is_whole(group)) for row in rows))
+    return table
+
+
+def _compared(comparison: Comparison) -> Table:
+    first, second = comparison.first, comparison.second
+    title = f"{_title(first)} against {_title(second)}, {comparison.questions} questions of both"
+    table = _table(title, first.name, second.name, "difference", "95 % interval", "")
+    for group, rows in groupby(comparison.measures, key=lambda measure: measure.first.group):
+        table.add_section()
+        table.add_row(f"[bold]{group}")
+        for row in rows:
+            whole = _is_whole(group)
+            table.add_row(
+                f"  {row.first.name}",
+                _number(row.first.interval.value, whole),
+                _number(row.second.interval.value, whole),
+                _number(row.difference.value, whole, sign="+"),
+                _bounds(row.difference, whole, sign="+"),
+                MARK if row.difference.excludes_zero else "",
+            )
+    return table
+
+
+def _below(console: Console, result: Result) -> None:
+    """Statuses, the confusion of the action, what failed, and whether the run was whole."""
+    statuses = _table(f"{result.name}: statuses", *Status)
+    for kind, row in result.statuses.items():
+        statuses.add_row(kind, *(str(row[status]) for status in Status))
+    console.print(statuses)
+    if any(_cells(result.confusion)):
+        console.print(_confusion(result.name, result.confusion))
+    degraded = sum(bool(o.answer.degraded) for o in result.observations)
+    if degraded:
+        console.print(f"{result.name}: {degraded} answers were degraded (--json says how)", style="yellow")
+    for broken in result.failed:
+        console.print(f"{result.name}: line {broken.line} failed: {broken.reason}", style="red", markup=False)
+    if result.partial:
+        console.print(f"{result.name}: interrupted, this is a part of the questions", style="yellow")
+
+
+def _confusion(name: str, counted: Confusion) -> Table:
+    table = _table(f"{name}: should it have been corrected?", "corrected", "not corrected")
+    cells = _cells(counted)
+    table.add_row("needed (nothing right among the first)", *map(str, cells[:2]))
+    table.add_row("not needed", *map(str, cells[2:]))
+    return table
+
+
+def _cells(counted: Confusion) -> Sequence[int]:
+    return (
+        counted.needed_made,
+        counted.needed_not_made,
+        counted.unneeded_made,
+        counted.unneeded_not_made,
+    )
+
+
+def _title(result: Result) -> str:
+    return f"{result.name} (partial)" if result.partial else result.name
+
+
+def _is_whole(group: Group) -> bool:
+    """Whether the figures of a group are large numbers, to be read without decimals."""
+    return group is Group.TOKENS
+
+
+def _number(value: float, whole: bool, sign: str = "") -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:{sign},.0f}" if whole else f"{value:{sign}.3f}"
+
+
+def _bounds(interval: Interval, whole: bool, sign: str = "") -> str:
+    if math.isnan(interval.low):
+        return ""
+    return f"{_number(interval.low, whole, sign)} … {_number(interval.high, whole, sign)}"
+
+
+def _table(title: str, *columns: str) -> Table:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", show_edge=False, title_style="bold")
+    table.add_column("")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)

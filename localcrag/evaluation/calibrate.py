@@ -1,0 +1,196 @@
+"""Fitting the grader in use to a user's own questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+
+import numpy as np
+
+from localcrag.app import UNCALIBRATED, AskOptions, KnowledgeBase
+from localcrag.crag.grade import RUBRIC_BOUNDS
+from localcrag.errors import EvaluationError, UsageError
+from localcrag.evaluation.fitting import Fitted, Material, fitted
+from localcrag.evaluation.gold import Labelled
+from localcrag.evaluation.observe import Judgement, judge
+from localcrag.evaluation.run import Progress
+from localcrag.llm.calibrations import Calibration, fingerprint
+from localcrag.odds import Scale, log_odds
+from localcrag.types import GraderKind, JsonValue, Thresholds, WebPolicy
+
+FINE = 1e-12
+"""How near to 0 and 1 a probability may come before its log-odds are cut off."""
+NEEDED: Mapping[GraderKind, Sequence[GraderKind]] = {
+    GraderKind.YESNO: (GraderKind.YESNO,),
+    GraderKind.RUBRIC: (GraderKind.RUBRIC,),
+    GraderKind.EVALUATOR: (GraderKind.EVALUATOR,),
+    GraderKind.CASCADE: (GraderKind.EVALUATOR,),
+    GraderKind.FUSED: (GraderKind.EVALUATOR, GraderKind.YESNO),
+}
+"""Whose single judgements are needed to fit each grader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A calibration, not stored yet, with what it is worth."""
+
+    calibration: Calibration
+    fitted: Fitted
+
+    def to_json(self) -> dict[str, JsonValue]:
+        table = asdict(self.calibration)
+        return {
+            **table.pop("scale"),
+            **table.pop("thresholds"),
+            **table,
+            "before": _plain(asdict(self.fitted.before)),
+            "after": _plain(asdict(self.fitted.after)),
+            "better": self.fitted.better,
+        }
+
+
+def calibrate(
+    kb: KnowledgeBase, questions: Sequence[Labelled], *, filter: str | None, progress: Progress
+) -> list[Outcome]:
+    """What fits the grader in use to these questions; nothing is stored.
+
+    Each question is searched and graded, and no answer is made. Raises EvaluationError where there
+    is too little to fit, and what ``KnowledgeBase.stream`` raises.
+    """
+    kind = kb.grader
+    if kind is GraderKind.CASCADE or kind is GraderKind.FUSED:
+        _require_evaluator(kb, kind)
+    labelled = [question for question in questions if question.gold is not None]
+    judges = NEEDED[kind]
+    total = len(labelled) * len(judges)
+    seen: dict[GraderKind, list[Sequence[Judgement]]] = {}
+    for number, each in enumerate(judges):
+        seen[each] = _judged(kb, labelled, each, filter, _Offset(progress, number * len(labelled), total))
+    if kind is GraderKind.FUSED:
+        alone = _single(kb, GraderKind.EVALUATOR, seen[GraderKind.EVALUATOR])
+        return [alone, _fusion(kb, alone.calibration, seen)]
+    return [_single(kb, judges[0], seen[judges[0]])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Offset:
+    """Progress through one of several rounds."""
+
+    progress: Progress
+    before: int
+    total: int
+
+    def __call__(self, done: int, _count: int) -> None:
+        self.progress(self.before + done, self.total)
+
+
+def _judged(
+    kb: KnowledgeBase, questions: Sequence[Labelled], kind: GraderKind, filter: str | None, progress: Progress
+) -> list[Sequence[Judgement]]:
+    """Each question's first grades by one judge."""
+    options = AskOptions(filter=filter, grader=kind, web=WebPolicy.NEVER)
+    found: list[Sequence[Judgement]] = []
+    for number, asked in enumerate(questions):
+        progress(number, len(questions))
+        found.append(judge(kb.stream(asked.question.text, options), asked))
+    progress(len(questions), len(questions))
+    return found
+
+
+def _single(kb: KnowledgeBase, kind: GraderKind, seen: Sequence[Sequence[Judgement]]) -> Outcome:
+    """The scale and the thresholds of one judge."""
+    rows = [
+        (j.confidence, j.right, n) for n, each in enumerate(seen) for j in each if j.confidence is not None
+    ]
+    _require(rows)
+    p, right, question = (np.array(column) for column in zip(*rows, strict=True))
+    odds = np.array([[log_odds(value, FINE)] for value in p])
+    scale, thresholds = _in_use(kb, kind)
+    found = fitted(Material(odds, right.astype(float), question, p, thresholds))
+    fitted_scale = scale.then(float(found.fit.weights[0]), found.fit.bias)
+    return _outcome(kb, kind, fitted_scale, found)
+
+
+def _fusion(
+    kb: KnowledgeBase, evaluator: Calibration, seen: Mapping[GraderKind, Sequence[Sequence[Judgement]]]
+) -> Outcome:
+    """The fusion over the evaluator on its new scale, the language model as it is, and the similarity."""
+    used = _in_use(kb, GraderKind.EVALUATOR)[0]
+    asked = _in_use(kb, GraderKind.YESNO)[0]
+    rows: list[tuple[float, float, float, float, bool, int]] = []
+    known = kb.models.fusion
+    for number, (judged, said) in enumerate(
+        zip(seen[GraderKind.EVALUATOR], seen[GraderKind.YESNO], strict=True)
+    ):
+        words = {j.passage: j.confidence for j in said}
+        for each in judged:
+            word = words.get(each.passage)
+            if each.confidence is None or word is None:
+                continue
+            similarity = each.similarity or 0.0
+            p = known[0](each.confidence, _raw(word, asked), similarity) if known else each.confidence
+            on_scale = evaluator.scale.of(_number(each.confidence, used))
+            rows.append((log_odds(on_scale), log_odds(_raw(word, asked)), similarity, p, each.right, number))
+    _require(rows)
+    columns = [np.array(column, float) for column in zip(*rows, strict=True)]
+    question = columns[5].astype(np.intp)
+    inputs = np.stack(columns[:3], axis=1)
+    thresholds = known[1] if known else _in_use(kb, GraderKind.EVALUATOR)[1]
+    found = fitted(Material(inputs, columns[4], question, columns[3], thresholds))
+    weights = (*map(float, found.fit.weights), found.fit.bias)
+    return _outcome(kb, GraderKind.FUSED, evaluator.scale, found, weights)
+
+
+def _number(p: float, scale: Scale) -> float:
+    """The judge's own number behind a probability."""
+    return (log_odds(p, FINE) - scale.bias) * scale.temperature
+
+
+def _raw(p: float, scale: Scale) -> float:
+    """The probability before a scale was put on it."""
+    return Scale().of(_number(p, scale))
+
+
+def _in_use(kb: KnowledgeBase, kind: GraderKind) -> tuple[Scale, Thresholds]:
+    """The scale and thresholds that a judge's confidences have now."""
+    if kind is GraderKind.EVALUATOR:
+        evaluator = kb.models.evaluator
+        assert evaluator is not None
+        return evaluator.scale, evaluator.thresholds
+    if known := kb.models.calibration(kind):
+        return known.scale, known.thresholds
+    return Scale(), RUBRIC_BOUNDS if kind is GraderKind.RUBRIC else UNCALIBRATED
+
+
+def _outcome(
+    kb: KnowledgeBase, kind: GraderKind, scale: Scale, found: Fitted, weights: tuple[float, ...] = ()
+) -> Outcome:
+    calibration = Calibration(
+        judge=kind,
+        models=tuple(map(fingerprint, kb.models.files(kind))),
+        scale=scale,
+        thresholds=found.fit.thresholds,
+        questions=found.questions,
+        passages=found.passages,
+        made=date.today().isoformat(),
+        weights=weights,
+    )
+    return Outcome(calibration, found)
+
+
+def _require_evaluator(kb: KnowledgeBase, kind: GraderKind) -> None:
+    if kb.models.evaluator is None:
+        raise UsageError(f"grader {kind} needs an evaluator", hint="name one with --evaluator")
+
+
+def _require(rows: Sequence[object]) -> None:
+    if not rows:
+        raise EvaluationError(
+            "no passage was graded for a labelled question",
+            hint="label questions with a source or a passage, or answerable false",
+        )
+
+
+def _plain(figures: Mapping[str, float]) -> dict[str, JsonValue]:
+    return {name: None if value != value else round(value, 6) for name, value in figures.items()}

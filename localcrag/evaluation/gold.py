@@ -1,0 +1,119 @@
+"""What a right hit is for a question: labels resolved against the documents of a knowledge base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from localcrag.evaluation.questions import Broken, Question
+from localcrag.evaluation.text import Words, normalised, overlap
+from localcrag.types import Citation, Indexed, Passage
+
+Names = Mapping[str, frozenset[str]]
+"""Everything that documents may be called, in lower case → their sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What answers a question, in items: its passages where they are known, else its documents.
+
+    A hit is right where it is of one of the ``sources`` (any, where there are none), on the page,
+    and overlaps one of the ``passages``. With no passages, every passage of the sources counts.
+    One of the ``sources`` is a set: a file name may mean several documents.
+    """
+
+    sources: tuple[frozenset[str], ...] = ()
+    passages: tuple[Words, ...] = ()
+    page: int | None = None
+
+    @property
+    def items(self) -> int:
+        return len(self.passages) or len(self.sources)
+
+    def found(self, passage: Passage) -> frozenset[int]:
+        """The numbers of the items that this passage is, or is part of."""
+        if self.page is not None and passage.page != self.page:
+            return frozenset()
+        return self._items(passage.source, passage.text)
+
+    def cited(self, citation: Citation) -> bool:
+        """Whether a citation points at what answers."""
+        if self.page is not None and citation.page != self.page:
+            return False
+        return bool(self._items(citation.source, citation.quote))
+
+    def ranks(self, lists: Iterable[Sequence[Passage]]) -> tuple[int | None, ...]:
+        """For each item the best rank, from 1, at which one of the lists has it; None where none has."""
+        best: dict[int, int] = {}
+        for passages in lists:
+            for rank, passage in enumerate(passages, 1):
+                for item in self.found(passage):
+                    best[item] = min(rank, best.get(item, rank))
+        return tuple(best.get(item) for item in range(self.items))
+
+    def _items(self, source: str, text: str) -> frozenset[int]:
+        if not self.passages:
+            return frozenset(number for number, named in enumerate(self.sources) if source in named)
+        if self.sources and not any(source in named for named in self.sources):
+            return frozenset()
+        words = normalised(text)
+        return frozenset(n for n, passage in enumerate(self.passages) if overlap(passage, words))
+
+
+NOTHING = Gold()
+"""The gold of a question that the documents do not answer: no hit is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A question with its gold; None where its labels do not tell right hits from wrong ones."""
+
+    question: Question
+    gold: Gold | None
+
+
+def label(questions: Sequence[Question], documents: Sequence[Indexed]) -> tuple[list[Labelled], list[Broken]]:
+    """The questions with their gold, and those that name a document which is not held."""
+    names = _names(documents)
+    labelled: list[Labelled] = []
+    unknown: list[Broken] = []
+    for question in questions:
+        missing = [name for name in question.sources if not _resolved(name, names)]
+        if missing:
+            unknown.append(Broken(question.line, f"the knowledge base has no document {missing[0]!r}"))
+        else:
+            labelled.append(Labelled(question, _gold(question, names)))
+    return labelled, unknown
+
+
+def _gold(question: Question, names: Names) -> Gold | None:
+    if question.answerable is False:
+        return NOTHING
+    if not question.sources and not question.passages:
+        return None
+    sources = dict.fromkeys(_resolved(name, names) for name in question.sources)
+    return Gold(tuple(sources), tuple(normalised(passage) for passage in question.passages), question.page)
+
+
+def _names(documents: Sequence[Indexed]) -> Names:
+    """The sources by everything they may be called: source, file name, name without ending, title."""
+    called: dict[str, set[str]] = {}
+    for document in documents:
+        path = PurePath(document.source)
+        for name in (document.source, path.name, path.stem, document.title):
+            if name:
+                called.setdefault(name.casefold(), set()).add(document.source)
+    return {name: frozenset(sources) for name, sources in called.items()}
+
+
+def _resolved(name: str, names: Names) -> frozenset[str]:
+    """The sources that a label means: by path, else by the end of a path, a file name or a title."""
+    absolute = str(Path(name).expanduser().absolute()).casefold()
+    for key in (name.casefold(), absolute):
+        if key in names:
+            return names[key]
+    if "/" in name:
+        end = "/" + name.casefold().removeprefix("./").lstrip("/")
+        return frozenset(source for key, held in names.items() if key.endswith(end) for source in held)
+    return frozenset()

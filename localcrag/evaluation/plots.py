@@ -1,0 +1,152 @@
+"""What was measured, as one picture: PNG or SVG by the ending of the file. Needs the extra ``plots``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from localcrag.errors import EvaluationError, UsageError
+from localcrag.evaluation.measures import pairs_of, recall
+from localcrag.evaluation.observe import Ranks
+from localcrag.evaluation.results import Result
+from localcrag.evaluation.statistics import BINS, Pairs, bins
+from localcrag.types import Status
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ENDINGS = (".png", ".svg")
+COLOURS = ("#1b6ca8", "#d1603d")
+SHADES = {
+    Status.ANSWERED: "#2a9d6f",
+    Status.UNSURE: "#e3b23c",
+    Status.NOT_FOUND: "#9aa0a6",
+    Status.TRUNCATED: "#b03a5b",
+}
+
+
+def require_plots(path: Path) -> None:
+    """Raises UsageError for another ending, EvaluationError where matplotlib or the folder is missing."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(f"--plot {path}: the ending must be .png or .svg")
+    if not path.absolute().parent.is_dir():
+        raise EvaluationError(f"there is no folder {path.absolute().parent} for the plot")
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise EvaluationError(
+            f"plots need matplotlib: {error}", hint="install it: pip install 'localcrag[plots]'"
+        ) from error
+
+
+def plot(results: Sequence[Result], path: Path) -> None:
+    """Draw one configuration, or two in each other's company. Raises EvaluationError, UsageError."""
+    require_plots(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 8.5), layout="constrained")
+    panels = figure.subplots(2, 2).flat
+    for draw, axes in zip((_reliability, _trade, _statuses, _recall), panels, strict=True):
+        draw(axes, results)
+        axes.spines[["top", "right"]].set_visible(False)
+    try:
+        figure.savefig(path, dpi=144)
+    except OSError as error:
+        raise EvaluationError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _reliability(axes: Axes, results: Sequence[Result]) -> None:
+    """Of the passages graded about P, what share was right; the size of a point is how many they were."""
+    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", linewidth=1)
+    for result, colour in zip(results, COLOURS, strict=False):
+        pairs = pairs_of(result.observations)
+        member = bins(pairs.p)
+        full = [b for b in range(BINS) if (member == b).any()]
+        shares = [(member == b).mean() for b in full]
+        axes.scatter(
+            [pairs.p[member == b].mean() for b in full],
+            [pairs.right[member == b].mean() for b in full],
+            s=[30 + 400 * share for share in shares],
+            color=colour,
+            alpha=0.7,
+            label=result.name,
+        )
+    _finish(
+        axes, "Are the grades to be believed?", "P(the passage helps), as graded", "share that does", results
+    )
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+
+
+def _trade(axes: Axes, results: Sequence[Result]) -> None:
+    """Precision and recall of "relevant from P on", over P."""
+    for result, colour in zip(results, COLOURS, strict=False):
+        threshold, precision, found = precision_recall(pairs_of(result.observations))
+        prefix = f"{result.name}: " if len(results) > 1 else ""
+        axes.plot(threshold, precision, color=colour, label=f"{prefix}precision")
+        axes.plot(threshold, found, color=colour, linestyle=":", label=f"{prefix}recall")
+    _finish(axes, "Where to put the threshold", "threshold on P", "precision, recall", results)
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    axes.legend(frameon=False)
+
+
+def precision_recall(pairs: Pairs) -> tuple[list[float], list[float], list[float]]:
+    """(thresholds, precision, recall) at every P that occurs, ascending."""
+    order = np.argsort(-pairs.p, kind="stable")
+    p, right = pairs.p[order], pairs.right[order]
+    last = np.flatnonzero(np.append(p[1:] != p[:-1], True)) if len(p) else np.array([], int)
+    above = np.cumsum(right)[last]
+    total = max(right.sum(), 1)
+    columns = (p[last], above / (last + 1), above / total)
+    threshold, precision, found = ([float(v) for v in column[::-1]] for column in columns)
+    return threshold, precision, found
+
+
+def _statuses(axes: Axes, results: Sequence[Result]) -> None:
+    """How the answers stand, by whether the documents hold an answer."""
+    rows = [(result, kind) for result in results for kind in result.statuses]
+    names = [f"{kind}\n{result.name}" if len(results) > 1 else kind for result, kind in rows]
+    left = np.zeros(len(rows))
+    for status, colour in SHADES.items():
+        counts = np.array([result.statuses[kind][status] for result, kind in rows], float)
+        totals = np.array([sum(result.statuses[kind].values()) for result, kind in rows], float)
+        bars = axes.barh(names, counts / totals, left=left, color=colour, label=str(status))
+        axes.bar_label(bars, [f"{c:.0f}" if c else "" for c in counts], label_type="center")
+        left += counts / totals
+    axes.invert_yaxis()
+    _finish(axes, "How the answers stand", "share of the questions", "", ())
+    axes.legend(frameon=False, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+
+
+def _recall(axes: Axes, results: Sequence[Result]) -> None:
+    """The share of what was looked for among the first k hits."""
+    for result, colour in zip(results, COLOURS, strict=False):
+        prefix = f"{result.name}: " if len(results) > 1 else ""
+        stages = (
+            ("search", "--", [o.searched for o in result.observations if o.searched]),
+            ("reranked", "-", [o.reranked for o in result.observations if o.reranked]),
+        )
+        for stage, style, ranks in stages:
+            if ranks:
+                deepest = max((rank for each in ranks for rank in each if rank), default=1)
+                curve = recall_curve(ranks, deepest)
+                axes.plot(range(1, deepest + 1), curve, style, color=colour, label=f"{prefix}{stage}")
+    _finish(axes, "How soon the right passage comes", "k", "recall@k", results)
+    axes.set(ylim=(-0.03, 1.03))
+    if axes.lines:
+        axes.legend(frameon=False, loc="lower right")
+
+
+def recall_curve(ranks: Sequence[Ranks], deepest: int) -> list[float]:
+    """Recall@k for k = 1 to ``deepest``."""
+    return [sum(recall(each, k) for each in ranks) / len(ranks) for k in range(1, deepest + 1)]
+
+
+def _finish(axes: Axes, title: str, x: str, y: str, named: Sequence[Result]) -> None:
+    axes.set_title(title, loc="left")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if len(named) > 1:
+        axes.legend(frameon=False)

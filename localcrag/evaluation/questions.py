@@ -1,0 +1,146 @@
+"""Question sets: JSON lines with a question and what is known of its answer.
+
+A line is ``{"question": …}`` with any of ``answers`` (accepted answers), ``source`` (path, name or
+title of the document that answers, or a list), ``page`` (its number), ``passage`` (text that
+answers, or a list) and ``answerable``. Other fields are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from localcrag.crag.loop import checked
+from localcrag.errors import EvaluationError, UsageError
+from localcrag.types import JsonValue
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with its labels; ``line`` counts from 1.
+
+    ``answerable`` is None where the line says nothing about it.
+    """
+
+    line: int
+    text: str
+    answers: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    passages: tuple[str, ...] = ()
+    page: int | None = None
+    answerable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A line that cannot be used, and why."""
+
+    line: int
+    reason: str
+
+    def to_json(self) -> dict[str, JsonValue]:
+        return {"line": self.line, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """What a file holds: its questions in order, and the lines that are none."""
+
+    questions: tuple[Question, ...]
+    broken: tuple[Broken, ...] = ()
+
+
+def read_questions(path: Path) -> QuestionSet:
+    """The questions of a file; broken lines are kept with their reason.
+
+    Raises EvaluationError where the file cannot be read or holds no question at all.
+    """
+    questions: list[Question] = []
+    broken: list[Broken] = []
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    questions.append(_question(number, line))
+                except _LineError as error:
+                    broken.append(Broken(number, str(error)))
+    except OSError as error:
+        raise EvaluationError(f"cannot read {path}: {error.strerror or error}", hint=FORM) from error
+    if not questions:
+        first = f"; line {broken[0].line}: {broken[0].reason}" if broken else ""
+        raise EvaluationError(f"{path} holds no question{first}", hint=FORM)
+    return QuestionSet(tuple(questions), tuple(broken))
+
+
+FORM = 'a line looks like {"question": "…", "answers": ["…"], "source": "leaflet.pdf", "answerable": true}'
+
+
+class _LineError(Exception):
+    """Why a line is no question."""
+
+
+def _question(number: int, line: bytes) -> Question:
+    record = _object(line)
+    answers, sources = _texts(record, "answers"), _texts(record, "source")
+    passages = _texts(record, "passage")
+    page = _typed(record, "page", int, "a whole number")
+    said = _typed(record, "answerable", bool, "true or false")
+    if said is False and answers:
+        raise _LineError("it has answers and says that it is not answerable")
+    labelled = bool(answers or sources or passages)
+    return Question(
+        line=number,
+        text=_text(record),
+        answers=answers,
+        sources=sources,
+        passages=passages,
+        page=page,
+        answerable=said if said is not None else (True if labelled else None),
+    )
+
+
+def _object(line: bytes) -> Mapping[str, object]:
+    try:
+        record = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise _LineError("it is not UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise _LineError(f"it is not JSON ({error})") from error
+    if not isinstance(record, dict):
+        raise _LineError("it is not a JSON object")
+    return record
+
+
+def _text(record: Mapping[str, object]) -> str:
+    question = record.get("question")
+    if not isinstance(question, str):
+        raise _LineError('it has no text "question"')
+    try:
+        return checked(question)
+    except UsageError as error:
+        raise _LineError(str(error)) from error
+
+
+def _texts(record: Mapping[str, object], key: str) -> tuple[str, ...]:
+    """One text, or a list of them; null counts as missing."""
+    value = record.get(key)
+    items = [] if value is None else value if isinstance(value, list) else [value]
+    if not all(isinstance(item, str) and item.strip() for item in items):
+        raise _LineError(f'"{key}" must be a text or a list of texts, none of them empty')
+    return tuple(str(item) for item in items)
+
+
+def _typed(record: Mapping[str, object], key: str, kind: type[T], words: str) -> T | None:
+    value = record.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise _LineError(f'"{key}" must be {words}')
+    return value

@@ -1,0 +1,126 @@
+"""What an evaluation found, as values and as the JSON that ``eval --json`` prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from localcrag.evaluation.measures import (
+    Compared,
+    Confusion,
+    Figure,
+    compared,
+    confusion,
+    figures,
+    statuses,
+)
+from localcrag.evaluation.observe import Observation
+from localcrag.evaluation.questions import Broken
+from localcrag.evaluation.run import Run
+from localcrag.evaluation.statistics import Interval
+from localcrag.types import JsonValue, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One configuration, measured; ``name`` is what it is called in tables."""
+
+    name: str
+    kb: str
+    observations: Sequence[Observation]
+    figures: Sequence[Figure]
+    confusion: Confusion
+    statuses: dict[str, dict[Status, int]]
+    failed: Sequence[Broken]
+    partial: bool
+
+    @property
+    def results(self) -> Sequence[Result]:
+        return (self,)
+
+    def to_json(self) -> dict[str, JsonValue]:
+        return {
+            "name": self.name,
+            "kb": self.kb,
+            "questions": len(self.observations),
+            "partial": self.partial,
+            "failed": [broken.to_json() for broken in self.failed],
+            "measures": [_figure_json(figure) for figure in self.figures],
+            "confusion": asdict(self.confusion),
+            "statuses": {kind: {str(s): n for s, n in row.items()} for kind, row in self.statuses.items()},
+            "asked": [observation.to_json() for observation in self.observations],
+        }
+
+
+def result_of(name: str, kb: str, run: Run, cutoffs: Sequence[int]) -> Result:
+    """The figures of one run, which must have an observation."""
+    seen = run.observations
+    return Result(
+        name, kb, seen, figures(seen, cutoffs), confusion(seen), statuses(seen), run.failed, run.partial
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two configurations, and every measure of both on the ``questions`` that both finished."""
+
+    first: Result
+    second: Result
+    measures: Sequence[Compared]
+    questions: int
+
+    @property
+    def results(self) -> Sequence[Result]:
+        return (self.first, self.second)
+
+    def to_json(self) -> dict[str, JsonValue]:
+        return {
+            "a": self.first.to_json(),
+            "b": self.second.to_json(),
+            "paired": self.questions,
+            "differences": [_compared_json(measure) for measure in self.measures],
+        }
+
+
+def comparison_of(first: Result, second: Result, cutoffs: Sequence[int]) -> Comparison:
+    """The two, paired by question."""
+    others = {o.question.line: o for o in second.observations}
+    left = [o for o in first.observations if o.question.line in others]
+    right = [others[o.question.line] for o in left]
+    return Comparison(first, second, compared(left, right, cutoffs), len(left))
+
+
+def _figure_json(figure: Figure) -> dict[str, JsonValue]:
+    return {
+        "group": figure.group,
+        "name": figure.name,
+        **_interval_json(figure.interval),
+        "n": figure.n,
+    }
+
+
+def _compared_json(measure: Compared) -> dict[str, JsonValue]:
+    return {
+        "group": measure.first.group,
+        "name": measure.first.name,
+        "a": _number(measure.first.interval.value),
+        "b": _number(measure.second.interval.value),
+        "difference": _number(measure.difference.value),
+        "low": _number(measure.difference.low),
+        "high": _number(measure.difference.high),
+        "differs": measure.difference.excludes_zero,
+    }
+
+
+def _interval_json(interval: Interval) -> dict[str, JsonValue]:
+    return {
+        "value": _number(interval.value),
+        "low": _number(interval.low),
+        "high": _number(interval.high),
+    }
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN."""
+    return None if math.isnan(value) else round(value, 6)

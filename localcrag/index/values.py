@@ -1,0 +1,72 @@
+"""How the rows of LanceDB's tables become values; :mod:`localcrag.index.tables` has the other way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localcrag.index.tables import PASSAGE
+from localcrag.types import NO_META, Document, Indexed, Meta, Page, Passage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from localcrag.index.tables import Vectors
+
+
+def passages_of(rows: pa.Table) -> list[Passage]:
+    return [
+        Passage(
+            id=row["id"],
+            document=row["document"],
+            source=row["source"],
+            title=row["title"],
+            heading=row["heading"],
+            page=row["page"],
+            start=row["start"],
+            end=row["stop"],
+            text=row["lexical"][row["prefix"] :],
+            ordinal=row["ordinal"],
+            meta=_meta(row["meta"]),
+        )
+        for row in rows.select(PASSAGE).to_pylist()
+    ]
+
+
+def vectors_of(rows: pa.Table) -> Vectors:
+    """The column ``vector`` as an array of shape (rows, dimension)."""
+    column = rows["vector"].combine_chunks()
+    found: Vectors = np.asarray(column.flatten(), np.float32).reshape(len(rows), -1)
+    return found
+
+
+def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[Indexed]:
+    for row in rows.to_pylist():
+        yield Indexed(
+            source=row["source"],
+            hash=row["hash"],
+            size=row["size"],
+            mtime_ns=row["mtime_ns"],
+            passages=row["passages"],
+            title=row["title"],
+            meta=_meta(row["meta"]),
+        )
+
+
+def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:
+    pages = sorted(texts.to_pylist(), key=lambda page: page["position"])
+    return Document(
+        source=row["source"],
+        hash=row["hash"],
+        title=row["title"],
+        media_type=row["media_type"],
+        pages=tuple(Page(page["number"], page["text"]) for page in pages),
+        meta=_meta(row["meta"]),
+    )
+
+
+def _meta(text: str) -> Meta:
+    return json.loads(text) if text else NO_META

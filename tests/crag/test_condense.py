@@ -1,0 +1,183 @@
+"""A follow-up stands alone after it was condensed, and nothing said before it leaves the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from localcrag.crag.condense import LAST_TURNS, MAX_CARRIED, STANDALONE_TOKENS, completed, condense
+from localcrag.crag.words import WORD, bare, telling
+from localcrag.errors import ConstraintError
+from localcrag.events import Condensed, Degraded, Event, Retrieved, result_of
+from localcrag.types import Turn, WebPolicy, WebResult
+from tests.crag.world import World, answer, of
+from tests.fakes.llm import ScriptedModel
+
+SILENT = ScriptedModel()
+"""A model that fails the test when it is asked for a line."""
+
+
+def conversation(*questions: str) -> list[Turn]:
+    return [turn for q in questions for turn in (Turn("user", q), Turn("assistant", f"About {q}: secret"))]
+
+
+def run(
+    model: ScriptedModel, history: Sequence[Turn], question: str, *, extractive: bool = False
+) -> tuple[list[Event], str]:
+    events: list[Event] = []
+    steps = condense(model, history, question, extractive=extractive)
+    while True:
+        try:
+            events.append(next(steps))
+        except StopIteration as stop:
+            return events, stop.value
+
+
+class TestByModel:
+    def test_the_model_reads_the_turns_and_its_line_is_the_question(self) -> None:
+        model = ScriptedModel(lines=["Is throat cancer treatable?"])
+        events, standalone = run(model, conversation("What is throat cancer?"), "Is it treatable?")
+        assert standalone == "Is throat cancer treatable?"
+        assert events == [Condensed("Is it treatable?", standalone)]
+        ((_, prompt),) = model.asked
+        assert "User: What is throat cancer?\nAssistant: About What is throat cancer?: secret" in prompt
+        assert "Follow-up: Is it treatable?" in prompt
+
+    def test_a_question_that_stands_alone_already_is_no_event(self) -> None:
+        model = ScriptedModel(lines=["Is it blue?"])
+        assert run(model, conversation("What?"), "Is it blue?") == ([], "Is it blue?")
+
+    def test_where_the_model_fails_the_question_stays_and_that_is_said(self) -> None:
+        model = ScriptedModel(lines=[ConstraintError("no line")])
+        events, standalone = run(model, conversation("What?"), "Is it blue?")
+        assert (events, standalone) == ([Degraded("condense", "no line")], "Is it blue?")
+
+    def test_only_the_last_turns_are_read(self) -> None:
+        model = ScriptedModel(lines=["a line"])
+        run(model, conversation(*(f"number {n}?" for n in range(40))), "And now?")
+        ((_, prompt),) = model.asked
+        assert f"number {40 - LAST_TURNS // 2}?" in prompt and "number 39?" in prompt
+        assert f"number {39 - LAST_TURNS // 2}?" not in prompt
+
+    @pytest.mark.parametrize("context", [150, 200, 300, 600])
+    def test_the_newest_turns_that_fit_the_context_are_read_and_the_loss_is_said(self, context: int) -> None:
+        model = ScriptedModel(lines=["a line"], context=context)
+        turns = [Turn("user", f"turn{n} " * 30) for n in range(8)]
+        events, standalone = run(model, turns, "And now?")
+        assert standalone == "a line", events
+        ((_, prompt),) = model.asked
+        read = [n for n in range(8) if f"turn{n} " in prompt]
+        assert read == list(range(8 - len(read), 8))
+        assert len(prompt.split()) + STANDALONE_TOKENS <= context
+        if len(read) < 8:
+            assert len(prompt.split()) + 31 + STANDALONE_TOKENS > context, "another one would have fitted"
+            assert events[0] == Degraded("condense", f"only {len(read)} of the last 8 turns fit the context")
+        assert (len(read) == 8) is (context == 600)
+
+    def test_a_turn_longer_than_the_context_is_left_out(self) -> None:
+        events, standalone = run(
+            ScriptedModel(lines=["a line"], context=200), [Turn("user", "word " * 4000)], "And now?"
+        )
+        assert standalone == "a line"
+        assert events[0] == Degraded("condense", "only 0 of the last 1 turns fit the context")
+
+
+class TestByRule:
+    def test_the_model_is_not_asked_and_the_change_is_an_event(self) -> None:
+        history = conversation("What is throat cancer?")
+        events, standalone = run(SILENT, history, "Is it treatable?", extractive=True)
+        assert standalone == "throat cancer: Is it treatable?"
+        assert events == [Condensed("Is it treatable?", standalone)]
+        assert SILENT.asked == []
+
+    def test_a_question_that_stands_alone_stays_and_is_no_event(self) -> None:
+        history = conversation("What is throat cancer?")
+        asked = "What is the capital of France?"
+        assert run(SILENT, history, asked, extractive=True) == ([], asked)
+
+    @settings(deadline=None)
+    @given(st.text(alphabet="abc .,?", max_size=40), st.sampled_from(["Is it so?", "Why?", "What about it?"]))
+    def test_nothing_of_an_answer_is_carried(self, said: str, question: str) -> None:
+        history = [Turn("user", "What is throat cancer?"), Turn("assistant", f"xylophone {said}")]
+        standalone = result_of(condense(SILENT, history, question, extractive=True))
+        assert "xylophone" not in standalone
+        assert {bare(word) for word in telling(standalone)} <= {"throat", "cancer"}
+
+    @pytest.mark.parametrize(
+        ("earlier", "question", "carried"),
+        [
+            (["What is throat cancer?"], "Is it treatable?", "throat cancer"),
+            (["What is throat cancer?", "Is it treatable?"], "What are its symptoms?", "throat cancer"),
+            (["What is throat cancer?"], "Tell me about lung cancer.", ""),
+            (["What is throat cancer?", "Tell me about lung cancer."], "Can it spread?", "lung cancer"),
+            (["Who was Anne Bonny?"], "Who was she married to?", "Anne Bonny"),
+            (["What is the usual dose of Zeldrine?"], "Who makes it?", "Zeldrine"),
+            (["What is the usual dose of Zeldrine?"], "Why?", "Zeldrine"),
+            (["What is the usual dose of Zeldrine?"], "What are the side effects?", "Zeldrine"),
+            (["What was the revenue of Orlan in 2018?"], "And in 2019?", "revenue Orlan"),
+            (["What was the revenue of Orlan?", "And in 2019?"], "Why was it so low?", "Orlan"),
+            (["Who makes Zeldrine?"], "What about Brantol?", "makes"),
+            (["Who makes Zeldrine?", "What about Brantol?"], "Is it dangerous?", "Brantol"),
+            (["What is the average salary in the UK?"], "What about in the US?", "average salary"),
+            (["What is throat cancer?"], "Which drugs treat lung cancer when it has spread?", ""),
+            (["Wann wird Lavendel geschnitten?"], "Und wie viel Wasser braucht die Pflanze?", ""),
+            ([], "Is it treatable?", ""),
+        ],
+    )
+    def test_what_a_question_leans_on_is_put_before_it(
+        self, earlier: list[str], question: str, carried: str
+    ) -> None:
+        assert completed(question, earlier) == (f"{carried}: {question}" if carried else question)
+
+    @settings(deadline=None)
+    @given(st.lists(st.text(max_size=60), max_size=5), st.text(max_size=60))
+    def test_any_conversation_only_adds_words_that_were_asked(
+        self, earlier: list[str], question: str
+    ) -> None:
+        standalone = completed(question, earlier)
+        assert standalone.endswith(question)
+        added = standalone.removesuffix(question).removesuffix(": ").split()
+        assert len(added) <= MAX_CARRIED
+        assert set(added) <= {word for text in earlier for word in WORD.findall(text)}
+
+
+@pytest.mark.parametrize("extractive", [True, False])
+@pytest.mark.parametrize(
+    "question", ["Is it treatable?", "And in 2019?", "Why?", "Who found it? And when was it found?"]
+)
+def test_history_is_searched_with_and_never_reaches_a_web_query(question: str, extractive: bool) -> None:
+    """The model copies all it is shown into the line, and the documents answer nothing."""
+
+    def copied(prompt: str) -> str:
+        if "Conversation:" in prompt:
+            return "Is quokkaitis treatable?"
+        return " ".join(telling(prompt))
+
+    def own_words(prompt: str) -> str:
+        found = re.search(r"Question: (.*)", prompt)
+        return " ".join(telling(found[1] if found else ""))
+
+    model = ScriptedModel(choose=lambda *_: [0.05, 0.95], lines=copied, streams=own_words)
+    world = World(
+        {"/a.txt": "Something about wombatsecret."},
+        model,
+        found={"": [WebResult("https://example.org/", "A page", "quokkapage")]},
+    ).with_options(web_policy=WebPolicy.AUTO, extractive=extractive, corrections=(), divide=False)
+    history = [
+        Turn("user", "What is quokkaitis?"),
+        Turn("assistant", "An illness of wombatsecret. [1]", '{"answer": "wombatsecret"}'),
+    ]
+    events = world.run(question, history)
+    assert "quokkaitis" in of(Retrieved, events)[0].query
+    (sent,) = world.search.queries
+    allowed = {
+        bare(word) for word in WORD.findall(f"{question} Rewrite the question as one short line of search")
+    }
+    allowed |= {"question", "keywords", "you", "turn", "questions", "into", "lines"}
+    assert {bare(word) for word in WORD.findall(sent)} <= allowed, sent
+    assert not re.search("quokka|wombat", sent)
+    assert [web.query for web in answer(events).web] == [sent]

@@ -1,0 +1,134 @@
+"""The rubric: a reason first, one of four labels, and what a label is worth."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from localcrag.crag import prompts
+from localcrag.crag.grade import RUBRIC_BOUNDS, SCORES, Assessment, RubricGrader
+from localcrag.errors import ConstraintError, ContextOverflow, ModelError
+from localcrag.events import Decided, Graded
+from localcrag.types import Action, GraderKind, Hit, Label, Policy, Status, Verdict
+from tests.crag.values import hits
+from tests.crag.world import Script, World, answer, of
+from tests.fakes.llm import ScriptedModel, text_of
+
+DOCUMENTS = {"/a.txt": "one passage\n\nanother passage"}
+
+
+def grader(*replies: Assessment | Exception) -> RubricGrader:
+    return RubricGrader(ScriptedModel(objects=list(replies)))
+
+
+def world(one: Label | Exception, another: Label | Exception, policy: Policy) -> World:
+    script = Script(labels={"another": another, "one": one}, answer="It is so. [1]")
+    return World(DOCUMENTS, script.model(), by_rubric=True).with_options(policy=policy, corrections=())
+
+
+@pytest.mark.parametrize(
+    ("label", "verdict", "score"),
+    [
+        (Label.AWFUL, Verdict.NO, 0.0),
+        (Label.POOR, Verdict.NO, 0.3),
+        (Label.GOOD, Verdict.YES, 0.7),
+        (Label.PERFECT, Verdict.YES, 1.0),
+    ],
+)
+def test_a_label_is_a_verdict_and_a_score_with_its_reason(
+    label: Label, verdict: Verdict, score: float
+) -> None:
+    [grade] = grader(Assessment("It names\n the  dose.", label)).grade("q?", hits("text"))
+    assert (grade.verdict, grade.confidence) == (verdict, score)
+    assert grade.reason == f"{label}: It names the dose."
+
+
+def test_every_label_is_worth_something_and_the_bounds_are_labels() -> None:
+    assert set(SCORES) == set(Label)
+    assert list(SCORES.values()) == sorted(SCORES.values())
+    assert (RUBRIC_BOUNDS.lower, RUBRIC_BOUNDS.upper) == (SCORES[Label.POOR], SCORES[Label.GOOD])
+
+
+def test_the_reason_is_written_before_the_label() -> None:
+    assert [field.name for field in fields(Assessment)] == ["justification", "label"]
+
+
+def test_each_passage_is_judged_by_itself_in_order() -> None:
+    model = ScriptedModel(objects=[Assessment("No.", Label.AWFUL), Assessment("Yes.", Label.PERFECT)])
+    found: list[Hit] = hits("first text", "second text")
+    grades = RubricGrader(model).grade("the question?", found)
+    assert [grade.hit for grade in grades] == found
+    assert [grade.confidence for grade in grades] == [0.0, 1.0]
+    asked = [text_of(prompts.rubric("the question?", text)) for text in ("first text", "second text")]
+    assert model.asked == [("object", text) for text in asked]
+
+
+@pytest.mark.parametrize("error", [ConstraintError("no JSON"), ContextOverflow("too long")])
+def test_a_passage_that_cannot_be_labelled_is_an_error_and_the_others_are_not(error: ModelError) -> None:
+    good = Assessment("Yes.", Label.GOOD)
+    grades = grader(good, error, good).grade("q?", hits("a", "b", "c"))
+    assert [g.verdict for g in grades] == [Verdict.YES, Verdict.ERROR, Verdict.YES]
+    assert (grades[1].confidence, grades[1].reason) == (None, str(error))
+
+
+def test_a_model_that_is_broken_is_no_failed_grade() -> None:
+    with pytest.raises(ModelError):
+        grader(ModelError("llama.cpp failed")).grade("q?", hits("a"))
+
+
+def test_a_reason_longer_than_its_room_is_a_failed_grade() -> None:
+    [grade] = grader(Assessment("word " * 200, Label.GOOD)).grade("q?", hits("a"))
+    assert grade.verdict is Verdict.ERROR
+
+
+@pytest.mark.parametrize(
+    ("one", "another", "action", "status"),
+    [
+        (Label.PERFECT, Label.GOOD, Action.CORRECT, Status.ANSWERED),
+        (Label.GOOD, Label.GOOD, Action.CORRECT, Status.ANSWERED),
+        (Label.PERFECT, Label.POOR, Action.AMBIGUOUS, Status.ANSWERED),
+        (Label.GOOD, Label.AWFUL, Action.AMBIGUOUS, Status.ANSWERED),
+        (Label.GOOD, ConstraintError("broken"), Action.CORRECT, Status.ANSWERED),
+        (Label.POOR, Label.AWFUL, Action.INCORRECT, Status.UNSURE),
+        (Label.AWFUL, Label.AWFUL, Action.INCORRECT, Status.NOT_FOUND),
+    ],
+)
+def test_policy_score_over_the_labels(
+    one: Label, another: Label | Exception, action: Action, status: Status
+) -> None:
+    events = world(one, another, Policy.SCORE).run("which passage?")
+    assert of(Decided, events)[0].action is action
+    assert answer(events).status is status
+
+
+@pytest.mark.parametrize(
+    ("label", "action"),
+    [
+        (Label.PERFECT, Action.CORRECT),
+        (Label.GOOD, Action.CORRECT),
+        (Label.POOR, Action.AMBIGUOUS),
+        (Label.AWFUL, Action.INCORRECT),
+    ],
+)
+def test_policy_crag_over_the_labels(label: Label, action: Action) -> None:
+    events = world(label, Label.AWFUL, Policy.CRAG).run("which passage?")
+    assert of(Decided, events)[0].action is action
+
+
+def test_only_what_reached_the_threshold_is_evidence() -> None:
+    found = answer(world(Label.GOOD, Label.POOR, Policy.SCORE).run("which passage?"))
+    assert [citation.quote for citation in found.citations] == ["one passage"]
+
+
+def test_the_reason_is_in_the_answers_json() -> None:
+    events = world(Label.GOOD, Label.AWFUL, Policy.SCORE).run("which passage?")
+    reasons = {grade.hit.passage.text: grade.reason for grade in answer(events).grades}
+    assert reasons == {"one passage": "Good: For a reason.", "another passage": "Awful: For a reason."}
+    assert {event.grade.reason for event in of(Graded, events)} == set(reasons.values())
+    grades = answer(events).to_json()["grades"]
+    assert [grade["reason"] for grade in grades] == [g.reason for g in answer(events).grades]  # type: ignore
+
+
+def test_the_rubric_says_what_it_is() -> None:
+    assert grader().kind is GraderKind.RUBRIC

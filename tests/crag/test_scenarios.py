@@ -1,0 +1,331 @@
+"""What localcrag does when: every policy on every branch, and every way of correcting.
+
+Read a row as: given these documents and models, these events happen, and the user sees this. The
+command line prints what the events say, so each row runs through ``localcrag ask``. What happens where
+a part fails is in ``test_scenarios_failing``, what else a question can be in ``test_scenarios_asking``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from localcrag.errors import ConstraintError
+from localcrag.types import Action, CorrectionKind, Policy, Status
+from tests.crag.scenario import (
+    DOSE,
+    LOST,
+    NOT_EVEN_THERE,
+    NOT_FOUND,
+    UNSURE,
+    WRITTEN,
+    Scenario,
+    Web,
+    check,
+)
+from tests.crag.world import Script
+
+BROKEN = ConstraintError("the mask broke")
+AMBIGUOUS, INCORRECT = Action.AMBIGUOUS, Action.INCORRECT
+REWRITE, PHRASINGS, HYDE, NEIGHBOURS = (
+    CorrectionKind.REWRITE,
+    CorrectionKind.PHRASINGS,
+    CorrectionKind.HYDE,
+    CorrectionKind.NEIGHBOURS,
+)
+
+# The two passages found for DOSE hold the words "dose" and "cool". No correction is available here, so
+# that where one is asked for, the second decision follows the first at once.
+POLICIES = [
+    Scenario(
+        name="crag: one sure passage is enough",
+        script=Script(grades={"dose": 0.95}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        tells=("correct (crag): best grade 0.95 ≥ 0.70", "[1] /leaflet.txt"),
+    ),
+    Scenario(
+        name="crag: an unsure passage is kept, and the answer says so",
+        script=Script(grades={"dose": 0.6}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(ambiguous) Decided(ambiguous) Gathered Verified",
+        action=AMBIGUOUS,
+        status=Status.UNSURE,
+        tells=(UNSURE, "ambiguous (crag): best grade 0.60 between 0.30 and 0.70"),
+    ),
+    Scenario(
+        name="crag: an unsure passage is kept though the grader leans to no",
+        script=Script(grades={"dose": 0.4}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(ambiguous) Decided(ambiguous) Gathered Verified",
+        action=AMBIGUOUS,
+        status=Status.UNSURE,
+        tells=(UNSURE,),
+    ),
+    Scenario(
+        name="crag: surely irrelevant passages answer nothing",
+        events="Retrieved Graded Graded Decided(incorrect) Decided(incorrect)",
+        action=INCORRECT,
+        status=Status.NOT_FOUND,
+        prints=NOT_FOUND,
+        tells=("incorrect (crag): best grade 0.05 < 0.30",),
+        exit=3,
+    ),
+    Scenario(
+        name="any-irrelevant: only relevant passages need no correction",
+        policy=Policy.ANY_IRRELEVANT,
+        script=Script(otherwise=0.95, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        tells=("all 2 passages are relevant",),
+    ),
+    Scenario(
+        name="any-irrelevant: one irrelevant passage asks for correction, the relevant one answers",
+        policy=Policy.ANY_IRRELEVANT,
+        script=Script(grades={"dose": 0.95}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(ambiguous) Decided(ambiguous) Gathered Verified",
+        action=AMBIGUOUS,
+        tells=("1 of 2 passages are irrelevant",),
+    ),
+    Scenario(
+        name="any-irrelevant: irrelevant passages alone answer nothing",
+        policy=Policy.ANY_IRRELEVANT,
+        events="Retrieved Graded Graded Decided(incorrect) Decided(incorrect)",
+        action=INCORRECT,
+        status=Status.NOT_FOUND,
+        prints=NOT_FOUND,
+        exit=3,
+    ),
+    Scenario(
+        name="none-relevant: a yes is a yes, however sure",
+        policy=Policy.NONE_RELEVANT,
+        script=Script(grades={"dose": 0.51}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        tells=("1 of 2 passages are relevant",),
+    ),
+    Scenario(
+        name="none-relevant: a no is a no, but what is left is the unsure passage, and the answer says so",
+        policy=Policy.NONE_RELEVANT,
+        script=Script(grades={"dose": 0.49}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(incorrect) Decided(incorrect) Gathered Verified",
+        action=INCORRECT,
+        status=Status.UNSURE,
+        tells=("none of 2 passages is relevant", UNSURE),
+    ),
+    Scenario(
+        name="none-relevant: irrelevant passages answer nothing",
+        policy=Policy.NONE_RELEVANT,
+        events="Retrieved Graded Graded Decided(incorrect) Decided(incorrect)",
+        action=INCORRECT,
+        status=Status.NOT_FOUND,
+        prints=NOT_FOUND,
+        exit=3,
+    ),
+    Scenario(
+        name="score: a high mean is enough",
+        policy=Policy.SCORE,
+        script=Script(grades={"dose": 0.95, "cool": 0.5}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        tells=("1 of 2 kept, mean score 0.72 ≥ 0.70",),
+    ),
+    Scenario(
+        name="score: a low mean asks for correction, what reached the threshold answers",
+        policy=Policy.SCORE,
+        script=Script(grades={"dose": 0.95}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(ambiguous) Decided(ambiguous) Gathered Verified",
+        action=AMBIGUOUS,
+        tells=("1 of 2 kept, mean score 0.50 < 0.70",),
+    ),
+    Scenario(
+        name="score: where nothing reaches the threshold the unsure passage is left, and the answer says so",
+        policy=Policy.SCORE,
+        script=Script(grades={"dose": 0.69}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(incorrect) Decided(incorrect) Gathered Verified",
+        action=INCORRECT,
+        status=Status.UNSURE,
+        tells=("no score reaches 0.70", UNSURE),
+    ),
+    Scenario(
+        name="score: low scores answer nothing",
+        policy=Policy.SCORE,
+        events="Retrieved Graded Graded Decided(incorrect) Decided(incorrect)",
+        action=INCORRECT,
+        status=Status.NOT_FOUND,
+        prints=NOT_FOUND,
+        exit=3,
+    ),
+    *(
+        Scenario(
+            name=f"{policy}: an empty index answers nothing",
+            documents={},
+            policy=policy,
+            events="Retrieved Decided(incorrect) Decided(incorrect)",
+            action=INCORRECT,
+            status=Status.NOT_FOUND,
+            prints=NOT_FOUND,
+            tells=(f"incorrect ({policy}): nothing was found",),
+            exit=3,
+        )
+        for policy in Policy
+    ),
+    *(
+        Scenario(
+            name=f"{policy}: where every grade fails nothing is thrown away, and the answer says so",
+            policy=policy,
+            script=Script(grades={"": BROKEN}, answer=WRITTEN),
+            events="Retrieved Graded Degraded(grade) Graded Degraded(grade) "
+            "Decided(ambiguous) Decided(ambiguous) Gathered Verified",
+            action=AMBIGUOUS,
+            status=Status.UNSURE,
+            degraded=("grade: /leaflet.txt: the mask broke",) * 2,
+            tells=(f"ambiguous ({policy}): no passage could be graded", UNSURE),
+        )
+        for policy in Policy
+    ),
+]
+
+# The one passage found for LOST does not answer it; each step of correction alone can.
+ONE = {"passages": 1}
+CORRECTIONS = [
+    Scenario(
+        name="rewrite: a line of search words finds what the question did not",
+        question=LOST,
+        options=ONE,
+        corrections=(REWRITE,),
+        script=Script(grades={"dose": 0.95}, rewrite="dose of Zeldrine", answer=WRITTEN),
+        events="Retrieved Graded Decided(incorrect) Rewritten(rewrite) Retrieved Corrected(rewrite) "
+        "Graded Decided(correct) Gathered Verified",
+        action=INCORRECT,
+        tells=("rewrite: dose of Zeldrine", "rewrite brought 1 new passages"),
+    ),
+    Scenario(
+        name="phrasings: several wordings are searched together",
+        question=LOST,
+        options=ONE,
+        corrections=(PHRASINGS,),
+        script=Script(grades={"dose": 0.95}, phrasings=("dose of Zeldrine", "the prize"), answer=WRITTEN),
+        events="Retrieved Graded Decided(incorrect) Rewritten(phrasings) Retrieved Retrieved "
+        "Corrected(phrasings) Graded Decided(correct) Gathered Verified",
+        action=INCORRECT,
+        tells=("phrasings: dose of Zeldrine | the prize",),
+    ),
+    Scenario(
+        name="hyde: a made-up passage lies near the real one, and is no evidence itself",
+        question="which portion should people have?",
+        options=ONE,
+        corrections=(HYDE,),
+        script=Script(
+            grades={"dose": 0.95}, hyde="The usual dose of Zeldrine is 10 mg a day.", answer=WRITTEN
+        ),
+        events="Retrieved Graded Decided(incorrect) Rewritten(hyde) Retrieved Corrected(hyde) "
+        "Graded Decided(correct) Gathered Verified",
+        action=INCORRECT,
+        tells=("hyde: The usual dose of Zeldrine is 10 mg a day.",),
+    ),
+    Scenario(
+        name="neighbours: the answer begins where a passage ends",
+        question=LOST,
+        options=ONE,
+        corrections=(NEIGHBOURS,),
+        script=Script(grades={"noon": 0.95}, answer="It is 5 mg at noon. [1]"),
+        events="Retrieved Graded Decided(incorrect) Corrected(neighbours) "
+        "Graded Decided(correct) Gathered Verified",
+        action=INCORRECT,
+        prints="It is 5 mg at noon. [1]",
+        tells=("neighbours brought 1 new passages", "[1] /advice.txt"),
+    ),
+    Scenario(
+        name="web: a page answers what no document does, cited by its address",
+        question=LOST,
+        options=ONE,
+        web=Web(),
+        script=Script(grades={"On the web": 0.95}, rewrite="patient dose", answer="It is 5 mg. [1]"),
+        events="Retrieved Graded Decided(incorrect) Rewritten(web) WebAsked PageRead Corrected(web) "
+        "Graded Decided(correct) Gathered Verified",
+        action=INCORRECT,
+        prints="It is 5 mg. [1]",
+        sends=("patient dose",),
+        tells=(
+            "sent to your SearXNG: “patient dose”: 1 results",
+            "[1] https://example.org/zeldrine  (from the web)",
+        ),
+    ),
+    Scenario(
+        name="the step that brings enough is the last",
+        question=LOST,
+        options=ONE,
+        corrections=(REWRITE, PHRASINGS, HYDE, NEIGHBOURS),
+        web=Web(),
+        script=Script(grades={"dose": 0.95}, rewrite="dose of Zeldrine", answer=WRITTEN),
+        events="Retrieved Graded Decided(incorrect) Rewritten(rewrite) Retrieved Corrected(rewrite) "
+        "Graded Decided(correct) Gathered Verified",
+        action=INCORRECT,
+    ),
+    Scenario(
+        name="no step brings the answer: all are tried once, and nothing is made up",
+        question=LOST,
+        options=ONE,
+        corrections=(REWRITE, PHRASINGS, HYDE, NEIGHBOURS),
+        web=Web(),
+        script=Script(
+            rewrite="dose of Zeldrine", phrasings=("cool place", "accident"), hyde="A prize was given."
+        ),
+        events="Retrieved Graded Decided(incorrect) "
+        "Rewritten(rewrite) Retrieved Corrected(rewrite) Graded "
+        "Rewritten(phrasings) Retrieved Retrieved Corrected(phrasings) Graded "
+        "Rewritten(hyde) Retrieved Corrected(hyde) "
+        "Corrected(neighbours) Graded "
+        "Rewritten(web) WebAsked PageRead Corrected(web) Graded "
+        "Decided(incorrect)",
+        action=INCORRECT,
+        status=Status.NOT_FOUND,
+        prints=NOT_EVEN_THERE,
+        sends=("dose of Zeldrine",),
+        tells=("incorrect (crag): after correction: best grade 0.05 < 0.30",),
+        exit=3,
+    ),
+    Scenario(
+        name="an unsure passage and a correction that is no better: both are kept, the answer is unsure",
+        question=LOST,
+        options=ONE,
+        corrections=(REWRITE,),
+        script=Script(
+            grades={"patient": 0.6, "dose": 0.5},
+            rewrite="dose of Zeldrine",
+            answer="Ask a doctor. [1] The dose is 5 mg a day. [2]",
+        ),
+        events="Retrieved Graded Decided(ambiguous) Rewritten(rewrite) Retrieved Corrected(rewrite) "
+        "Graded Decided(ambiguous) Gathered Verified",
+        action=AMBIGUOUS,
+        status=Status.UNSURE,
+        prints="Ask a doctor. [1] The dose is 5 mg a day. [2]",
+        tells=("[1] /advice.txt", "[2] /leaflet.txt", UNSURE),
+    ),
+    Scenario(
+        name="any-irrelevant: irrelevant passages that the correction brings ask for no other",
+        question=DOSE,
+        policy=Policy.ANY_IRRELEVANT,
+        corrections=(REWRITE, PHRASINGS, HYDE, NEIGHBOURS),
+        web=Web(),
+        script=Script(grades={"dose": 0.95}, rewrite="accident prize", answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(ambiguous) Rewritten(rewrite) Retrieved Corrected(rewrite) "
+        "Graded Graded Decided(ambiguous) Gathered Verified",
+        action=AMBIGUOUS,
+    ),
+    Scenario(
+        name="what a small model writes is kept to the question's own words",
+        question="how much is it to take for the finder prize?",
+        corrections=(REWRITE,),
+        options=ONE | {"extractive": True},
+        script=Script(grades={"finder": 0.95}, search="take finder prize", answer="A prize was given. [1]"),
+        events="Retrieved Graded Decided(incorrect) Rewritten(rewrite) Retrieved Corrected(rewrite) "
+        "Graded Decided(correct) Gathered Verified",
+        action=INCORRECT,
+        prints="A prize was given. [1]",
+        tells=("rewrite: take finder prize",),
+    ),
+]
+
+
+@pytest.mark.parametrize("scenario", [*POLICIES, *CORRECTIONS], ids=lambda scenario: scenario.name)
+def test_scenario(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(scenario, tmp_path, monkeypatch, capsys)

@@ -1,0 +1,206 @@
+"""How localcrag answers, or does not: what becomes of what the model writes about the evidence.
+
+The rows are read as in ``test_scenarios``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from localcrag.errors import ConstraintError
+from localcrag.types import Grounding, Mode, Status
+from tests.crag.scenario import CUT_SHORT, NOT_FOUND, UNSURE, WRITTEN, Scenario, check
+from tests.crag.world import Script
+
+BROKEN = ConstraintError("the mask broke")
+LONG = {
+    "/leaflet.txt": "The dose of Zeldrine is 5 mg a day.\n\nThe rest of Zeldrine is "
+    + "long " * 300
+    + "cool."
+}
+TWO_SOURCES = {"/leaflet.txt": "The dose of Zeldrine is 5 mg.", "/blog.txt": "The dose of Zeldrine is 9 mg."}
+
+ANSWERING = [
+    Scenario(
+        name="evidence that does not fit the context is left out from the least sure on",
+        documents=LONG,
+        context=450,
+        options={"answer_tokens": 100},
+        script=Script(grades={"dose": 0.95, "long": 0.8}, answer=WRITTEN),
+        events="Retrieved Graded Graded Decided(correct) Degraded(evidence) Gathered Verified",
+        degraded=("evidence: 1 of 2 pieces did not fit the context",),
+    ),
+    Scenario(
+        name="a context that holds no evidence at all is an error that says what to change",
+        context=170,
+        options={"answer_tokens": 150},
+        script=Script(grades={"dose": 0.95}),
+        events="Retrieved Graded Graded Decided(correct)",
+        status=None,
+        prints="",
+        tells=(
+            "Error: the answer needs (n) tokens for one passage alone, and the context holds 170",
+            "Hint: raise model.context",
+        ),
+        exit=1,
+    ),
+    Scenario(
+        name="an answer that cannot be written is quoted instead",
+        script=Script(grades={"dose": 0.95}, answer=BROKEN, picks="1"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Degraded(answer) Gathered Verified",
+        status=Status.UNSURE,
+        prints="The dose of Zeldrine is 5 mg a day. [1]",
+        degraded=("answer: the mask broke; the evidence is quoted instead",),
+        tells=(UNSURE,),
+    ),
+    Scenario(
+        name="an answer that can neither be written nor chosen is the surest passage",
+        script=Script(grades={"dose": 0.95}, answer=BROKEN, picks=BROKEN),
+        events="Retrieved Graded Graded Decided(correct) Gathered Degraded(answer) Degraded(quote) "
+        "Gathered Verified",
+        status=Status.UNSURE,
+        prints="The dose of Zeldrine is 5 mg a day. [1]",
+        degraded=(
+            "answer: the mask broke; the evidence is quoted instead",
+            "quote: the mask broke; the surest passages are quoted",
+        ),
+    ),
+    Scenario(
+        name="an answer that breaks off stands as far as it went",
+        script=Script(grades={"dose": 0.95}, answer=f"{WRITTEN} And more stands in [99]."),
+        events="Retrieved Graded Graded Decided(correct) Gathered Degraded(answer) Verified",
+        status=Status.TRUNCATED,
+        degraded=("answer: The text does not hold its constraint.; what was written before it stands",),
+        tells=(CUT_SHORT,),
+    ),
+    Scenario(
+        name="an answer at the longest length allowed is cut short, and says so",
+        options={"answer_tokens": 10},
+        script=Script(grades={"dose": 0.95}, answer=f"{WRITTEN} It is taken with water. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified Degraded(answer)",
+        status=Status.TRUNCATED,
+        prints=f"{WRITTEN} It is",
+        degraded=("answer: cut short at the longest length allowed",),
+        tells=(CUT_SHORT,),
+    ),
+    *(
+        Scenario(
+            name=f"a model that finds no answer in its evidence is believed: {said}",
+            script=Script(grades={"dose": 0.95}, answer=said),
+            events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+            status=Status.NOT_FOUND,
+            prints=NOT_FOUND,
+            exit=3,
+        )
+        for said in (
+            "The documents do not answer this.",
+            "“The documents do not answer this.”",
+            "The documents do not answer this. [1]",
+            "The documents do not answer this [1].",
+        )
+    ),
+    Scenario(
+        name="a model that finds no answer among the sentences is believed",
+        mode=Mode.QUOTE,
+        script=Script(grades={"dose": 0.95}, picks="none"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        status=Status.NOT_FOUND,
+        prints=NOT_FOUND,
+        exit=3,
+    ),
+    Scenario(
+        name="a number from nowhere takes its sentence away",
+        script=Script(grades={"dose": 0.95}, answer=f"{WRITTEN} Take 500 mg. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        degraded=("removed from the answer: “Take 500 mg.”: 500 is not in the evidence",),
+        tells=("removed from the answer: “Take 500 mg.”: 500 is not in the evidence",),
+    ),
+    Scenario(
+        name="mark: a sentence that the evidence does not bear out is shown, and named",
+        options={"grounding": Grounding.MARK},
+        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} It cures all. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Grounded Degraded(grounding) Verified",
+        status=Status.UNSURE,
+        prints=f"{WRITTEN} It cures all. [1]",
+        degraded=("grounding: the evidence does not bear out: “It cures all.”",),
+        tells=(UNSURE,),
+    ),
+    Scenario(
+        name="remove: a sentence that the evidence does not bear out is left out, and named",
+        options={"grounding": Grounding.REMOVE},
+        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} It cures all. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Grounded Verified",
+        status=Status.UNSURE,
+        degraded=("removed from the answer: “It cures all.”: its evidence does not say so",),
+        tells=(UNSURE, "“It cures all.”: its evidence does not say so"),
+    ),
+    Scenario(
+        name="remove: where no sentence is borne out there is no answer",
+        options={"grounding": Grounding.REMOVE},
+        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer="It cures all. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Grounded Verified",
+        status=Status.NOT_FOUND,
+        prints=NOT_FOUND,
+        degraded=("removed from the answer: “It cures all.”: its evidence does not say so",),
+        exit=3,
+    ),
+    Scenario(
+        name="off: nobody asks whether the evidence bears it out",
+        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} It cures all. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        prints=f"{WRITTEN} It cures all. [1]",
+    ),
+    *(
+        Scenario(
+            name=f"{how}: what cannot be checked is shown, and named",
+            options={"grounding": how},
+            script=Script(grades={"dose": 0.95}, unfounded={"": BROKEN}, answer=WRITTEN),
+            events="Retrieved Graded Graded Decided(correct) Gathered Degraded(grounding) Grounded Verified",
+            degraded=("grounding: 1 of 1 could not be checked: the mask broke",),
+        )
+        for how in (Grounding.MARK, Grounding.REMOVE)
+    ),
+    Scenario(
+        name="sources that disagree are named, and the answer is unsure",
+        documents=TWO_SOURCES,
+        options={"contradictions": True},
+        script=Script(otherwise=0.95, disagreeing=0.9, answer="It is 9 mg. [1] Or it is 5 mg. [2]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Contradicted Degraded(evidence) Verified",
+        status=Status.UNSURE,
+        prints="It is 9 mg. [1] Or it is 5 mg. [2]",
+        degraded=("evidence: the sources of [1] (/blog.txt) and [2] (/leaflet.txt) disagree",),
+        tells=(UNSURE, "[1] and [2] contradict each other"),
+    ),
+    Scenario(
+        name="whether sources disagree cannot be had: that is said",
+        documents=TWO_SOURCES,
+        options={"contradictions": True},
+        script=Script(otherwise=0.95, disagreeing=BROKEN, answer="It is 9 mg. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Degraded(contradictions) Verified",
+        prints="It is 9 mg. [1]",
+        degraded=("contradictions: 1 of 1 could not be checked: the mask broke",),
+    ),
+    Scenario(
+        name="sources that disagree are compared once, also where the answer is quoted instead",
+        documents=TWO_SOURCES,
+        options={"contradictions": True},
+        script=Script(otherwise=0.95, disagreeing=0.9, answer=BROKEN, picks="1, 2"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Degraded(answer) Gathered Contradicted "
+        "Degraded(evidence) Verified",
+        status=Status.UNSURE,
+        prints="The dose of Zeldrine is 9 mg. [1]\n\nThe dose of Zeldrine is 5 mg. [2]",
+        degraded=(
+            "answer: the mask broke; the evidence is quoted instead",
+            "evidence: the sources of [1] (/blog.txt) and [2] (/leaflet.txt) disagree",
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("scenario", ANSWERING, ids=lambda scenario: scenario.name)
+def test_scenario(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(scenario, tmp_path, monkeypatch, capsys)
