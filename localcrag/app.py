@@ -33,7 +33,8 @@ from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, repo
 from localcrag.filters import parse
 from localcrag.ingest import Ingestion
 from localcrag.models import NO_EVALUATOR, Models, models_for
-from localcrag.protocols import Consent, Evaluator, ThreadStore
+from localcrag.options import AskOptions as AskOptions
+from localcrag.protocols import Evaluator, ThreadStore
 from localcrag.questions import Questioning
 from localcrag.settings import Settings
 from localcrag.types import (
@@ -52,7 +53,6 @@ from localcrag.types import (
     StoreInfo,
     StripKind,
     Thresholds,
-    Turn,
     WebPolicy,
 )
 
@@ -91,23 +91,6 @@ def threads(settings: Settings) -> ThreadStore:
     from localcrag.threads import SqliteThreads
 
     return SqliteThreads(settings.home / "threads.db")
-
-
-@dataclass(frozen=True, slots=True)
-class AskOptions:
-    """How one question is to be answered; None leaves it to the settings."""
-
-    filter: str | None = None
-    policy: Policy | None = None
-    mode: Mode | None = None
-    web: WebPolicy | None = None
-    grader: GraderKind | None = None
-    strips: StripKind | None = None
-    corrections: Sequence[CorrectionKind] | None = None
-    grounding: Grounding | None = None
-    agent: bool = False
-    consent: Consent | None = None
-    history: Sequence[Turn] = ()
 
 
 @dataclass(frozen=True)
@@ -250,6 +233,16 @@ class KnowledgeBase:
         loop = Loop(self._parts(store, given, text), self._options(given))
         self.models.warm(store.warm, answering=True)
         return loop.run(Query(text, tuple(given.history), where))
+
+    def reset(self) -> None:
+        """After a question was cut off, let the models load again.
+
+        What llama.cpp was interrupted in may spoil its next numbers.
+        """
+        models = self.models
+        models.language.close()
+        if models.evaluator:
+            models.evaluator.close()
 
     # ------------------------------------------------------------------------------ parts
 

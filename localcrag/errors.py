@@ -19,6 +19,7 @@
     │   ├── ModelFileError          1   truncated, not a GGUF, or of another kind than is needed
     │   ├── ContextOverflow         1   a prompt that cannot fit the context
     │   └── ConstraintError         1   a constrained output that did not hold its constraint
+    ├── WarmError                   1   the warm process cannot run here, or ended in the middle of an answer
     ├── EvaluationError             1   a question set that cannot be used for what was asked
     └── WebError                    1   SearXNG and page fetches
         ├── WebNotConfigured        1
@@ -108,6 +109,10 @@ class ContextOverflow(ModelError):
 
 class ConstraintError(ModelError):
     pass
+
+
+class WarmError(LocalCragError):
+    """The warm process cannot run here, or ended in the middle of an answer that cannot be gone on with."""
 
 
 class EvaluationError(LocalCragError):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from localcrag.llm.evaluator import LlamaCppEvaluator
 
 NO_EVALUATOR = "none"
+WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,14 @@ class Models:
         """What was fitted for a judge with these models on the user's own questions."""
         return self._calibrations.find(judge, self.files(judge))
 
+    def calibrations(self) -> list[Calibration]:
+        """All that was fitted with these models."""
+        judges = [kind for kind in GraderKind if self.judges or kind in WITHOUT_EVALUATOR]
+        return [fitted for fitted in map(self.calibration, judges) if fitted]
+
     def files(self, judge: GraderKind) -> list[Path]:
         """The model files that a judge's grades rest on."""
-        if judge in (GraderKind.YESNO, GraderKind.RUBRIC):
+        if judge in WITHOUT_EVALUATOR:
             return [self.language_file]
         return [self.evaluator_file, *([self.language_file] if judge is not GraderKind.EVALUATOR else [])]
 

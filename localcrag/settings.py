@@ -17,7 +17,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from localcrag.errors import SettingsError
-from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, Policy, StripKind, WebPolicy
+from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, Policy, StripKind, Warm, WebPolicy
 
 PREFIX = "LOCALCRAG_"
 
@@ -98,6 +98,14 @@ class IngestSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The warm process, which keeps models and indexes loaded between commands."""
+
+    warm: Warm = _setting(Warm.NEVER, "may a question start it: never, auto; one that runs is used")
+    idle: float = _setting(15.0, "minutes without a question after which it ends; 0 means never")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it; ``home`` holds the knowledge bases, the models and the ledger."""
 
@@ -108,6 +116,7 @@ class Settings:
     loop: LoopSettings = LoopSettings()
     web: WebSettings = WebSettings()
     ingest: IngestSettings = IngestSettings()
+    serve: ServeSettings = ServeSettings()
 
     def with_values(self, section: str, **values: Any) -> Settings:
         """A copy in which the given fields of one section have new values; None leaves a field as it is."""
@@ -122,6 +131,7 @@ SECTIONS: Mapping[str, type] = {
     "loop": LoopSettings,
     "web": WebSettings,
     "ingest": IngestSettings,
+    "serve": ServeSettings,
 }
 
 

@@ -21,6 +21,8 @@ HEAVY = (
     "httpx2",
     "pypdfium2",
     "rich",
+    "prompt_toolkit",
+    "sqlite3",
 )
 
 

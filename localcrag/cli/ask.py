@@ -70,7 +70,8 @@ def ask(
         print_json(answer.to_json())
     else:
         answer = answer_of(_shown(events, trace, show_evidence))
-    return NO_ANSWER if answer.status is Status.NOT_FOUND else 0
+    nothing = answer.status is Status.TRUNCATED and not answer.citations
+    return NO_ANSWER if nothing or answer.status is Status.NOT_FOUND else 0
 
 
 def _shown(events: Iterable[Event], trace: bool, evidence: bool) -> Iterator[Event]:

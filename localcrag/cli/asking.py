@@ -12,7 +12,7 @@ from localcrag.cli.common import Words, filter_option
 from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, Policy, StripKind, WebPolicy
 
 if TYPE_CHECKING:
-    from localcrag.app import AskOptions
+    from localcrag.options import AskOptions
 
 NO_CORRECTION = "none"
 LOCAL = [kind.value for kind in CorrectionKind if kind is not CorrectionKind.WEB]
@@ -70,6 +70,6 @@ def asking(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _options(given: dict[str, Any]) -> AskOptions:
-    from localcrag.app import AskOptions
+    from localcrag.options import AskOptions
 
     return AskOptions(**given)

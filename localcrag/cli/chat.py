@@ -166,6 +166,7 @@ class Chat:
                 self.events.append(event)
                 steps.show(event)
         except (KeyboardInterrupt, click.Abort):
+            self.base.reset()
             steps.say("Stopped; this question is not part of the conversation.", "yellow")
             raise
         if isinstance(event, Finished):

@@ -101,6 +101,10 @@ def _models(state: State) -> Iterator[Finding]:
     if models.evaluator:
         models.evaluator.load()
         yield Finding("evaluator", True, f"{models.evaluator.name} loads")
+    for fitted in models.calibrations():
+        yield Finding(
+            "calibration", True, f"{fitted.judge}, on {fitted.questions} questions of yours, {fitted.made}"
+        )
 
 
 def _embedding(state: State) -> Iterator[Finding]:

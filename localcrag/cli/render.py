@@ -14,7 +14,6 @@ from localcrag.events import (
     Assessed,
     Bounded,
     Condensed,
-    Contradicted,
     Corrected,
     Decided,
     Degraded,
@@ -38,17 +37,33 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
-from localcrag.types import Answer, Citation, Evidence, Grade, Hit, Origin, Status
+from localcrag.types import Answer, Citation, Evidence, Grade, Hit, Origin, Status, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 CLOSEST, WORTH_A_LOOK = 2, 0.01
 """Passages named where there was no answer, and the grade that they must have."""
-STATUS = {
-    Status.UNSURE: "Unsure: the evidence is weak. Check the sources.",
-    Status.TRUNCATED: "Cut short: the answer is not complete.",
-}
+
+
+def _note(answer: Answer) -> str:
+    """Why an answer is not simply an answer, in one line; "" where it is."""
+    if answer.status is Status.TRUNCATED:
+        return "Cut short: the answer is not complete."
+    if answer.status is not Status.UNSURE:
+        return ""
+    if answer.contradictions:
+        return "Unsure: the sources disagree. Check them."
+    if any(claim.verdict is Verdict.NO for claim in answer.claims):
+        return "Unsure: not every sentence is borne out by its evidence. Check the sources."
+    if any(part.status is Status.NOT_FOUND for part in answer.parts):
+        return "Unsure: a part of the question is not answered."
+    return "Unsure: the evidence is weak. Check the sources."
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things: ``1 passage``, ``3 passages``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def stderr_console() -> Console:
@@ -147,15 +162,11 @@ class Steps:
                 confidence = "" if claim.confidence is None else f" P={claim.confidence:.3f}"
                 self.say(f"    borne out: {claim.verdict:5}{confidence}  {snippet(claim.text, '', 90)[0]}")
 
-    def _contradicted(self, event: Contradicted) -> None:
-        for pair in event.contradictions:
-            self.say(f"[{pair.first}] and [{pair.second}] contradict each other", "yellow")
-
     def _suggested(self, event: Suggested) -> None:
         self.say(f"you could ask again {event.suggestion}", "cyan")
 
     def _retrieved(self, event: Retrieved) -> None:
-        self.say(f"searched your documents for “{event.query}”: {len(event.hits)} passages")
+        self.say(f"searched your documents for “{event.query}”: {count(len(event.hits), 'passage')}")
 
     def _reranked(self, event: Reranked) -> None:
         self.say(f"reranked, the best {len(event.hits)} go on")
@@ -179,11 +190,11 @@ class Steps:
         self.say(f"{event.kind}: {' | '.join(event.queries) or 'nothing that was not tried before'}")
 
     def _corrected(self, event: Corrected) -> None:
-        self.say(f"{event.kind} brought {len(event.hits)} new passages")
+        self.say(f"{event.kind} brought {count(len(event.hits), 'new passage')}")
 
     def _web(self, event: WebAsked) -> None:
         if event.sent:
-            self.say(f"sent to your SearXNG: “{event.query}”: {event.results} results")
+            self.say(f"sent to your SearXNG: “{event.query}”: {count(event.results, 'result')}")
         else:
             self.say(f"not sent to the web ({event.reason}): “{event.query}”")
 
@@ -191,7 +202,7 @@ class Steps:
         self.say(f"    read {event.url}" + (f" ({event.degraded}; its snippet)" if event.degraded else ""))
 
     def _refined(self, event: Refined) -> None:
-        self.say(f"kept {len(event.kept)} strips of evidence, left {event.dropped}")
+        self.say(f"kept {count(len(event.kept), 'strip')} of evidence, left {event.dropped}")
         if self.trace:
             for strip in event.kept:
                 self.say(f"    P={strip.score:.3f}  {snippet(strip.text, '', 100)[0]}")
@@ -221,7 +232,7 @@ class Steps:
         """What the answer rests on, under it: key, place, and the text that is cited."""
         from rich.text import Text
 
-        if note := STATUS.get(answer.status):
+        if note := _note(answer):
             self.say(note, "yellow")
         if answer.status is Status.NOT_FOUND:
             self._closest(answer.grades)
@@ -268,7 +279,6 @@ _SHOWN: Mapping[type[Event], Callable[[Steps, Any], None]] = {
     Bounded: Steps._bounded,
     Gathered: Steps._gather,
     Grounded: Steps._grounded,
-    Contradicted: Steps._contradicted,
     Suggested: Steps._suggested,
     Condensed: Steps._condensed,
     Retrieved: Steps._retrieved,

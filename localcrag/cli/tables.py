@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from localcrag.llm.calibrations import Calibration
 
 COSTS = (Group.TOKENS, Group.SECONDS)
+PIPE_WIDTH = 120
 MARK = "≠"
 """Beside a difference whose interval does not hold zero."""
 
@@ -186,6 +188,7 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _console() -> Console:
+    """As wide as the terminal; on a pipe wide enough for every column."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

@@ -35,6 +35,7 @@ def decided(inquiry: Inquiry, when: str = "") -> Steps[Action]:
     """The policy's action on all grades so far."""
     policy = inquiry.options.policy
     decision = decide(inquiry.grades, policy, inquiry.parts.grader.thresholds)
+    inquiry.action = inquiry.action or decision.action
     yield Decided(decision.action, policy, f"{when}{decision.reason}")
     return decision.action
 

@@ -101,6 +101,7 @@ def _borne_out(
     failed = {claim.text for claim in claims if claim.verdict is Verdict.NO}
     if how is Grounding.MARK:
         for text in sorted(failed):
+            yield Delta(f"\n\n(Not borne out by the evidence: “{text}”)")
             yield Degraded("grounding", f"the evidence does not bear out: “{text}”")
         return list(written), _Grounds(not failed)
     stands = [sentence for sentence in written if bare(sentence) not in failed]

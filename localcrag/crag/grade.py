@@ -52,7 +52,8 @@ class YesNoGrader:
 
 SCORES: Mapping[Label, float] = {Label.AWFUL: 0.0, Label.POOR: 0.3, Label.GOOD: 0.7, Label.PERFECT: 1.0}
 """What a label of the rubric is worth; from Good on a passage is kept."""
-RUBRIC_BOUNDS = Thresholds(upper=SCORES[Label.GOOD], lower=SCORES[Label.POOR])
+RUBRIC_BOUNDS = Thresholds(upper=SCORES[Label.GOOD], lower=0.5)
+"""Good is enough; Poor is the same subject and no help, and counts as nothing."""
 RUBRIC_TOKENS = 120
 """Room for one sentence and a label."""
 

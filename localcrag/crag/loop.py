@@ -13,7 +13,7 @@ from time import perf_counter
 
 from localcrag.crag import agent, generate
 from localcrag.crag.condense import condense
-from localcrag.crag.decide import decide, relevant, settled
+from localcrag.crag.decide import relevant, settled
 from localcrag.crag.divide import divide, may_have_parts
 from localcrag.crag.gather import corrective
 from localcrag.crag.grade import ask
@@ -23,7 +23,7 @@ from localcrag.crag.record import Record
 from localcrag.crag.refine import refine, strips, whole, windows
 from localcrag.errors import UsageError
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
-from localcrag.types import Choice, Origin, Status, Strip, StripKind
+from localcrag.types import Action, Choice, Origin, Status, Strip, StripKind
 
 MAX_QUESTION = 4000
 """Characters; a longer question is a document, and belongs into the knowledge base."""
@@ -68,7 +68,7 @@ class Loop:
             standalone = yield from timed(parts, "condense", understood)
         whole = Inquiry(parts, options, standalone, question, query.filter)
         asked = [standalone]
-        if options.divide and may_have_parts(standalone):
+        if options.divide and options.agent is None and may_have_parts(standalone):
             division = divide(parts.model, standalone, extractive=options.extractive)
             asked = yield from timed(parts, "divide", division)
         findings = []
@@ -78,9 +78,12 @@ class Loop:
             findings.append((yield from self._find(inquiry)))
             if len(asked) > 1:
                 whole.grades += inquiry.grades
-                action = decide(inquiry.grades, options.policy, parts.grader.thresholds).action
-                yield PartSettled(part, findings[-1].status, action)
-        return (yield from timed(parts, "generate", self._answer(whole, findings)))
+                yield PartSettled(part, findings[-1].status, inquiry.action or Action.INCORRECT)
+        outcome = yield from timed(parts, "generate", self._answer(whole, findings))
+        for finding in findings:
+            if query.filter is not None and not finding.sure:
+                yield from timed(parts, "suggest", offer(finding.inquiry, query.filter))
+        return outcome
 
     def _find(self, inquiry: Inquiry) -> Steps[Finding]:
         """Gather the evidence for one question, and keep of it what helps."""
@@ -88,8 +91,6 @@ class Loop:
         bound = yield from agent.gather(inquiry) if by_agent else corrective(inquiry)
         kept = yield from timed(self.parts, "refine", self._refine(inquiry))
         sure = settled(inquiry.grades, self.options.policy, self.parts.grader.thresholds)
-        if inquiry.filter is not None and not sure:
-            yield from timed(self.parts, "suggest", offer(inquiry, inquiry.filter))
         return Finding(inquiry, tuple(kept), sure, bound)
 
     def _refine(self, inquiry: Inquiry) -> Steps[list[Strip]]:

@@ -21,6 +21,7 @@ from localcrag.protocols import (
     WebSearch,
 )
 from localcrag.types import (
+    Action,
     Citation,
     CorrectionKind,
     Document,
@@ -144,7 +145,7 @@ class Inquiry:
     """The state of one question: what was asked, tried, seen and judged so far.
 
     ``question`` stands alone; ``asked`` is the user's own line, and the only text that a web query
-    is ever made from.
+    is ever made from. ``action`` is the first decision: the one that says whether to correct.
     """
 
     parts: Parts
@@ -153,6 +154,7 @@ class Inquiry:
     asked: str
     filter: Filter | None = None
     grades: list[Grade] = field(default_factory=list)
+    action: Action | None = None
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 

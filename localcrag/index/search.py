@@ -2,7 +2,9 @@
 
 Where questions were written for the passages (doc2query: Nogueira et al. 2019, arXiv 1904.08375), both
 orders are taken of the questions too, and a question's place counts for the passage that it leads
-back to, as far as the question can be trusted to ask the same: see TRUST. A question whose passage is
+back to, times its cosine to the query: a question that asks something else would otherwise put a wrong
+passage first (on SQuAD, where none of the questions indexed was the one asked, hit@1 was 0.793 without
+them, 0.733 where their places counted in full, 0.790 times the cosine). A question whose passage is
 gone, or has another text by now, leads nowhere and is dropped.
 """
 
@@ -32,9 +34,6 @@ LONGEST_QUERY = 2000
 """Characters of a question that the full-text search reads; the embedding model's window ends before."""
 PROBES, REFINE = 32, 4
 """Partitions of the vector index read at least, and how many times k candidates are compared exactly."""
-
-TRUST = 6
-"""The power of its cosine to the query by which a question's place counts."""
 
 Key = tuple[str, int]
 """A passage's source and ordinal."""
@@ -69,7 +68,7 @@ def hybrid(tables: Tables, text: str, vector: Vectors, *, k: int, where: str | N
         places = [_leads(search(asked, wanted, LEAD), wanted) for search in (_nearest, _matching)]
         found = _led_to(tables.passages, {lead for leads in places for lead in leads}, wanted)
         for order, leads in zip((near, lexical), places, strict=True):
-            order.append([(found[lead], trust) for lead, trust in leads.items() if lead in found])
+            order.append([(found[lead], cosine) for lead, cosine in leads.items() if lead in found])
     return _fused((near, lexical), k)
 
 
@@ -80,9 +79,9 @@ def _fused(orders: Sequence[Sequence[Sequence[Placed]]], k: int) -> list[Hit]:
     for lists in orders:
         best: dict[Key, float] = {}
         for ranked in lists:
-            for rank, (hit, trust) in enumerate(ranked, 1):
+            for rank, (hit, share) in enumerate(ranked, 1):
                 key = (hit.passage.source, hit.passage.ordinal)
-                best[key] = max(best.get(key, 0.0), trust * (RRF_K + 1) / (RRF_K + rank) / 2)
+                best[key] = max(best.get(key, 0.0), share * (RRF_K + 1) / (RRF_K + rank) / 2)
                 hits.setdefault(key, hit)
         for key, score in best.items():
             scores[key] = scores.get(key, 0.0) + score
@@ -133,13 +132,13 @@ LEAD = ["passage", "mark", "vector"]
 
 
 def _leads(rows: pa.Table, wanted: Wanted) -> dict[Lead, float]:
-    """Where ranked questions lead, each place once, at its best rank, with the trust in that question."""
+    """Where ranked questions lead, each place once, at its best rank, with that question's cosine."""
     if not len(rows):
         return {}
     leads: dict[Lead, float] = {}
     cosines = (vectors_of(rows) @ wanted.vector).tolist()
     for id, mark, cosine in zip(rows["passage"].to_pylist(), rows["mark"].to_pylist(), cosines, strict=True):
-        leads.setdefault((id, mark), min(max(cosine, 0.0), 1.0) ** TRUST)
+        leads.setdefault((id, mark), min(max(cosine, 0.0), 1.0))
     return leads
 
 

@@ -52,6 +52,7 @@ from localcrag.types.kinds import (
     StripKind,
     Tool,
     Verdict,
+    Warm,
     WebPolicy,
 )
 from localcrag.types.prompts import Choice, Data, Prompt, Tokens
@@ -102,6 +103,7 @@ __all__ = [
     "Turn",
     "Usage",
     "Verdict",
+    "Warm",
     "WebPage",
     "WebPolicy",
     "WebQuery",

@@ -80,6 +80,13 @@ class WebPolicy(StrEnum):
     AUTO = "auto"
 
 
+class Warm(StrEnum):
+    """Whether a question starts the warm process where none runs."""
+
+    NEVER = "never"
+    AUTO = "auto"
+
+
 class Finish(StrEnum):
     """Why a model stopped writing: it was done, or at a bound, or it began to repeat itself."""
 

@@ -19,7 +19,7 @@ def _silent(_level: int, _text: bytes, _data: ctypes.c_void_p) -> None:
 class GgufEvaluator:
     """A rank-pooling GGUF; many pairs go through one micro-batch, each as its own sequence."""
 
-    def __init__(self, path: Path, threads: int = 2, batch_tokens: int = 1024, sequences: int = 32) -> None:
+    def __init__(self, path: Path, threads: int = 2, batch_tokens: int = 512, sequences: int = 32) -> None:
         llama_cpp.llama_log_set(_silent, ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
         self._model = llama_cpp.llama_model_load_from_file(

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -26,6 +27,7 @@ from localcrag.settings import Settings
 from localcrag.threads import SqliteThreads
 from localcrag.types import Action, Answer, Citation, Mode, Origin, Policy, Status, Thread, Turn, WebPolicy
 from tests.cli.conftest import Run
+from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 from tests.fakes.threads import MemoryThreads
 
 QUESTION = "What is the usual dose of Zeldrine?"
@@ -231,6 +233,7 @@ class ScriptedBase:
 
     def __init__(self, home: Path, rule: Callable[[str], str | BaseException]) -> None:
         self.settings = Settings(home)
+        self.models = SimpleNamespace(language=ScriptedModel(), evaluator=ScriptedEvaluator(lambda *_: 0.5))
         self.asked: list[tuple[str, AskOptions]] = []
         self._rule = rule
 
@@ -295,6 +298,7 @@ def test_ctrl_c_stops_the_answer_and_returns_to_the_prompt(
     assert "Stopped" in shown.err and "a reason" in shown.err.split("Stopped")[1]
     assert texts(store.turns("t")) == ["short?", "It is so"]
     assert base.asked[1][1].history == ()
+    assert base.models.language.closed and base.models.evaluator.closed, "they may be spoilt"
 
 
 def test_ctrl_c_ends_a_chat_that_nobody_types(tmp_path: Path) -> None:
@@ -375,7 +379,7 @@ class TerminalChat:
             stdin=slave,
             stderr=slave,
             stdout=subprocess.PIPE,
-            env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "PYTHONFAULTHANDLER": "1"},
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
@@ -397,7 +401,8 @@ class TerminalChat:
         try:
             return os.read(self._master, 65536).decode(errors="replace")
         except OSError:  # the process has ended, and with it its terminal
-            raise AssertionError(f"the chat ended; shown: {self._seen[-2000:]!r}") from None
+            code = self.process.wait(30)
+            raise AssertionError(f"the chat ended with {code}; shown: {self._seen[-4000:]!r}") from None
 
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())

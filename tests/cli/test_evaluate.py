@@ -245,9 +245,10 @@ def town(towns: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[
     run("calibrate", "--forget")
 
 
-def confidences(run: Run, *options: str) -> list[float]:
+def confidences(run: Run, *options: str) -> dict[str, float]:
+    """P by document, of one question."""
     found = run("ask", "Which river does Dask lie on?", "--json", *options).json
-    return [grade["confidence"] for grade in found["grades"]]
+    return {grade["source"]: grade["confidence"] for grade in found["grades"]}
 
 
 def test_a_calibration_shows_in_the_next_question_until_it_is_forgotten(town: tuple[Run, Path]) -> None:
@@ -265,6 +266,7 @@ def test_a_calibration_shows_in_the_next_question_until_it_is_forgotten(town: tu
     assert confidences(run) != pytest.approx(before)
     trace = run("ask", "Which river does Dask lie on?", "--policy", "crag").err
     assert f"{fused['upper']:.2f}" in trace
+    assert "calibration: fused, on 22 questions of yours" in run("doctor").out
     forgotten = run("calibrate", "--forget")
     assert forgotten.code == 0 and forgotten.err.count("Forgot") == 2
     assert confidences(run) == pytest.approx(before)
@@ -277,7 +279,10 @@ def test_the_fused_grade_stays_where_the_evaluator_alone_is_calibrated(town: tup
     assert done.code == 0, done.err
     assert "calibration error" in done.out and "Stored" in done.err
     assert confidences(run, "--grader", "evaluator") != pytest.approx(alone)
-    assert confidences(run) == pytest.approx(fused, abs=1e-3)
+    again = confidences(run)
+    common = fused.keys() & again.keys()
+    assert len(common) >= 3, "log-odds are cut off: the order of what is surely irrelevant may be another"
+    assert {s: again[s] for s in common} == pytest.approx({s: fused[s] for s in common}, abs=0.03)
 
 
 def test_a_dry_run_stores_nothing(town: tuple[Run, Path]) -> None:

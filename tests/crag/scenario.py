@@ -59,6 +59,7 @@ WRITTEN = "The dose is 5 mg a day. [1]"
 NOT_FOUND = "Your documents do not answer this."
 NOT_EVEN_THERE = "Neither your documents nor the web pages that were read answer this."
 UNSURE = "Unsure: the evidence is weak. Check the sources."
+NOT_ALL = "Unsure: not every sentence is borne out by its evidence. Check the sources."
 CUT_SHORT = "Cut short: the answer is not complete."
 PAGE = WebResult("https://example.org/zeldrine", "Zeldrine", "A snippet: the dose is 5 mg.")
 

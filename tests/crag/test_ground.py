@@ -175,7 +175,8 @@ def world(how: Grounding, written: str, **options: object) -> World:
 def test_marked_sentences_are_shown_while_they_are_written() -> None:
     events = world(Grounding.MARK, f"{WRITTEN} {MORE}").run(DOSE)
     kinds = [type(event) for event in events if isinstance(event, (Delta, Grounded))]
-    assert kinds == [Delta, Delta, Grounded]
+    assert kinds == [Delta, Delta, Grounded, Delta]
+    assert of(Delta, events)[-1].text.startswith("\n\n(Not borne out by the evidence: “")
 
 
 def test_where_sentences_may_be_removed_none_is_shown_before_it_was_checked() -> None:

@@ -193,7 +193,7 @@ CORRECTIONS = [
         events="Retrieved Graded Decided(incorrect) Rewritten(rewrite) Retrieved Corrected(rewrite) "
         "Graded Decided(correct) Gathered Verified",
         action=INCORRECT,
-        tells=("rewrite: dose of Zeldrine", "rewrite brought 1 new passages"),
+        tells=("rewrite: dose of Zeldrine", "rewrite brought 1 new passage"),
     ),
     Scenario(
         name="phrasings: several wordings are searched together",
@@ -229,7 +229,7 @@ CORRECTIONS = [
         "Graded Decided(correct) Gathered Verified",
         action=INCORRECT,
         prints="It is 5 mg at noon. [1]",
-        tells=("neighbours brought 1 new passages", "[1] /advice.txt"),
+        tells=("neighbours brought 1 new passage", "[1] /advice.txt"),
     ),
     Scenario(
         name="web: a page answers what no document does, cited by its address",
@@ -243,7 +243,7 @@ CORRECTIONS = [
         prints="It is 5 mg. [1]",
         sends=("patient dose",),
         tells=(
-            "sent to your SearXNG: “patient dose”: 1 results",
+            "sent to your SearXNG: “patient dose”: 1 result",
             "[1] https://example.org/zeldrine  (from the web)",
         ),
     ),

@@ -11,7 +11,7 @@ import pytest
 
 from localcrag.errors import ConstraintError
 from localcrag.types import Grounding, Mode, Status
-from tests.crag.scenario import CUT_SHORT, NOT_FOUND, UNSURE, WRITTEN, Scenario, check
+from tests.crag.scenario import CUT_SHORT, NOT_ALL, NOT_FOUND, UNSURE, WRITTEN, Scenario, check
 from tests.crag.world import Script
 
 BROKEN = ConstraintError("the mask broke")
@@ -123,9 +123,9 @@ ANSWERING = [
         script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} It cures all. [1]"),
         events="Retrieved Graded Graded Decided(correct) Gathered Grounded Degraded(grounding) Verified",
         status=Status.UNSURE,
-        prints=f"{WRITTEN} It cures all. [1]",
+        prints=f"{WRITTEN} It cures all. [1]\n\n(Not borne out by the evidence: “It cures all.”)",
         degraded=("grounding: the evidence does not bear out: “It cures all.”",),
-        tells=(UNSURE,),
+        tells=(NOT_ALL,),
     ),
     Scenario(
         name="remove: a sentence that the evidence does not bear out is left out, and named",
@@ -134,7 +134,7 @@ ANSWERING = [
         events="Retrieved Graded Graded Decided(correct) Gathered Grounded Verified",
         status=Status.UNSURE,
         degraded=("removed from the answer: “It cures all.”: its evidence does not say so",),
-        tells=(UNSURE, "“It cures all.”: its evidence does not say so"),
+        tells=(NOT_ALL, "“It cures all.”: its evidence does not say so"),
     ),
     Scenario(
         name="remove: where no sentence is borne out there is no answer",
@@ -171,7 +171,10 @@ ANSWERING = [
         status=Status.UNSURE,
         prints="It is 9 mg. [1] Or it is 5 mg. [2]",
         degraded=("evidence: the sources of [1] (/blog.txt) and [2] (/leaflet.txt) disagree",),
-        tells=(UNSURE, "[1] and [2] contradict each other"),
+        tells=(
+            "Unsure: the sources disagree. Check them.",
+            "[1] (/blog.txt) and [2] (/leaflet.txt) disagree",
+        ),
     ),
     Scenario(
         name="whether sources disagree cannot be had: that is said",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from localcrag.types import Action, CorrectionKind, Label, Meta, Mode, Policy, Status, StripKind
-from tests.crag.scenario import NOT_FOUND, UNSURE, WRITTEN, Scenario, check
+from tests.crag.scenario import NOT_FOUND, WRITTEN, Scenario, check
 from tests.crag.world import Script
 
 AMBIGUOUS, INCORRECT = Action.AMBIGUOUS, Action.INCORRECT
@@ -46,7 +46,11 @@ PARTS = [
         "Gathered Verified Degraded(answer)",
         status=Status.UNSURE,
         degraded=(f"answer: nothing was found for: {SECOND}",),
-        tells=(f"answered: {FIRST}", f"not found: {SECOND}", UNSURE),
+        tells=(
+            f"answered: {FIRST}",
+            f"not found: {SECOND}",
+            "Unsure: a part of the question is not answered.",
+        ),
     ),
     Scenario(
         name="no part is found: nothing is answered, and each is named",

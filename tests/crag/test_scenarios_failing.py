@@ -263,7 +263,7 @@ WEB = [
         "Rewritten(web) WebAsked Degraded(web-page) Corrected(web) ",
         Web(unfetched=LedgerError("the ledger cannot be written")),
         degraded="web page: the ledger cannot be written",
-        tell="sent to your SearXNG: “patient dose”: 1 results",
+        tell="sent to your SearXNG: “patient dose”: 1 result",
         sends="patient dose",
     ),
     Scenario(

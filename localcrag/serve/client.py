@@ -1,0 +1,307 @@
+"""A command's side of the warm process: a knowledge base that is asked there, and here where that fails.
+
+:class:`WarmBase` answers as :class:`localcrag.app.KnowledgeBase` does. Whatever goes wrong with the
+server, the command does the work in its own process, and ``--trace`` says why.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from localcrag import __version__
+from localcrag.errors import WarmError
+from localcrag.serve.messages import (
+    Ask,
+    Crashed,
+    Done,
+    Failed,
+    Found,
+    Held,
+    Here,
+    Info,
+    NotUnderstood,
+    Request,
+    Restarting,
+    Search,
+    Start,
+    Work,
+    line,
+    read,
+)
+from localcrag.serve.place import Place, connect, place_of, refuse_unsafe
+from localcrag.settings import PREFIX, ModelSettings, Settings
+from localcrag.types import Hit, StoreInfo, Warm, WebPolicy
+
+if TYPE_CHECKING:
+    from localcrag.events import Event
+    from localcrag.options import AskOptions
+
+T = TypeVar("T")
+
+FIRST, SILENCE = 3.0, 20.0
+"""Seconds for the first sign of life, and between any two."""
+TURN = {Search: 1.0, Info: 1.0, Ask: 60.0}
+"""Seconds to wait while another question is answered; for longer, one's own process is quicker."""
+STARTING = 10.0
+"""Seconds in which a fresh server must listen; it loads nothing before."""
+_ELSEWHERE = frozenset({PREFIX + "HOME", PREFIX + "OFFLINE"})
+
+
+class Unavailable(Exception):
+    """The server does not do it; says why, or nothing where there is none and none was wanted."""
+
+
+class Base(Protocol):
+    """What a command asks of a knowledge base, warm or not."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def settings(self) -> Settings: ...
+    def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]: ...
+    def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]: ...
+    def info(self) -> StoreInfo: ...
+    def reset(self) -> None: ...
+
+
+def start_of(settings: Settings, home: Path | None) -> Start:
+    """What this process was started with; ``home`` is the --home that was given."""
+    named = home is not None or bool(os.environ.get(PREFIX + "HOME"))
+    variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    return Start(
+        version=__version__,
+        interpreter=sys.executable,
+        home=str(settings.home) if named else "",
+        offline=settings.offline,
+        settings=repr(replace(settings, offline=False)),
+        environment={name: variables[name] for name in sorted(variables.keys() - _ELSEWHERE)},
+    )
+
+
+def command_of(start: Start) -> list[str]:
+    """The command line of a server in the background that is started with the same."""
+    home = ["--home", start.home] if start.home else []
+    offline = ["--offline"] if start.offline else []
+    return [start.interpreter, "-P", "-m", "localcrag", *home, *offline, "serve", "--background"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """How a command reaches the server of its home."""
+
+    place: Place
+    start: Start
+    warm: Warm
+
+    @classmethod
+    def of(cls, settings: Settings, home: Path | None, warm: Warm) -> Caller:
+        """For the server of these settings; ``home`` is the --home that was given."""
+        return cls(place_of(settings.home), start_of(settings, home), warm)
+
+    def converse(self, request: Request) -> Iterator[Any]:
+        """The replies, up to the end of the work; closing the iterator ends the work.
+
+        Raises Unavailable, and the LocalCragError that the work raised.
+        """
+        deadline = monotonic() + STARTING
+        link, began = self._reach(), None
+        while True:
+            again: Restarting | None = None
+            for reply in _replies(link, request):
+                if isinstance(reply, Restarting):
+                    again = reply
+                else:
+                    yield reply
+            if again is None:
+                return
+            if not again.at_once or began not in (None, again.began):
+                raise Unavailable(f"it begins again: {again.reason}")
+            began = again.began
+            link = self._await(deadline, "it did not come back")
+
+    def _reach(self) -> socket.socket:
+        """A connection; the server is started where it may be. Raises Unavailable."""
+        if link := self._connected():
+            return link
+        if self.warm is not Warm.AUTO:
+            raise Unavailable("")
+        return self._begin()
+
+    def _connected(self) -> socket.socket | None:
+        try:
+            return connect(self.place, FIRST)
+        except (WarmError, OSError) as error:
+            raise Unavailable(str(error)) from error
+
+    def _begin(self) -> socket.socket:
+        """Start a server in the background, and connect to it. Raises Unavailable."""
+        import subprocess
+
+        try:
+            self.place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            refuse_unsafe(self.place.folder)
+            mode = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            with os.fdopen(os.open(self.place.log, mode, 0o600), "ab") as log:
+                server = subprocess.Popen(
+                    command_of(self.start),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+        except (WarmError, OSError) as error:
+            raise Unavailable(f"it cannot be started: {error}") from error
+        failed = f"it did not start, see {self.place.log}"
+        return self._await(monotonic() + STARTING, failed, lambda: server.poll() not in (None, 0))
+
+    def _await(self, deadline: float, why: str, lost: Callable[[], bool] = lambda: False) -> socket.socket:
+        """A connection as soon as there is one. Raises Unavailable."""
+        while not (link := self._connected()):
+            if monotonic() > deadline or lost():
+                raise Unavailable(why)
+            sleep(0.02)
+        return link
+
+
+def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
+    """What the server replies up to Done; closes the connection, which ends the work."""
+    try:
+        with closing(link), link.makefile("rb") as lines:
+            link.settimeout(FIRST)
+            link.sendall(line(request))
+            patience = monotonic() + TURN.get(type(request), FIRST)
+            while text := lines.readline():
+                link.settimeout(SILENCE)
+                reply = read(text)
+                if isinstance(reply, Done):
+                    return
+                if isinstance(reply, Failed):
+                    raise reply.error()
+                if isinstance(reply, Crashed):
+                    raise Unavailable(f"it failed: {reply.reason}")
+                if not isinstance(reply, Here):
+                    yield reply
+                elif reply.queued and monotonic() > patience:
+                    raise Unavailable("it answers another question")
+    except (OSError, NotUnderstood) as error:
+        raise Unavailable(str(error) or type(error).__name__) from error
+    raise Unavailable("it went away")
+
+
+# ---------------------------------------------------------------------------------- knowledge bases
+
+
+@dataclass(frozen=True)
+class WarmBase:
+    """A knowledge base that is asked in the warm process; ``cold`` opens it in this one.
+
+    ``say`` is told why the warm process was not used, where one should have been.
+    """
+
+    name: str
+    settings: Settings
+    caller: Caller
+    cold: Callable[[], Base]
+    say: Callable[[str], None]
+
+    def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]:
+        """As :meth:`localcrag.app.KnowledgeBase.search`."""
+        found = self._one(Search(*self._work(), query, k, filter), Found)
+        return self.cold().search(query, k=k, filter=filter) if found is None else list(found.hits)
+
+    def info(self) -> StoreInfo:
+        """As :meth:`localcrag.app.KnowledgeBase.info`."""
+        held = self._one(Info(*self._work()), Held)
+        return self.cold().info() if held is None else held.info
+
+    def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]:
+        """As :meth:`localcrag.app.KnowledgeBase.stream`; closing it ends the question there as well.
+
+        A question whose web query a person is to consent to is not sent: the person is here.
+        """
+        from localcrag.options import AskOptions
+
+        given = options or AskOptions()
+        if self._needs_consent(given):
+            self.say("not asked, since the web query needs your consent")
+            yield from self.cold().stream(question, given)
+            return
+        seen: list[Event] = []
+        try:
+            for event in self.caller.converse(Ask(*self._work(), question, replace(given, consent=None))):
+                seen.append(event)
+                yield event
+        except Unavailable as why:
+            self._excuse(why)
+            yield from rest_of(self.cold().stream(question, given), seen)
+
+    def reset(self) -> None:
+        """After a question was cut off: the server sees to its own models, this is for those here."""
+        self.cold().reset()
+
+    def _needs_consent(self, given: AskOptions) -> bool:
+        wanted = given.web or self.settings.web.policy
+        return wanted is WebPolicy.ASK and not self.settings.offline
+
+    def _one(self, request: Work, kind: type[T]) -> T | None:
+        """The one reply; None, and an excuse, where the server does not give it."""
+        try:
+            (reply,) = self.caller.converse(request)
+        except Unavailable as why:
+            self._excuse(why)
+            return None
+        except ValueError:
+            self.say("its reply is not one")
+            return None
+        return reply if isinstance(reply, kind) else None
+
+    def _excuse(self, why: Unavailable) -> None:
+        if str(why):
+            self.say(str(why))
+
+    def _work(self) -> tuple[Start, str, ModelSettings]:
+        return self.caller.start, self.name, placed(self.settings.model)
+
+
+def placed(model: ModelSettings) -> ModelSettings:
+    """The settings with files named from the root: the server has another working directory."""
+
+    def absolute(name: str) -> str:
+        path = Path(name).expanduser()
+        named_as_file = path.suffix == ".gguf" or len(path.parts) > 1
+        return str(path.absolute()) if named_as_file and path.exists() else name
+
+    return replace(
+        model,
+        language=absolute(model.language),
+        evaluator=absolute(model.evaluator),
+        embedding=absolute(model.embedding),
+    )
+
+
+def rest_of(events: Iterable[Event], seen: Sequence[Event]) -> Iterator[Event]:
+    """The events of a question asked again, without those that were shown the first time.
+
+    The loop decides alike each time, so the same events come again. Raises WarmError where they do
+    not: half of one answer must not be continued with half of another.
+    """
+    from localcrag.events import Delta
+
+    for number, event in enumerate(events):
+        if number >= len(seen):
+            yield event
+            continue
+        before = seen[number]
+        if type(event) is not type(before) or (isinstance(event, Delta) and event != before):
+            raise WarmError(
+                "the warm process ended in the middle of the answer, and it cannot be gone on with",
+                hint="ask again",
+            )

@@ -1,0 +1,329 @@
+"""The warm process itself.
+
+The main thread works, one question after the other, so that two are never mixed, not even in what
+they are said to have cost. A thread for each connection reads its request, says again and again that
+the server is here, and notices when the command goes away: that interrupts the question exactly as
+Ctrl-C would in the command's own process.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from select import select
+from types import FrameType
+from typing import Any
+
+from localcrag import __version__
+from localcrag.errors import LocalCragError
+from localcrag.serve import messages
+from localcrag.serve.messages import (
+    Crashed,
+    Done,
+    Failed,
+    Here,
+    Look,
+    NotUnderstood,
+    Report,
+    Restarting,
+    Start,
+    Stop,
+    Work,
+)
+from localcrag.serve.place import UNIX, Place, same_user
+from localcrag.serve.work import Worker
+
+BEAT = 2.0
+"""Seconds between two signs of life."""
+PATIENCE = 5.0
+"""Seconds for a connection to say what it wants."""
+LOOK_ROUND = 5.0
+"""Seconds between two looks at the clock, and at whether the socket's file is still ours."""
+LONGEST = 1 << 24
+"""Bytes of a request; a conversation's turns travel with a question."""
+HANG_UP = getattr(signal, "SIGUSR1", signal.SIGTERM)
+
+
+class Gone(KeyboardInterrupt):
+    """The command that asked went away."""
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work and the connection it came from."""
+
+    request: Work
+    link: socket.socket
+    gone: bool = False
+    started: bool = False
+    _sending: threading.Lock = field(default_factory=threading.Lock)
+
+    def send(self, message: object) -> None:
+        """Raises OSError where the command is gone, NotUnderstood."""
+        text = messages.line(message)
+        with self._sending:
+            self.link.sendall(text)
+
+
+@dataclass(eq=False)
+class Server:
+    """Serves the requests at a listening socket until it is idle for too long, or told to end."""
+
+    place: Place
+    listener: socket.socket
+    start: Start
+    worker: Worker
+    limit: float
+    """Seconds without a question after which it ends; 0 means never."""
+    since: float = field(default_factory=time.time)
+    answered: int = 0
+    _jobs: queue.SimpleQueue[Job | Start | None] = field(default_factory=queue.SimpleQueue)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: int = 0
+    _running: Job | None = None
+    _ending: bool = False
+    _used: float = field(default_factory=time.monotonic)
+
+    def run(self, first: Callable[[], None] | None = None) -> Start | None:
+        """Serve; returns what to begin again with, or None to end. ``first`` is done before any question.
+
+        Must be called in the main thread. KeyboardInterrupt ends it.
+        """
+        signal.signal(HANG_UP, self._hang_up)
+        inode = self._inode()
+        threading.Thread(target=self._accept, daemon=True).start()
+        if first:
+            first()
+        self._used = time.monotonic()
+        while True:
+            try:
+                job = self._jobs.get(
+                    timeout=LOOK_ROUND if not self.limit else min(LOOK_ROUND, self.limit / 4)
+                )
+            except queue.Empty:
+                if self._idle() or self._inode() != inode:
+                    return None
+                continue
+            if not isinstance(job, Job):
+                return job
+            self._work(job)
+
+    def close(self) -> None:
+        """Stop listening, and take the file away, if it is still ours."""
+        with self._lock:
+            self._hide()
+
+    # ------------------------------------------------------------------------------ the main thread
+
+    def _work(self, job: Job) -> None:
+        try:
+            try:
+                self._running = job
+                if not job.gone:
+                    self._answer(job)
+            finally:
+                self._running = None
+        except Gone:
+            note("a command went away")
+            self.worker.reset(job.request)
+        except OSError:
+            pass
+        finally:
+            with self._lock:
+                self._waiting -= 1
+                self.answered += 1
+                self._used = time.monotonic()
+            _shut(job.link)
+
+    def _answer(self, job: Job) -> None:
+        """Do the work, and send what comes of it. Raises Gone, OSError where the command is gone."""
+        job.started = True
+        try:
+            with contextlib.closing(self._steps(job.request)) as steps:
+                for message in steps:
+                    job.send(message)
+            job.send(Done())
+        except LocalCragError as error:
+            job.send(Failed.of(error))
+        except NotUnderstood as error:
+            job.send(Crashed(f"a reply could not be sent: {error}"))
+
+    def _steps(self, request: Work) -> Generator[Any]:
+        """What the work gives; an error that is none of ours is told, written down, and survived."""
+        try:
+            yield from self.worker.do(request)
+        except (LocalCragError, GeneratorExit):
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, the command does the work itself
+            traceback.print_exc()
+            yield Crashed(f"{type(error).__name__}: {error}")
+
+    def _hang_up(self, number: int, frame: FrameType | None) -> None:
+        """The signal that a connection's thread sends: raises where its question is still worked on."""
+        if self._running is not None and self._running.gone:
+            raise Gone
+
+    def _idle(self) -> bool:
+        """Whether it is time to end; from then on nothing is taken up."""
+        with self._lock:
+            late = bool(self.limit) and time.monotonic() - self._used > self.limit and not self._waiting
+            if late:
+                self._ending = True
+                self._hide()
+        return late
+
+    # ------------------------------------------------------------------------------ connections
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                link, _ = self.listener.accept()
+            except OSError:
+                return  # closed: the server ends
+            threading.Thread(target=self._attend, args=(link,), daemon=True).start()
+
+    def _attend(self, link: socket.socket) -> None:
+        """One connection: who is it, what does it want, and is it still there?"""
+        with link:
+            try:
+                link.settimeout(PATIENCE)
+                if not self._admitted(link):
+                    note("refused: a process of another user")
+                    return
+                request = messages.read(_line(link))
+                link.settimeout(None)
+                if isinstance(request, Work):
+                    self._take(request, link)
+                elif isinstance(request, (Look, Stop)):
+                    link.sendall(messages.line(self._report()) + messages.line(Done()))
+                if isinstance(request, Stop):
+                    self._end(None)
+            except (OSError, NotUnderstood) as error:
+                note(f"a connection failed: {error}")
+
+    def _admitted(self, link: socket.socket) -> bool:
+        if UNIX:
+            return same_user(link)
+        from localcrag.serve.loopback import admits
+
+        return admits(link, self.place.address)
+
+    def _take(self, request: Work, link: socket.socket) -> None:
+        """Put the work into the queue, and stay with it; or begin again, where it needs another start."""
+        reason = self.start.difference(request.start)
+        if not reason and (changed := self.worker.changed(request)):
+            reason = f"{changed} was changed"
+        if reason:
+            note(f"begins again: {reason}")
+            self._end(request.start, lambda now: Restarting(reason, self.since, now), link)
+            return
+        job = Job(request, link)
+        with self._lock:
+            if self._ending:
+                return
+            self._waiting += 1
+        self._jobs.put(job)
+        self._stay(job)
+
+    def _stay(self, job: Job) -> None:
+        """Say that we are here, until the work is done or the command is gone."""
+        link = job.link
+        try:
+            while True:
+                job.send(Here(queued=not job.started))
+                if select([link], [], [], BEAT)[0] and not link.recv(1):
+                    break
+        except OSError:
+            pass
+        job.gone = True
+        if self._running is job:
+            _interrupt()
+
+    def _end(
+        self,
+        again: Start | None,
+        farewell: Callable[[bool], object] | None = None,
+        link: socket.socket | None = None,
+    ) -> None:
+        """Take up nothing more, and end or begin again after what is waiting.
+
+        The farewell, told whether that is at once, is said before the process can be gone.
+        """
+        with self._lock:
+            at_once = not self._waiting
+            if at_once:
+                self._hide()
+            try:
+                if link and farewell:
+                    link.sendall(messages.line(farewell(at_once)) + messages.line(Done()))
+            finally:
+                if not self._ending:
+                    self._ending = True
+                    self._jobs.put(again)
+
+    def _report(self) -> Report:
+        with self._lock:
+            busy = bool(self._waiting)
+            idle = 0.0 if busy else time.monotonic() - self._used
+            return Report(
+                pid=os.getpid(),
+                version=__version__,
+                home=str(self.worker.settings.home),
+                since=self.since,
+                idle=round(idle, 1),
+                limit=self.limit,
+                answered=self.answered,
+                busy=busy,
+                offline=self.start.offline,
+            )
+
+    def _hide(self) -> None:
+        """Nobody finds this server from now on; with the lock held, a fresh one may take its place."""
+        _shut(self.listener)
+        self.listener.close()
+        self.place.address.unlink(missing_ok=True)
+
+    def _inode(self) -> int:
+        try:
+            return self.place.address.stat().st_ino
+        except OSError:
+            return 0
+
+
+def _line(link: socket.socket) -> bytes:
+    """A whole line from the other side. Raises NotUnderstood, OSError."""
+    text = b""
+    while not text.endswith(b"\n"):
+        if not (more := link.recv(1 << 16)) or len(text) > LONGEST:
+            raise NotUnderstood("no whole request came")
+        text += more
+    return text
+
+
+def _shut(link: socket.socket) -> None:
+    """Nothing more comes or goes; wakes the thread that waits for it."""
+    with contextlib.suppress(OSError):
+        link.shutdown(socket.SHUT_RDWR)
+
+
+def _interrupt() -> None:
+    """Have the main thread run the handler of HANG_UP, whatever it waits for."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, HANG_UP)
+    else:
+        _thread.interrupt_main(HANG_UP)
+
+
+def note(text: str) -> None:
+    """A line for who runs the server: on stderr, which is the log of one in the background."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)

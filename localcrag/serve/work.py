@@ -1,0 +1,77 @@
+"""What the warm process does for a request: the calls of :mod:`localcrag.app`, as everybody makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from localcrag import app
+from localcrag.errors import LocalCragError
+from localcrag.models import Models
+from localcrag.serve.messages import Ask, Found, Held, Info, Search, Work
+from localcrag.settings import ModelSettings, Settings
+
+WEIGHTS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
+"""Endings of an embedding model's files."""
+Stamp = tuple[str, int, int]
+"""A file, its size in bytes, and the nanosecond at which it was last changed."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Does the work of requests, one after the other, with models that stay loaded."""
+
+    settings: Settings
+    _stamps: dict[ModelSettings, frozenset[Stamp]] = field(default_factory=dict)
+
+    def do(self, request: Work) -> Iterator[Any]:
+        """Events, or the one reply. Raises LocalCragError."""
+        base = self._base(request)
+        match request:
+            case Ask():
+                yield from base.stream(request.question, request.options)
+            case Search():
+                yield Found(tuple(base.search(request.query, k=request.k, filter=request.filter)))
+            case Info():
+                yield Held(base.info())
+
+    def reset(self, request: Work) -> None:
+        """After the work of a request was cut off, let its models load again. Raises LocalCragError."""
+        self._base(request).reset()
+
+    def warm(self) -> None:
+        """Load what the first question needs. Raises LocalCragError."""
+        self._stamps[self.settings.model] = self._look(self.settings.model)
+        app.open(settings=self.settings).models.warm(answering=True)
+
+    def changed(self, request: Work) -> str:
+        """The first file that changed since the models of the request were loaded, "" where none did."""
+        now = self._look(request.model)
+        before = self._stamps.setdefault(request.model, now)
+        return next((Path(name).name for name, *_ in sorted(now ^ before)), "")
+
+    def _base(self, request: Work) -> app.KnowledgeBase:
+        """Opened for each request, which is cheap, and sees a knowledge base that was made anew."""
+        return app.open(request.kb, settings=replace(self.settings, model=request.model))
+
+    def _look(self, model: ModelSettings) -> frozenset[Stamp]:
+        """The files that answers rest on, beside the documents; missing ones are the work's to report."""
+        home = self.settings.home
+        models = Models(model, home)  # another object than the one in use, which found its files once
+        files = [home / "calibrations.toml", home / "models.toml"]
+        try:
+            files += [models.language_file, *([models.evaluator_file] if models.judges else [])]
+            files += [file for file in models.embedder.folder.iterdir() if file.suffix in WEIGHTS]
+        except LocalCragError:
+            pass
+        return frozenset(stamp for file in files if (stamp := _stamp(file)))
+
+
+def _stamp(file: Path) -> Stamp | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return str(file), found.st_size, found.st_mtime_ns
