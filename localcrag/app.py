@@ -14,36 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag import settings as configuration
-from localcrag.crag.calibrated import CalibratedGrader
-from localcrag.crag.grade import (
-    RUBRIC_BOUNDS,
-    CascadeGrader,
-    EvaluatorGrader,
-    FusedGrader,
-    Grader,
-    RubricGrader,
-    YesNoGrader,
-)
+from localcrag.composition import Composition
 from localcrag.crag.loop import Loop, checked
-from localcrag.crag.parts import LOCAL_CORRECTIONS, AgentBounds, Options, Parts, Query
+from localcrag.crag.parts import Parts, Query
 from localcrag.crag.remember import RememberingEvaluator
 from localcrag.crag.retrieve import Retriever
-from localcrag.errors import UsageError, WebNotConfigured
 from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
 from localcrag.ingest import Ingestion
-from localcrag.models import NO_EVALUATOR, Models, models_for
+from localcrag.models import Models, models_for
 from localcrag.options import AskOptions as AskOptions
-from localcrag.protocols import Evaluator, ThreadStore
+from localcrag.protocols import ThreadStore
 from localcrag.questions import Questioning
 from localcrag.settings import Settings
 from localcrag.types import (
     NO_META,
     Answer,
-    CorrectionKind,
     Document,
     GraderKind,
-    Grounding,
     Hit,
     Indexed,
     IngestReport,
@@ -51,8 +39,6 @@ from localcrag.types import (
     Mode,
     Policy,
     StoreInfo,
-    StripKind,
-    Thresholds,
     WebPolicy,
 )
 
@@ -60,11 +46,6 @@ if TYPE_CHECKING:
     from localcrag.corpus import LocalCorpus
     from localcrag.index.store import Facet, KnowledgeBases, LanceStore
     from localcrag.web.ledger import Ledger
-
-UNCALIBRATED = Thresholds(upper=0.7, lower=0.3)
-"""The bounds on a language model's P(yes) where none were fitted for it."""
-SMALL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
-"""The embedded model was not taught to put a question in other words."""
 
 
 def open(
@@ -127,7 +108,7 @@ class KnowledgeBase:
         are then written for each passage that has none, see :meth:`questioning`.
         """
         if questions:
-            self._require_chat("write questions", "leave out --questions")
+            self._composition().require_chat("write questions", "leave out --questions")
         made = self.name not in names(self.settings)
         store = self._store(create=True)
         ingestion = Ingestion(self.name, self.corpus, self.models.embedder, store)
@@ -149,7 +130,7 @@ class KnowledgeBase:
         See :mod:`localcrag.questions`. Raises UsageError with the embedded model, UnknownKnowledgeBase,
         StoreError, ModelNotFound, ModelFileError.
         """
-        self._require_chat("write questions", "leave out --questions")
+        self._composition().require_chat("write questions", "leave out --questions")
         store, models = self._store(), self.models
         written = yield from Questioning(models.language, models.embedder, store, per_passage).run()
         if written:
@@ -230,7 +211,9 @@ class KnowledgeBase:
         text = checked(question)
         where = parse(given.filter) if given.filter else None
         store = self._store()
-        loop = Loop(self._parts(store, given, text), self._options(given))
+        composition = self._composition(given)
+        how = composition.options()
+        loop = Loop(self._parts(store, composition, text), how)
         self.models.warm(store.warm, answering=True)
         return loop.run(Query(text, tuple(given.history), where))
 
@@ -290,13 +273,13 @@ class KnowledgeBase:
 
         return KnowledgeBases(self.settings.home)
 
-    def _parts(self, store: LanceStore, given: AskOptions, question: str) -> Parts:
+    def _parts(self, store: LanceStore, composition: Composition, question: str) -> Parts:
         models = self.models
         evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
         web = self.settings.web
         record = partial(_record, self.ledger, question)
         search, fetcher = None, None
-        if self._web_policy(given) is not WebPolicy.NEVER:
+        if composition.web_policy() is not WebPolicy.NEVER:
             from localcrag.web.fetch import HttpPageFetcher
             from localcrag.web.searxng import SearxngSearch
 
@@ -306,133 +289,20 @@ class KnowledgeBase:
             store=store,
             embedder=models.embedder,
             model=models.language,
-            grader=self._grader(given, evaluator),
+            grader=composition.grader(evaluator),
             split=self.corpus.split,
             evaluator=evaluator,
             web=search,
             fetcher=fetcher,
         )
 
-    def _grader(self, given: AskOptions, evaluator: Evaluator | None) -> Grader:
-        """The grader that was asked for; by default both embedded models, or a user's own alone."""
-        models = self.models
-        kind = self._grader_kind(given)
-        if kind is GraderKind.YESNO:
-            return self._fitted(YesNoGrader(models.language, self._bounds(UNCALIBRATED)))
-        if kind is GraderKind.RUBRIC:
-            return self._fitted(RubricGrader(models.language, self._bounds(RUBRIC_BOUNDS)))
-        if evaluator is None:
-            raise UsageError(
-                f"grader {kind} needs an evaluator, and model.evaluator is {NO_EVALUATOR!r}",
-                hint="name one in the settings, or ask with --grader yesno",
-            )
-        if kind is GraderKind.CASCADE:
-            band = self._bounds(evaluator.thresholds)
-            return CascadeGrader(models.language, evaluator, band, band)
-        fitted = models.fusion
-        if kind is GraderKind.EVALUATOR or fitted is None:
-            return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))
-        fusion, thresholds = fitted
-        return FusedGrader(models.language, evaluator, fusion, self._bounds(thresholds))
-
-    def _fitted(self, grader: Grader) -> Grader:
-        """The grader on the scale that was fitted to the user's own questions, where one was."""
-        known = self.models.calibration(grader.kind)
-        return CalibratedGrader(grader, known.scale, self._bounds(known.thresholds)) if known else grader
+    def _composition(self, given: AskOptions | None = None) -> Composition:
+        return Composition(self.settings, self.models, given or AskOptions())
 
     @property
     def grader(self) -> GraderKind:
         """Who judges, where a question does not say otherwise."""
-        return self._grader_kind(AskOptions())
-
-    def _grader_kind(self, given: AskOptions) -> GraderKind:
-        default = GraderKind.FUSED if self.models.small and self.models.judges else GraderKind.YESNO
-        return given.grader or self.settings.loop.grader or default
-
-    def _bounds(self, fitted: Thresholds) -> Thresholds:
-        loop = self.settings.loop
-        return Thresholds(
-            fitted.upper if loop.upper is None else loop.upper,
-            fitted.lower if loop.lower is None else loop.lower,
-        )
-
-    def _options(self, given: AskOptions) -> Options:
-        loop, small = self.settings.loop, self.models.small
-        mode = given.mode or loop.mode or (Mode.QUOTE if small else Mode.WRITE)
-        self._check_abilities(given, mode)
-        strips = given.strips or loop.strips or (StripKind.SENTENCE if self.models.judges else StripKind.NONE)
-        return Options(
-            policy=given.policy or loop.policy,
-            mode=mode,
-            passages=loop.passages,
-            candidates=loop.candidates,
-            phrasings=loop.phrasings,
-            strips=strips,
-            evidence=loop.evidence,
-            answer_tokens=loop.answer_tokens,
-            divide=loop.parts,
-            grounding=given.grounding or loop.grounding or Grounding.MARK,
-            contradictions=loop.contradictions and not small,
-            agent=AgentBounds(loop.agent_steps, loop.agent_seconds, loop.agent_tokens)
-            if given.agent
-            else None,
-            corrections=self._corrections(given),
-            extractive=small,
-            web_policy=self._web_policy(given),
-            web_results=self.settings.web.results,
-            consent=given.consent,
-        )
-
-    @property
-    def _agent_bounds(self) -> AgentBounds:
-        loop = self.settings.loop
-        return AgentBounds(loop.agent_steps, loop.agent_seconds, loop.agent_tokens)
-
-    def _check_abilities(self, given: AskOptions, mode: Mode) -> None:
-        """Refuse what the embedded language model cannot do. Raises UsageError."""
-        wants = {
-            "write answers": ("leave out --mode write", mode is Mode.WRITE),
-            "plan": ("leave out --agent", given.agent),
-            "grade by a rubric": ("leave out --grader rubric", self._grader_kind(given) is GraderKind.RUBRIC),
-        }
-        for what, (instead, wanted) in wants.items():
-            if wanted:
-                self._require_chat(what, instead)
-
-    def _corrections(self, given: AskOptions) -> tuple[CorrectionKind, ...]:
-        """The local steps that were asked for; by default all that the model is able to make."""
-        able = SMALL_CORRECTIONS if self.models.small else LOCAL_CORRECTIONS
-        wanted = self.settings.loop.corrections if given.corrections is None else tuple(given.corrections)
-        if wanted is None:
-            return able
-        if CorrectionKind.WEB in wanted:
-            raise UsageError("web is no local correction", hint="allow it with --web ask, or --web auto")
-        if beyond := [kind for kind in wanted if kind not in able]:
-            raise UsageError(
-                f"{self.models.language.name} cannot correct by {beyond[0]}",
-                hint=f"it can by {', '.join(able)}; name a chat model with --model for the others",
-            )
-        return wanted
-
-    def _require_chat(self, task: str, instead: str) -> None:
-        """Raises UsageError where the language model is the embedded one, which cannot do the task."""
-        if self.models.small:
-            raise UsageError(
-                f"{self.models.language.name} cannot {task}",
-                hint=f"{instead}, or name a chat model with --model",
-            )
-
-    def _web_policy(self, given: AskOptions) -> WebPolicy:
-        """Never while offline or without a server; asking for the web without one is an error."""
-        if self.settings.offline:
-            return WebPolicy.NEVER
-        wanted = given.web or self.settings.web.policy
-        if wanted is not WebPolicy.NEVER and not self.settings.web.url:
-            raise WebNotConfigured(
-                "the web was asked for, and no SearXNG is configured",
-                hint="set web.url (LOCALCRAG_WEB_URL); searxng/README.md says how to run one",
-            )
-        return wanted
+        return self._composition().judge
 
     @property
     def ledger(self) -> Ledger:

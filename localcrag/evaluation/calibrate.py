@@ -8,7 +8,8 @@ from datetime import date
 
 import numpy as np
 
-from localcrag.app import UNCALIBRATED, AskOptions, KnowledgeBase
+from localcrag.app import AskOptions, KnowledgeBase
+from localcrag.composition import UNCALIBRATED
 from localcrag.crag.grade import RUBRIC_BOUNDS
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.fitting import Fitted, Material, fitted

@@ -1,0 +1,161 @@
+"""From the settings and one question's options to what the loop is made of.
+
+Here the defaults depend on the models: what the embedded language model cannot do is left out where
+it was not asked for, and refused with a hint where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from localcrag.crag.calibrated import CalibratedGrader
+from localcrag.crag.grade import (
+    RUBRIC_BOUNDS,
+    CascadeGrader,
+    EvaluatorGrader,
+    FusedGrader,
+    Grader,
+    RubricGrader,
+    YesNoGrader,
+)
+from localcrag.crag.parts import LOCAL_CORRECTIONS, AgentBounds, Options
+from localcrag.errors import UsageError, WebNotConfigured
+from localcrag.models import NO_EVALUATOR, Models
+from localcrag.options import AskOptions
+from localcrag.protocols import Evaluator
+from localcrag.settings import Settings
+from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, StripKind, Thresholds, WebPolicy
+
+UNCALIBRATED = Thresholds(upper=0.7, lower=0.3)
+"""The bounds on a language model's P(yes) where none were fitted for it."""
+SMALL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
+"""The embedded model was not taught to put a question in other words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """How one question is answered with these models: what was asked for over what is set."""
+
+    settings: Settings
+    models: Models
+    given: AskOptions
+
+    def options(self) -> Options:
+        """Raises UsageError for what the models cannot do, WebNotConfigured."""
+        given, loop, small = self.given, self.settings.loop, self.models.small
+        self._check_abilities()
+        bounds = AgentBounds(loop.agent_steps, loop.agent_seconds, loop.agent_tokens)
+        by_default = StripKind.SENTENCE if self.models.judges else StripKind.NONE
+        return Options(
+            policy=given.policy or loop.policy,
+            mode=self.mode,
+            passages=loop.passages,
+            candidates=loop.candidates,
+            phrasings=loop.phrasings,
+            strips=given.strips or loop.strips or by_default,
+            evidence=loop.evidence,
+            answer_tokens=loop.answer_tokens,
+            divide=loop.parts,
+            grounding=given.grounding or loop.grounding or Grounding.MARK,
+            contradictions=loop.contradictions and not small,
+            agent=bounds if given.agent else None,
+            corrections=self._corrections(),
+            extractive=small,
+            web_policy=self.web_policy(),
+            web_results=self.settings.web.results,
+            consent=given.consent,
+        )
+
+    @property
+    def mode(self) -> Mode:
+        by_default = Mode.QUOTE if self.models.small else Mode.WRITE
+        return self.given.mode or self.settings.loop.mode or by_default
+
+    @property
+    def judge(self) -> GraderKind:
+        """Who judges; by default both embedded models, or a user's own language model alone."""
+        default = GraderKind.FUSED if self.models.small and self.models.judges else GraderKind.YESNO
+        return self.given.grader or self.settings.loop.grader or default
+
+    def grader(self, evaluator: Evaluator | None) -> Grader:
+        """Raises UsageError where it needs an evaluator and there is none."""
+        models, kind = self.models, self.judge
+        if kind is GraderKind.YESNO:
+            return self._fitted(YesNoGrader(models.language, self._bounds(UNCALIBRATED)))
+        if kind is GraderKind.RUBRIC:
+            return self._fitted(RubricGrader(models.language, self._bounds(RUBRIC_BOUNDS)))
+        if evaluator is None:
+            raise UsageError(
+                f"grader {kind} needs an evaluator, and model.evaluator is {NO_EVALUATOR!r}",
+                hint="name one in the settings, or ask with --grader yesno",
+            )
+        if kind is GraderKind.CASCADE:
+            band = self._bounds(evaluator.thresholds)
+            return CascadeGrader(models.language, evaluator, band, band)
+        fitted = models.fusion
+        if kind is GraderKind.EVALUATOR or fitted is None:
+            return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))
+        fusion, thresholds = fitted
+        return FusedGrader(models.language, evaluator, fusion, self._bounds(thresholds))
+
+    def web_policy(self) -> WebPolicy:
+        """Never while offline or without a server; asking for the web without one is an error."""
+        if self.settings.offline:
+            return WebPolicy.NEVER
+        wanted = self.given.web or self.settings.web.policy
+        if wanted is not WebPolicy.NEVER and not self.settings.web.url:
+            raise WebNotConfigured(
+                "the web was asked for, and no SearXNG is configured",
+                hint="set web.url (LOCALCRAG_WEB_URL); searxng/README.md says how to run one",
+            )
+        return wanted
+
+    def _fitted(self, grader: Grader) -> Grader:
+        """The grader on the scale that was fitted to the user's own questions, where one was."""
+        known = self.models.calibration(grader.kind)
+        return CalibratedGrader(grader, known.scale, self._bounds(known.thresholds)) if known else grader
+
+    def _bounds(self, fitted: Thresholds) -> Thresholds:
+        loop = self.settings.loop
+        return Thresholds(
+            fitted.upper if loop.upper is None else loop.upper,
+            fitted.lower if loop.lower is None else loop.lower,
+        )
+
+    def _check_abilities(self) -> None:
+        """Refuse what the embedded language model cannot do. Raises UsageError."""
+        wants = {
+            "write answers": ("leave out --mode write", self.mode is Mode.WRITE),
+            "plan": ("leave out --agent", self.given.agent),
+            "grade by a rubric": ("leave out --grader rubric", self.judge is GraderKind.RUBRIC),
+        }
+        for what, (instead, wanted) in wants.items():
+            if wanted:
+                self.require_chat(what, instead)
+
+    def _corrections(self) -> tuple[CorrectionKind, ...]:
+        """The local steps that were asked for; by default all that the model is able to make."""
+        able = SMALL_CORRECTIONS if self.models.small else LOCAL_CORRECTIONS
+        wanted = (
+            self.settings.loop.corrections
+            if self.given.corrections is None
+            else tuple(self.given.corrections)
+        )
+        if wanted is None:
+            return able
+        if CorrectionKind.WEB in wanted:
+            raise UsageError("web is no local correction", hint="allow it with --web ask, or --web auto")
+        if beyond := [kind for kind in wanted if kind not in able]:
+            raise UsageError(
+                f"{self.models.language.name} cannot correct by {beyond[0]}",
+                hint=f"it can by {', '.join(able)}; name a chat model with --model for the others",
+            )
+        return wanted
+
+    def require_chat(self, task: str, instead: str) -> None:
+        """Raises UsageError where the language model is the embedded one, which cannot do the task."""
+        if self.models.small:
+            raise UsageError(
+                f"{self.models.language.name} cannot {task}",
+                hint=f"{instead}, or name a chat model with --model",
+            )
