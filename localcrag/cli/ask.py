@@ -19,6 +19,8 @@ from localcrag.cli.common import (
     pass_state,
     print_json,
     printed,
+    quiet,
+    traced,
 )
 from localcrag.events import Event, answer_of
 from localcrag.types import Status
@@ -61,7 +63,8 @@ def ask(
     an answer, 3 where the documents hold none.
     """
     text = sys.stdin.read() if question == "-" else question
-    base = state.open(kb, model={"language": model, "evaluator": evaluator})
+    say = traced if trace else quiet
+    base = state.warm(kb, say=say, model={"language": model, "evaluator": evaluator})
     events = base.stream(text, replace(options, consent=consent()))
     if jsonl:
         answer = answer_of(printed(events))

@@ -18,6 +18,7 @@ from localcrag.cli.common import (
     kb_option,
     model_option,
     pass_state,
+    quiet,
 )
 from localcrag.cli.lines import Lines, lines
 from localcrag.cli.threads import remembered
@@ -27,7 +28,8 @@ from localcrag.protocols import ThreadStore
 from localcrag.types import Answer, Turn, WebPolicy
 
 if TYPE_CHECKING:
-    from localcrag.app import AskOptions, KnowledgeBase
+    from localcrag.app import AskOptions
+    from localcrag.serve.client import Base
 
 SHOWN_AGAIN = 4
 """Turns that are shown when a conversation goes on."""
@@ -63,7 +65,8 @@ def chat(
 
     store = app.threads(state.settings) if thread is not None else None
     held = next((one for one in store.threads() if one.name == thread), None) if store else None
-    base = state.open(kb or (held.kb if held else None), model={"language": model, "evaluator": evaluator})
+    name = kb or (held.kb if held else None)
+    base = state.warm(name, say=quiet, model={"language": model, "evaluator": evaluator})
     base.info()
     if options.filter:
         _tried(base, options.filter)
@@ -123,7 +126,7 @@ class Conversation:
 class Chat:
     """One run of ``localcrag chat``: what is asked and how, and the events of the last question."""
 
-    base: KnowledgeBase
+    base: Base
     options: AskOptions
     conversation: Conversation
     events: list[Event] = field(default_factory=list)
@@ -269,7 +272,7 @@ def say(text: str) -> None:
     click.echo(click.style(text, dim=True), err=True)
 
 
-def _tried(base: KnowledgeBase, filter: str) -> None:
+def _tried(base: Base, filter: str) -> None:
     """Say so where no document passes the filter. Raises FilterError where it cannot be used."""
     if not base.search("a document", k=1, filter=filter):
         say("No document is like this now.")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,13 +14,13 @@ import click
 
 from localcrag.egress import go_offline
 from localcrag.errors import LocalCragError, UsageError
-from localcrag.events import Event, to_json
-from localcrag.filters import is_key
 from localcrag.settings import Settings, load
 from localcrag.types import JsonValue, MetaValue
 
 if TYPE_CHECKING:
     from localcrag.app import KnowledgeBase
+    from localcrag.events import Event
+    from localcrag.serve.client import Base
     from localcrag.web.ledger import Ledger
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -57,6 +57,19 @@ class State:
         for section, values in sections.items():
             settings = settings.with_values(section, **values)
         return app.open(kb, settings=settings)
+
+    def warm(self, kb: str | None, *, say: Callable[[str], None], **sections: Mapping[str, Any]) -> Base:
+        """The same to be asked and searched: in the warm process, and in this one where that fails.
+
+        ``say`` is told why, where a warm process should have answered.
+        """
+        from localcrag.serve.client import Caller, WarmBase
+
+        settings = self.settings
+        for section, values in sections.items():
+            settings = settings.with_values(section, **values)
+        caller = Caller.of(self.settings, self.home, settings.serve.warm)
+        return WarmBase(kb or settings.kb, settings, caller, partial(self.open, kb, **sections), say)
 
 
 pass_state = click.make_pass_decorator(State)
@@ -104,9 +117,20 @@ def _line(text: str) -> str:
 
 def printed(events: Iterable[Event]) -> Iterator[Event]:
     """The events, each printed as one line of JSON on stdout as it happens."""
+    from localcrag.events import to_json
+
     for event in events:
         click.echo(json.dumps(to_json(event), ensure_ascii=False))
         yield event
+
+
+def quiet(reason: str) -> None:
+    """Why the warm process did not answer, where nobody asked to see the steps."""
+
+
+def traced(reason: str) -> None:
+    """Why the warm process did not answer, under --trace."""
+    click.echo(click.style(f"done without the warm process: {reason}", dim=True), err=True)
 
 
 def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
@@ -114,6 +138,8 @@ def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
 
     Raises UsageError for a pair without ``=`` or with a key that is not a name.
     """
+    from localcrag.filters import is_key
+
     meta: dict[str, MetaValue] = {}
     for pair in pairs:
         key, sign, value = pair.partition("=")

@@ -136,6 +136,14 @@ def _web(state: State) -> Iterator[Finding]:
     yield Finding("web", found.fine or offline, f"{found.state}: {found.detail}", found.hint)
 
 
+def _warm(state: State) -> Iterator[Finding]:
+    from localcrag.cli.serve import report, told
+
+    found = report(state)
+    unasked = f"does not run (serve.warm = {state.settings.serve.warm})"
+    yield Finding("warm process", True, told(found) if found else unasked)
+
+
 def _tools(state: State) -> Iterator[Finding]:
     threads = os.cpu_count() or 1
     memory = _memory()
@@ -159,5 +167,6 @@ CHECKS: dict[str, Callable[[State], Iterator[Finding]]] = {
     "embedding model": _embedding,
     "models": _models,
     "knowledge bases": _bases,
+    "warm process": _warm,
     "web": _web,
 }

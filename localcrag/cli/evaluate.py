@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,8 +90,13 @@ def evaluate(
     settings = settings.with_values("loop", policy=policy, grader=grader, mode=mode)
     job = _Job(kb, filter_, limit, k)
     job.read(file)
-    found = _compared(job, settings, compare) if compare else job.run(settings, file.stem)
-    shown = found.results
+    configurations = _configurations(settings, compare) if compare else {file.stem: settings}
+    shown = job.run(configurations)
+    found: Result | Comparison = shown[0]
+    if len(shown) > 1:
+        from localcrag.evaluation.results import comparison_of
+
+        found = comparison_of(shown[0], shown[1], job.cutoffs(settings))
     if plot:
         from localcrag.evaluation.plots import plot as draw
 
@@ -103,7 +108,8 @@ def evaluate(
         from localcrag.cli import tables
 
         tables.show(found)
-    return INTERRUPTED if any(result.partial for result in shown) else 0
+    whole = len(shown) == len(configurations) and not any(result.partial for result in shown)
+    return 0 if whole else INTERRUPTED
 
 
 @dataclass
@@ -133,14 +139,23 @@ class _Job:
     def cutoffs(self, settings: Settings) -> list[int]:
         return sorted({1, 4, self.k or settings.loop.passages})
 
-    def run(self, settings: Settings, name: str) -> Result:
+    def run(self, configurations: Mapping[str, Settings]) -> list[Result]:
+        """Measure the configurations in turns; without those that an interrupted run did not come to."""
         from localcrag.evaluation.results import result_of
         from localcrag.evaluation.run import measure
 
-        base = self.open(settings)
-        with progress(name) as report:
-            run = measure(base, self.labelled(base), filter=self.filter, progress=report)
-        return result_of(name, base.name, run, self.cutoffs(settings))
+        sides = []
+        for settings in configurations.values():
+            base = self.open(settings)
+            base.models.check()
+            sides.append((base, self.labelled(base)))
+        with progress(" and ".join(configurations)) as report:
+            runs = measure(sides, filter=self.filter, progress=report)
+        named = zip(configurations, sides, runs, strict=True)
+        cutoffs = self.cutoffs(next(iter(configurations.values())))
+        return [
+            result_of(name, base.name, run, cutoffs) for name, (base, _), run in named if run.observations
+        ]
 
     def labelled(self, base: KnowledgeBase) -> Sequence[Labelled]:
         """The questions to ask this knowledge base. Raises EvaluationError where none is left."""
@@ -164,27 +179,12 @@ class _Job:
             click.echo(f"… and {rest} more; --json lists all", err=True)
 
 
-def _compared(job: _Job, settings: Settings, files: tuple[Path, Path]) -> Result | Comparison:
-    """Both configurations, the first wholly before the second: neither profits from what the other read.
-
-    Where the second was not begun when the run was interrupted, the first alone.
-    """
-    from localcrag.evaluation.results import comparison_of
-
-    chosen = [overlaid(settings, path) for path in files]
+def _configurations(settings: Settings, files: tuple[Path, Path]) -> dict[str, Settings]:
+    """The two files, each over the settings, by the names they have in tables. Raises SettingsError."""
     names = [path.stem for path in files] if files[0].stem != files[1].stem else [str(p) for p in files]
-    for configuration in chosen:  # what is wrong with either is said before much time is spent on one
-        base = job.open(configuration)
-        base.models.check()
-        job.labelled(base)
-    first = job.run(chosen[0], names[0])
-    if first.partial:
-        return first
-    try:
-        second = job.run(chosen[1], names[1])
-    except KeyboardInterrupt:
-        return replace(first, partial=True)
-    return comparison_of(first, second, job.cutoffs(settings))
+    if names[0] == names[1]:
+        raise UsageError("--compare names the same file twice")
+    return {name: overlaid(settings, path) for name, path in zip(names, files, strict=True)}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from localcrag import __version__
-from localcrag.cli import ask, chat, config, doctor, evaluate, ingest, kb, models, search, threads, web
+from localcrag.cli.commands import LazyGroup
 from localcrag.cli.common import State, complain
 from localcrag.egress import obey_environment
 from localcrag.errors import LocalCragError
@@ -17,7 +17,9 @@ from localcrag.errors import LocalCragError
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="localcrag")
 @click.option("--home", type=click.Path(path_type=Path), help="Keep everything in this folder.")
 @click.option("--offline", is_flag=True, help="Refuse every connection that leaves this machine.")
@@ -32,24 +34,6 @@ def cli(context: click.Context, home: Path | None, offline: bool) -> None:
     localcrag ask "what is the dose?"
     """
     context.obj = State(home=home, offline=offline)
-
-
-for command in (
-    ingest.ingest,
-    ask.ask,
-    chat.chat,
-    threads.threads,
-    search.search,
-    kb.kb,
-    models.models,
-    web.web,
-    evaluate.evaluate,
-    evaluate.calibrate,
-    doctor.doctor,
-    config.config,
-    config.completion,
-):
-    cli.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -12,6 +12,7 @@ from localcrag.cli.common import (
     kb_option,
     pass_state,
     print_json,
+    quiet,
 )
 
 NO_HITS = 3
@@ -37,7 +38,7 @@ def search(
     as_json: bool,
 ) -> int:
     """Find the passages that bear on QUERY: retrieval alone, no answer."""
-    base = state.open(kb, model={"evaluator": evaluator})
+    base = state.warm(kb, say=quiet, model={"evaluator": evaluator})
     hits = base.search(query, k=k, filter=filter_)
     if as_json:
         rows = [hit.to_json(rank) for rank, hit in enumerate(hits, 1)]

@@ -74,10 +74,10 @@ def _reliability(axes: Axes, results: Sequence[Result]) -> None:
             alpha=0.7,
             label=result.name,
         )
-    _finish(
-        axes, "Are the grades to be believed?", "P(the passage helps), as graded", "share that does", results
-    )
+    _finish(axes, "Are the grades to be believed?", "P(the passage helps), as graded", "share that does")
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    if len(results) > 1:
+        _legend(axes, loc="upper left")
 
 
 def _trade(axes: Axes, results: Sequence[Result]) -> None:
@@ -85,11 +85,11 @@ def _trade(axes: Axes, results: Sequence[Result]) -> None:
     for result, colour in zip(results, COLOURS, strict=False):
         threshold, precision, found = precision_recall(pairs_of(result.observations))
         prefix = f"{result.name}: " if len(results) > 1 else ""
-        axes.plot(threshold, precision, color=colour, label=f"{prefix}precision")
-        axes.plot(threshold, found, color=colour, linestyle=":", label=f"{prefix}recall")
-    _finish(axes, "Where to put the threshold", "threshold on P", "precision, recall", results)
+        axes.step(threshold, precision, color=colour, label=f"{prefix}precision")
+        axes.step(threshold, found, color=colour, linestyle=":", label=f"{prefix}recall")
+    _finish(axes, "Where to put the threshold", "threshold on P", "precision, recall")
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-    axes.legend(frameon=False)
+    _legend(axes)
 
 
 def precision_recall(pairs: Pairs) -> tuple[list[float], list[float], list[float]]:
@@ -116,27 +116,30 @@ def _statuses(axes: Axes, results: Sequence[Result]) -> None:
         axes.bar_label(bars, [f"{c:.0f}" if c else "" for c in counts], label_type="center")
         left += counts / totals
     axes.invert_yaxis()
-    _finish(axes, "How the answers stand", "share of the questions", "", ())
-    axes.legend(frameon=False, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    _finish(axes, "How the answers stand", "share of the questions", "")
+    _legend(axes, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.12))
 
 
 def _recall(axes: Axes, results: Sequence[Result]) -> None:
     """The share of what was looked for among the first k hits."""
-    for result, colour in zip(results, COLOURS, strict=False):
-        prefix = f"{result.name}: " if len(results) > 1 else ""
-        stages = (
+    curves = [
+        (f"{result.name}: {stage}" if len(results) > 1 else stage, style, colour, ranks)
+        for result, colour in zip(results, COLOURS, strict=False)
+        for stage, style, ranks in (
             ("search", "--", [o.searched for o in result.observations if o.searched]),
             ("reranked", "-", [o.reranked for o in result.observations if o.reranked]),
         )
-        for stage, style, ranks in stages:
-            if ranks:
-                deepest = max((rank for each in ranks for rank in each if rank), default=1)
-                curve = recall_curve(ranks, deepest)
-                axes.plot(range(1, deepest + 1), curve, style, color=colour, label=f"{prefix}{stage}")
-    _finish(axes, "How soon the right passage comes", "k", "recall@k", results)
+        if ranks
+    ]
+    found = [rank for *_, ranks in curves for each in ranks for rank in each if rank is not None]
+    depth = max(found, default=1)
+    for name, style, colour, ranks in curves:
+        curve = recall_curve(ranks, depth)
+        axes.plot(range(1, depth + 1), curve, style, color=colour, marker="o", markersize=3, label=name)
+    _finish(axes, "How soon the right passage comes", "k", "recall@k")
     axes.set(ylim=(-0.03, 1.03))
-    if axes.lines:
-        axes.legend(frameon=False, loc="lower right")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    _legend(axes, loc="lower right")
 
 
 def recall_curve(ranks: Sequence[Ranks], deepest: int) -> list[float]:
@@ -144,9 +147,16 @@ def recall_curve(ranks: Sequence[Ranks], deepest: int) -> list[float]:
     return [sum(recall(each, k) for each in ranks) / len(ranks) for k in range(1, deepest + 1)]
 
 
-def _finish(axes: Axes, title: str, x: str, y: str, named: Sequence[Result]) -> None:
+def _finish(axes: Axes, title: str, x: str, y: str) -> None:
     axes.set_title(title, loc="left")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    if len(named) > 1:
-        axes.legend(frameon=False)
+
+
+def _legend(axes: Axes, **place: object) -> None:
+    """What the lines are, where there are any; points all of one size."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        for handle in axes.legend(handles, labels, frameon=False, **place).legend_handles:
+            if handle is not None and hasattr(handle, "set_sizes"):
+                handle.set_sizes([40])

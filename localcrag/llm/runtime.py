@@ -253,6 +253,8 @@ class Context:
         self._batch = llama.llama_batch_init(room.batch, 0, 1)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="llama")
         self._free = weakref.finalize(self, _free_context, self.handle, self._batch, self._pool)
+        # A pool that is interrupted while it starts its thread loses sight of it, and of what it computes.
+        self._pool.submit(int).result()
         self._memory = llama.llama_get_memory(self.handle)
         self._vocabulary, self.room = model.size, room
         self.cells: int = min(llama.llama_n_ctx(self.handle), room.cells)  # llama.cpp rounds up

@@ -173,8 +173,8 @@ class Report(Message, frozen=True):
 def line(message: object) -> bytes:
     """A message or an event as one line. Raises NotUnderstood for a value that JSON does not have."""
     try:
-        return msgspec.json.encode((type(message).__name__, message)) + b"\n"
-    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        return _ENCODER.encode((type(message).__name__, message)) + b"\n"
+    except (TypeError, ValueError, NotImplementedError, msgspec.MsgspecError) as error:
         raise NotUnderstood(str(error)) from error
 
 
@@ -187,6 +187,14 @@ def read(text: bytes) -> Any:
         raise NotUnderstood(str(error)) from error
 
 
+def _plain(value: object) -> object:
+    """A mapping that cannot be written to, such as the meta fields of a passage, as one that can."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotImplementedError(f"{type(value).__name__} has no form in a message")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 _OUTER = msgspec.json.Decoder(tuple[str, msgspec.Raw])
 _OURS = (Search, Ask, Info, Look, Stop, Here, Done, Found, Held, Restarting, Failed, Crashed, Report)
 

@@ -66,6 +66,7 @@ class Job:
     link: socket.socket
     gone: bool = False
     started: bool = False
+    done: bool = False
     _sending: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, message: object) -> None:
@@ -152,11 +153,13 @@ class Server:
             with contextlib.closing(self._steps(job.request)) as steps:
                 for message in steps:
                     job.send(message)
-            job.send(Done())
+            last: object = Done()
         except LocalCragError as error:
-            job.send(Failed.of(error))
+            last = Failed.of(error)
         except NotUnderstood as error:
-            job.send(Crashed(f"a reply could not be sent: {error}"))
+            last = Crashed(f"a reply could not be sent: {error}")
+        job.done = True  # from here on the command may go away, and nothing is interrupted
+        job.send(last)
 
     def _steps(self, request: Work) -> Generator[Any]:
         """What the work gives; an error that is none of ours is told, written down, and survived."""
@@ -170,7 +173,8 @@ class Server:
 
     def _hang_up(self, number: int, frame: FrameType | None) -> None:
         """The signal that a connection's thread sends: raises where its question is still worked on."""
-        if self._running is not None and self._running.gone:
+        job = self._running
+        if job is not None and job.gone and not job.done:
             raise Gone
 
     def _idle(self) -> bool:
@@ -246,7 +250,7 @@ class Server:
         except OSError:
             pass
         job.gone = True
-        if self._running is job:
+        if self._running is job and not job.done:
             _interrupt()
 
     def _end(

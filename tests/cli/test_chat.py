@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -27,7 +26,6 @@ from localcrag.settings import Settings
 from localcrag.threads import SqliteThreads
 from localcrag.types import Action, Answer, Citation, Mode, Origin, Policy, Status, Thread, Turn, WebPolicy
 from tests.cli.conftest import Run
-from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 from tests.fakes.threads import MemoryThreads
 
 QUESTION = "What is the usual dose of Zeldrine?"
@@ -233,9 +231,12 @@ class ScriptedBase:
 
     def __init__(self, home: Path, rule: Callable[[str], str | BaseException]) -> None:
         self.settings = Settings(home)
-        self.models = SimpleNamespace(language=ScriptedModel(), evaluator=ScriptedEvaluator(lambda *_: 0.5))
+        self.resets = 0
         self.asked: list[tuple[str, AskOptions]] = []
         self._rule = rule
+
+    def reset(self) -> None:
+        self.resets += 1
 
     def stream(self, question: str, options: AskOptions) -> Iterator[Event]:
         self.asked.append((question, options))
@@ -298,7 +299,7 @@ def test_ctrl_c_stops_the_answer_and_returns_to_the_prompt(
     assert "Stopped" in shown.err and "a reason" in shown.err.split("Stopped")[1]
     assert texts(store.turns("t")) == ["short?", "It is so"]
     assert base.asked[1][1].history == ()
-    assert base.models.language.closed and base.models.evaluator.closed, "they may be spoilt"
+    assert base.resets == 1
 
 
 def test_ctrl_c_ends_a_chat_that_nobody_types(tmp_path: Path) -> None:

@@ -1,0 +1,148 @@
+"""Commands and warm processes as users run them: real processes, the embedded models, a home of their own."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from localcrag.cli.common import State
+from localcrag.cli.main import main
+from localcrag.cli.serve import report
+from localcrag.serve.messages import Report
+from localcrag.serve.place import Place, place_of
+
+NOTES = """# Notes of the garden club
+
+The garden club meets every second Tuesday in the old mill.
+
+Lavender needs a sunny place and very little water. Ferns like shade.
+"""
+LEAFLET = "The usual dose of Zeldrine is 35 mg once a day. Zeldrine is made by the Orlan company in Porto."
+QUESTION = "What is the usual dose of Zeldrine?"
+DEADLINE = 60.0
+PAUSED = Path(__file__).with_name("paused.py")
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def timeless(self) -> tuple[int, str, str]:
+        """Without the numbers that clocks gave."""
+        seconds = re.compile(r'(?<="(?:seconds"):) \{[^}]*\}|"seconds": [\d.e-]+|[\d.]+ s,', re.DOTALL)
+        return self.code, seconds.sub("T", self.out), seconds.sub("T", self.err)
+
+
+@dataclass
+class House:
+    """A home, what runs in it, and how to run more."""
+
+    home: Path
+    patch: pytest.MonkeyPatch
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.home)
+
+    @property
+    def served(self) -> Report | None:
+        return report(State(self.home, offline=False))
+
+    @property
+    def server(self) -> Report:
+        found = self.served
+        assert found is not None, "no warm process runs"
+        return found
+
+    def run(self, *arguments: str) -> Result:
+        """A command line in this process, which is a client like any other."""
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(["--home", str(self.home), *arguments])
+        return Result(code, out.getvalue(), err.getvalue())
+
+    def begin(self, *command: str) -> subprocess.Popen[str]:
+        """A command in a process of its own."""
+        process = subprocess.Popen(
+            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.processes.append(process)
+        return process
+
+    def client(self, *arguments: str) -> subprocess.Popen[str]:
+        return self.begin("-m", "localcrag", "--home", str(self.home), *arguments)
+
+    def serve(self, *arguments: str) -> Report:
+        """A server in the foreground; returns when it answers."""
+        self.client("serve", *arguments)
+        until(lambda: self.served is not None)
+        return self.server
+
+    def serve_paused(self, gate: Path) -> Report:
+        """A server that stops after the first event of each question, until there is a file ``gate``."""
+        self.begin(str(PAUSED), str(self.home), str(gate))
+        until(lambda: self.served is not None)
+        return self.server
+
+    def kill(self) -> None:
+        process = self.server.pid
+        os.kill(process, signal.SIGKILL)
+        for child in self.processes:
+            if child.pid == process:
+                child.wait(DEADLINE)
+        until(lambda: self.served is None)
+
+    def end(self) -> None:
+        if self.place.address.exists() and (found := self.served):
+            os.kill(found.pid, signal.SIGKILL)
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+
+def until(condition: Callable[[], object], seconds: float = DEADLINE) -> None:
+    """Look again and again, and fail at the deadline."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about in time"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with two documents."""
+    folder, place = tmp_path_factory.mktemp("documents"), tmp_path_factory.mktemp("home")
+    (folder / "notes.md").write_text(NOTES)
+    (folder / "leaflet.txt").write_text(LEAFLET)
+    assert main(["--home", str(place), "ingest", str(folder), "--json"]) == 0
+    return place
+
+
+@pytest.fixture
+def house(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    """The home, with nothing running in it before and after, and no server started unasked."""
+    with tempfile.TemporaryDirectory(prefix="lc-") as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        monkeypatch.delenv("LOCALCRAG_HOME", raising=False)
+        monkeypatch.setenv("LOCALCRAG_SERVE_WARM", "never")
+        house = House(home, monkeypatch)
+        yield house
+        house.end()
+        (home / "config.toml").unlink(missing_ok=True)
