@@ -8,7 +8,7 @@ in the document's stored text, so that a citation points at the strip and not at
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -16,6 +16,7 @@ from localcrag.types import Evidence, Passage, Strip
 
 _MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
 """What begins an item of a list, and belongs to the sentence after it: "2.", "(a)", "-"."""
+_ITEM = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\||[-*+•]\s|\d{1,3}[.)]\s))")
 WINDOW = 3
 """Sentences of a window."""
 MIN_STRIP = 20
@@ -23,17 +24,30 @@ MIN_STRIP = 20
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Spans of the sentences of a text, without the white space around them."""
+    """Spans of the sentences of a text, without the white space around them.
+
+    A row of a table and an item of a list stand for themselves, ended by a full stop or not.
+    """
     from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
 
     spans: list[tuple[int, int]] = []
-    for boundary in get_sentence_boundaries("en", text):
-        raw = text[boundary["start_index"] : boundary["end_index"]]
-        body = raw.strip()
-        if body:
-            start = boundary["start_index"] + raw.index(body[0])
-            spans.append((start, start + len(body)))
+    for origin, block in _blocks(text):
+        for boundary in get_sentence_boundaries("en", block):
+            raw = block[boundary["start_index"] : boundary["end_index"]]
+            body = raw.strip()
+            if body:
+                start = origin + boundary["start_index"] + raw.index(body[0])
+                spans.append((start, start + len(body)))
     return spans
+
+
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
+    """The text cut around every row of a table and before every item of a list, each piece with its start."""
+    start = 0
+    for match in _ITEM.finditer(text):
+        yield start, text[start : match.start()]
+        start = match.start()
+    yield start, text[start:]
 
 
 def strips(passage: Passage) -> list[Strip]:

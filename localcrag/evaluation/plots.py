@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -122,6 +122,8 @@ def _statuses(axes: Axes, results: Sequence[Result]) -> None:
 
 def _recall(axes: Axes, results: Sequence[Result]) -> None:
     """The share of what was looked for among the first k hits."""
+    from matplotlib.ticker import MaxNLocator
+
     curves = [
         (f"{result.name}: {stage}" if len(results) > 1 else stage, style, colour, ranks)
         for result, colour in zip(results, COLOURS, strict=False)
@@ -138,7 +140,7 @@ def _recall(axes: Axes, results: Sequence[Result]) -> None:
         axes.plot(range(1, depth + 1), curve, style, color=colour, marker="o", markersize=3, label=name)
     _finish(axes, "How soon the right passage comes", "k", "recall@k")
     axes.set(ylim=(-0.03, 1.03))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _legend(axes, loc="lower right")
 
 
@@ -153,7 +155,7 @@ def _finish(axes: Axes, title: str, x: str, y: str) -> None:
     axes.set_ylabel(y)
 
 
-def _legend(axes: Axes, **place: object) -> None:
+def _legend(axes: Axes, **place: Any) -> None:
     """What the lines are, where there are any; points all of one size."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:

@@ -231,7 +231,7 @@ class WarmBase:
 
         given = options or AskOptions()
         if self._needs_consent(given):
-            self.say("not asked, since the web query needs your consent")
+            self.say("the web query needs your consent")
             yield from self.cold().stream(question, given)
             return
         seen: list[Event] = []

@@ -65,7 +65,6 @@ class Job:
     request: Work
     link: socket.socket
     gone: bool = False
-    started: bool = False
     done: bool = False
     _sending: threading.Lock = field(default_factory=threading.Lock)
 
@@ -142,13 +141,11 @@ class Server:
         finally:
             with self._lock:
                 self._waiting -= 1
-                self.answered += 1
                 self._used = time.monotonic()
             _shut(job.link)
 
     def _answer(self, job: Job) -> None:
         """Do the work, and send what comes of it. Raises Gone, OSError where the command is gone."""
-        job.started = True
         try:
             with contextlib.closing(self._steps(job.request)) as steps:
                 for message in steps:
@@ -158,6 +155,7 @@ class Server:
             last = Failed.of(error)
         except NotUnderstood as error:
             last = Crashed(f"a reply could not be sent: {error}")
+        self.answered += 1
         job.done = True  # from here on the command may go away, and nothing is interrupted
         job.send(last)
 
@@ -224,6 +222,7 @@ class Server:
 
     def _take(self, request: Work, link: socket.socket) -> None:
         """Put the work into the queue, and stay with it; or begin again, where it needs another start."""
+        link.sendall(messages.line(Here(queued=False)))
         reason = self.start.difference(request.start)
         if not reason and (changed := self.worker.changed(request)):
             reason = f"{changed} was changed"
@@ -244,7 +243,7 @@ class Server:
         link = job.link
         try:
             while True:
-                job.send(Here(queued=not job.started))
+                job.send(Here(queued=self._running not in (None, job)))
                 if select([link], [], [], BEAT)[0] and not link.recv(1):
                     break
         except OSError:

@@ -85,7 +85,7 @@ def measure(arguments: Sequence[str] | None = None) -> int:
         "--data", type=Path, required=True, help="the data folder; only held-out documents are asked"
     )
     parser.add_argument("--models", type=Path, default=_MODELS, help="a folder with manifest.toml")
-    parser.add_argument("--questions", type=int, default=150, help="questions per collection, at most")
+    parser.add_argument("--questions", type=int, default=100, help="questions per collection, at most")
     parser.add_argument("--checkpoint", type=Path, help="an evaluator's checkpoint: compare Q8_0 with f32")
     parser.add_argument("--all-rules", action="store_true", help="compare more ways to order and to rewrite")
     parser.add_argument(

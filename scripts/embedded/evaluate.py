@@ -35,11 +35,11 @@ from .tasks import grade_message
 IN_OWN_WORDS = "chatty, rewritten in its own words"
 CHATTY = "chatty"
 SENTENCE_SETS = (SQUAD, "selqa", "qed_nq", "squad_v1_nqg")
-QUESTIONS = 150
+QUESTIONS = 100
 """Questions of a collection, where it has that many."""
-BOTH_GRADED = 40
+BOTH_GRADED = 25
 """Questions of a collection that the language model grades as well."""
-FORMATS_COMPARED = 40
+FORMATS_COMPARED = 25
 PAIR_TOKENS = 250
 
 
@@ -99,15 +99,22 @@ def sentence_rows(material: Bench, scorer: bench.Scorer, most: int) -> list[Row]
         examples = bench.pickable(material.held_out, dataset, most)
         if not examples:
             continue
+        vectors = _vectors(examples, material.embed)
         methods = {
             "evaluator": lambda q, texts: scorer.score([(q, t) for t in texts]),
-            "cosine": lambda q, texts: material.embed(texts) @ material.embed([q])[0],
+            "cosine": lambda q, texts, v=vectors: np.stack([v[t] for t in texts]) @ v[q],
             "BM25": lambda q, texts: Bm25(texts).scores([q])[0],
         }
         for name, score in methods.items():
             figures = bench.sentence_pick(examples, score)
             rows.append(Row("sentences", dataset, name, {**figures, "questions": len(examples)}))
     return rows
+
+
+def _vectors(examples: Sequence[Example], embed: bench.Embed) -> dict[str, np.ndarray]:
+    """Unit vectors of all questions and sentences, by their text."""
+    texts = sorted({text for e in examples for text in (e.question, *e.sentences)})
+    return dict(zip(texts, embed(texts), strict=True))
 
 
 def rerank_rows(judged: dict[str, list[bench.Judged]], rules: Sequence[str]) -> list[Row]:

@@ -26,7 +26,7 @@ _BASE = ("all-MiniLM-L6-v2", "https://huggingface.co/sentence-transformers/all-M
 Judged = dict[str, list[bench.Judged]]
 
 
-def publish(job: Job, questions: int = evaluate.QUESTIONS) -> None:
+def publish(job: Job, questions: int = 150) -> None:
     """Export what has been trained; `questions` per collection are used to calibrate.
 
     Refuses, with StageError and nothing written, an evaluator that judges no better than the cosine.
@@ -145,7 +145,7 @@ def _fuse(job: Job, judged: Judged, path: Path, judge: Path) -> None:
     """Write the language model with its fusion with the evaluator, fitted through llama.cpp."""
     export_language_model(job, path, None)
     model = GgufLanguageModel(path)
-    graded = evaluate.graded_by_both(judged, evaluate.stored_calibration(judge), model)
+    graded = evaluate.graded_by_both(judged, evaluate.stored_calibration(judge), model, 60)
     model.close()
     export_language_model(job, path, evaluate.fusion_of(graded))
 

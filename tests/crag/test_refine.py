@@ -19,7 +19,7 @@ def judged(*words: str) -> list[float]:
     return [0.9 if any(word in strip.text for word in words) else 0.1 for strip in strips(passage(TEXT))]
 
 
-@given(st.text(alphabet="ab. \n!?–é“”1", max_size=80))
+@given(st.text(alphabet="ab. \n!?–é“”1|-*)", max_size=80))
 def test_sentences_cover_all_but_white_space_once(text: str) -> None:
     spans = sentences(text)
     assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
@@ -56,6 +56,25 @@ def test_the_number_of_an_item_belongs_to_the_item() -> None:
         "2. Then you must do that as well.",
         "(b) And this one comes last. Yes.",
     ]
+
+
+def test_a_row_of_a_table_and_an_item_of_a_list_are_strips_of_their_own() -> None:
+    text = (
+        "These are the settings that there are:\n"
+        "| name | what it is for |\n| `web.url` | address of your search |\n"
+        "| `web.results` | results read |\n"
+        "And these are the ways to set them:\n- on the command line\n- in the file, or in the environment\n"
+        "1. First comes the flag, as everywhere\n2. then the file\n"
+    )
+    stored = "Before. " + text
+    cut = strips(passage(text, start=8))
+    assert [stored[s.start : s.end] for s in cut] == [s.text for s in cut]
+    assert [s.text for s in cut if "web." in s.text] == [
+        "| `web.url` | address of your search |",
+        "| `web.results` | results read |",
+    ]
+    assert "And these are the ways to set them:" in [s.text for s in cut]
+    assert "- in the file, or in the environment" in [s.text for s in cut]
 
 
 def test_the_best_are_kept_in_document_order_and_the_rest_counted() -> None:

@@ -20,6 +20,7 @@ import pytest
 from localcrag.cli.common import State
 from localcrag.cli.main import main
 from localcrag.cli.serve import report
+from localcrag.errors import WarmError
 from localcrag.serve.messages import Report
 from localcrag.serve.place import Place, place_of
 
@@ -70,9 +71,10 @@ class House:
         assert found is not None, "no warm process runs"
         return found
 
-    def run(self, *arguments: str) -> Result:
+    def run(self, *arguments: str, stdin: str = "") -> Result:
         """A command line in this process, which is a client like any other."""
         out, err = io.StringIO(), io.StringIO()
+        self.patch.setattr("sys.stdin", io.StringIO(stdin))
         with redirect_stdout(out), redirect_stderr(err):
             code = main(["--home", str(self.home), *arguments])
         return Result(code, out.getvalue(), err.getvalue())
@@ -106,7 +108,14 @@ class House:
         for child in self.processes:
             if child.pid == process:
                 child.wait(DEADLINE)
-        until(lambda: self.served is None)
+        until(self.deserted)
+
+    def deserted(self) -> bool:
+        """Whether nobody listens; a process that is being killed may still reset a connection."""
+        try:
+            return self.served is None
+        except WarmError:
+            return False
 
     def end(self) -> None:
         if self.place.address.exists() and (found := self.served):
