@@ -152,7 +152,8 @@ def test_fine_tunes_on_a_users_own_file(
     start = trained / "models" / "localcrag-evaluator-v1.gguf"
     common = ("--data", data, "--out", tmp_path / "out")
     assert train("evaluator", *common, "--minutes", 0.02, "--init", start, "--anyway") == 0
-    assert "held-out pairs" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "held-out pairs: AUC" in printed and "before the fine-tuning: AUC" in printed
     with LlamaCppEvaluator(tmp_path / "out" / "models" / start.name, threads=1) as tuned:
         near, far = tuned.score("Where is Lyon?", ["Lyon lies on the Rhone.", "Bread is sold there."])
         assert 0 < near < 1 and 0 < far < 1

@@ -14,7 +14,7 @@ import numpy as np
 from . import benchmarks as bench
 from . import evaluate, evaluator, train_language
 from . import tokenizer as bpe
-from .calibration import Calibration, Fusion, auc, calibrate, calibration_error
+from .calibration import Calibration, Fusion, auc, calibrate
 from .checkpoint import load
 from .data import USER, Example
 from .export import About, ByteLevelVocabulary, Shape, write_evaluator, write_language_model
@@ -128,13 +128,14 @@ def _calibrated_on_pairs(job: Job, model: evaluator.CrossEncoder, examples: Sequ
     if len(set(labels)) < 2:
         raise StageError("the held-out part has only one kind of label: add more examples of both kinds")
     words, base = _words(), evaluator.CrossEncoder(evaluator.base_folder())
-    logits = model.score(words, [(e.question, e.passage) for e in examples])
+    pairs = [(e.question, e.passage) for e in examples]
+    logits = model.score(words, pairs)
     asked, known = (base.embed(words, texts, 256) for texts in _columns(examples))
     _refuse_ballast(job, auc(labels, logits), auc(labels, (asked * known).sum(1)))
-    calibration = calibrate(logits, labels)
-    error = calibration_error(calibration.probability(logits), labels)
-    print(f"calibrated on {len(labels)} held-out pairs: calibration error {error:.3f}")
-    return calibration
+    if job.init:
+        base.load_gguf(job.init)
+        print(f"before the fine-tuning: AUC {auc(labels, base.score(words, pairs)):.3f}")
+    return calibrate(logits, labels)
 
 
 def _columns(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
