@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
-FOUND_WEIGHT = 0.3
-"""Weight of the search beside the evaluator, the best of those that `scripts/eval_embedded` compares."""
+FOUND_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
+"""Weights of the search and of the cosine beside the evaluator, as `scripts/eval_embedded` ranks too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,16 @@ def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator) -> list[Hit]:
     """The hits by the evaluator's judgement of the whole passage, with some weight on how they were found.
 
-    The score is z(log-odds of P) + 0.3 · z(1 / (60 + rank)), where z takes away the mean of these
-    hits and divides by their deviation.
+    The score is z(log-odds of P) + 0.3 · z(1 / (60 + rank)) + 0.5 · z(cosine), where z takes away the
+    mean of these hits and divides by their deviation; a cosine that is not known is taken as the mean.
     """
     judged = [log_odds(p) for p in evaluator.score(question, [hit.passage.text for hit in hits])]
-    found = standardized([1 / (RRF_K + rank) for rank in range(1, len(hits) + 1)])
-    scores = [z + FOUND_WEIGHT * f for z, f in zip(standardized(judged), found, strict=True)]
+    found = [1 / (RRF_K + rank) for rank in range(1, len(hits) + 1)]
+    known = [hit.similarity for hit in hits if hit.similarity is not None]
+    cosines = [fmean(known) if hit.similarity is None else hit.similarity for hit in hits] if known else found
+    weights = (1.0, FOUND_WEIGHT, SIMILARITY_WEIGHT if known else 0.0)
+    parts = zip(*map(standardized, (judged, found, cosines)), strict=True)
+    scores = [sum(w * z for w, z in zip(weights, part, strict=True)) for part in parts]
     order = sorted(range(len(hits)), key=lambda i: -scores[i])
     return [replace(hits[i], score=scores[i]) for i in order]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from localcrag.llm.runtime import Context, Model
 
 _PAIRS = 32  # at most, side by side in one step
-_STEP = 1024  # tokens of one step, at least one pair of the model's whole window
+_STEP, _WINDOW = 512, 4096  # tokens of one step, at least one pair of the model's whole window
 
 
 class LlamaCppEvaluator(LazyModel["_Parts"]):
@@ -100,7 +100,7 @@ class LlamaCppEvaluator(LazyModel["_Parts"]):
         from localcrag.llm.runtime import Context, Model, Room, default_threads
 
         model = Model(self.info.path, gpu_layers=self._gpu_layers)
-        window = min(self.info.context_train or _STEP, 4 * _STEP)
+        window = min(self.info.context_train or 2 * _STEP, _WINDOW)
         step = max(_STEP, window)  # without a causal mask one step must hold a whole pair
         threads = self._threads or default_threads()
         room = Room(

@@ -34,6 +34,26 @@ def test_the_evaluator_may_overturn_the_search_and_the_search_breaks_ties() -> N
     assert [h.passage.text for h in rerank("q", found, undecided)] == ["a", "b", "c"]
 
 
+def test_where_the_evaluator_is_undecided_the_cosine_outweighs_how_they_were_found() -> None:
+    undecided = ScriptedEvaluator(lambda *_: 0.5)
+    found = [
+        Hit(passage(text, id=text), 1.0, cosine) for text, cosine in (("a", 0.1), ("b", 0.2), ("c", 0.9))
+    ]
+    best = rerank("q", found, undecided)
+    assert [h.passage.text for h in best] == ["c", "a", "b"]
+    z = [
+        0.5 * c + 0.3 * f for c, f in zip(standardized([0.1, 0.2, 0.9]), standardized([3, 2, 1]), strict=True)
+    ]
+    assert best[0].score == pytest.approx(z[2], abs=0.01)
+
+
+def test_a_cosine_that_is_not_known_is_neither_an_advantage_nor_the_opposite() -> None:
+    undecided = ScriptedEvaluator(lambda *_: 0.5)
+    cosines = (0.1, None, 0.9)
+    found = [Hit(passage(str(n), id=str(n)), 1.0, cosine) for n, cosine in enumerate(cosines)]
+    assert [h.passage.text for h in rerank("q", found, undecided)] == ["2", "1", "0"]
+
+
 def test_standardized_values_have_mean_0_and_deviation_1() -> None:
     assert standardized([1.0, 2.0, 3.0]) == pytest.approx([-1.2247, 0.0, 1.2247], abs=1e-4)
     assert standardized([5.0, 5.0]) == [0.0, 0.0]
