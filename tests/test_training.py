@@ -104,10 +104,10 @@ def test_smoke_run_exports_models_that_llama_cpp_loads(trained: Path) -> None:
 
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:
-    from embedded import evaluator, publish
+    from embedded import evaluator, shipping
     from embedded.runtime import GgufEvaluator
 
-    model = publish.restored_evaluator(trained / "evaluator" / "checkpoint.pt")
+    model = shipping.restored_evaluator(trained / "evaluator" / "checkpoint.pt")
     words = evaluator.PairTokenizer(evaluator.base_folder())
     pairs = [
         ("Which river runs through Köln?", "The city lies on the Rhine, 59 m above the sea."),
@@ -115,7 +115,7 @@ def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> No
     ]
     for kind, tolerance in (("f32", 0.01), ("f16", 0.01), ("q8_0", 0.1)):
         path = tmp_path / f"{kind}.gguf"
-        publish.export_evaluator(model, words, path, None, kind)
+        shipping.export_evaluator(model, words, path, None, kind)
         judge = GgufEvaluator(path)
         assert [judge.pair(*pair) for pair in pairs] == words.pairs(pairs)
         assert np.allclose(judge.score(pairs), model.score(words, pairs), atol=tolerance), kind

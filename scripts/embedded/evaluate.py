@@ -30,6 +30,7 @@ from .headings import read_labelled
 from .listing import manifest_files
 from .retrieval import Bm25, hit_at, rank_of
 from .runtime import GgufEvaluator, GgufLanguageModel
+from .shipping import export_evaluator, restored_evaluator
 from .tasks import grade_message
 
 IN_OWN_WORDS = "chatty, rewritten in its own words"
@@ -271,8 +272,6 @@ def format_rows(judged: dict[str, list[bench.Judged]], checkpoint: Path, most: i
 
     Both files are written from the checkpoint into a temporary folder.
     """
-    from .publish import export_evaluator, restored_evaluator
-
     model, words = restored_evaluator(checkpoint), PairTokenizer(base_folder())
     some = [j.found for each in judged.values() for j in each[:most]]
     rows = []

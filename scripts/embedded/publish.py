@@ -15,14 +15,13 @@ from . import benchmarks as bench
 from . import evaluate, evaluator, train_language
 from . import tokenizer as bpe
 from .calibration import Calibration, Fusion, auc, calibrate
-from .checkpoint import load
 from .data import USER, Example
-from .export import About, ByteLevelVocabulary, Shape, write_evaluator, write_language_model
-from .listing import EVALUATOR, EVALUATOR_WORDS, LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, write_manifest
+from .export import About, ByteLevelVocabulary, Shape, write_language_model
+from .listing import EVALUATOR, LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, write_manifest
 from .runtime import GgufEvaluator, GgufLanguageModel
+from .shipping import export_evaluator, restored_evaluator
 from .stages import Job, StageError, examples_of
 
-_BASE = ("all-MiniLM-L6-v2", "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2")
 Judged = dict[str, list[bench.Judged]]
 
 
@@ -51,38 +50,8 @@ def publish(job: Job, questions: int = 150) -> None:
     write_manifest(job.models)
 
 
-def restored_evaluator(checkpoint: Path) -> evaluator.CrossEncoder:
-    """The evaluator of a checkpoint. Raises StageError where there is none."""
-    trained = load(checkpoint)
-    if trained is None:
-        raise StageError("run the stage 'evaluator' first: there is no checkpoint")
-    model = evaluator.CrossEncoder(evaluator.base_folder())
-    model.load_state_dict(trained["model"])
-    return model
-
-
 def _words() -> evaluator.PairTokenizer:
     return evaluator.PairTokenizer(evaluator.base_folder())
-
-
-def export_evaluator(
-    model: evaluator.CrossEncoder,
-    words: evaluator.PairTokenizer,
-    path: Path,
-    calibration: Calibration | None,
-    kind: str = "q8_0",
-) -> None:
-    """Write the evaluator, with its calibration where that is known."""
-    measured = {}
-    if calibration:
-        measured = {
-            "localcrag.evaluator.temperature": calibration.temperature,
-            "localcrag.evaluator.bias": calibration.bias,
-            "localcrag.crag.upper": calibration.upper,
-            "localcrag.crag.lower": calibration.lower,
-        }
-    about = About(EVALUATOR, EVALUATOR_WORDS, base=_BASE, measured=measured)
-    write_evaluator(path, model.weights(), model.shape, words.vocabulary, about, kind)
 
 
 def _calibrated(job: Job, model: evaluator.CrossEncoder, path: Path, questions: int) -> Judged:
