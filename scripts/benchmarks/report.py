@@ -1,0 +1,101 @@
+"""Figures, and how they are shown: a table, JSON, pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured value beside what was wanted; ``wanted`` is "" where nothing was."""
+
+    name: str
+    value: float
+    unit: str
+    wanted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points (x, y) of one curve, or (label number, height) of one colour of bars."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One picture: curves, or groups of bars where ``labels`` names the groups."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    lines: tuple[Line, ...]
+    labels: tuple[str, ...] = ()
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one part measured."""
+
+    figures: tuple[Figure, ...]
+    charts: tuple[Chart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a part may use: a folder that is emptied afterwards, one that is kept, how long it may take."""
+
+    scratch: Path
+    cache: Path
+    rounds: int = 3
+    quick: bool = False
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def show(figures: Sequence[Figure]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("figure", "value", "unit", "wanted")
+    for figure in figures:
+        table.add_row(figure.name, f"{figure.value:,.3f}".rstrip("0").rstrip("."), figure.unit, figure.wanted)
+    Console().print(table)
+
+
+def as_json(reports: dict[str, Report]) -> str:
+    return json.dumps({name: asdict(report) for name, report in reports.items()}, indent=2)
+
+
+def draw(chart: Chart, folder: Path) -> Path:
+    """The picture as an SVG file in the folder."""
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=(8, 4.5), layout="constrained")
+    axes = canvas.subplots()
+    width = 0.8 / max(1, len(chart.lines))
+    for number, line in enumerate(chart.lines):
+        xs, ys = [x for x, _ in line.points], [y for _, y in line.points]
+        if chart.labels:
+            offset = (number - (len(chart.lines) - 1) / 2) * width
+            axes.bar([x + offset for x in xs], ys, width, label=line.name)
+        else:
+            axes.plot(xs, ys, marker="o", label=line.name)
+    if chart.labels:
+        axes.set_xticks(range(len(chart.labels)), chart.labels)
+    if chart.logarithmic:
+        axes.set_yscale("log")
+        if not chart.labels:
+            axes.set_xscale("log")
+    axes.set(title=chart.title, xlabel=chart.x, ylabel=chart.y)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{chart.name}.svg"
+    canvas.savefig(path, metadata={"Date": None})
+    return path
