@@ -24,10 +24,22 @@ from localcrag.models import NO_EVALUATOR, Models
 from localcrag.options import AskOptions
 from localcrag.protocols import Evaluator
 from localcrag.settings import Settings
-from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, StripKind, Thresholds, WebPolicy
+from localcrag.types import (
+    CorrectionKind,
+    GraderKind,
+    Grounding,
+    Layout,
+    Mode,
+    Policy,
+    StripKind,
+    Thresholds,
+    WebPolicy,
+)
 
 UNCALIBRATED = Thresholds(upper=0.7, lower=0.3)
 """The bounds on a language model's P(yes) where none were fitted for it."""
+_MAY_STOP = (Policy.CRAG, Policy.NONE_RELEVANT)
+"""The policies that ask for relevant passages, and not how many of all are."""
 SMALL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
 """The embedded model was not taught to put a question in other words."""
 
@@ -44,15 +56,18 @@ class Composition:
         """Raises UsageError for what the models cannot do, WebNotConfigured."""
         given, loop, small = self.given, self.settings.loop, self.models.small
         self._check_abilities()
+        policy = given.policy or loop.policy
         bounds = AgentBounds(loop.agent_steps, loop.agent_seconds, loop.agent_tokens)
-        by_default = StripKind.SENTENCE if self.models.judges else StripKind.NONE
+        by_default = StripKind.SENTENCE if self.models.judges and not self._on_table else StripKind.NONE
         return Options(
-            policy=given.policy or loop.policy,
+            policy=policy,
             mode=self.mode,
             passages=loop.passages,
             candidates=loop.candidates,
             phrasings=loop.phrasings,
             strips=given.strips or loop.strips or by_default,
+            layout=self.layout,
+            enough=loop.enough if self._asks and policy in _MAY_STOP and not given.agent else 0,
             evidence=loop.evidence,
             answer_tokens=loop.answer_tokens,
             divide=loop.parts,
@@ -70,6 +85,20 @@ class Composition:
     def mode(self) -> Mode:
         by_default = Mode.QUOTE if self.models.small else Mode.WRITE
         return self.given.mode or self.settings.loop.mode or by_default
+
+    @property
+    def layout(self) -> Layout:
+        return self.given.layout or self.settings.loop.layout
+
+    @property
+    def _on_table(self) -> bool:
+        """Whether an answer is written from whole passages that were read for their grades."""
+        return self.layout is Layout.JOINT and self.mode is Mode.WRITE
+
+    @property
+    def _asks(self) -> bool:
+        """Whether every grade costs the language model a passage."""
+        return self.judge in (GraderKind.YESNO, GraderKind.RUBRIC, GraderKind.CASCADE)
 
     @property
     def judge(self) -> GraderKind:
@@ -90,8 +119,8 @@ class Composition:
                 hint="name one in the settings, or ask with --grader yesno",
             )
         if kind is GraderKind.CASCADE:
-            band = self._bounds(evaluator.thresholds)
-            return CascadeGrader(models.language, evaluator, band, band)
+            bounds = self._bounds(evaluator.thresholds)
+            return CascadeGrader(models.language, evaluator, models.band or bounds, bounds)
         fitted = models.fusion
         if kind is GraderKind.EVALUATOR or fitted is None:
             return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))
@@ -124,6 +153,12 @@ class Composition:
 
     def _check_abilities(self) -> None:
         """Refuse what the embedded language model cannot do. Raises UsageError."""
+        strips = self.given.strips or self.settings.loop.strips or StripKind.NONE
+        if self._on_table and strips is not StripKind.NONE:
+            raise UsageError(
+                f"layout {Layout.JOINT} answers from whole passages, and strips are {strips}",
+                hint="ask with --strips none, or with --layout independent",
+            )
         wants = {
             "write answers": ("leave out --mode write", self.mode is Mode.WRITE),
             "plan": ("leave out --agent", self.given.agent),

@@ -93,6 +93,13 @@ class Graded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Spared(Event):
+    """Enough passages are surely relevant: these were not graded."""
+
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Decided(Event):
     """The policy chose an action from the grades."""
 

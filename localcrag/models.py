@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.crag.grade import Fusion
-from localcrag.odds import Scale
+from localcrag.odds import Scale, log_odds
 from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds
 
@@ -88,6 +88,16 @@ class Models:
         else:
             return None
         return rescaled(fusion, scale, self.evaluator.scale), thresholds
+
+    @property
+    def band(self) -> Thresholds | None:
+        """The evaluator's P within which the language model is asked, where that was fitted for these two.
+
+        It was fitted on a scale of the evaluator, and is given on the one that is in use.
+        """
+        if self.evaluator is None or (fitted := self.calibration(GraderKind.CASCADE)) is None:
+            return None
+        return moved(fitted.thresholds, fitted.scale, self.evaluator.scale)
 
     def _own_fusion(self) -> tuple[Fusion, Thresholds] | None:
         """What the language model's file says."""
@@ -185,3 +195,20 @@ def rescaled(fusion: Fusion, fitted_on: Scale, used: Scale) -> Fusion:
     ratio = used.temperature / fitted_on.temperature
     shift = fitted_on.bias - ratio * used.bias
     return replace(fusion, evaluator=fusion.evaluator * ratio, bias=fusion.bias + fusion.evaluator * shift)
+
+
+def moved(band: Thresholds, fitted_on: Scale, used: Scale) -> Thresholds:
+    """The band that holds the same passages on the scale in use; one half is always at its edge or within."""
+    if fitted_on == used:
+        return band
+    upper, lower = (_moved(p, fitted_on, used) for p in (band.upper, band.lower))
+    return Thresholds(max(upper, 0.5), min(lower, 0.5))
+
+
+def _moved(p: float, fitted_on: Scale, used: Scale) -> float:
+    if p in (0.0, 1.0):
+        return p
+    return used.of((log_odds(p, _FINE) - fitted_on.bias) * fitted_on.temperature)
+
+
+_FINE = 1e-12

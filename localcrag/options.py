@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.protocols import Consent
-from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, Policy, StripKind, Turn, WebPolicy
+from localcrag.types import (
+    CorrectionKind,
+    GraderKind,
+    Grounding,
+    Layout,
+    Mode,
+    Policy,
+    StripKind,
+    Turn,
+    WebPolicy,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +30,7 @@ class AskOptions:
     grader: GraderKind | None = None
     strips: StripKind | None = None
     corrections: Sequence[CorrectionKind] | None = None
+    layout: Layout | None = None
     grounding: Grounding | None = None
     agent: bool = False
     consent: Consent | None = None

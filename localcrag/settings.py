@@ -17,7 +17,17 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from localcrag.errors import SettingsError
-from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, Policy, StripKind, Warm, WebPolicy
+from localcrag.types import (
+    CorrectionKind,
+    GraderKind,
+    Grounding,
+    Layout,
+    Mode,
+    Policy,
+    StripKind,
+    Warm,
+    WebPolicy,
+)
 
 PREFIX = "LOCALCRAG_"
 
@@ -58,6 +68,13 @@ class LoopSettings:
     )
     strips: StripKind | None = _setting(
         None, "what relevant passages are cut into; unset: `sentence` with an evaluator, else `none`"
+    )
+    layout: Layout = _setting(
+        Layout.INDEPENDENT, "how passages lie before a chat model: a prompt each, or `joint` in one"
+    )
+    enough: int = _setting(
+        3,
+        "surely relevant passages after which a chat model grades no more; 0: it grades all",
     )
     evidence: int = _setting(6, "strips kept as evidence")
     parts: bool = _setting(True, "split a question of several parts, and answer each")

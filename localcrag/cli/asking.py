@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from localcrag.cli.common import Words, filter_option
-from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode, Policy, StripKind, WebPolicy
+from localcrag.types import CorrectionKind, GraderKind, Grounding, Layout, Mode, Policy, StripKind, WebPolicy
 
 if TYPE_CHECKING:
     from localcrag.options import AskOptions
@@ -49,6 +49,9 @@ _OPTIONS = {
         help=f"Local corrections, in order, of {', '.join(LOCAL)}; `none` for none.",
     ),
     "strips": click.option("--strips", type=Words(StripKind), help="What relevant passages are cut into."),
+    "layout": click.option(
+        "--layout", type=Words(Layout), help="How passages lie before a chat model: a prompt each, or one."
+    ),
     "grounding": click.option(
         "--grounding", type=Words(Grounding), help="Written sentences that the evidence does not bear out."
     ),

@@ -32,6 +32,7 @@ from localcrag.events import (
     Reranked,
     Retrieved,
     Rewritten,
+    Spared,
     Stepped,
     Suggested,
     Verified,
@@ -183,6 +184,9 @@ class Steps:
             if grade.reason:
                 self.say(f"          {grade.reason}")
 
+    def _spared(self, event: Spared) -> None:
+        self.say(f"enough is surely relevant: {count(len(event.hits), 'passage')} not graded")
+
     def _decided(self, event: Decided) -> None:
         self.say(f"{event.action} ({event.policy}): {event.reason}")
 
@@ -284,6 +288,7 @@ _SHOWN: Mapping[type[Event], Callable[[Steps, Any], None]] = {
     Retrieved: Steps._retrieved,
     Reranked: Steps._reranked,
     Graded: Steps._graded,
+    Spared: Steps._spared,
     Decided: Steps._decided,
     Rewritten: Steps._rewritten,
     Corrected: Steps._corrected,

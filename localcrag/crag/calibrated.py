@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.grade import Grader
+from localcrag.crag.layout import Table
 from localcrag.odds import Scale
 from localcrag.types import Grade, GraderKind, Hit, Thresholds, Verdict
 
@@ -26,8 +27,8 @@ class CalibratedGrader:
     def kind(self) -> GraderKind:
         return self.grader.kind
 
-    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
-        return [self._scaled(grade) for grade in self.grader.grade(question, hits)]
+    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+        return [self._scaled(grade) for grade in self.grader.grade(question, hits, table)]
 
     def _scaled(self, grade: Grade) -> Grade:
         if grade.confidence is None:

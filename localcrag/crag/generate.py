@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from localcrag.crag import prompts
 from localcrag.crag.ground import bare, compare, ground
+from localcrag.crag.layout import Apart, Arrangement, OnTable
 from localcrag.crag.parts import Finding, Inquiry, Outcome, timed
 from localcrag.crag.refine import joined, numbered, strips
 from localcrag.crag.verify import Verifier, by_sentence, cite
@@ -44,10 +45,12 @@ def write(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
     Where the constraint fails before anything was shown, the evidence is quoted instead.
     """
     kept = _distinct(strip for finding in findings for strip in finding.strips)
-    evidence = yield from _fitting(whole, numbered(joined(kept)))
+    arrangement = _arrangement(whole, kept)
+    evidence = yield from _fitting(whole, arrangement.evidence(kept), arrangement)
     yield Gathered(tuple(evidence))
     verifier = Verifier(whole.question, evidence)
-    written, finish = yield from _verified(whole, evidence, verifier)
+    text = _written(whole, evidence, arrangement)
+    written, finish = yield from _verified(whole, text, verifier)
     if finish is None and not written:
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
     agreed = (yield from _agreed(whole, evidence)) if written else True
@@ -62,15 +65,25 @@ def write(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
     return Outcome(_status("".join(shown), citations, finish, sure), tuple(citations))
 
 
+def _arrangement(inquiry: Inquiry, kept: Sequence[Strip]) -> Arrangement:
+    """The table, where whole passages were laid on it for this question and the answer fits behind them."""
+    on_table = OnTable(inquiry.table)
+    if not inquiry.table.passages or any(strip.text != strip.passage.text for strip in kept):
+        return Apart()
+    prompt = on_table.answer(inquiry.question, on_table.evidence(kept))
+    fits = inquiry.parts.model.count(prompt) + inquiry.options.answer_tokens <= inquiry.parts.model.context
+    return on_table if fits else Apart()
+
+
 def _verified(
-    inquiry: Inquiry, evidence: Sequence[Evidence], verifier: Verifier
+    inquiry: Inquiry, text: Iterator[str], verifier: Verifier
 ) -> Steps[tuple[list[str], Finish | None]]:
     """The sentences of the written text that may be shown, and how it ended: None where its constraint
     failed. They are shown as they come, but for those that are to be held against the evidence first.
     """
     written: list[str] = []
     try:
-        for sentence in by_sentence(_written(inquiry, evidence)):
+        for sentence in by_sentence(text):
             if not _declines(sentence) and (checked := verifier.check(sentence)):
                 written.append(checked)
                 if inquiry.options.grounding is not Grounding.REMOVE:
@@ -213,23 +226,23 @@ def _declines(sentence: str) -> bool:
     return bare(sentence).strip("\"'“” \n") == prompts.NOT_IN_EVIDENCE
 
 
-def _written(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Iterator[str]:
+def _written(inquiry: Inquiry, evidence: Sequence[Evidence], arrangement: Arrangement) -> Iterator[str]:
     keys = "|".join(str(item.key) for item in evidence)
     return inquiry.parts.model.stream(
-        prompts.answer(inquiry.question, evidence),
+        arrangement.answer(inquiry.question, evidence),
         pattern=rf"([^\[\]]|\[({keys})\])+",
         max_tokens=inquiry.options.answer_tokens,
     )
 
 
-def _fitting(inquiry: Inquiry, evidence: list[Evidence]) -> Steps[list[Evidence]]:
+def _fitting(inquiry: Inquiry, evidence: list[Evidence], arrangement: Arrangement) -> Steps[list[Evidence]]:
     """The evidence that fits the context; what does not is dropped from the least probable on."""
     model = inquiry.parts.model
     room = model.context - inquiry.options.answer_tokens
     ranked = sorted(evidence, key=lambda item: -item.strip.score)
     while ranked:
         kept = sorted(ranked, key=lambda item: item.key)
-        if (needed := model.count(prompts.answer(inquiry.question, kept))) <= room:
+        if (needed := model.count(arrangement.answer(inquiry.question, kept))) <= room:
             break
         ranked.pop()
     if not ranked and evidence:
@@ -254,7 +267,7 @@ def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
 def _chosen_by_model(inquiry: Inquiry, kept: Sequence[Strip]) -> Steps[list[Strip]]:
     """Without an evaluator, the model picks sentences by number, under a pattern that allows nothing else."""
     sentences = [part for strip in kept for part in strips(strip.passage)]
-    evidence = yield from _fitting(inquiry, numbered(sentences))
+    evidence = yield from _fitting(inquiry, numbered(sentences), Apart())
     if not evidence:
         return []
     keys = "|".join(str(item.key) for item in evidence)

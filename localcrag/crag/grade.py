@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from localcrag.crag import prompts
+from localcrag.crag.layout import Table
 from localcrag.errors import ConstraintError, ContextOverflow, LocalCragError
 from localcrag.odds import log_odds, sigmoid
 from localcrag.protocols import Evaluator, LanguageModel
-from localcrag.types import Choice, Grade, GraderKind, Hit, Label, Prompt, Thresholds, Verdict
+from localcrag.types import Choice, Grade, GraderKind, Hit, Label, Passage, Prompt, Thresholds, Verdict
 
 OPTIONS = ("yes", "no")
 
@@ -27,8 +28,11 @@ class Grader(Protocol):
     @property
     def thresholds(self) -> Thresholds: ...
 
-    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
-        """One grade per hit, in order."""
+    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+        """One grade per hit, in order.
+
+        With a ``table``, the language model's yes or no is asked with all passages before it.
+        """
         ...
 
 
@@ -40,8 +44,18 @@ class YesNoGrader:
     thresholds: Thresholds
     kind: GraderKind = GraderKind.YESNO
 
-    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
-        choices = ask(self.model, question, [hit.passage.text for hit in hits])
+    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+        if table is not None:
+            table.lay(hit.passage for hit in hits)
+        return self.ask(question, hits, table)
+
+    def ask(self, question: str, hits: Sequence[Hit], table: Table | None) -> list[Grade]:
+        """The same for hits that lie on the table already, where there is one."""
+        passages = [hit.passage for hit in hits]
+        if table is None:
+            choices = ask(self.model, question, [passage.text for passage in passages])
+        else:
+            choices = ask_on_table(self.model, question, table, passages)
         return [self._grade(hit, choice) for hit, choice in zip(hits, choices, strict=True)]
 
     def _grade(self, hit: Hit, choice: Choice | Exception) -> Grade:
@@ -77,7 +91,7 @@ class RubricGrader:
     thresholds: Thresholds = RUBRIC_BOUNDS
     kind: GraderKind = GraderKind.RUBRIC
 
-    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
         return [self._grade(question, hit) for hit in hits]
 
     def _grade(self, question: str, hit: Hit) -> Grade:
@@ -100,7 +114,7 @@ class EvaluatorGrader:
     thresholds: Thresholds
     kind: GraderKind = GraderKind.EVALUATOR
 
-    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
         scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
         return [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
 
@@ -119,12 +133,14 @@ class CascadeGrader:
     thresholds: Thresholds
     kind: GraderKind = GraderKind.CASCADE
 
-    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
         scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
         judged = [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
+        if table is not None:
+            table.lay(hit.passage for hit, p in zip(hits, scores, strict=True) if p >= self.band.lower)
         sure = [not self.band.lower <= p < self.band.upper for p in scores]
         unsure = [hit for hit, known in zip(hits, sure, strict=True) if not known]
-        asked = iter(YesNoGrader(self.model, self.thresholds).grade(question, unsure))
+        asked = iter(YesNoGrader(self.model, self.thresholds).ask(question, unsure, table))
         return [grade if known else next(asked) for grade, known in zip(judged, sure, strict=True)]
 
 
@@ -158,7 +174,7 @@ class FusedGrader:
     thresholds: Thresholds
     kind: GraderKind = GraderKind.FUSED
 
-    def grade(self, question: str, hits: Sequence[Hit]) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
         texts = [hit.passage.text for hit in hits]
         scores = self.evaluator.score(question, texts)
         choices = ask(self.model, question, texts) if self.fusion.model else [_UNASKED] * len(texts)
@@ -180,6 +196,28 @@ def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choic
         return []
     choices = yes_or_no(model, [prompts.grade(question, text) for text in texts])
     return [_checked(choice) for choice in choices]
+
+
+def ask_on_table(
+    model: LanguageModel, question: str, table: Table, passages: Sequence[Passage]
+) -> list[Choice | Exception]:
+    """The same for passages on a table, which is read once, for these questions and for the answer.
+
+    Where the table is too full for the context, what earlier searches brought is taken off it; where
+    that does not help, the passages are asked about one by one, and the table stays empty.
+    """
+    if not passages:
+        return []
+    for laid in (table.passages, list(passages)):
+        table.passages = laid
+        places = [table.place(passage) or 0 for passage in passages]
+        asked = [prompts.grade_on_table(question, table.texts, place) for place in places]
+        try:
+            return [_checked(choice) for choice in model.choose(asked, OPTIONS)]
+        except ContextOverflow:
+            continue
+    table.clear()
+    return ask(model, question, [passage.text for passage in passages])
 
 
 def yes_or_no(model: LanguageModel, asked: Sequence[Prompt]) -> list[Choice | Exception]:

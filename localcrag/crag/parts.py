@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from localcrag.crag.grade import Grader
+from localcrag.crag.layout import Table
 from localcrag.crag.retrieve import Retriever
 from localcrag.events import Measured, Steps
 from localcrag.filters import Filter
@@ -28,6 +29,7 @@ from localcrag.types import (
     Grade,
     Grounding,
     Hit,
+    Layout,
     Mode,
     Passage,
     Policy,
@@ -79,7 +81,8 @@ class AgentBounds:
 class Options:
     """How this question is to be answered.
 
-    ``corrections`` are the local steps in the order they are tried; ``agent`` puts a plan in their
+    ``enough`` is the number of surely relevant passages from which on no more are graded, 0 for no
+    end; ``corrections`` are the local steps in the order they are tried; ``agent`` puts a plan in their
     place; ``extractive`` keeps what a very small model writes to the question's own words;
     ``consent`` is asked before each web query where ``web_policy`` is ``ask``.
     """
@@ -90,6 +93,8 @@ class Options:
     candidates: int = 24
     phrasings: int = 3
     strips: StripKind = StripKind.SENTENCE
+    layout: Layout = Layout.INDEPENDENT
+    enough: int = 0
     evidence: int = 6
     answer_tokens: int = 384
     divide: bool = True
@@ -145,7 +150,8 @@ class Inquiry:
     """The state of one question: what was asked, tried, seen and judged so far.
 
     ``question`` stands alone; ``asked`` is the user's own line, and the only text that a web query
-    is ever made from. ``action`` is the first decision: the one that says whether to correct.
+    is ever made from. ``action`` is the first decision: the one that says whether to correct; ``table``
+    is what lies before the model in layout ``joint``.
     """
 
     parts: Parts
@@ -155,6 +161,7 @@ class Inquiry:
     filter: Filter | None = None
     grades: list[Grade] = field(default_factory=list)
     action: Action | None = None
+    table: Table = field(default_factory=Table)
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 

@@ -17,13 +17,14 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NoReturn
 
 from localcrag.errors import ModelFileError
-from localcrag.types import Data, Prompt
+from localcrag.llm.cells import Reading
+from localcrag.types import Data, Prompt, Removable
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -71,25 +72,42 @@ class ChatFormat:
         self._defused = re.compile("|".join(re.escape(tag) for tag in longest_first))
 
     def tokens(self, prompt: Prompt) -> list[int]:
-        """The token ids of a whole prompt, the beginning-of-text token exactly once where one belongs."""
+        """The token ids of a whole prompt."""
+        return list(self.reading(prompt).ids)
+
+    def reading(self, prompt: Prompt) -> Reading:
+        """The tokens of a whole prompt, the beginning-of-text token exactly once where one belongs, and
+        which of them are taken back.
+        """
         system = prompt.system.strip()
-        user = "".join(part.text if isinstance(part, Data) else part for part in prompt.user).strip()
         layout = self._layout(bool(system))
-        if system and Slot("system") not in layout:
-            user = f"{system}\n\n{user}"
-        texts = {"system": system, "user": user}
+        before = f"{system}\n\n" if system and Slot("system") not in layout else ""
+        texts = {"system": [Data(system)], "user": _stripped(before, prompt.user)}
         ids: list[int] = []
+        gaps: list[tuple[int, int]] = []
+        settled = 0
         for piece in layout:
-            if isinstance(piece, Slot):
-                ids += self._plain(texts[piece.role], first=not ids)
-            else:
+            if not isinstance(piece, Slot):
                 ids += self._piece(piece, special=True, first=not ids)
-        bos = self._model.bos
+                continue
+            for text in texts[piece.role]:
+                start = len(ids)
+                ids += self._plain(text.text, first=not ids)
+                if isinstance(text, Removable):
+                    settled = len(ids) + 1  # a sequence goes on where it ends: its last token must stay
+                    gaps += [(start, len(ids))] if text.removed else []
+        shift = self._begin(ids)
+        moved = tuple((start + shift, end + shift) for start, end in gaps)
+        return Reading(tuple(ids), moved, min(settled + shift, len(ids) - 1) if gaps else 0)
+
+    def _begin(self, ids: list[int]) -> int:
+        """See to the beginning-of-text token; returns by how many places the rest has moved."""
+        bos, length = self._model.bos, len(ids)
         if bos is not None:
             while ids[:1] == [bos]:
                 del ids[0]
             ids.insert(0, bos)
-        return ids
+        return len(ids) - length
 
     def _plain(self, text: str, *, first: bool) -> list[int]:
         ids: list[int] = []
@@ -150,6 +168,19 @@ class ChatFormat:
                 f"The model's chat template cannot be used: {error}.",
                 hint="Choose another model, or a corrected GGUF of this one.",
             ) from error
+
+
+def _stripped(before: str, parts: Sequence[str | Data]) -> list[Data]:
+    """The parts joined to as few texts as can be, stripped at both ends: what is removable stands alone."""
+    texts: list[Data] = [Data(before)]
+    for part in parts:
+        if isinstance(part, Removable):
+            texts += [part, Data("")]
+        else:
+            texts[-1] = Data(texts[-1].text + (part.text if isinstance(part, Data) else part))
+    texts[0] = Data(before + texts[0].text[len(before) :].lstrip())
+    texts[-1] = Data(texts[-1].text.rstrip())
+    return texts
 
 
 def _without_thought(text: str, template: str) -> str:

@@ -127,11 +127,10 @@ def _softmax(logits: Row) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """A prompt in a round: its number, its tokens behind the common beginning, its fork."""
+    """A prompt in a round: its number, and its tokens behind the common beginning."""
 
     prompt: int
     suffix: Sequence[int]
-    fork: int
 
 
 def choose(
@@ -142,21 +141,21 @@ def choose(
     ballots = [_Ballot(options) for _ in prompts]
     cells.hold(prompts[0][:common])
     for seats in _rounds(prompts, common, cells):
-        rows = cells.branches([seat.suffix for seat in seats])
-        waiting = seats
+        read = cells.branches([seat.suffix for seat in seats])
+        forks = {seat.prompt: fork for seat, (fork, _) in zip(seats, read, strict=True)}
+        rows, waiting = [row for _, row in read], seats
         while waiting:
             for seat, row in zip(waiting, rows, strict=True):
                 ballots[seat.prompt].hear(row)
             waiting = [seat for seat in seats if ballots[seat.prompt].open]
             paths = [ballots[seat.prompt].open[0][0] for seat in waiting]
-            rows = _read_paths(cells, waiting, paths, take_back=take_back) if waiting else []
+            if take_back:
+                twigs = [(forks[seat.prompt], path) for seat, path in zip(waiting, paths, strict=True)]
+                rows = cells.twigs(twigs) if twigs else []
+            else:
+                longer = [[*seat.suffix, *path] for seat, path in zip(waiting, paths, strict=True)]
+                rows = [row for _, row in cells.branches(longer)] if longer else []
     return [ballot.result() for ballot in ballots]
-
-
-def _read_paths(cells: Cells, seats: Sequence[_Seat], paths: Sequence[Path], *, take_back: bool) -> list[Row]:
-    if take_back:
-        return cells.twigs([(s.fork, len(s.suffix), path) for s, path in zip(seats, paths, strict=True)])
-    return cells.branches([[*s.suffix, *path] for s, path in zip(seats, paths, strict=True)])
 
 
 def _rounds(prompts: Sequence[Sequence[int]], common: int, cells: Cells) -> Iterator[list[_Seat]]:
@@ -168,6 +167,6 @@ def _rounds(prompts: Sequence[Sequence[int]], common: int, cells: Cells) -> Iter
         if seats and (len(seats) == cells.forks or used + need > cells.size):
             yield seats
             seats, used = [], common
-        seats.append(_Seat(number, prompt[common:], len(seats) + 1))
+        seats.append(_Seat(number, prompt[common:]))
         used += need
     yield seats

@@ -22,7 +22,7 @@ from localcrag.llm.lazy import LazyModel
 from localcrag.types import Choice, Finish, Prompt, Tokens
 
 if TYPE_CHECKING:
-    from localcrag.llm.cells import Cells
+    from localcrag.llm.cells import Cells, Reading
     from localcrag.llm.chat import ChatFormat
     from localcrag.llm.choosing import Options
     from localcrag.llm.constraints import Constraints, Mask
@@ -118,7 +118,7 @@ class LlamaCppModel(LazyModel["_Parts"]):
     def count(self, prompt: Prompt) -> int:
         """Tokens of the rendered prompt, chat template included."""
         with self._lock:
-            return len(self._loaded().chat.tokens(prompt))
+            return len(self._loaded().chat.reading(prompt).ids)
 
     def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> list[Choice | Exception]:
         """One constrained choice per prompt; see :mod:`localcrag.llm.choosing`.
@@ -133,7 +133,7 @@ class LlamaCppModel(LazyModel["_Parts"]):
         with self._lock:
             parts = self._loaded()
             ballot = self._options(parts, tuple(options))
-            tokens = [self._fitting(parts, prompt, choosing.RESERVE) for prompt in prompts]
+            tokens = [self._fitting(parts, prompt, choosing.RESERVE).ids for prompt in prompts]
             return choosing.choose(parts.cells, tokens, ballot, take_back=not parts.model.forgets_only_whole)
 
     def line(self, prompt: Prompt, *, max_tokens: int = 48) -> str:
@@ -142,9 +142,9 @@ class LlamaCppModel(LazyModel["_Parts"]):
 
         with self._lock:
             writer = self._writer(LINE)
-            tokens = self._fitting(self._loaded(), prompt, max_tokens)
+            read = self._fitting(self._loaded(), prompt, max_tokens)
             text = "".join(
-                self._written(writer, writer.write(tokens, max_tokens=max_tokens, one_line=True))
+                self._written(writer, writer.write(read, max_tokens=max_tokens, one_line=True))
             ).strip()
         if not text or len(text.splitlines()) != 1:
             raise ConstraintError("The model wrote no line.", hint="Use another model.")
@@ -160,8 +160,8 @@ class LlamaCppModel(LazyModel["_Parts"]):
 
         with self._lock:
             writer = self._writer(pattern_of_schema(schema_of(schema)))
-            tokens = self._fitting(self._loaded(), prompt, max_tokens)
-            text = "".join(self._written(writer, writer.write(tokens, max_tokens=max_tokens)))
+            read = self._fitting(self._loaded(), prompt, max_tokens)
+            text = "".join(self._written(writer, writer.write(read, max_tokens=max_tokens)))
         return read_record(text, schema)
 
     def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
@@ -172,8 +172,8 @@ class LlamaCppModel(LazyModel["_Parts"]):
         """
         with self._lock:
             writer = self._writer(pattern)
-            tokens = self._fitting(self._loaded(), prompt, min(max_tokens, _MIN_ANSWER))
-        yield from self._written(writer, writer.write(tokens, max_tokens=max_tokens))
+            read = self._fitting(self._loaded(), prompt, min(max_tokens, _MIN_ANSWER))
+        yield from self._written(writer, writer.write(read, max_tokens=max_tokens))
 
     # -------------------------------------------------------------------------------- helpers
 
@@ -212,10 +212,10 @@ class LlamaCppModel(LazyModel["_Parts"]):
             self.last_finish = writer.finish
             self._generated += writer.generated - counted
 
-    def _fitting(self, parts: _Parts, prompt: Prompt, room: int) -> list[int]:
+    def _fitting(self, parts: _Parts, prompt: Prompt, room: int) -> Reading:
         """The prompt's tokens. Raises ContextOverflow where they and ``room`` more do not fit."""
-        tokens = parts.chat.tokens(prompt)
-        if len(tokens) + room > parts.cells.size:
+        read = parts.chat.reading(prompt)
+        if len(read.ids) + room > parts.cells.size:
             trained = self.info.context_train
             hint = (
                 f"Ask for a larger context (the model allows {trained})."
@@ -223,11 +223,11 @@ class LlamaCppModel(LazyModel["_Parts"]):
                 else "Give shorter passages or fewer of them, or use a model with a larger window."
             )
             raise ContextOverflow(
-                f"A prompt of {len(tokens)} tokens and {room} for the reply "
+                f"A prompt of {len(read.ids)} tokens and {room} for the reply "
                 f"do not fit the context of {parts.cells.size} tokens.",
                 hint=hint,
             )
-        return tokens
+        return read
 
 
 class _Parts(NamedTuple):

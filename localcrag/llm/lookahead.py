@@ -10,8 +10,9 @@ text is the one that would have been written anyway; only what it costs changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from localcrag.llm.cells import Cells
+from localcrag.llm.cells import Cells, Reading
 from localcrag.llm.runtime import Row
 
 GRAM = 3
@@ -23,12 +24,12 @@ GUESS = 8
 class Lookahead:
     """The logits behind a growing text, some of them known before they are asked for."""
 
-    def __init__(self, cells: Cells, text: Sequence[int], *, guesses: bool) -> None:
-        self._cells, self._guesses = cells, guesses
+    def __init__(self, cells: Cells, prompt: Reading, *, guesses: bool) -> None:
+        self._cells, self._prompt, self._guesses = cells, prompt, guesses
         self._behind: dict[tuple[int, ...], int] = {}
         self._indexed = 0
         self._ahead: list[tuple[int, Row]] = []
-        self.first = cells.read(text)
+        self.first = cells.read(prompt)
         """The logits behind the text as it was given."""
         self._epoch = cells.epoch
 
@@ -38,7 +39,7 @@ class Lookahead:
             return self._ahead.pop(0)[1]
         if self._cells.epoch != self._epoch:
             self._ahead = []
-            row = self._cells.read(text)
+            row = self._cells.read(replace(self._prompt, ids=tuple(text)))
             self._epoch = self._cells.epoch
             return row
         self.take_back()

@@ -286,9 +286,11 @@ class Context:
         """Make ``target`` begin with all that ``source`` holds; attention cells are shared, not copied."""
         llama.llama_memory_seq_cp(self._memory, source, target, -1, -1)
 
-    def cut(self, sequence: int, start: int = -1) -> bool:
-        """Forget a sequence from a position on; False where the model can only forget the whole."""
-        return bool(llama.llama_memory_seq_rm(self._memory, sequence, start, -1))
+    def cut(self, sequence: int, start: int = -1, end: int = -1) -> bool:
+        """Forget positions [start, end) of a sequence, by default to its end; False where the model can
+        only forget the whole.
+        """
+        return bool(llama.llama_memory_seq_rm(self._memory, sequence, start, end))
 
     # --------------------------------------------------------------------------------- reading
 

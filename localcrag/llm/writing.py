@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from localcrag.errors import ConstraintError
-from localcrag.llm.cells import Cells
+from localcrag.llm.cells import Cells, Reading
 from localcrag.llm.constraints import Constraint, Mask
 from localcrag.llm.lookahead import Lookahead
 from localcrag.llm.runtime import Model, Row
@@ -53,13 +53,13 @@ class Writer:
         self.finish: Finish = Finish.STOP
         self.generated = 0
 
-    def write(self, prompt: Sequence[int], *, max_tokens: int, one_line: bool = False) -> Iterator[str]:
+    def write(self, prompt: Reading, *, max_tokens: int, one_line: bool = False) -> Iterator[str]:
         """The text piece by piece; with ``one_line`` a line break the model wants ends it.
 
         Raises ConstraintError where the whole does not match after all, or nothing matches.
         """
         text = _Text()
-        for piece, whole in self._pieces(list(prompt), max_tokens, one_line):
+        for piece, whole in self._pieces(prompt, max_tokens, one_line):
             if released := text.add(piece, whole=whole):
                 yield released
         if self._constraint and (rest := text.rest(self._constraint)):
@@ -70,10 +70,10 @@ class Writer:
                 hint="Allow more tokens, or use another model.",
             )
 
-    def _pieces(self, ids: list[int], max_tokens: int, one_line: bool) -> Iterator[tuple[bytes, bool]]:
+    def _pieces(self, prompt: Reading, max_tokens: int, one_line: bool) -> Iterator[tuple[bytes, bool]]:
         walk = self._constraint.begin() if self._constraint else None
-        start = len(ids)
-        ahead = Lookahead(self._cells, ids, guesses=not self._model.forgets_only_whole)
+        ids, start = list(prompt.ids), len(prompt.ids)
+        ahead = Lookahead(self._cells, prompt, guesses=not self._model.forgets_only_whole)
         row = ahead.first
         try:
             while True:

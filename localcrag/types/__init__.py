@@ -45,6 +45,7 @@ from localcrag.types.kinds import (
     GraderKind,
     Grounding,
     Label,
+    Layout,
     Mode,
     Origin,
     Policy,
@@ -55,7 +56,7 @@ from localcrag.types.kinds import (
     Warm,
     WebPolicy,
 )
-from localcrag.types.prompts import Choice, Data, Prompt, Tokens
+from localcrag.types.prompts import Choice, Data, Prompt, Removable, Tokens
 from localcrag.types.web import WebPage, WebResult
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "IngestReport",
     "JsonValue",
     "Label",
+    "Layout",
     "Meta",
     "MetaValue",
     "Mode",
@@ -91,6 +93,7 @@ __all__ = [
     "PlannedStep",
     "Policy",
     "Prompt",
+    "Removable",
     "Skipped",
     "Status",
     "StoreInfo",

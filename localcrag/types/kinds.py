@@ -114,6 +114,13 @@ class StripKind(StrEnum):
     NONE = "none"
 
 
+class Layout(StrEnum):
+    """How passages lie before the language model: a prompt each, or all of them in one."""
+
+    INDEPENDENT = "independent"
+    JOINT = "joint"
+
+
 class Grounding(StrEnum):
     """What happens to a written sentence that its evidence does not bear out."""
 

@@ -16,6 +16,17 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
+class Removable(Data):
+    """Data that can be taken back after it was read: its tokens are its own, shared with nothing around it.
+
+    Where it is ``removed``, the model has read it, for the sake of a cache that an earlier prompt filled,
+    and writes without sight of it; a model that cannot forget a part of what it read keeps seeing it.
+    """
+
+    removed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """One chat turn for a language model: our own words as ``str``, everybody else's as :class:`Data`."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from localcrag.errors import ConstraintError, ContextOverflow
-from localcrag.types import Choice, Data, Finish, Prompt, Thresholds, Tokens
+from localcrag.types import Choice, Data, Finish, Prompt, Removable, Thresholds, Tokens
 
 T = TypeVar("T")
 
@@ -18,9 +18,15 @@ Teller = Callable[[str], str | Exception]
 
 
 def text_of(prompt: Prompt) -> str:
-    """A prompt as one text: system, then user, data included."""
-    user = "".join(part.text if isinstance(part, Data) else part for part in prompt.user)
+    """A prompt as one text: system, then user, data included but for what is taken back."""
+    user = "".join(_seen(part) for part in prompt.user)
     return f"{prompt.system}\n\n{user}".strip()
+
+
+def _seen(part: str | Data) -> str:
+    if isinstance(part, Removable) and part.removed:
+        return ""
+    return part.text if isinstance(part, Data) else part
 
 
 def words(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.llm.cells import common_beginning
 from localcrag.llm.constraints import Mask, Walk
 from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.runtime import Row
 from localcrag.types import Choice, Data, Prompt, Tokens
 from tests.crag.values import evidence
 from tests.llm.conftest import Load, Shaped
@@ -41,7 +42,7 @@ def chosen(answers: Sequence[Choice | Exception]) -> list[Choice]:
 
 
 def forget(model: LlamaCppModel) -> None:
-    model._loaded().cells.hold([])
+    model._loaded().cells.forget()
 
 
 def common_length(model: LlamaCppModel, asked: Sequence[Prompt]) -> int:
@@ -89,7 +90,7 @@ def test_only_lower_case_options_count(shaped: Shaped) -> None:
     model, (prompt,) = shaped.model, grades(["The dose is five milligrams."])
     (choice,) = chosen(model.choose([prompt], OPTIONS))
     parts = model._loaded()
-    row = parts.cells.read(parts.chat.tokens(prompt)).astype(np.float64)
+    row = parts.cells.read(parts.chat.reading(prompt)).astype(np.float64)
     weight = dict.fromkeys(OPTIONS, 0.0)
     for token, piece in parts.model.pieces():
         said = piece.removeprefix(b" ")
@@ -118,9 +119,9 @@ def test_what_was_adopted_is_as_good_as_read_anew(shaped: Shaped) -> None:
     writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]))
     forget(model)
     parts = model._loaded()
-    anew = parts.cells.read(parts.chat.tokens(writing))
+    anew = parts.cells.read(parts.chat.reading(writing))
     model.choose(grades(PASSAGES), OPTIONS)
-    adopted = parts.cells.read(parts.chat.tokens(writing))
+    adopted = parts.cells.read(parts.chat.reading(writing))
     assert int(anew.argmax()) == int(adopted.argmax())
     assert np.abs(anew - adopted).max() < 0.1 * np.abs(anew).max()
 
@@ -147,7 +148,7 @@ def test_a_token_that_options_share_counts_once_for_all_of_them(load: Load) -> N
     together = chosen(model.choose(asked, ("yes a", "yes b", "yes c", "yes d", "no")))
     parts = model._loaded()
     for prompt, choice in zip(asked, together, strict=True):
-        row = parts.cells.read(parts.chat.tokens(prompt)).astype(np.float64)
+        row = parts.cells.read(parts.chat.reading(prompt)).astype(np.float64)
         weight = {piece: math.exp(row[token] - row.max()) for token, piece in parts.model.pieces()}
         no = sum(weight[piece] for piece in (b"n", b"no", b" n", b" no"))
         yes = sum(weight[piece] for piece in (b"yes", b" yes"))  # as the tokenizer itself spells the options
@@ -250,7 +251,11 @@ def test_logits_that_are_no_numbers_are_a_typed_error(load: Load, monkeypatch: p
     model = load("llama2")
     cells = model._loaded().cells
     whole = cells.branches
-    monkeypatch.setattr(cells, "branches", lambda suffixes: [row * np.nan for row in whole(suffixes)])
+
+    def broken(suffixes: Sequence[Sequence[int]]) -> list[tuple[int, Row]]:
+        return [(fork, row * np.nan) for fork, row in whole(suffixes)]
+
+    monkeypatch.setattr(cells, "branches", broken)
     answers = model.choose(grades(PASSAGES), OPTIONS)
     assert all(isinstance(answer, ConstraintError) for answer in answers)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from localcrag.llm.cells import Reading
 from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.lookahead import GUESS, Lookahead
 from localcrag.llm.runtime import Context
@@ -44,7 +45,7 @@ def test_a_text_that_repeats_its_prompt_is_read_in_few_batches(
     load: Load, batches: list[int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     model = load(name)
-    model._loaded().cells.hold([])
+    model._loaded().cells.forget()
     before = model.tokens
     batches.clear()
     assert repeated(model, monkeypatch) == SENTENCE
@@ -78,7 +79,7 @@ def test_a_wrong_guess_is_taken_back_and_counted_as_read(load: Load) -> None:
     model = load("llama2")
     parts = model._loaded()
     text = [*parts.chat.tokens(ASKED), 5, 6, 7, 8, 9, 10, 5, 6]
-    ahead = Lookahead(parts.cells, text, guesses=True)
+    ahead = Lookahead(parts.cells, Reading(tuple(text)), guesses=True)
     before = model.tokens
     ahead.behind([*text, 7], 20)
     assert list(parts.cells.held) == [*text, 7, 8, 9, 10, 5, 6, 7]
@@ -91,7 +92,7 @@ def test_nothing_is_read_beyond_the_room_there_is(load: Load) -> None:
     model = load("llama2")
     parts = model._loaded()
     text = [*parts.chat.tokens(ASKED), 5, 6, 7, 8, 9, 10, 5, 6]
-    ahead = Lookahead(parts.cells, text, guesses=True)
+    ahead = Lookahead(parts.cells, Reading(tuple(text)), guesses=True)
     ahead.behind([*text, 7], 2)
     assert list(parts.cells.held) == [*text, 7, 8, 9]
     ahead.take_back()

@@ -298,7 +298,7 @@ def test_a_model_closed_while_it_writes_says_so() -> None:
 def test_generated_tokens_are_counted_once(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lookahead, "_guess", lambda self, text: [])
     model = load("llama2")
-    model._loaded().cells.hold([])
+    model._loaded().cells.forget()
     before = model.tokens
     list(model.stream(ASKED, max_tokens=7))
     used = model.tokens - before
@@ -324,7 +324,7 @@ def test_ctrl_c_ends_a_computation_and_harms_nothing() -> None:
         with pytest.raises(KeyboardInterrupt):
             for _ in range(100):
                 model.choose(long, ("yes", "no"))
-                model._loaded().cells.hold([])
+                model._loaded().cells.forget()
         timer.join()
         assert model.choose(short, ("yes", "no")) == expected
 
@@ -352,7 +352,7 @@ def test_an_interrupt_tells_llama_cpp_to_stop(load: Load, monkeypatch: pytest.Mo
 def test_llama_cpp_stops_when_told(load: Load) -> None:
     model = load("llama2")
     expected = model.choose([prompts.grade("q", "p")], ("yes", "no"))
-    model._loaded().cells.hold([])
+    model._loaded().cells.forget()
     model._loaded().context._abort.value = b"1"
     with pytest.raises(ModelError, match="code 2"):
         model.choose([prompts.grade("q", "p")], ("yes", "no"))

@@ -1,0 +1,78 @@
+"""How passages lie before the language model: each in a prompt of its own, or all on one table.
+
+``independent``: a prompt a passage. They share their beginning, no passage sees another, and an answer
+goes on from the one that it begins with.
+
+``joint``: one prompt holds all passages, each with its number behind it, and a short fork of that
+prompt asks for each whether it helps. The answer goes on from the same cache, from which the passages
+that do not help are taken back first; so every passage is read once, for the grades and for the answer.
+The price: a passage is judged in sight of those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from localcrag.crag import prompts
+from localcrag.crag.refine import joined, numbered
+from localcrag.types import Evidence, Passage, Prompt, Strip
+
+
+@dataclass(slots=True)
+class Table:
+    """The passages of one question that lie before the model, in the order in which they were laid."""
+
+    passages: list[Passage] = field(default_factory=list)
+
+    def lay(self, passages: Iterable[Passage]) -> None:
+        """Lay passages behind those that lie there; one that does already stays where it is."""
+        for passage in passages:
+            if self.place(passage) is None:
+                self.passages.append(passage)
+
+    def place(self, passage: Passage) -> int | None:
+        """The passage's number on the table, from 1; None where it is not on it."""
+        places = (place for place, laid in enumerate(self.passages, 1) if laid.id == passage.id)
+        return next(places, None)
+
+    def clear(self) -> None:
+        self.passages = []
+
+    @property
+    def texts(self) -> list[str]:
+        return [passage.text for passage in self.passages]
+
+
+class Arrangement(Protocol):
+    """How evidence is keyed, and how the model is asked to answer from it."""
+
+    def evidence(self, kept: Sequence[Strip]) -> list[Evidence]: ...
+
+    def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt: ...
+
+
+class Apart:
+    """The evidence by itself, keyed from 1."""
+
+    def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
+        return numbered(joined(kept))
+
+    def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
+        return prompts.answer(question, evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class OnTable:
+    """Whole passages, keyed by their numbers on the table; what is not on it yet is laid behind."""
+
+    table: Table
+
+    def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
+        self.table.lay(strip.passage for strip in kept)
+        keyed = [Evidence(self.table.place(strip.passage) or 0, strip) for strip in kept]
+        return sorted(keyed, key=lambda item: item.key)
+
+    def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
+        return prompts.answer_on_table(question, self.table.texts, [item.key for item in evidence])
