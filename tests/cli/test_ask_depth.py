@@ -86,3 +86,20 @@ def test_a_chat_model_without_sense_still_ends_and_cites_only_what_exists(run: R
         keys = {citation["key"] for citation in done.json["citations"]}
         assert all(key > 0 for key in keys)
         assert done.json["degraded"] or done.json["grades"]
+
+
+def test_passages_can_lie_on_one_table(run: Run) -> None:
+    chat = ["--model", str(shape("qwen3")), "--layout", "joint"]
+    done = run("ask", QUESTION, *chat, "--json")
+    assert done.code in (0, 3), done.err
+    assert {grade["verdict"] for grade in done.json["grades"]} <= {"yes", "no"}
+    refused = run("ask", QUESTION, *chat, "--strips", "sentence")
+    assert (refused.code, refused.out) == (2, "")
+    assert "layout joint answers from whole passages" in refused.err and "--strips none" in refused.err
+
+
+def test_the_embedded_models_quote_sentences_whatever_the_layout(run: Run) -> None:
+    joint = run("ask", QUESTION, "--layout", "joint", "--grader", "yesno", "--json").json
+    assert {grade["verdict"] for grade in joint["grades"]} <= {"yes", "no"}
+    quoted = run("ask", QUESTION, "--layout", "joint", "--json").json["citations"][0]["quote"]
+    assert quoted == run("ask", QUESTION, "--json").json["citations"][0]["quote"]

@@ -17,16 +17,16 @@ Teller = Callable[[str], str | Exception]
 """Text of the prompt → the reply, or an error."""
 
 
-def text_of(prompt: Prompt) -> str:
-    """A prompt as one text: system, then user, data included but for what is taken back."""
-    user = "".join(_seen(part) for part in prompt.user)
+def text_of(prompt: Prompt, *, removed: bool = False) -> str:
+    """A prompt as one text: system, then user, data included; what is taken back only where asked for."""
+    user = "".join(
+        part if isinstance(part, str) else part.text for part in prompt.user if removed or _seen(part)
+    )
     return f"{prompt.system}\n\n{user}".strip()
 
 
-def _seen(part: str | Data) -> str:
-    if isinstance(part, Removable) and part.removed:
-        return ""
-    return part.text if isinstance(part, Data) else part
+def _seen(part: str | Data) -> bool:
+    return not (isinstance(part, Removable) and part.removed)
 
 
 def words(text: str) -> list[str]:
@@ -62,7 +62,7 @@ class ScriptedModel:
         self._lines, self._streams, self._objects = _rule(lines), _rule(streams), _rule(objects)
 
     def count(self, prompt: Prompt) -> int:
-        return len(words(text_of(prompt)))
+        return len(words(text_of(prompt, removed=True)))
 
     def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> list[Choice | Exception]:
         if not options or "" in options or len(set(options)) != len(options):
@@ -100,8 +100,7 @@ class ScriptedModel:
         self.closed = True
 
     def _take(self, call: str, prompt: Prompt, room: int) -> str:
-        text = text_of(prompt)
-        count = len(words(text))
+        text, count = text_of(prompt), self.count(prompt)
         if count + room > self.context:
             raise ContextOverflow(f"{count} tokens do not fit the context of {self.context}.")
         self.tokens += Tokens(count)

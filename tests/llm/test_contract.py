@@ -12,7 +12,7 @@ import pytest
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.protocols import Evaluator, LanguageModel
-from localcrag.types import Choice, Data, Finish, Prompt, Tokens
+from localcrag.types import Choice, Data, Finish, Prompt, Removable, Tokens
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 
 OPTIONS = ("yes", "no")
@@ -51,6 +51,14 @@ def test_a_choice_is_one_of_the_options_with_probabilities_that_sum_to_one(model
         assert choice.text in OPTIONS
         assert sum(choice.probabilities) == pytest.approx(1.0)
         assert choice.probabilities[OPTIONS.index(choice.text)] == max(choice.probabilities)
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_what_is_taken_back_takes_its_room_all_the_same(model: LanguageModel, removed: bool) -> None:
+    text = Removable("The sky is blue.", removed=removed)
+    asked = Prompt("", ("Two texts:\n", text, "\nand\n", Data("The grass is green.")))
+    assert model.count(asked) > model.count(Prompt("", asked.user[2:]))
+    assert "".join(model.stream(asked, max_tokens=4))
 
 
 def test_the_order_of_the_options_does_not_change_the_choice(model: LanguageModel) -> None:
