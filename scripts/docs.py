@@ -6,6 +6,7 @@ Without arguments: exit 1 and name the parts that are out of date. With ``--writ
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -19,6 +20,7 @@ from localcrag.cli.main import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+RESULTS = ROOT / "scripts/benchmarks/results"
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -70,11 +72,28 @@ def models_table() -> str:
     return "\n".join(rows) + "\n"
 
 
+def benchmarks() -> str:
+    """What ``./scripts/bench --save`` kept, a table a part."""
+    return "\n".join(_benchmark(path) for path in sorted(RESULTS.glob("*.json")))
+
+
+def _benchmark(path: Path) -> str:
+    saved = json.loads(path.read_text("utf-8"))
+    rows = [f"`{saved['command']}` ({saved['machine']})", ""]
+    rows += ["| figure | measured | wanted |", "|---|---|---|"]
+    for figure in saved["figures"]:
+        value = f"{figure['value']:,.3f}".rstrip("0").rstrip(".")
+        rows.append(f"| {figure['name']} | {value} {figure['unit']} | {figure['wanted']} |")
+    rows += ["", *(f"![{chart}](scripts/benchmarks/results/{chart}.svg)" for chart in saved["charts"])]
+    return "\n".join(rows).rstrip() + "\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "settings": settings_table,
     "events": events_table,
     "models": models_table,
+    "benchmarks": benchmarks,
 }
 
 

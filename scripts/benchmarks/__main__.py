@@ -8,9 +8,10 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.report import Report, Room, as_json, draw, show
+from benchmarks.report import Report, Room, as_json, draw, save, show
 
-PARTS = ("ingest", "choose", "ask", "memory")
+PARTS = ("ingest", "choose", "ask", "memory", "decode")
+RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path(__file__).resolve().parents[2] / ".cache"
 
 
@@ -19,6 +20,9 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; by default all")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="also draw what can be drawn, as SVG")
+    parser.add_argument(
+        "--save", action="store_true", help=f"keep figures and pictures in {RESULTS.name}/, for the README"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="how often times are taken (default 3)")
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option of a part")
@@ -33,8 +37,11 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as scratch:
             room = Room(Path(scratch), CACHE, given.rounds, given.quick, options)
             reports[part] = import_module(f"benchmarks.{part}").measure(room)
-        for chart in reports[part].charts if given.plots else ():
-            print(f"bench: {draw(chart, given.plots)}", file=sys.stderr)
+        if given.save:
+            save(part, reports[part], RESULTS)
+        for folder in filter(None, (given.plots, RESULTS if given.save else None)):
+            for chart in reports[part].charts:
+                print(f"bench: {draw(chart, folder)}", file=sys.stderr)
     if given.json:
         print(as_json(reports))
     else:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 
 
@@ -70,6 +75,32 @@ def show(figures: Sequence[Figure]) -> None:
 
 def as_json(reports: dict[str, Report]) -> str:
     return json.dumps({name: asdict(report) for name, report in reports.items()}, indent=2)
+
+
+def save(part: str, report: Report, folder: Path) -> Path:
+    """The figures of one part as JSON, with the command that made them and the machine that it ran on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{part}.json"
+    command = " ".join(["./scripts/bench", *(shlex.quote(word) for word in sys.argv[1:])])
+    saved = {
+        "command": command,
+        "machine": machine(),
+        "figures": [asdict(figure) for figure in report.figures],
+        "charts": [chart.name for chart in report.charts],
+    }
+    path.write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return path
+
+
+def machine() -> str:
+    """Processor, cores, memory and versions, in words."""
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text("utf-8").splitlines() if described.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    versions = ", ".join(f"{name} {version(name)}" for name in ("llama-cpp-python", "torch", "lancedb"))
+    python = f"Python {platform.python_version()}"
+    return f"{names[0] if names else platform.processor()}, {cores} cores, {python}, {versions}"
 
 
 def draw(chart: Chart, folder: Path) -> Path:
