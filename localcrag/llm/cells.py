@@ -16,25 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
+from localcrag.llm.reading import Gaps, Reading
 from localcrag.llm.runtime import Context, Row, Span
 
 _WORTH_KEEPING = 64
 """Tokens that only the trunk holds, from which on it is kept as a fork when it gives way."""
 _TAKEN_BACK = -1
-
-Gaps = tuple[tuple[int, int], ...]
-"""Positions [start, end) whose tokens were read and then forgotten, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A prompt as tokens. Once the first ``settled`` of them are read, those in ``gaps`` are forgotten,
-    and the rest is read without sight of them.
-    """
-
-    ids: tuple[int, ...]
-    gaps: Gaps = ()
-    settled: int = 0
 
 
 @dataclass(slots=True)

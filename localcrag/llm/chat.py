@@ -23,7 +23,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NoReturn
 
 from localcrag.errors import ModelFileError
-from localcrag.llm.cells import Reading
+from localcrag.llm.reading import Reading
 from localcrag.types import Data, Prompt, Removable
 
 if TYPE_CHECKING:

@@ -22,10 +22,11 @@ from localcrag.llm.lazy import LazyModel
 from localcrag.types import Choice, Finish, Prompt, Tokens
 
 if TYPE_CHECKING:
-    from localcrag.llm.cells import Cells, Reading
+    from localcrag.llm.cells import Cells
     from localcrag.llm.chat import ChatFormat
     from localcrag.llm.choosing import Options
     from localcrag.llm.constraints import Constraints, Mask
+    from localcrag.llm.reading import Reading
     from localcrag.llm.runtime import Context, Model
     from localcrag.llm.writing import Writer
 

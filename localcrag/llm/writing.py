@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from localcrag.errors import ConstraintError
-from localcrag.llm.cells import Cells, Reading
+from localcrag.llm.cells import Cells
 from localcrag.llm.constraints import Constraint, Mask
 from localcrag.llm.lookahead import Lookahead
+from localcrag.llm.reading import Reading
 from localcrag.llm.runtime import Model, Row
 from localcrag.types import Finish
 

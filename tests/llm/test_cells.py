@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
-from localcrag.llm.cells import Cells, Reading, common_beginning
+from localcrag.llm.cells import Cells, common_beginning
 from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.reading import Reading
 from localcrag.types import Choice, Data, Prompt
 from tests.crag.values import evidence
 from tests.llm.conftest import Load, Shaped

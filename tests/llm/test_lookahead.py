@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.llm.cells import Reading
 from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.lookahead import GUESS, Lookahead
+from localcrag.llm.reading import Reading
 from localcrag.llm.runtime import Context
 from localcrag.llm.writing import Sampler
 from localcrag.types import Data, Prompt, Tokens
