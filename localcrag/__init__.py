@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from localcrag.errors import LocalCragError
-from localcrag.types import Answer, Citation, Grade, Hit, IngestReport, Passage, Status
-
 if TYPE_CHECKING:
     from localcrag.app import KnowledgeBase, open
+    from localcrag.errors import LocalCragError
+    from localcrag.types import Answer, Citation, Grade, Hit, IngestReport, Passage, Status
 
 __version__ = "0.1.0"
 __all__ = [
@@ -35,11 +34,14 @@ __all__ = [
     "__version__",
     "open",
 ]
+_FROM = {"open": "app", "KnowledgeBase": "app", "LocalCragError": "errors"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("open", "KnowledgeBase"):
-        from localcrag import app
+    from importlib import import_module
 
-        return getattr(app, name)
-    raise AttributeError(f"module 'localcrag' has no attribute {name!r}")
+    if name in ("errors", "types"):
+        return import_module(f"localcrag.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'localcrag' has no attribute {name!r}")
+    return getattr(import_module(f"localcrag.{_FROM.get(name, 'types')}"), name)

@@ -102,15 +102,22 @@ class Composition:
 
     @property
     def judge(self) -> GraderKind:
-        """Who judges; by default both embedded models, or a user's own language model alone."""
-        default = GraderKind.FUSED if self.models.small and self.models.judges else GraderKind.YESNO
-        return self.given.grader or self.settings.loop.grader or default
+        """Who judges; by default both embedded models, or a user's own language model.
+
+        That one is asked about every passage until `calibrate` has measured that to ask it only where the
+        evaluator is unsure is as good.
+        """
+        by_default = GraderKind.CASCADE if self.models.band else GraderKind.YESNO
+        if self.models.small and self.models.judges:
+            by_default = GraderKind.FUSED
+        return self.given.grader or self.settings.loop.grader or by_default
 
     def grader(self, evaluator: Evaluator | None) -> Grader:
         """Raises UsageError where it needs an evaluator and there is none."""
         models, kind = self.models, self.judge
+        yes_or_no = self._fitted(YesNoGrader(models.language, self._bounds(UNCALIBRATED)))
         if kind is GraderKind.YESNO:
-            return self._fitted(YesNoGrader(models.language, self._bounds(UNCALIBRATED)))
+            return yes_or_no
         if kind is GraderKind.RUBRIC:
             return self._fitted(RubricGrader(models.language, self._bounds(RUBRIC_BOUNDS)))
         if evaluator is None:
@@ -120,7 +127,7 @@ class Composition:
             )
         if kind is GraderKind.CASCADE:
             bounds = self._bounds(evaluator.thresholds)
-            return CascadeGrader(models.language, evaluator, models.band or bounds, bounds)
+            return CascadeGrader(yes_or_no, evaluator, models.band or bounds, bounds)
         fitted = models.fusion
         if kind is GraderKind.EVALUATOR or fitted is None:
             return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))

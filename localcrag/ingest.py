@@ -1,44 +1,44 @@
 """Ingestion: find, read, split, embed, index; only what changed, a batch at a time.
 
-A generator of events that ends in Ingested(report). Reading and splitting run one step ahead in a
-thread while the embedder works, and no more than a few documents are held at once, so memory does
-not grow with the corpus.
+A generator of events that ends in Ingested(report). Three things go on at once: the corpus reads
+ahead (in processes of its own where there is much to read), the embedder works on one batch, and the
+store writes the one before. Each holds a bounded amount, so memory does not grow with the corpus.
+Indexes are brought up to date once, at the end.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from localcrag.errors import CorpusError, UnreadableError
+from localcrag.errors import CorpusError
 from localcrag.events import Discovered, Event, Ingested, Optimizing, Progressed, SkippedSource, Steps
 from localcrag.protocols import Corpus, Embedder, PassageStore, SourceFile
-from localcrag.types import NO_META, Document, Indexed, IngestReport, Meta, Passage, Skipped
+from localcrag.types import NO_META, Document, Indexed, IngestReport, Meta, Passage, Reading, Skipped
 
-READ_AHEAD = 3
-"""Documents read and split before the embedder asks for them."""
-BATCH = 384
+BATCH = 512
 """Passages embedded and written together, unless one document alone has more."""
+LARGE = 4096
+"""Passages from which on a batch is written before the next is taken: two of them may not fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A document with its passages, or why there is none."""
+    """A document to be indexed, with its passages."""
 
     file: SourceFile
-    document: Document | None
-    passages: Sequence[Passage] = ()
-    reason: str = ""
+    document: Document
+    passages: Sequence[Passage]
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What has been done so far; ``written`` are the documents of the batch being filled."""
+    """What has been done so far: ``batch`` is being filled, ``writing`` is being written by ``written``."""
 
     outcomes: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("added", "changed", "unchanged"), 0)
@@ -47,6 +47,9 @@ class _Tally:
     passages: int = 0
     removed: int = 0
     batch: list[_Read] = field(default_factory=list)
+    batched: int = 0
+    writing: list[_Read] = field(default_factory=list)
+    written: Future[None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +78,21 @@ class Ingestion:
         tally = _Tally()
         known = self.store.indexed()
         files = yield from self._discover(targets, tally, prune)
-        waiting = []
+        waiting: dict[str, SourceFile] = {}
         for file in files:
             if not reread and _untouched(file, known.get(file.source), meta):
                 tally.outcomes["unchanged"] += 1
                 yield Progressed(file.source, file.size, "unchanged")
             else:
-                waiting.append(file)
-        for read in self._read_ahead(waiting, known, meta):
-            yield from self._take(read, known, meta, tally)
-        yield from self._write(known, tally)
+                waiting[file.source] = file
+        wanted = [(file, _joined(known.get(file.source), meta)) for file in waiting.values()]
+        with ThreadPoolExecutor(1, "write") as writer, closing(self.corpus.read_all(wanted)) as readings:
+            for reading in readings:
+                yield from self._take(waiting[reading.source], reading, known, meta, tally)
+                if tally.batched >= BATCH:
+                    yield from self._write(known, tally, writer)
+            yield from self._write(known, tally, writer)
+            yield from self._written(known, tally)
         if prune:
             tally.removed = self.store.remove(_vanished(targets, known, files, tally.skipped))
         if tally.passages or tally.removed:
@@ -117,60 +125,48 @@ class Ingestion:
             )
         return list(files.values())
 
-    def _read_ahead(
-        self, files: Sequence[SourceFile], known: Mapping[str, Indexed], meta: Meta
-    ) -> Iterator[_Read]:
-        pool = ThreadPoolExecutor(1, thread_name_prefix="read")
-        pending: deque[Future[_Read]] = deque()
-        try:
-            for file in files:
-                before = known.get(file.source)
-                pending.append(pool.submit(self._read, file, {**(before.meta if before else {}), **meta}))
-                if len(pending) > READ_AHEAD:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-    def _read(self, file: SourceFile, meta: Meta) -> _Read:
-        try:
-            document = self.corpus.read(file, meta)
-            passages = self.corpus.split(document)
-        except UnreadableError as error:
-            return _Read(file, None, reason=str(error))
-        if not passages:
-            return _Read(file, None, reason="no text in it")
-        return _Read(file, document, passages)
-
-    def _take(self, read: _Read, known: Mapping[str, Indexed], meta: Meta, tally: _Tally) -> Iterator[Event]:
-        before = known.get(read.file.source)
-        if read.document is None:
-            skipped = Skipped(read.file.source, read.reason)
+    def _take(
+        self, file: SourceFile, reading: Reading, known: Mapping[str, Indexed], meta: Meta, tally: _Tally
+    ) -> Iterator[Event]:
+        """Put it into the batch, unless there is nothing to index in it."""
+        before, document = known.get(file.source), reading.document
+        reason = reading.reason or ("" if reading.passages else "no text in it")
+        if document is None or reason:
+            skipped = Skipped(file.source, reason)
             tally.skipped.append(skipped)
             yield SkippedSource(skipped)
-            yield Progressed(read.file.source, read.file.size, "skipped")
-        elif before and before.hash == read.document.hash and _covers(before.meta, meta):
+            yield Progressed(file.source, file.size, "skipped")
+        elif before and before.hash == document.hash and _covers(before.meta, meta):
             tally.outcomes["unchanged"] += 1
-            yield Progressed(read.file.source, read.file.size, "unchanged")
+            yield Progressed(file.source, file.size, "unchanged")
         else:
-            tally.batch.append(read)
-            if sum(len(item.passages) for item in tally.batch) >= BATCH:
-                yield from self._write(known, tally)
+            tally.batch.append(_Read(file, document, reading.passages))
+            tally.batched += len(reading.passages)
 
-    def _write(self, known: Mapping[str, Indexed], tally: _Tally) -> Iterator[Event]:
-        """Embed the batch in one go and write it in one go."""
-        batch, tally.batch = tally.batch, []
+    def _write(
+        self, known: Mapping[str, Indexed], tally: _Tally, writer: ThreadPoolExecutor
+    ) -> Iterator[Event]:
+        """Embed the batch in one go, and have it written in one go while the next one is embedded."""
+        batch, tally.batch, tally.batched = tally.batch, [], 0
         if not batch:
             return
         vectors = self.embedder.encode([passage.text for read in batch for passage in read.passages])
         rows, start = [], 0
         for read in batch:
-            assert read.document is not None
             end = start + len(read.passages)
-            rows.append((read.document, _entry(read, read.document), read.passages, vectors[start:end]))
+            rows.append((read.document, _entry(read), read.passages, vectors[start:end]))
             start = end
-        self.store.replace(rows)
+        yield from self._written(known, tally)
+        tally.writing, tally.written = batch, writer.submit(self.store.replace, rows)
+        if start >= LARGE:
+            yield from self._written(known, tally)
+
+    def _written(self, known: Mapping[str, Indexed], tally: _Tally) -> Iterator[Event]:
+        """Wait for what is being written, and count it. Raises StoreError."""
+        if tally.written is None:
+            return
+        tally.written.result()
+        batch, tally.writing, tally.written = tally.writing, [], None
         for read in batch:
             outcome = "changed" if read.file.source in known else "added"
             tally.outcomes[outcome] += 1
@@ -178,7 +174,8 @@ class Ingestion:
             yield Progressed(read.file.source, read.file.size, outcome, len(read.passages))
 
 
-def _entry(read: _Read, document: Document) -> Indexed:
+def _entry(read: _Read) -> Indexed:
+    document = read.document
     return Indexed(
         source=document.source,
         hash=document.hash,
@@ -194,6 +191,11 @@ def _untouched(file: SourceFile, before: Indexed | None, meta: Meta) -> bool:
     if before is None or not file.mtime_ns:
         return False
     return (file.size, file.mtime_ns) == (before.size, before.mtime_ns) and _covers(before.meta, meta)
+
+
+def _joined(before: Indexed | None, meta: Meta) -> Meta:
+    """What a document had, and what is added to it now."""
+    return {**(before.meta if before else NO_META), **meta}
 
 
 def _covers(had: Meta, wanted: Meta) -> bool:

@@ -6,7 +6,7 @@ tests, and both pass the same contract suite.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from localcrag.types import (
@@ -18,6 +18,7 @@ from localcrag.types import (
     Meta,
     Passage,
     Prompt,
+    Reading,
     Skipped,
     StoreInfo,
     Thread,
@@ -192,6 +193,14 @@ class Corpus(Protocol):
         ...
 
     def split(self, document: Document) -> list[Passage]: ...
+
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[Reading]:
+        """Every one of the sources, read and split; several at once where that pays, as they are done.
+
+        Runs ahead of the caller by a bounded amount of text. What cannot be read is a Reading with its
+        reason, and so is what brings the parser itself to an end.
+        """
+        ...
 
 
 class SourceFile(Protocol):

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from localcrag import folders
 from localcrag.errors import SettingsError
 from localcrag.types import (
     CorrectionKind,
@@ -56,7 +57,7 @@ class LoopSettings:
 
     policy: Policy = _setting(Policy.CRAG, "rule that turns grades into an action")
     grader: GraderKind | None = _setting(
-        None, "who grades; unset: `fused` with the embedded model, else `yesno`"
+        None, "who grades; unset: `fused` with the embedded model, else `yesno`, or `cascade` once calibrated"
     )
     mode: Mode | None = _setting(None, "how to answer; unset: `quote` with the embedded model, else `write`")
     passages: int = _setting(6, "passages graded per search")
@@ -156,18 +157,14 @@ def config_file(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the configuration is looked for, whether it exists or not."""
     if home := environ.get(PREFIX + "HOME"):
         return Path(home).expanduser() / "config.toml"
-    import platformdirs
-
-    return platformdirs.user_config_path("localcrag") / "config.toml"
+    return folders.config() / "config.toml"
 
 
 def default_home(environ: Mapping[str, str] = os.environ) -> Path:
     """Where knowledge bases, models and the ledger live."""
     if home := environ.get(PREFIX + "HOME"):
         return Path(home).expanduser().absolute()
-    import platformdirs
-
-    return platformdirs.user_data_path("localcrag")
+    return folders.data()
 
 
 def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,8 +15,9 @@ import pytest
 
 from localcrag.errors import CorpusError, StorageFull
 from localcrag.events import Discovered, Ingested, Progressed, SkippedSource, report_of
-from localcrag.ingest import BATCH, Ingestion
+from localcrag.ingest import BATCH, LARGE, Ingestion
 from localcrag.types import NO_META, IngestReport, Meta, Skipped
+from tests.corpus.test_read_all import gone, soon
 from tests.fakes.corpus import ScriptedCorpus, ScriptedFile
 from tests.fakes.index import HashEmbedder, MemoryStore, Vectors
 
@@ -179,9 +186,129 @@ def test_batches_are_bounded_and_a_failed_write_keeps_the_batches_before_it() ->
     with pytest.raises(StorageFull):
         list(Ingestion("kb", ScriptedCorpus(*files), Counting(), store).run(["/d"]))
     assert max(sizes) < BATCH + 101
-    assert len(store.indexed()) == 4
+    held = -(-BATCH // 101)
+    assert len(store.indexed()) == held
     report = report_of(Ingestion("kb", ScriptedCorpus(*files), Counting(), store).run(["/d"]))
-    assert counts(report) == (6, 0, 4, 0)
+    assert counts(report) == (10 - held, 0, held, 0)
+
+
+def test_a_batch_is_written_while_the_next_is_embedded() -> None:
+    written, embedding = threading.Event(), threading.Event()
+
+    class Slow(MemoryStore):
+        def replace(self, batch) -> None:  # type: ignore[no-untyped-def]
+            if len(self.indexed()) == 0:
+                assert embedding.wait(10), "the second batch is embedded meanwhile"
+            super().replace(batch)
+            written.set()
+
+    calls: list[int] = []
+
+    class Counting(HashEmbedder):
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            calls.append(len(texts))
+            if len(calls) == 2:
+                embedding.set()
+                assert written.wait(10)
+            return super().encode(texts)
+
+    text = "\n\n".join(f"paragraph {n}" for n in range(BATCH))
+    files = [file(f"/d/{n}", f"{n}\n\n{text}") for n in range(2)]
+    events = list(Ingestion("kb", ScriptedCorpus(*files), Counting(), Slow()).run(["/d"]))
+    assert counts(report_of(events)) == (2, 0, 0, 0) and len(calls) == 2
+
+
+def test_a_large_document_is_written_before_the_next_is_embedded() -> None:
+    held: list[int] = []
+    store = MemoryStore()
+
+    class Looking(HashEmbedder):
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            held.append(len(store.indexed()))
+            return super().encode(texts)
+
+    text = "\n\n".join(f"paragraph {n}" for n in range(LARGE))
+    files = [file(f"/d/{n}", f"{n}\n\n{text}") for n in range(3)]
+    list(Ingestion("kb", ScriptedCorpus(*files), Looking(), store).run(["/d"]))
+    assert held == [0, 1, 2]
+
+
+def test_who_stops_listening_keeps_what_was_written() -> None:
+    text = "\n\n".join(f"paragraph {n}" for n in range(BATCH))
+    files = [file(f"/d/{n}", f"{n}\n\n{text}") for n in range(4)]
+    store = MemoryStore()
+    events = Ingestion("kb", ScriptedCorpus(*files), HashEmbedder(), store).run(["/d"])
+    assert next(event for event in events if isinstance(event, Progressed)).source == "/d/0"
+    events.close()  # type: ignore[attr-defined]
+    held = len(store.indexed())
+    assert 1 <= held <= 2
+    report = report_of(Ingestion("kb", ScriptedCorpus(*files), HashEmbedder(), store).run(["/d"]))
+    assert counts(report) == (4 - held, 0, held, 0)
+
+
+SLOW = """if True:
+    import sys, time
+    from pathlib import Path
+    from localcrag.corpus import LocalCorpus, ahead
+    from localcrag.index.store import KnowledgeBases
+    from localcrag.ingest import Ingestion
+    from tests.corpus.conftest import tokenizer_file
+    from tests.fakes.index import HashEmbedder
+
+    calls = []
+
+    class Slow(HashEmbedder):
+        def encode(self, texts):
+            calls.append(len(texts))
+            if len(calls) == 2 and len(sys.argv) == 4:
+                while not store.indexed():
+                    time.sleep(0.1)
+                print("the first batch is written", flush=True)
+                time.sleep(60)
+            return super().encode(texts)
+
+    ahead.WORTH_A_PROCESS, ahead.cores = 0, lambda: 2
+    store = KnowledgeBases(Path(sys.argv[1])).create("kb", "hash", 64)
+    try:
+        for event in Ingestion("kb", LocalCorpus(tokenizer_file()), Slow(), store).run([sys.argv[2]]):
+            pass
+    except KeyboardInterrupt:
+        sys.exit(130)
+    print(event.report.added, event.report.unchanged, event.report.skipped)
+"""
+
+
+def children(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that ended meanwhile
+            found += map(int, (task / "children").read_text().split())
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are looked for in /proc")
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_ended_while_other_processes_read_it_leaves_none_and_can_be_run_again(
+    tmp_path: Path, sign: signal.Signals, code: int
+) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    count = 2 * BATCH + 50
+    for n in range(count):
+        (folder / f"{n}.txt").write_text(f"Document {n} speaks of herons.")
+    command = [sys.executable, "-c", SLOW, str(tmp_path / "home"), str(folder)]
+    process = subprocess.Popen([*command, "wait"], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "the first batch is written\n"
+    readers = children(process.pid)
+    assert 1 <= len(readers) <= 2
+    (os.killpg if sign is signal.SIGINT else os.kill)(process.pid, sign)
+    assert process.wait(30) == code
+    process.stdout.close()
+    assert soon(lambda: all(map(gone, readers)))
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    added, unchanged, skipped = again.stdout.splitlines()[-1].split(maxsplit=2)
+    assert int(unchanged) >= BATCH and int(added) + int(unchanged) == count and skipped == "()"
 
 
 def test_the_json_has_the_promised_fields() -> None:

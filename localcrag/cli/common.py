@@ -14,13 +14,13 @@ import click
 
 from localcrag.egress import go_offline
 from localcrag.errors import LocalCragError, UsageError
-from localcrag.settings import Settings, load
-from localcrag.types import JsonValue, MetaValue
 
 if TYPE_CHECKING:
     from localcrag.app import KnowledgeBase
     from localcrag.events import Event
     from localcrag.serve.client import Base
+    from localcrag.settings import Settings
+    from localcrag.types import JsonValue, MetaValue
     from localcrag.web.ledger import Ledger
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,6 +36,8 @@ class State:
     @cached_property
     def settings(self) -> Settings:
         """Read once; going offline happens here, before any library that might connect is imported."""
+        from localcrag.settings import load
+
         settings = load(home=self.home)
         if self.offline or settings.offline:
             settings = replace(settings, offline=True)

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,13 +29,36 @@ from localcrag.types import GraderKind, JsonValue, Mode, Policy
 
 if TYPE_CHECKING:
     from localcrag.app import KnowledgeBase
+    from localcrag.evaluation.calibrate import Outcome
     from localcrag.evaluation.gold import Labelled
     from localcrag.evaluation.questions import Broken, Question
     from localcrag.evaluation.results import Comparison, Result
     from localcrag.evaluation.run import Progress
 
+
+class Several(click.ParamType[tuple[StrEnum, ...]]):
+    """Several values of an enumeration, with commas between them, none of them twice."""
+
+    name = "list"
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        self._word = Words(kind)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        words = [self._word.convert(word.strip(), param, ctx) for word in value.split(",")]
+        return tuple(dict.fromkeys(words))
+
+
 INTERRUPTED = 130
 SHOWN_BROKEN = 10
+margin_option = click.option(
+    "--margin",
+    type=click.FloatRange(0, 100),
+    default=2.0,
+    show_default=True,
+    metavar="POINTS",
+    help="How much less accurate than asking the language model every time is still as good, in percent.",
+)
 file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE.jsonl")
 
 
@@ -56,6 +80,13 @@ file_argument = click.argument("file", type=click.Path(path_type=Path), metavar=
     metavar="A.toml B.toml",
     help="Measure two configurations, each on top of the settings, and their difference.",
 )
+@click.option(
+    "--graders",
+    type=Several(GraderKind),
+    metavar="yesno,cascade,…",
+    help="Compare graders instead: all judge the same passages, and no answer is made.",
+)
+@margin_option
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it, as .png or .svg.")
 @json_option
 @pass_state
@@ -72,6 +103,8 @@ def evaluate(
     k: int | None,
     limit: int | None,
     compare: tuple[Path, Path] | None,
+    graders: tuple[GraderKind, ...] | None,
+    margin: float,
     plot: Path | None,
     as_json: bool,
 ) -> int:
@@ -81,6 +114,9 @@ def evaluate(
     (a list), "source" (path, name or title of the document), "page", "passage" (text that
     answers), "answerable" (true or false). What the labels allow is measured, with 95 % bootstrap
     intervals over the questions. The web is never asked. Ctrl-C shows what was measured so far.
+
+    With --graders, e.g. `--graders yesno,evaluator,cascade`, each grader judges the same passages:
+    how accurate it is, what it costs, how far it agrees with `yesno`, and whether it is as good.
     """
     if plot:
         from localcrag.evaluation.plots import require_plots
@@ -89,6 +125,11 @@ def evaluate(
     settings = state.settings.with_values("model", language=model, evaluator=evaluator)
     settings = settings.with_values("loop", policy=policy, grader=grader, mode=mode)
     job = _Job(kb, filter_, limit, k)
+    if graders:
+        if compare or plot:
+            raise UsageError("--graders goes with neither --compare nor --plot")
+        job.read(file)
+        return _graders(job, file, settings, graders, margin / 100, as_json)
     job.read(file)
     configurations = _configurations(settings, compare) if compare else {file.stem: settings}
     shown = job.run(configurations)
@@ -110,6 +151,29 @@ def evaluate(
         tables.show(found)
     whole = len(shown) == len(configurations) and not any(result.partial for result in shown)
     return 0 if whole else INTERRUPTED
+
+
+def _graders(
+    job: _Job, file: Path, settings: Settings, kinds: Sequence[GraderKind], margin: float, as_json: bool
+) -> int:
+    """Several graders over the same passages, on stdout."""
+    from localcrag.evaluation.agreement import standings
+    from localcrag.evaluation.graders import grade_all
+
+    base = job.open(settings)
+    base.models.check()
+    labelled = job.labelled(base)
+    with progress("grading") as report:
+        panel = grade_all(base, labelled, kinds, filter=job.filter, progress=report)
+    found = standings(base.name, panel, margin=margin)
+    if as_json:
+        skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
+        print_json({"file": str(file), "skipped": skipped, **found.to_json()})
+    else:
+        from localcrag.cli.tables import show_standings
+
+        show_standings(found)
+    return INTERRUPTED if found.partial else 0
 
 
 @dataclass
@@ -209,6 +273,7 @@ def progress(name: str) -> Iterator[Progress]:
 @model_option
 @evaluator_option
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Use only the first N questions.")
+@margin_option
 @click.option(
     "--write/--dry-run",
     default=None,
@@ -226,6 +291,7 @@ def calibrate(
     model: str | None,
     evaluator: str | None,
     limit: int | None,
+    margin: float,
     write: bool | None,
     forget: bool,
     as_json: bool,
@@ -234,7 +300,9 @@ def calibrate(
 
     FILE.jsonl is as for `localcrag eval`; a question needs a "source" or a "passage", or
     "answerable" false. What is printed of the quality comes from folds that never saw the same
-    question. It is stored for exactly these model files, and used from then on.
+    question. It is stored for exactly these model files, and used from then on. For `--grader
+    cascade` the band is fitted in which the language model is asked: the narrowest that leaves the
+    grades as accurate as asking it every time, to within --margin.
     """
     settings = state.settings.with_values("model", language=model, evaluator=evaluator)
     settings = settings.with_values("loop", grader=grader, parts=False)
@@ -249,28 +317,34 @@ def calibrate(
     base = job.open(settings)
     labelled = job.labelled(base)
     with progress("grading") as report:
-        outcomes = fit(base, labelled, filter=filter_, progress=report)
-    keep = all(outcome.fitted.better for outcome in outcomes) if write is None else write
-    if keep:
-        base.models.keep([outcome.calibration for outcome in outcomes])
+        outcomes = fit(base, labelled, filter=filter_, progress=report, margin=margin / 100)
+    kept = [each for each in outcomes if (each.fitted.better if write is None else write)]
+    if kept:
+        base.models.keep([outcome.calibration for outcome in kept])
     if as_json:
         skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
-        print_json({"skipped": skipped, "stored": keep, "fitted": [o.to_json() for o in outcomes]})
+        fitted: list[JsonValue] = [{**o.to_json(), "stored": o in kept} for o in outcomes]
+        print_json({"skipped": skipped, "stored": bool(kept), "fitted": fitted})
     else:
         from localcrag.cli.tables import show_calibration
 
         show_calibration(outcomes)
-        click.echo(_verdict(keep, write), err=True)
+        click.echo(_verdict(outcomes, kept, write), err=True)
     return 0
 
 
-def _verdict(kept: bool, write: bool | None) -> str:
+def _verdict(outcomes: Sequence[Outcome], kept: Sequence[Outcome], write: bool | None) -> str:
     """What became of a calibration."""
-    if kept:
-        return "Stored; `localcrag calibrate --forget` removes it."
-    if write is None:
-        return "Not stored: the grades in use are as good. `--write` stores it all the same."
-    return "Nothing was stored."
+    if not kept:
+        asked = write is not None
+        return (
+            "Nothing was stored."
+            if asked
+            else ("Not stored: the grades in use are as good. `--write` stores it all the same.")
+        )
+    names = " and ".join(outcome.calibration.judge for outcome in kept)
+    some = "" if len(kept) == len(outcomes) else f" {names}; of the rest, what is in use is as good"
+    return f"Stored{some}; `localcrag calibrate --forget` removes it."
 
 
 def _forget(base: KnowledgeBase) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from localcrag.cli.hits import place, snippet
 from localcrag.events import (
     Assessed,
     Bounded,
@@ -38,7 +39,7 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
-from localcrag.types import Answer, Citation, Evidence, Grade, Hit, Origin, Status, Verdict
+from localcrag.types import Answer, Citation, Evidence, Grade, Origin, Status, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,32 +74,11 @@ def stderr_console() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-def place(source: str, page: int | None) -> str:
-    """A source as people name it: relative where that is shorter, with its page."""
-    shown = source
-    if source.startswith("/"):
-        try:
-            shown = str(Path(source).relative_to(Path.cwd()))
-        except ValueError:
-            shown = source
-    return f"{shown}, page {page}" if page else shown
-
-
 def link(citation: Citation) -> str:
     """The URL that opens a source at its page, in the viewers that know ``#page=``."""
     if not citation.source.startswith("/"):
         return citation.source if citation.origin is Origin.WEB else ""
     return Path(citation.source).as_uri() + (f"#page={citation.page}" if citation.page else "")
-
-
-def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:
-    """A stretch of text around the first word of the query that it holds, and the words to highlight."""
-    flat = " ".join(text.split())
-    terms = [word for word in "".join(c if c.isalnum() else " " for c in words).split() if len(word) > 2]
-    places = [at for at in (flat.casefold().find(term.casefold()) for term in terms) if at >= 0]
-    start = max(0, min(places, default=0) - width // 4)
-    cut = flat[start : start + width]
-    return ("…" if start else "") + cut + ("…" if start + width < len(flat) else ""), terms
 
 
 @dataclass
@@ -301,23 +281,3 @@ _SHOWN: Mapping[type[Event], Callable[[Steps, Any], None]] = {
     Delta: Steps._delta,
     Finished: Steps._finished,
 }
-
-
-def print_hits(query: str, hits: list[Hit]) -> None:
-    """Hits for people, on stdout: rank, score, place, and a snippet with the query's words marked."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False, soft_wrap=True)
-    for rank, hit in enumerate(hits, 1):
-        passage = hit.passage
-        head = Text(f"{rank}. ", style="bold")
-        head.append(place(passage.source, passage.page), style="cyan")
-        head.append(f"  {hit.score:.4f}", style="dim")
-        if passage.heading:
-            head.append(f"  {passage.heading}", style="dim")
-        console.print(head)
-        shown, terms = snippet(passage.text, query)
-        body = Text("   " + shown)
-        body.highlight_words(terms, style="bold yellow", case_sensitive=False)
-        console.print(body)

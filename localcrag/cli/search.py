@@ -44,7 +44,7 @@ def search(
         rows = [hit.to_json(rank) for rank, hit in enumerate(hits, 1)]
         print_json({"query": query, "kb": base.name, "hits": rows})
     else:
-        from localcrag.cli.render import print_hits
+        from localcrag.cli.hits import print_hits
 
         print_hits(query, hits)
         if not hits:

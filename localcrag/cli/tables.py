@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from localcrag.evaluation.agreement import Standings, verdict
+from localcrag.evaluation.band import FittedBand
 from localcrag.evaluation.measures import Confusion, Group
 from localcrag.evaluation.results import Comparison, Result
 from localcrag.evaluation.statistics import Interval
@@ -44,6 +46,9 @@ def show_calibration(outcomes: Sequence[Outcome]) -> None:
     console = _console()
     for outcome in outcomes:
         fitted, made = outcome.fitted, outcome.calibration
+        if isinstance(fitted, FittedBand):
+            _show_band(console, fitted)
+            continue
         title = f"{made.judge}, {made.questions} questions, {made.passages} graded passages"
         table = _table(title, "in use", "fitted")
         rows = (
@@ -63,6 +68,72 @@ def show_calibration(outcomes: Sequence[Outcome]) -> None:
         console.print(table)
         bounds = f"upper {made.thresholds.upper:.3f}, lower {made.thresholds.lower:.3f}"
         console.print(f"{_formula(made)}; {bounds}", style="dim")
+
+
+def _show_band(console: Console, fitted: FittedBand) -> None:
+    """What a band is worth on the half of the questions it was not fitted to, beside the one in use."""
+    title = f"cascade, {fitted.questions} questions, {fitted.passages} graded passages"
+    table = _table(title, "in use", "fitted")
+    sides = (fitted.before, fitted.after)
+    table.add_row("language model asked", *(_number(side.asked.value, False) for side in sides))
+    table.add_row("accuracy", *(_number(side.accuracy.value, False) for side in sides))
+    table.add_row("  against asking every time", *(_number(s.difference.value, False, "+") for s in sides))
+    table.add_row("  95 % interval", *(_bounds(side.difference, False, "+") for side in sides))
+    console.print(table)
+    alone = f"alone: evaluator {fitted.evaluator:.3f}, language model {fitted.model:.3f}"
+    band = f"asked where the evaluator's P is from {fitted.band.lower:.3f} to {fitted.band.upper:.3f}"
+    console.print(f"{band}; {alone}", style="dim")
+
+
+SCALES = {"tokens, language model": True, "tokens, evaluator": True, "seconds": False}
+"""Figures that are means per question; True for those read without decimals."""
+
+
+def show_standings(found: Standings) -> None:
+    """The figures of all graders side by side, and a sentence on each that is held against another."""
+    console = _console()
+    part = " (partial)" if found.partial else ""
+    share = f"{found.right} of {found.passages} passages help"
+    names = [str(standing.kind) for standing in found.graders]
+    table = _table(f"{found.kb}{part}: {found.questions} questions, {share}", *names)
+    for name in dict.fromkeys(name for standing in found.graders for name in standing.figures):
+        figures = [standing.figures.get(name) for standing in found.graders]
+        label = f"{name} per question" if name in SCALES else name
+        whole = SCALES.get(name, False)
+        if name == "accuracy":
+            table.add_row(label, *(_with_bounds(each) if each else "–" for each in figures))
+        else:
+            table.add_row(label, *(_number(each.value, whole) if each else "–" for each in figures))
+    others = [standing.against for standing in found.graders]
+    rows = (
+        ("same verdict", [_with_bounds(each.agreement) if each else "" for each in others]),
+        ("Cohen's kappa", [_with_bounds(each.kappa) if each else "" for each in others]),
+        ("accuracy, difference", [_with_bounds(each.difference, "+") if each else "" for each in others]),
+        ("right where it is wrong", [str(each.gained) if each else "" for each in others]),
+        ("wrong where it is right", [str(each.lost) if each else "" for each in others]),
+        ("McNemar's exact p", [_chance(each.chance) if each else "" for each in others]),
+    )
+    table.add_section()
+    table.add_row(f"[bold]against {found.reference}")
+    for label, cells in rows:
+        table.add_row(f"  {label}", *cells)
+    console.print(table)
+    for standing in found.graders:
+        if standing.against:
+            console.print(verdict(standing.kind, found.reference, standing.against))
+    for broken in found.failed:
+        console.print(f"line {broken.line} failed: {broken.reason}", style="red", markup=False)
+    if found.partial:
+        console.print("interrupted, this is a part of the questions", style="yellow")
+
+
+def _chance(p: float) -> str:
+    return "< 0.001" if p < 0.001 else _number(p, False)
+
+
+def _with_bounds(interval: Interval, sign: str = "") -> str:
+    value = _number(interval.value, False, sign)
+    return f"{value}\n{_bounds(interval, False, sign)}".rstrip()
 
 
 def _formula(made: Calibration) -> str:

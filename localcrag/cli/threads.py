@@ -10,7 +10,8 @@ from datetime import datetime
 import click
 
 from localcrag.cli.common import State, json_option, pass_state, print_json
-from localcrag.cli.render import link, place
+from localcrag.cli.hits import place
+from localcrag.cli.render import link
 from localcrag.errors import StoreError
 from localcrag.protocols import ThreadStore
 from localcrag.types import (

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from localcrag.corpus.ahead import processes_for, read_ahead
+from localcrag.corpus.apart import Readers, available
 from localcrag.corpus.discover import Found, discover
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind, kind_of, refuse_by_name
 from localcrag.corpus.parsed import MEBIBYTE, Limits, Parsed, clean, one_line
 from localcrag.corpus.readers import parse
 from localcrag.corpus.sources import FetchUrl, LocalFile, StdinFile, UrlFile, read_file, read_stdin, read_url
-from localcrag.corpus.split import passages_of
+from localcrag.corpus.split import Cut, cuts_of, passages_of
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
-from localcrag.types import NO_META, Document, Meta, Page, Passage
+from localcrag.types import NO_META, Document, Meta, Page, Passage, Reading
 
 __all__ = ["LocalCorpus"]
 
@@ -58,6 +60,39 @@ class LocalCorpus:
     def split(self, document: Document) -> list[Passage]:
         """See :func:`localcrag.corpus.split.passages_of`."""
         return passages_of(document, self._tokenizer, self._passage_tokens)
+
+    def cuts(self, document: Document) -> list[Cut]:
+        """See :func:`localcrag.corpus.split.cuts_of`."""
+        return cuts_of(document, self._tokenizer, self._passage_tokens)
+
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[Reading]:
+        """Every one, read and split: much work in processes of its own, little in a thread.
+
+        Raises CorpusError where such a process cannot be started.
+        """
+        sizes = [file.size for file, _ in wanted if isinstance(file, LocalFile)]
+        processes = processes_for(sizes)
+        if not processes or not available():
+            yield from read_ahead(wanted, self._reading)
+            return
+        setting = {
+            "tokenizer": self._tokenizer,
+            "passage_tokens": self._passage_tokens,
+            "max_bytes": self._limits.data,
+        }
+        with Readers(processes, setting) as readers:
+
+            def read(file: SourceFile, meta: Meta) -> Reading:
+                return (readers.read if isinstance(file, LocalFile) else self._reading)(file, meta)
+
+            yield from read_ahead(wanted, read, processes)
+
+    def _reading(self, file: SourceFile, meta: Meta) -> Reading:
+        try:
+            document = self.read(file, meta)
+            return Reading(file.source, document, self.split(document))
+        except UnreadableError as error:
+            return Reading(file.source, None, reason=str(error))
 
     def _bytes(self, source: SourceFile) -> tuple[str, bytes, str]:
         """The name to tell the kind by, the bytes, and the content type that a server gave."""

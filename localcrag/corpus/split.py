@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Span = tuple[int, int]
+Cut = tuple[int, int, int, str]
+"""A passage as (index of its page, start, end, heading)."""
 
 _WINDOW = 64 * 1024
 _CHARACTERS_PER_TOKEN = 16
@@ -48,29 +50,40 @@ def passages_of(document: Document, tokenizer: Path, passage_tokens: int = 250) 
 
     Raises CorpusError for a tokenizer that cannot be loaded.
     """
+    return passages_at(document, cuts_of(document, tokenizer, passage_tokens))
+
+
+def cuts_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> list[Cut]:
+    """Where :func:`passages_of` cuts: all that it finds out, and much smaller than the passages."""
     cutter = _Cutter(load_tokenizer(tokenizer), passage_tokens)
     markup = markup_of(document.media_type)
-    prefix = f"{sha256(document.source.encode()).hexdigest()[:12]}-{document.hash[:12]}"
-    passages: list[Passage] = []
-    for page in document.pages:
+    cuts: list[Cut] = []
+    for index, page in enumerate(document.pages):
         spans, headings = cutter.cut(page.text, markup)
-        for (start, end), heading in zip(spans, _headings_above(spans, headings), strict=True):
-            passages.append(
-                Passage(
-                    id=f"{prefix}-{len(passages)}",
-                    document=document.hash,
-                    source=document.source,
-                    title=document.title,
-                    heading=heading,
-                    page=page.number,
-                    start=start,
-                    end=end,
-                    text=page.text[start:end],
-                    ordinal=len(passages),
-                    meta=document.meta,
-                )
-            )
-    return passages
+        above = _headings_above(spans, headings)
+        cuts += [(index, *span, heading) for span, heading in zip(spans, above, strict=True)]
+    return cuts
+
+
+def passages_at(document: Document, cuts: Sequence[Cut]) -> list[Passage]:
+    """The passages between cuts of :func:`cuts_of`."""
+    prefix = f"{sha256(document.source.encode()).hexdigest()[:12]}-{document.hash[:12]}"
+    return [
+        Passage(
+            id=f"{prefix}-{ordinal}",
+            document=document.hash,
+            source=document.source,
+            title=document.title,
+            heading=heading,
+            page=document.pages[index].number,
+            start=start,
+            end=end,
+            text=document.pages[index].text[start:end],
+            ordinal=ordinal,
+            meta=document.meta,
+        )
+        for ordinal, (index, start, end, heading) in enumerate(cuts)
+    ]
 
 
 @lru_cache(maxsize=4)

@@ -45,16 +45,11 @@ class YesNoGrader:
     kind: GraderKind = GraderKind.YESNO
 
     def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
-        if table is not None:
-            table.lay(hit.passage for hit in hits)
-        return self.ask(question, hits, table)
-
-    def ask(self, question: str, hits: Sequence[Hit], table: Table | None) -> list[Grade]:
-        """The same for hits that lie on the table already, where there is one."""
         passages = [hit.passage for hit in hits]
         if table is None:
             choices = ask(self.model, question, [passage.text for passage in passages])
         else:
+            table.lay(passages)
             choices = ask_on_table(self.model, question, table, passages)
         return [self._grade(hit, choice) for hit, choice in zip(hits, choices, strict=True)]
 
@@ -123,11 +118,12 @@ class EvaluatorGrader:
 class CascadeGrader:
     """The evaluator first, and the language model's yes or no only where the evaluator is unsure.
 
-    ``band`` are the evaluator's own bounds: at or above the upper one it is sure of yes, below the
-    lower one of no. What it is sure of costs the language model nothing.
+    ``asked`` is the grader of the unsure ones; ``band`` are the evaluator's bounds: at or above the
+    upper one it is sure of yes, below the lower one of no. What it is sure of costs the language model
+    nothing.
     """
 
-    model: LanguageModel
+    asked: Grader
     evaluator: Evaluator
     band: Thresholds
     thresholds: Thresholds
@@ -140,7 +136,7 @@ class CascadeGrader:
             table.lay(hit.passage for hit, p in zip(hits, scores, strict=True) if p >= self.band.lower)
         sure = [not self.band.lower <= p < self.band.upper for p in scores]
         unsure = [hit for hit, known in zip(hits, sure, strict=True) if not known]
-        asked = iter(YesNoGrader(self.model, self.thresholds).ask(question, unsure, table))
+        asked = iter(self.asked.grade(question, unsure, table) if unsure else ())
         return [grade if known else next(asked) for grade, known in zip(judged, sure, strict=True)]
 
 

@@ -12,13 +12,16 @@ from localcrag.app import AskOptions, KnowledgeBase
 from localcrag.composition import UNCALIBRATED
 from localcrag.crag.grade import RUBRIC_BOUNDS
 from localcrag.errors import EvaluationError, UsageError
+from localcrag.evaluation.agreement import MARGIN
+from localcrag.evaluation.band import Both, FittedBand, Tried, fitted_band
 from localcrag.evaluation.fitting import Fitted, Material, fitted
 from localcrag.evaluation.gold import Labelled
 from localcrag.evaluation.observe import Judgement, judge
+from localcrag.evaluation.results import interval_json
 from localcrag.evaluation.run import Progress
 from localcrag.llm.calibrations import Calibration, fingerprint
 from localcrag.odds import Scale, log_odds
-from localcrag.types import GraderKind, JsonValue, Thresholds, WebPolicy
+from localcrag.types import GraderKind, JsonValue, Thresholds, Verdict, WebPolicy
 
 FINE = 1e-12
 """How near to 0 and 1 a probability may come before its log-odds are cut off."""
@@ -26,7 +29,7 @@ NEEDED: Mapping[GraderKind, Sequence[GraderKind]] = {
     GraderKind.YESNO: (GraderKind.YESNO,),
     GraderKind.RUBRIC: (GraderKind.RUBRIC,),
     GraderKind.EVALUATOR: (GraderKind.EVALUATOR,),
-    GraderKind.CASCADE: (GraderKind.EVALUATOR,),
+    GraderKind.CASCADE: (GraderKind.EVALUATOR, GraderKind.YESNO),
     GraderKind.FUSED: (GraderKind.EVALUATOR, GraderKind.YESNO),
 }
 """Whose single judgements are needed to fit each grader."""
@@ -37,25 +40,41 @@ class Outcome:
     """A calibration, not stored yet, with what it is worth."""
 
     calibration: Calibration
-    fitted: Fitted
+    fitted: Fitted | FittedBand
 
     def to_json(self) -> dict[str, JsonValue]:
         table = asdict(self.calibration)
+        common = {**table.pop("scale"), **table.pop("thresholds"), **table, "better": self.fitted.better}
+        if isinstance(self.fitted, FittedBand):
+            alone: dict[str, JsonValue] = {
+                "margin": self.fitted.margin,
+                "evaluator": round(self.fitted.evaluator, 6),
+                "model": round(self.fitted.model, 6),
+            }
+            return {
+                **common,
+                **alone,
+                "before": _tried_json(self.fitted.before),
+                "after": _tried_json(self.fitted.after),
+            }
         return {
-            **table.pop("scale"),
-            **table.pop("thresholds"),
-            **table,
+            **common,
             "before": _plain(asdict(self.fitted.before)),
             "after": _plain(asdict(self.fitted.after)),
-            "better": self.fitted.better,
         }
 
 
 def calibrate(
-    kb: KnowledgeBase, questions: Sequence[Labelled], *, filter: str | None, progress: Progress
+    kb: KnowledgeBase,
+    questions: Sequence[Labelled],
+    *,
+    filter: str | None,
+    progress: Progress,
+    margin: float = MARGIN,
 ) -> list[Outcome]:
     """What fits the grader in use to these questions; nothing is stored.
 
+    ``margin`` is how far a cascade's accuracy may be below that of asking the language model every time.
     Each question is searched and graded, and no answer is made. Raises EvaluationError where there
     is too little to fit, and what ``KnowledgeBase.stream`` raises.
     """
@@ -71,6 +90,9 @@ def calibrate(
     if kind is GraderKind.FUSED:
         alone = _single(kb, GraderKind.EVALUATOR, seen[GraderKind.EVALUATOR])
         return [alone, _fusion(kb, alone.calibration, seen)]
+    if kind is GraderKind.CASCADE:
+        alone = _single(kb, GraderKind.EVALUATOR, seen[GraderKind.EVALUATOR])
+        return [alone, _band(kb, seen, margin)]
     return [_single(kb, judges[0], seen[judges[0]])]
 
 
@@ -143,6 +165,25 @@ def _fusion(
     return _outcome(kb, GraderKind.FUSED, evaluator.scale, found, weights)
 
 
+def _band(
+    kb: KnowledgeBase, seen: Mapping[GraderKind, Sequence[Sequence[Judgement]]], margin: float
+) -> Outcome:
+    """The cascade's band, on the scale that the evaluator has now."""
+    rows: list[tuple[float, bool, bool, int]] = []
+    pairs = zip(seen[GraderKind.EVALUATOR], seen[GraderKind.YESNO], strict=True)
+    for number, (judged, said) in enumerate(pairs):
+        words = {j.passage: j.verdict for j in said}
+        for each in judged:
+            if each.confidence is not None and each.passage in words:
+                wanted = Verdict.YES if each.right else Verdict.NO
+                rows.append((each.confidence, words[each.passage] is wanted, each.right, number))
+    _require(rows)
+    p, asked, right, question = (np.array(column) for column in zip(*rows, strict=True))
+    scale, bounds = _in_use(kb, GraderKind.EVALUATOR)
+    found = fitted_band(Both(p, asked, right, question), kb.models.band or bounds, margin)
+    return _outcome(kb, GraderKind.CASCADE, scale, found)
+
+
 def _number(p: float, scale: Scale) -> float:
     """The judge's own number behind a probability."""
     return (log_odds(p, FINE) - scale.bias) * scale.temperature
@@ -165,13 +206,17 @@ def _in_use(kb: KnowledgeBase, kind: GraderKind) -> tuple[Scale, Thresholds]:
 
 
 def _outcome(
-    kb: KnowledgeBase, kind: GraderKind, scale: Scale, found: Fitted, weights: tuple[float, ...] = ()
+    kb: KnowledgeBase,
+    kind: GraderKind,
+    scale: Scale,
+    found: Fitted | FittedBand,
+    weights: tuple[float, ...] = (),
 ) -> Outcome:
     calibration = Calibration(
         judge=kind,
         models=tuple(map(fingerprint, kb.models.files(kind))),
         scale=scale,
-        thresholds=found.fit.thresholds,
+        thresholds=found.band if isinstance(found, FittedBand) else found.fit.thresholds,
         questions=found.questions,
         passages=found.passages,
         made=date.today().isoformat(),
@@ -195,3 +240,11 @@ def _require(rows: Sequence[object]) -> None:
 
 def _plain(figures: Mapping[str, float]) -> dict[str, JsonValue]:
     return {name: None if value != value else round(value, 6) for name, value in figures.items()}
+
+
+def _tried_json(tried: Tried) -> dict[str, JsonValue]:
+    return {
+        "accuracy": interval_json(tried.accuracy),
+        "asked": interval_json(tried.asked),
+        "difference": interval_json(tried.difference),
+    }

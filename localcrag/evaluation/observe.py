@@ -155,7 +155,7 @@ class _Watch:
 
     def judgements(self, gold: Gold) -> tuple[Judgement, ...]:
         return tuple(
-            _judgement(grade, gold) for grade in self.grades if grade.hit.passage.origin is Origin.DOCUMENTS
+            judgement(grade, gold) for grade in self.grades if grade.hit.passage.origin is Origin.DOCUMENTS
         )
 
     def _retrieved(self, event: Retrieved) -> None:
@@ -197,7 +197,8 @@ _SEEN: Mapping[type[Event], Callable[[_Watch, Any], None]] = {
 }
 
 
-def _judgement(grade: Grade, gold: Gold) -> Judgement:
+def judgement(grade: Grade, gold: Gold) -> Judgement:
+    """A grade held against the labels of its question."""
     hit = grade.hit
     right = bool(gold.found(hit.passage))
     return Judgement(hit.passage.id, grade.verdict, grade.confidence, hit.similarity, right)

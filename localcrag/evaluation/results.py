@@ -95,7 +95,7 @@ def _figure_json(figure: Figure) -> dict[str, JsonValue]:
     return {
         "group": figure.group,
         "name": figure.name,
-        **_interval_json(figure.interval),
+        **interval_json(figure.interval),
         "n": figure.n,
     }
 
@@ -113,7 +113,8 @@ def _compared_json(measure: Compared) -> dict[str, JsonValue]:
     }
 
 
-def _interval_json(interval: Interval) -> dict[str, JsonValue]:
+def interval_json(interval: Interval) -> dict[str, JsonValue]:
+    """The figure with its bounds."""
     return {
         "value": _number(interval.value),
         "low": _number(interval.low),

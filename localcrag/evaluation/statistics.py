@@ -93,6 +93,24 @@ class CalibrationError:
         return _divided(gaps, drawn.sum(axis=1))
 
 
+@dataclass(frozen=True, slots=True)
+class Kappa:
+    """Cohen's kappa (1960) of two judges who each say one of several words.
+
+    ``table``, of shape (questions, words, words), counts for question q in ``table[q, i, j]`` the
+    passages to which the first said i and the second j.
+    """
+
+    table: Floats
+
+    def __call__(self, weights: Floats) -> Floats:
+        drawn = np.tensordot(weights, self.table, axes=1)
+        all_ = drawn.sum(axis=(1, 2))
+        same = _divided(np.trace(drawn, axis1=1, axis2=2), all_)
+        chance = _divided((drawn.sum(axis=2) * drawn.sum(axis=1)).sum(axis=1), all_**2)
+        return _divided(same - chance, 1 - chance)
+
+
 def bins(p: Floats) -> Whole:
     """The bin of each P: 0 to 9."""
     return np.minimum((p * BINS).astype(np.intp), BINS - 1)

@@ -1,7 +1,8 @@
 """Sentence embeddings from a sentence-transformers model on this machine; no hub is ever asked.
 
-A corpus goes through sentence-transformers itself. A question, or a few passages, goes through
-:mod:`localcrag.index.bert` where the model allows it, and then nothing of torch is imported.
+A corpus goes through sentence-transformers' own model, batched by :mod:`localcrag.index.batches`. A
+question, or a few passages, goes through :mod:`localcrag.index.bert` where the model allows it, and
+then nothing of torch is imported.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class SentenceTransformerEmbedder:
     def __init__(self, model: str | Path = DEFAULT, *, cache: Path | None = None) -> None:
         self._model = str(model)
         self._cache = cache
-        self._loading = threading.Lock()
+        self._loading, self._encoding = threading.Lock(), threading.Lock()
 
     @cached_property
     def folder(self) -> Path:
@@ -109,10 +110,10 @@ class SentenceTransformerEmbedder:
             return np.empty((0, self.dimension), np.float32)
         if encoder := self._encoder(texts):
             return encoder.encode(texts)
-        vectors = self._reference.encode(
-            list(texts), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
-        )
-        return np.asarray(vectors, np.float32)
+        from localcrag.index import batches
+
+        with self._encoding:
+            return batches.encode(self._reference, texts)
 
     def tokenizer_file(self) -> Path:
         """The model's ``tokenizer.json``. Raises ModelNotFound where it has none."""

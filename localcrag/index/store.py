@@ -109,7 +109,7 @@ class LanceStore:
 
     def info(self) -> StoreInfo:
         """Counts, fields and size on disk. Raises StoreError."""
-        from localcrag.index.tables import has_vector_index
+        from localcrag.index.tables import partitions_of
 
         with self._using("read") as tables:
             asked = tables.questions
@@ -121,7 +121,7 @@ class LanceStore:
                 dimension=self.record.dimension,
                 size=_size(self.folder),
                 fields=tuple(tables.fields),
-                vector_index=has_vector_index(tables.passages),
+                vector_index=partitions_of(tables.passages) > 0,
                 questions=0 if asked is None else asked.count_rows(),
             )
 

@@ -20,6 +20,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,12 @@ _QUESTION = [
     pa.field("lexical", pa.string()),
 ]
 
+PASSAGE_KEYS, QUESTION_KEYS = ("source", "id"), ("source", "passage")
+"""The columns by which rows are looked up."""
+ROUNDS, SAMPLE = 20, 128
+"""How long the partitions of a vector index are trained, and on how many vectors each. LanceDB's own 50
+and 256 take four times as long; to find as much, some 1 in 30 partitions more are read."""
+
 _ARROW: Mapping[FieldType, pa.DataType] = {
     FieldType.TEXT: pa.string(),
     FieldType.NUMBER: pa.float64(),
@@ -119,16 +126,40 @@ words by their stems. The list of stop words is our own: the built-in one of thi
 languages at once, and takes digits and single letters with it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One version of a table, in a handle that stays at it: row ids mean the same in all its reads.
+
+    ``partitions`` are those of its vector index, 0 where it has none.
+    """
+
+    table: Table
+    version: int
+    partitions: int
+
+
 class Tables:
     """The open tables of the knowledge base in ``folder``; every read sees the latest version."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / FOLDER
-        self._connection = lancedb.connect(self._folder, read_consistency_interval=timedelta(0))
+        caches = lancedb.Session()
+        now = timedelta(0)
+        self._connection = lancedb.connect(self._folder, session=caches, read_consistency_interval=now)
+        self._still = lancedb.connect(self._folder, session=caches)
+        self._snapshots: dict[str, Snapshot] = {}
         self.passages: Table = self._connection.open_table("passages")
         self.documents: Table = self._connection.open_table("documents")
         self.texts: Table = self._connection.open_table("texts")
         self._questions: Table | None = None
+
+    def snapshot(self, table: Table) -> Snapshot:
+        """The latest version of one of these tables; opened anew only where another was committed since."""
+        held = self._snapshots.get(table.name)
+        if held is None or held.version != table.version:
+            still = self._still.open_table(table.name)
+            held = self._snapshots[table.name] = Snapshot(still, still.version, partitions_of(still))
+        return held
 
     @property
     def questions(self) -> Table | None:
@@ -147,7 +178,7 @@ class Tables:
         schema = pa.schema([*_QUESTION, *copied, self.passages.schema.field("vector")])
         made = lancedb.connect(scratch).create_table("questions", schema=schema)
         made.create_index("lexical", config=FULL_TEXT)
-        made.create_index("source", config=BTree())
+        make_indexes(made, QUESTION_KEYS)
         (scratch / "questions.lance").rename(self._folder / "questions.lance")
         shutil.rmtree(scratch, ignore_errors=True)
         return self._connection.open_table("questions")
@@ -189,7 +220,7 @@ def create(folder: Path, dimension: int) -> None:
     vector = pa.field("vector", pa.list_(pa.float32(), dimension))
     passages = connection.create_table("passages", schema=pa.schema([*_PASSAGE, vector]))
     passages.create_index("lexical", config=FULL_TEXT)
-    passages.create_index("source", config=BTree())
+    make_indexes(passages, PASSAGE_KEYS)
     connection.create_table("documents", schema=DOCUMENTS)
     connection.create_table("texts", schema=TEXTS).create_index("document", config=BTree())
 
@@ -199,8 +230,12 @@ def words(text: str) -> MatchQuery:
     return MatchQuery(text, "lexical")  # type: ignore[call-arg]
 
 
-def has_vector_index(table: Table) -> bool:
-    return any(index.columns == ["vector"] for index in table.list_indices())
+def make_indexes(table: Table, columns: Iterable[str]) -> None:
+    """Indexes for look-ups by these columns, where there are none yet."""
+    held = {column for index in table.list_indices() for column in index.columns}
+    for column in columns:
+        if column not in held:
+            table.create_index(column, config=BTree())
 
 
 def is_filtered(column: str) -> bool:
@@ -208,13 +243,26 @@ def is_filtered(column: str) -> bool:
     return column in BUILT_IN or column.startswith(sql.META)
 
 
-def vector_index(rows: int) -> IvfSq:
-    """Partitions of some 2,048 vectors, eight bits a component.
+def index_vectors(table: Table, partitions: int) -> None:
+    """Divide the vectors among partitions, eight bits a component, in place of the index there was.
 
-    At 100,000 vectors this is built many times faster than product quantization, and finds what an
-    exact search finds.
+    The number is in the index's name, as LanceDB does not tell it.
     """
-    return IvfSq(distance_type="cosine", num_partitions=max(1, rows // 2048))
+    name, old = f"vector_{partitions}", _vector_indexes(table)
+    config = IvfSq("cosine", num_partitions=partitions, max_iterations=ROUNDS, sample_rate=SAMPLE)
+    table.create_index("vector", config=config, name=name)
+    for other in set(old) - {name}:
+        table.drop_index(other)
+
+
+def partitions_of(table: Table) -> int:
+    """The partitions of the vector index, 0 where there is none; as many as can be where it does not tell."""
+    numbers = [name.removeprefix("vector_") for name in _vector_indexes(table)]
+    return max((int(number) if number.isdecimal() else table.count_rows() for number in numbers), default=0)
+
+
+def _vector_indexes(table: Table) -> list[str]:
+    return [index.name for index in table.list_indices() if index.columns == ["vector"]]
 
 
 @contextmanager

@@ -26,16 +26,19 @@ from localcrag.index.folder import write_json
 from localcrag.index.journal import Journal, strings
 from localcrag.index.tables import (
     PASSAGE,
+    PASSAGE_KEYS,
+    QUESTION_KEYS,
     UNFINISHED,
     Tables,
     digest_of,
     document_rows,
-    has_vector_index,
+    index_vectors,
+    make_indexes,
     mark_of,
+    partitions_of,
     passage_rows,
     question_rows,
     text_rows,
-    vector_index,
 )
 from localcrag.index.values import passages_of
 from localcrag.types import Document
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
 
 EXACT_UP_TO = 20_000
 """Passages up to which every vector is compared, in some 10 ms; beyond, an index is built."""
+PARTITION = 2048
+"""Vectors a partition of an index holds, about; where they are four times as many, it is made anew."""
 KEPT = timedelta(minutes=10)
 """How long old versions stay, for the readers that still use them."""
 TIDY_EVERY = 64
@@ -110,10 +115,12 @@ class Writer:
         tables = self._tables
         with self._turn():
             tell("full-text index")
+            make_indexes(tables.passages, PASSAGE_KEYS)
             self._compact(tables.passages)
             self._index_vectors(tables.passages, tell)
             if (asked := tables.questions) is not None:
                 tell("questions")
+                make_indexes(asked, QUESTION_KEYS)
                 self._compact(asked)
                 self._index_vectors(asked, tell)
             tell("compacting")
@@ -168,9 +175,9 @@ class Writer:
 
     def _index_vectors(self, table: Table, tell: Callable[[str], None]) -> None:
         rows = table.count_rows()
-        if rows > EXACT_UP_TO and not has_vector_index(table):
+        if rows > EXACT_UP_TO and rows > 4 * PARTITION * partitions_of(table):
             tell("vector index")
-            table.create_index("vector", config=vector_index(rows))
+            index_vectors(table, max(1, rows // PARTITION))
 
     def _drop_unused_texts(self) -> None:
         """Delete texts that no document has since the last upkeep; a reader may still need newer ones."""

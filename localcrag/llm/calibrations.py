@@ -35,8 +35,8 @@ class Calibration:
     ``models`` are the fingerprints of its files. ``scale`` turns its log-odds into a probability;
     for judge ``fused`` it is the evaluator's scale that the ``weights`` (evaluator, language
     model, similarity, bias) were fitted on, for ``cascade`` the one that the ``thresholds`` are on:
-    they are the band in which the language model is asked. ``questions`` and ``passages`` say on how much, and
-    ``made`` on which day.
+    they are the band in which the language model is asked. ``questions`` and ``passages`` say on how
+    much, and ``made`` on which day.
     """
 
     judge: GraderKind

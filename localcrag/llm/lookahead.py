@@ -16,16 +16,15 @@ from localcrag.llm.cells import Cells
 from localcrag.llm.reading import Reading
 from localcrag.llm.runtime import Row
 
-GUESSES = {3: 5, 2: 3}
-"""Tokens guessed where so many in a row stood together before; the longest row that did counts."""
-GROWTH = 4
-"""How many times as long the next guess is where a whole guess came."""
-LONGEST = 15
-"""Tokens guessed at most: with the one just written a batch of 16.
+GRAM = 6
+"""Tokens that must have stood side by side before, for what followed them to be a guess."""
+GUESS, NEXT = 3, 7
+"""Tokens guessed at most: at first, and behind a guess that came whole.
 
-Measured, on two cores and models of 0.6 and 1.7 billion weights: a batch of 4 tokens costs 1.4
-times one of a single token, one of 16 tokens 2.4 times. So a short guess pays where every third
-comes, and a long one only behind a guess that did. `./scripts/bench decode` measures it.
+On a CPU a batch is no gift: of a model of 0.6 billion weights one of 4 tokens takes 3.0 times as long
+as a single token, one of 8 takes 5.0 times, one of 16 takes 8.7 times (processor time of one core). So
+a guess must be nearly sure; 4 and 8 are sizes that the kernels like. With a row of 3 tokens in place of
+6, answers in a writer's own words became dearer. `./scripts/bench decode` measures it.
 """
 
 
@@ -36,7 +35,7 @@ class Lookahead:
         self._cells, self._prompt, self._guesses = cells, prompt, guesses
         self._behind: dict[tuple[int, ...], int] = {}
         self._indexed = 0
-        self._sure = 0
+        self._length = GUESS
         self._ahead: list[tuple[int, Row]] = []
         self.first = cells.read(prompt)
         """The logits behind the text as it was given."""
@@ -52,10 +51,10 @@ class Lookahead:
             self._epoch = self._cells.epoch
             return row
         if self._ahead:
-            self._sure = 0
+            self._length = GUESS
         self.take_back()
         guess = self._guess(text)[:room] if self._guesses else []
-        self._sure = GROWTH * len(guess)
+        self._length = NEXT if guess else GUESS
         rows = self._cells.extend([text[-1], *guess])
         self._ahead = list(zip(guess, rows[1:], strict=True))
         return rows[0]
@@ -68,12 +67,8 @@ class Lookahead:
 
     def _guess(self, text: Sequence[int]) -> Sequence[int]:
         """What followed the last tokens where they stood before; nothing where they never did."""
-        for end in range(self._indexed, len(text)):
-            for size in GUESSES:
-                if end >= size:
-                    self._behind[tuple(text[end - size : end])] = end
+        for end in range(max(GRAM, self._indexed), len(text)):
+            self._behind[tuple(text[end - GRAM : end])] = end
         self._indexed = len(text)
-        for size, length in GUESSES.items():
-            if start := self._behind.get(tuple(text[-size:])):
-                return text[start : start + min(LONGEST, max(length, self._sure))]
-        return []
+        start = self._behind.get(tuple(text[-GRAM:]))
+        return text[start : start + self._length] if start is not None else []

@@ -11,13 +11,13 @@ import os
 import socket
 import stat
 import struct
-import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcrag import folders
 from localcrag.errors import WarmError
 
 UNIX = hasattr(socket, "AF_UNIX") and os.name != "nt"
@@ -52,11 +52,7 @@ class Place:
 
 def place_of(home: Path) -> Place:
     """The runtime folder of the platform if it is there and nobody else's; else a folder below the home."""
-    import platformdirs
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there is no runtime folder is what we look at ourselves
-        runtime = platformdirs.user_runtime_path("localcrag", appauthor=False)
+    runtime = folders.runtime()
     folder = runtime if not _weakness(runtime.parent, writing=0o022) else home / "run"
     return Place(folder, f"{zlib.crc32(os.fsencode(home)):08x}")
 

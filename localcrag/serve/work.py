@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from localcrag.settings import ModelSettings, Settings
 
 WEIGHTS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
 """Endings of an embedding model's files."""
+PAIRS = 1 << 14
+"""Pairs of a question and a text whose judgement the evaluator remembers: some 4 MB."""
 Stamp = tuple[str, int, int]
 """A file, its size in bytes, and the nanosecond at which it was last changed."""
 
@@ -42,9 +45,15 @@ class Worker:
         self._base(request).reset()
 
     def warm(self) -> None:
-        """Load what the first question needs. Raises LocalCragError."""
+        """Load what the first question needs, and use it once. Raises LocalCragError."""
         self._stamps[self.settings.model] = self._look(self.settings.model)
-        app.open(settings=self.settings).models.warm(answering=True)
+        models = app.open(settings=self.settings).models
+        models.warm(answering=True)
+        models.embedder.encode(["first"])
+        if models.evaluator:
+            models.evaluator.score("first", ["first"])
+        with suppress(LocalCragError):  # no knowledge base, or one that cannot be read: who asks it is told
+            app.open(settings=self.settings).search("first", k=1)
 
     def changed(self, request: Work) -> str:
         """The first file that changed since the models of the request were loaded, "" where none did."""
@@ -54,7 +63,11 @@ class Worker:
 
     def _base(self, request: Work) -> app.KnowledgeBase:
         """Opened for each request, which is cheap, and sees a knowledge base that was made anew."""
-        return app.open(request.kb, settings=replace(self.settings, model=request.model))
+        base = app.open(request.kb, settings=replace(self.settings, model=request.model))
+        with suppress(LocalCragError):  # a file that is not there is the work's to report
+            if base.models.evaluator:
+                base.models.evaluator.remember(PAIRS)
+        return base
 
     def _look(self, model: ModelSettings) -> frozenset[Stamp]:
         """The files that answers rest on, beside the documents; missing ones are the work's to report."""

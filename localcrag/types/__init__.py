@@ -34,6 +34,7 @@ from localcrag.types.documents import (
     MetaValue,
     Page,
     Passage,
+    Reading,
     Skipped,
     StoreInfo,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "PlannedStep",
     "Policy",
     "Prompt",
+    "Reading",
     "Removable",
     "Skipped",
     "Status",

@@ -61,6 +61,16 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of reading one source: the document with its passages, or the reason why there is none."""
+
+    source: str
+    document: Document | None
+    passages: Sequence[Passage] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Indexed:
     """What a knowledge base remembers of a document it holds; ``size`` in bytes, ``mtime_ns`` of the file."""
 

@@ -34,7 +34,7 @@ def corpus(folder: Path, characters: int, copies: int = 1) -> Path:
 
 def run(home: Path, *arguments: str) -> None:
     """One command of the tool, in a process of its own."""
-    subprocess.run(_command(home, *arguments), capture_output=True, text=True, check=True)
+    subprocess.run(tool(home, *arguments), capture_output=True, text=True, check=True)
 
 
 def measured(home: Path, *arguments: str) -> tuple[str, float, float]:
@@ -47,12 +47,13 @@ def measured(home: Path, *arguments: str) -> tuple[str, float, float]:
         "done = subprocess.run(sys.argv[1:], stdout=sys.stdout, stderr=subprocess.DEVNULL);"
         "sys.stderr.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))"
     )
-    command = [sys.executable, "-c", program, *_command(home, *arguments)]
+    command = [sys.executable, "-c", program, *tool(home, *arguments)]
     started = perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout, perf_counter() - started, int(done.stderr) / 1024
 
 
-def _command(home: Path, *arguments: str) -> list[str]:
-    tool = str(Path(sys.executable).with_name("localcrag"))
-    return [tool, "--home", str(home), "--offline", *arguments]
+def tool(home: Path, *arguments: str) -> list[str]:
+    """The command line of the tool, offline and with a home of its own."""
+    program = str(Path(sys.executable).with_name("localcrag"))
+    return [program, "--home", str(home), "--offline", *arguments]

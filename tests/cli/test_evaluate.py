@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from localcrag.crag.grade import CascadeGrader, EvaluatorGrader
+from localcrag.errors import ModelError
 from localcrag.evaluation import run as running
 from localcrag.evaluation.observe import Observation
+from localcrag.types import Grade, Hit
 from tests.cli.conftest import Run, runner
 
 QUESTIONS: Sequence[dict[str, object]] = (
@@ -207,6 +211,88 @@ def test_a_plot_that_cannot_be_made_is_said_first(run: Run, questions: Path) -> 
     assert (done.code, done.out) == (2, "") and ".png or .svg" in done.err
 
 
+class TestGraders:
+    GRADERS = ("--graders", "yesno, evaluator,cascade")
+
+    def test_the_same_passages_by_every_grader(self, run: Run, questions: Path) -> None:
+        done = run("eval", str(questions), *self.GRADERS, "--json")
+        assert done.code == 0, done.err
+        found = done.json
+        assert (found["questions"], found["reference"], found["partial"]) == (3, "yesno", False)
+        assert found["passages"] >= 9 and 2 <= found["right"] < found["passages"]
+        graders = {each["grader"]: each for each in found["graders"]}
+        assert list(graders) == ["yesno", "evaluator", "cascade"]
+        asked = {k: each["figures"]["language model asked"]["value"] for k, each in graders.items()}
+        assert asked["yesno"] == 1 > asked["cascade"] >= asked["evaluator"] == 0
+        tokens = {k: each["figures"]["tokens, language model"]["value"] for k, each in graders.items()}
+        assert tokens["yesno"] > tokens["cascade"] >= tokens["evaluator"] == 0
+        assert graders["yesno"]["against"] is None
+        assert graders["yesno"]["figures"]["tokens, evaluator"]["value"] == 0
+        against = graders["evaluator"]["against"]
+        assert against["as_good"] is True and against["margin"] == 0.02
+        assert against["gained"] - against["lost"] == round(
+            against["accuracy_difference"]["value"] * found["passages"]
+        )
+
+    def test_as_a_table_with_one_sentence_each(self, run: Run, questions: Path) -> None:
+        done = run("eval", str(questions), *self.GRADERS, "--limit", "2", "--margin", "5")
+        assert done.code == 0, done.err
+        for words in ("against yesno", "Cohen's kappa", "McNemar", "language model asked", "2 questions"):
+            assert words in done.out
+        said = " ".join(done.out.partition("McNemar")[2].split())
+        assert said.count("points of accuracy") == 2
+
+    @pytest.mark.parametrize(
+        ("options", "word"),
+        [
+            (("--graders", "yesno,nobody"), "'nobody' is not one of"),
+            (("--graders", "yesno", "--plot", "x.svg"), "neither --compare nor --plot"),
+            (("--graders", "yesno,cascade", "--evaluator", "none"), "needs an evaluator"),
+            (("--graders", "rubric"), "cannot grade by a rubric"),
+        ],
+    )
+    def test_what_cannot_be_compared(
+        self, run: Run, questions: Path, options: tuple[str, ...], word: str
+    ) -> None:
+        done = run("eval", str(questions), *options)
+        assert (done.code, done.out) == (2, "") and word in done.err
+
+    def test_labels_are_needed(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "q.jsonl"
+        path.write_text(lines({"question": "Who swims?"}))
+        done = run("eval", str(path), *self.GRADERS)
+        assert (done.code, done.out) == (1, "") and "no labelled question found a passage" in done.err
+
+    def test_a_question_on_which_one_model_fails_counts_for_none(
+        self, run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real, left = EvaluatorGrader.grade, iter([True])
+
+        def grade(self: EvaluatorGrader, question: str, hits: Sequence[Hit], *more: Any) -> list[Grade]:
+            if next(left, False):
+                raise ModelError("it broke")
+            return real(self, question, hits, *more)
+
+        monkeypatch.setattr(EvaluatorGrader, "grade", grade)
+        found = run("eval", str(questions), *self.GRADERS, "--json").json
+        assert found["questions"] == 2 and found["partial"] is False
+        assert found["failed"] == [{"line": 1, "reason": "it broke"}]
+
+    def test_ctrl_c_shows_what_all_have_graded(
+        self, run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real, left = CascadeGrader.grade, iter([False, True])
+
+        def grade(self: CascadeGrader, question: str, hits: Sequence[Hit], *more: Any) -> list[Grade]:
+            if next(left, False):
+                raise KeyboardInterrupt
+            return real(self, question, hits, *more)
+
+        monkeypatch.setattr(CascadeGrader, "grade", grade)
+        done = run("eval", str(questions), *self.GRADERS, "--json")
+        assert (done.code, done.json["questions"], done.json["partial"]) == (130, 1, True)
+
+
 # ---------------------------------------------------------------------------------- calibrate
 
 TOWNS = {
@@ -283,6 +369,29 @@ def test_the_fused_grade_stays_where_the_evaluator_alone_is_calibrated(town: tup
     common = fused.keys() & again.keys()
     assert len(common) >= 3, "log-odds are cut off: the order of what is surely irrelevant may be another"
     assert {s: again[s] for s in common} == pytest.approx({s: fused[s] for s in common}, abs=0.03)
+
+
+def test_the_band_of_a_cascade_is_fitted_and_used(town: tuple[Run, Path]) -> None:
+    run, questions = town
+    compared = ("eval", str(questions), "--graders", "yesno,cascade", "--json")
+    before = run(*compared).json["graders"][1]["figures"]
+    done = run("calibrate", str(questions), "--grader", "cascade", "--write", "--json")
+    assert done.code == 0, done.err
+    assert [each["judge"] for each in done.json["fitted"]] == ["evaluator", "cascade"]
+    band = done.json["fitted"][1]
+    assert band["questions"] == 22 and 0 <= band["lower"] <= 0.5 <= band["upper"] <= 1
+    assert band["after"]["accuracy"]["value"] >= band["model"] - band["margin"], (
+        "the evaluator is the better one"
+    )
+    after = run(*compared).json["graders"][1]["figures"]
+    asked = "language model asked"
+    assert after[asked]["value"] < before[asked]["value"], "the embedded model is of no help here"
+    assert after["accuracy"]["value"] >= before["accuracy"]["value"]
+    assert "calibration: cascade, on 22 questions of yours" in run("doctor").out
+    shown = run("calibrate", str(questions), "--grader", "cascade", "--dry-run").out
+    assert "against asking every time" in shown and "asked where the evaluator's P is from" in shown
+    assert run("calibrate", "--forget").err.count("Forgot") == 2
+    assert run(*compared).json["graders"][1]["figures"][asked]["value"] == before[asked]["value"]
 
 
 def test_a_dry_run_stores_nothing(town: tuple[Run, Path]) -> None:

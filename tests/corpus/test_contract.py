@@ -107,6 +107,18 @@ def test_passages_are_exact_slices_that_cover_every_word_once(case: Case, name: 
     assert all(p.meta == {"year": 2026} for p in passages)
 
 
+def test_all_at_once_is_each_by_itself(case: Case) -> None:
+    wanted = [(file, {"n": n}) for n, file in enumerate(sources(case, case.folder))]
+    found = {reading.source: reading for reading in case.corpus.read_all(wanted)}
+    assert len(found) == len(wanted) == 3
+    broken = found.pop(f"{case.folder}/broken.pdf")
+    assert (broken.document, list(broken.passages), broken.reason) == (None, [], "damaged PDF")
+    for file, meta in wanted[1:]:
+        reading, document = found[file.source], case.corpus.read(file, meta)
+        assert (reading.document, list(reading.passages)) == (document, case.corpus.split(document))
+        assert reading.reason == ""
+
+
 def test_passage_ids_are_unique_and_stable(case: Case) -> None:
     ids = []
     for _ in range(2):

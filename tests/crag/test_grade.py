@@ -96,7 +96,9 @@ def test_no_pair_is_read_twice() -> None:
 def test_a_cascade_asks_the_model_only_where_the_evaluator_is_unsure() -> None:
     scores = {"good text": 0.5, "bad text": 0.9, "odd text": 0.1}
     model = ScriptedModel(choose=choose)
-    grader = CascadeGrader(model, ScriptedEvaluator(lambda _, text: scores[text]), BOUNDS, BOUNDS)
+    grader = CascadeGrader(
+        YesNoGrader(model, BOUNDS), ScriptedEvaluator(lambda _, text: scores[text]), BOUNDS, BOUNDS
+    )
     grades = grader.grade("q?", HITS)
     assert [g.confidence for g in grades] == [pytest.approx(0.8), 0.9, 0.1]
     assert [g.verdict for g in grades] == [Verdict.YES, Verdict.YES, Verdict.NO]
@@ -106,6 +108,6 @@ def test_a_cascade_asks_the_model_only_where_the_evaluator_is_unsure() -> None:
 
 def test_a_cascade_that_is_sure_of_all_costs_the_model_nothing() -> None:
     model = ScriptedModel(choose=choose)
-    grader = CascadeGrader(model, ScriptedEvaluator(lambda *_: 0.95), BOUNDS, BOUNDS)
+    grader = CascadeGrader(YesNoGrader(model, BOUNDS), ScriptedEvaluator(lambda *_: 0.95), BOUNDS, BOUNDS)
     assert verdicts(grader) == [Verdict.YES] * 3
     assert model.tokens.evaluated == 0

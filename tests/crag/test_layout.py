@@ -155,7 +155,7 @@ def test_a_cascade_lays_only_what_the_evaluator_does_not_rule_out() -> None:
     evaluator = ScriptedEvaluator(lambda query, text: next(p for word, p in scores.items() if word in text))
     language = model("dose", says="It is 5 mg. [1]")
     asked = World(DOCUMENTS, language, evaluator)
-    grader = CascadeGrader(language, evaluator, Thresholds(0.8, 0.2), BOUNDS)
+    grader = CascadeGrader(asked.grader, evaluator, Thresholds(0.8, 0.2), BOUNDS)
     options = world(language).options
     parts = replace(asked.parts, grader=grader)
     events = list(Loop(parts, replace(options, strips=StripKind.NONE)).run(Query(DOSE)))

@@ -29,9 +29,9 @@ def run(retriever: Retriever, *queries: str) -> tuple[list[Event], list[Hit]]:
 def test_the_evaluator_may_overturn_the_search_and_the_search_breaks_ties() -> None:
     found = [hit("a", 1.0), hit("b", 0.9), hit("c", 0.8)]
     best_last = ScriptedEvaluator(lambda _, text: {"a": 0.1, "b": 0.1, "c": 0.9}[text])
-    assert [h.passage.text for h in rerank("q", found, best_last)] == ["c", "a", "b"]
+    assert [h.passage.text for h in rerank("q", found, best_last, 3)] == ["c", "a", "b"]
     undecided = ScriptedEvaluator(lambda *_: 0.5)
-    assert [h.passage.text for h in rerank("q", found, undecided)] == ["a", "b", "c"]
+    assert [h.passage.text for h in rerank("q", found, undecided, 3)] == ["a", "b", "c"]
 
 
 def test_where_the_evaluator_is_undecided_the_cosine_outweighs_how_they_were_found() -> None:
@@ -39,7 +39,7 @@ def test_where_the_evaluator_is_undecided_the_cosine_outweighs_how_they_were_fou
     found = [
         Hit(passage(text, id=text), 1.0, cosine) for text, cosine in (("a", 0.1), ("b", 0.2), ("c", 0.9))
     ]
-    best = rerank("q", found, undecided)
+    best = rerank("q", found, undecided, 3)
     assert [h.passage.text for h in best] == ["c", "a", "b"]
     z = [
         0.5 * c + 0.3 * f for c, f in zip(standardized([0.1, 0.2, 0.9]), standardized([3, 2, 1]), strict=True)
@@ -51,7 +51,7 @@ def test_a_cosine_that_is_not_known_is_neither_an_advantage_nor_the_opposite() -
     undecided = ScriptedEvaluator(lambda *_: 0.5)
     cosines = (0.1, None, 0.9)
     found = [Hit(passage(str(n), id=str(n)), 1.0, cosine) for n, cosine in enumerate(cosines)]
-    assert [h.passage.text for h in rerank("q", found, undecided)] == ["2", "1", "0"]
+    assert [h.passage.text for h in rerank("q", found, undecided, 3)] == ["2", "1", "0"]
 
 
 def test_standardized_values_have_mean_0_and_deviation_1() -> None:
@@ -78,8 +78,28 @@ def test_with_an_evaluator_a_wider_search_is_narrowed() -> None:
     evaluator = ScriptedEvaluator(lambda _, text: 0.9 if text == "word 7" else 0.1)
     events, hits = run(Retriever(store, HashEmbedder(), evaluator, passages=3, candidates=8), "word 1")
     assert [type(event) for event in events] == [Retrieved, Reranked]
-    assert len(evaluator.asked[0][1]) == 8 and evaluator.asked[0][0] == "the question"
+    assert evaluator.asked[0][0] == "the question"
+    assert hits[0].passage.text == "word 7"
     assert len(hits) == 3
+
+
+def test_candidates_are_judged_until_one_of_them_is_relevant() -> None:
+    found = [hit(text, 1.0 / rank) for rank, text in enumerate("abcdefgh", 1)]
+
+    def judged(relevant: str) -> tuple[list[tuple[str, ...]], list[str]]:
+        evaluator = ScriptedEvaluator(lambda _, text: 0.9 if text == relevant else 0.1)
+        best = rerank("q", found, evaluator, 3)
+        return [texts for _, texts in evaluator.asked], [h.passage.text for h in best]
+
+    first, best = judged("b")
+    assert first == [("a", "b", "c")]
+    assert best == ["b", "a", "c"]
+    second, best = judged("e")
+    assert second == [("a", "b", "c"), ("d", "e", "f")]
+    assert best[0] == "e" and len(best) == 6
+    everything, best = judged("none of them")
+    assert everything == [("a", "b", "c"), ("d", "e", "f"), ("g", "h")]
+    assert len(best) == 8
 
 
 def test_without_one_the_search_stands() -> None:

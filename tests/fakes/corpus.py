@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
 from localcrag.errors import CorpusError, UnreadableError
 from localcrag.protocols import SourceFile
-from localcrag.types import NO_META, Document, Meta, Page, Passage, Skipped
+from localcrag.types import NO_META, Document, Meta, Page, Passage, Reading, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,15 @@ class ScriptedCorpus:
             )
             for ordinal, (page, (start, end)) in enumerate(pieces)
         ]
+
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[Reading]:
+        for file, meta in wanted:
+            try:
+                document = self.read(file, meta)
+            except UnreadableError as error:
+                yield Reading(file.source, None, reason=str(error))
+            else:
+                yield Reading(file.source, document, self.split(document))
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from localcrag.errors import ModelFileError, ModelNotFound
-from localcrag.index import bert, embedder
+from localcrag.index import batches, bert, embedder
 from localcrag.index.embedder import DEFAULT, SentenceTransformerEmbedder, verify
 from localcrag.protocols import Embedder
 from tests.fakes.index import HashEmbedder
@@ -87,6 +87,44 @@ def test_a_corpus_goes_through_sentence_transformers() -> None:
     question = reference().encode(TEXTS[0], normalize_embeddings=True)
     assert fresh.encode(TEXTS[:1])[0] == pytest.approx(question, abs=1e-6)
     assert "_reference" in vars(fresh)
+
+
+def test_a_corpus_in_batches_of_every_length_gives_the_vectors_of_sentence_transformers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import torch
+
+    monkeypatch.setattr(batches, "SORTED", 25)  # more than one stretch
+    texts = [f"{n} " + "heron and stork " * (n * 7 % 60) for n in range(60)]
+    threads = torch.get_num_threads()
+    expected = reference().encode(texts, normalize_embeddings=True)
+    assert np.abs(batches.encode(reference(), texts) - expected).max() < 1e-6
+    assert torch.get_num_threads() == threads
+    monkeypatch.setattr(reference(), "preprocess", lambda texts: {})
+    with pytest.raises(ValueError):
+        batches.encode(reference(), texts)
+    assert torch.get_num_threads() == threads, "also where it fails"
+
+
+def test_batches_are_of_like_lengths_and_of_so_many_tokens() -> None:
+    lengths = [n * 37 % 250 + 1 for n in range(500)] + [3000]
+    found = list(batches.batches(lengths, 2048))
+    assert sorted(index for batch in found for index in batch) == list(range(501))
+    assert found[0] == [500], "what is longer than a batch is one by itself"
+    padded = [len(batch) * max(lengths[i] for i in batch) for batch in found]
+    assert max(padded[1:]) <= 2048
+    assert sum(padded) < 1.05 * sum(lengths)
+    assert list(batches.batches([])) == []
+
+
+def test_a_model_with_a_prompt_keeps_it() -> None:
+    from sentence_transformers import SentenceTransformer
+
+    prompting = SentenceTransformer(
+        str(default().folder), device="cpu", prompts={"d": "passage: "}, default_prompt_name="d"
+    )
+    expected = reference().encode(["passage: a text"], normalize_embeddings=True)
+    assert batches.encode(prompting, ["a text"]) == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_question_needs_no_torch_and_says_nothing() -> None:

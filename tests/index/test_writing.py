@@ -12,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from lancedb.index import IvfSq
 
 from localcrag.errors import StorageFull, StoreError
 from localcrag.filters import parse
@@ -285,8 +284,8 @@ def test_a_narrow_filter_finds_all_in_a_large_table(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "EXACT_UP_TO", 500)
-    monkeypatch.setattr(writer, "vector_index", lambda rows: IvfSq(distance_type="cosine", num_partitions=32))
-    monkeypatch.setattr(search, "PROBES", 1)
+    monkeypatch.setattr(writer, "PARTITION", 600 // 32)
+    monkeypatch.setattr(search, "probes", lambda partitions: 1)
     lance.replace(
         [item(f"/{n}", *[f"word{n} item{m} thing{(n * m) % 17}" for m in range(30)]) for n in range(20)]
     )

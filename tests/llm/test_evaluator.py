@@ -8,7 +8,7 @@ from pathlib import Path
 import gguf
 import pytest
 
-from localcrag.llm.evaluator import LlamaCppEvaluator, _Pairs
+from localcrag.llm.evaluator import LlamaCppEvaluator, _Pairs, _steps
 from localcrag.types import Thresholds
 from tests.shape_models import encoder
 
@@ -98,3 +98,50 @@ def test_a_generative_rerankers_template_is_used(evaluator: LlamaCppEvaluator) -
     (tokens,) = pairs.of("one [SEP]", ["two"])
     spelled = "".join(model.spelling(t) for t in tokens).replace("\u2581", " ")
     assert spelled.replace(" ", "") == "judge:one[sep]againsttwo[SEP]"
+
+
+def test_a_long_pair_is_read_alone_and_short_ones_together() -> None:
+    lengths = [250, 30, 500, 40, 20, 128, 129, 256]
+    steps = list(_steps([[0] * length for length in lengths]))
+    assert [[lengths[i] for i in step] for step in steps] == [[20, 30, 40, 128], [129], [250], [256], [500]]
+    assert [len(step) for step in _steps([[0]] * 70)] == [32, 32, 6]
+
+
+def test_what_is_remembered_is_not_read_again_and_is_the_same(reranker_file: Path) -> None:
+    with LlamaCppEvaluator(reranker_file, threads=1) as evaluator:
+        evaluator.remember(3)
+        first = evaluator.numbers("what?", ["one", "two", "three"])
+        cost = evaluator.tokens
+        assert evaluator.numbers("what?", ["three", "one"]) == [first[2], first[0]]
+        assert evaluator.tokens == cost
+        evaluator.numbers("whatthree", [""])  # the same characters, other pairs
+        evaluator.numbers("what?t", ["wo"])
+        assert evaluator.tokens != cost
+        before = evaluator.tokens
+        evaluator.numbers("what?", ["two"])
+        assert evaluator.tokens != before
+
+
+def test_what_was_asked_again_is_kept_longest(reranker_file: Path) -> None:
+    with LlamaCppEvaluator(reranker_file, threads=1) as evaluator:
+        evaluator.remember(2)
+        evaluator.numbers("what?", ["one"])
+        evaluator.numbers("what?", ["two"])
+        evaluator.numbers("what?", ["one"])
+        evaluator.numbers("what?", ["three"])
+        cost = evaluator.tokens
+        evaluator.numbers("what?", ["one", "three"])
+        assert evaluator.tokens == cost
+
+
+def test_nothing_is_remembered_unasked_nor_after_closing(reranker_file: Path) -> None:
+    with LlamaCppEvaluator(reranker_file, threads=1) as evaluator:
+        evaluator.numbers("what?", ["one"])
+        cost = evaluator.tokens
+        evaluator.numbers("what?", ["one"])
+        assert evaluator.tokens == cost + cost
+        evaluator.remember(8)
+        evaluator.numbers("what?", ["one"])
+        evaluator.close()
+        evaluator.numbers("what?", ["one"])
+        assert evaluator.tokens == cost + cost + cost + cost

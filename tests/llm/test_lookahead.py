@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from localcrag.llm.engine import LlamaCppModel
-from localcrag.llm.lookahead import GUESS, Lookahead
+from localcrag.llm.lookahead import GRAM, GUESS, NEXT, Lookahead
 from localcrag.llm.reading import Reading
 from localcrag.llm.runtime import Context
 from localcrag.llm.writing import Sampler
@@ -15,6 +15,7 @@ from localcrag.types import Data, Prompt, Tokens
 from tests.llm.conftest import Load
 
 SENTENCE = "The usual dose of Zeldrine is thirty-five milligrams once a day, taken with a glass of water."
+ROW = list(range(10, 10 + GRAM))
 ASKED = Prompt("You repeat.", (Data(SENTENCE), "\n\nRepeat it."))
 
 
@@ -50,9 +51,9 @@ def test_a_text_that_repeats_its_prompt_is_read_in_few_batches(
     batches.clear()
     assert repeated(model, monkeypatch) == SENTENCE
     used = model.tokens - before
-    assert len(batches) < used.generated / 3
-    assert max(batches[1:]) == GUESS + 1
-    assert model.count(ASKED) <= used.evaluated <= model.count(ASKED) + 2 * GUESS
+    assert len(batches) < GRAM + used.generated / 3
+    assert max(batches[1:]) == NEXT + 1
+    assert model.count(ASKED) <= used.evaluated <= model.count(ASKED) + 2 * NEXT
 
 
 def test_a_model_that_cannot_forget_reads_token_by_token(
@@ -78,22 +79,37 @@ def test_the_text_is_what_it_would_be_without_guesses(
 def test_a_wrong_guess_is_taken_back_and_counted_as_read(load: Load) -> None:
     model = load("llama2")
     parts = model._loaded()
-    text = [*parts.chat.tokens(ASKED), 5, 6, 7, 8, 9, 10, 5, 6]
+    text = [*parts.chat.reading(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
     ahead = Lookahead(parts.cells, Reading(tuple(text)), guesses=True)
     before = model.tokens
-    ahead.behind([*text, 7], 20)
-    assert list(parts.cells.held) == [*text, 7, 8, 9, 10, 5, 6, 7]
-    ahead.behind([*text, 7, 11], 20)
-    assert list(parts.cells.held) == [*text, 7, 11]
-    assert model.tokens - before == Tokens(6, 0)
+    ahead.behind([*text, ROW[-1]], 20)
+    assert list(parts.cells.held) == [*text, ROW[-1], 20, 21, 22]
+    ahead.behind([*text, ROW[-1], 11], 20)
+    assert list(parts.cells.held) == [*text, ROW[-1], 11]
+    assert model.tokens - before == Tokens(3, 0)
+
+
+def test_a_guess_is_short_until_one_came_whole(load: Load, batches: list[int]) -> None:
+    """A long row: a short guess; all of it comes: a longer one; one is wrong: short again."""
+    model = load("llama2")
+    parts = model._loaded()
+    known = list(range(300, 340))
+    text = [*parts.chat.reading(ASKED).ids, *known, 7]
+    ahead = Lookahead(parts.cells, Reading(tuple(text)), guesses=True)
+    batches.clear()
+    whole = GRAM + GUESS + 1
+    for token in [*known[: whole + 2], 8, *known[20 : 20 + GRAM]]:
+        text.append(token)
+        ahead.behind(text, 100)
+    assert batches == [*[1] * (GRAM - 1), 1 + GUESS, 1 + NEXT, *[1] * GRAM, 1 + GUESS]
 
 
 def test_nothing_is_read_beyond_the_room_there_is(load: Load) -> None:
     model = load("llama2")
     parts = model._loaded()
-    text = [*parts.chat.tokens(ASKED), 5, 6, 7, 8, 9, 10, 5, 6]
+    text = [*parts.chat.reading(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
     ahead = Lookahead(parts.cells, Reading(tuple(text)), guesses=True)
-    ahead.behind([*text, 7], 2)
-    assert list(parts.cells.held) == [*text, 7, 8, 9]
+    ahead.behind([*text, ROW[-1]], 2)
+    assert list(parts.cells.held) == [*text, ROW[-1], 20, 21]
     ahead.take_back()
-    assert list(parts.cells.held) == [*text, 7]
+    assert list(parts.cells.held) == [*text, ROW[-1]]

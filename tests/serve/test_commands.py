@@ -53,6 +53,15 @@ def test_a_chat_is_answered_there_too(house: House) -> None:
     assert house.server.answered == 3  # what it holds, and two questions
 
 
+def test_a_pair_that_was_judged_is_not_read_again(house: House) -> None:
+    cold = house.run("ask", QUESTION, "--json")
+    house.serve()
+    first, again = house.run("ask", QUESTION, "--json"), house.run("ask", QUESTION, "--json")
+    assert first.timeless == again.timeless == cold.timeless
+    costs = [json.loads(done.out)["usage"]["tokens_evaluated"] for done in (cold, first, again)]
+    assert costs[0] == costs[1] > costs[2]
+
+
 def test_the_first_question_starts_it_and_it_ends_when_idle(house: House) -> None:
     house.patch.setenv("LOCALCRAG_SERVE_WARM", "auto")
     house.patch.setenv("LOCALCRAG_SERVE_IDLE", "0.05")

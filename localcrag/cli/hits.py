@@ -1,0 +1,62 @@
+"""Hits for people, without rich: importing it takes longer than a warm process needs for a search."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import click
+
+from localcrag.types import Hit
+
+
+def print_hits(query: str, hits: list[Hit]) -> None:
+    """Hits on stdout: rank, score, place, and a snippet with the query's words marked."""
+    colour = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
+    for rank, hit in enumerate(hits, 1):
+        passage = hit.passage
+        behind = [f"{hit.score:.4f}", *([passage.heading] if passage.heading else [])]
+        head = [
+            click.style(f"{rank}. ", bold=True),
+            click.style(_plain(place(passage.source, passage.page)), fg="cyan"),
+        ]
+        click.echo(
+            "".join([*head, *(click.style(f"  {_plain(text)}", dim=True) for text in behind)]), color=colour
+        )
+        shown, terms = snippet(passage.text, query)
+        click.echo("   " + marked(_plain(shown), terms), color=colour)
+
+
+def place(source: str, page: int | None) -> str:
+    """A source as people name it: relative where that is shorter, with its page."""
+    shown = source
+    if source.startswith("/"):
+        try:
+            shown = str(Path(source).relative_to(Path.cwd()))
+        except ValueError:
+            shown = source
+    return f"{shown}, page {page}" if page else shown
+
+
+def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:
+    """A stretch of text around the first word of the query that it holds, and the words to highlight."""
+    flat = " ".join(text.split())
+    terms = [word for word in "".join(c if c.isalnum() else " " for c in words).split() if len(word) > 2]
+    places = [at for at in (flat.casefold().find(term.casefold()) for term in terms) if at >= 0]
+    start = max(0, min(places, default=0) - width // 4)
+    cut = flat[start : start + width]
+    return ("…" if start else "") + cut + ("…" if start + width < len(flat) else ""), terms
+
+
+def marked(text: str, terms: list[str]) -> str:
+    """The text with the terms highlighted, whatever their case."""
+    if not terms:
+        return text
+    any_term = "|".join(map(re.escape, sorted(terms, key=len, reverse=True)))
+    return re.sub(any_term, lambda found: click.style(found[0], fg="yellow", bold=True), text, flags=re.I)
+
+
+def _plain(text: str) -> str:
+    """Without control characters, which a document must not send to the terminal."""
+    return "".join(c for c in text if c.isprintable())

@@ -1,0 +1,74 @@
+"""Reading ahead of whoever takes the documents: the next ones are read while this one is embedded.
+
+:func:`read_ahead` is the queue; what reads is given to it: a function in this process for little
+work, :class:`~localcrag.corpus.apart.Readers` for much.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+
+from localcrag.corpus.parsed import MEBIBYTE
+from localcrag.protocols import SourceFile
+from localcrag.types import Meta, Reading
+
+Wanted = tuple[SourceFile, Meta]
+Read = Callable[[SourceFile, Meta], Reading]
+
+BYTES_AHEAD = 32 * MEBIBYTE
+"""Size of the files that are being read, or were and wait to be taken; one larger file is read alone."""
+FILES_AHEAD = 1024
+UNKNOWN = 8 * MEBIBYTE
+"""What a source counts for that does not say its size."""
+WORTH_A_PROCESS = 4 * MEBIBYTE
+"""Size of files below which they are read sooner than a process has started."""
+WORTH_A_PROCESS_FILES = 1000
+MOST_PROCESSES = 8
+
+
+def processes_for(sizes: Sequence[int]) -> int:
+    """How many processes are to read files of these sizes (bytes): 0 where starting one does not pay."""
+    if sum(sizes) < WORTH_A_PROCESS and len(sizes) < WORTH_A_PROCESS_FILES:
+        return 0
+    return min(cores(), len(sizes), MOST_PROCESSES)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def read_ahead(wanted: Sequence[Wanted], read: Read, threads: int = 1) -> Generator[Reading]:
+    """What ``read`` makes of each, as soon as it is done; by one thread, in their order.
+
+    Goes no further ahead than BYTES_AHEAD and FILES_AHEAD. Raises what ``read`` raises.
+    """
+    done: SimpleQueue[Future[Reading]] = SimpleQueue()
+    weights: dict[Future[Reading], int] = {}
+    ahead = 0
+
+    def taken() -> Reading:
+        nonlocal ahead
+        future = done.get()
+        ahead -= weights.pop(future)
+        return future.result()
+
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="read")
+    try:
+        for file, meta in wanted:
+            weight = file.size or UNKNOWN
+            while weights and (len(weights) >= FILES_AHEAD or ahead + weight > BYTES_AHEAD):
+                yield taken()
+            future = pool.submit(read, file, meta)
+            weights[future] = weight
+            ahead += weight
+            future.add_done_callback(done.put)
+        while weights:
+            yield taken()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
