@@ -90,10 +90,11 @@ class Cells:
         """Make the trunk hold exactly these tokens; only what is not held yet is read."""
         self._hold(tokens, (), output=False)
 
-    def read(self, prompt: Reading) -> Row:
+    def read(self, prompt: Reading, *, alone: bool = False) -> Row:
         """Make the trunk hold the prompt; the logits after its last token, shape (vocabulary,).
 
-        A model that forgets only the whole of a sequence keeps sight of what lies in the gaps.
+        ``alone`` forgets the forks that it does not go on from: llama.cpp looks at every cell in use for
+        each token that is written, whosever it is, so a long text is written faster without them. A model that forgets only the whole of a sequence keeps sight of what lies in the gaps.
         """
         gaps = () if self._forgets_only_whole else prompt.gaps
         if self._broken:
@@ -101,9 +102,9 @@ class Cells:
         if gaps and not (
             self._trunk.gaps == gaps and self._trunk.beginning(prompt.ids, gaps) >= prompt.settled
         ):
-            self._hold(prompt.ids[: prompt.settled], (), output=False)
+            self._hold(prompt.ids[: prompt.settled], (), output=False, alone=alone)
             self._open(gaps)
-        return self._hold(prompt.ids, gaps, output=True)[0]
+        return self._hold(prompt.ids, gaps, output=True, alone=alone)[0]
 
     def extend(self, tokens: Sequence[int]) -> list[Row]:
         """Read further tokens into the trunk; the logits after each."""
@@ -165,10 +166,12 @@ class Cells:
 
     # -------------------------------------------------------------------------------- the trunk
 
-    def _hold(self, tokens: Sequence[int], gaps: Gaps, *, output: bool) -> list[Row]:
+    def _hold(self, tokens: Sequence[int], gaps: Gaps, *, output: bool, alone: bool = False) -> list[Row]:
         self.epoch += 1
         with self._together():
             self._go_on_from_best(tokens, gaps)
+            if alone:
+                self._prune(len(self._forks))
             common = self._trunk.beginning(tokens, gaps)
             if output:
                 common = min(common, len(tokens) - 1)

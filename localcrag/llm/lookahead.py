@@ -31,13 +31,13 @@ a guess must be nearly sure; 4 and 8 are sizes that the kernels like. With a row
 class Lookahead:
     """The logits behind a growing text, some of them known before they are asked for."""
 
-    def __init__(self, cells: Cells, prompt: Reading, *, guesses: bool) -> None:
+    def __init__(self, cells: Cells, prompt: Reading, *, guesses: bool, alone: bool = False) -> None:
         self._cells, self._prompt, self._guesses = cells, prompt, guesses
         self._behind: dict[tuple[int, ...], int] = {}
         self._indexed = 0
         self._length = GUESS
         self._ahead: list[tuple[int, Row]] = []
-        self.first = cells.read(prompt)
+        self.first = cells.read(prompt, alone=alone)
         """The logits behind the text as it was given."""
         self._epoch = cells.epoch
 

@@ -57,6 +57,8 @@ class Writer:
     def write(self, prompt: Reading, *, max_tokens: int, one_line: bool = False) -> Iterator[str]:
         """The text piece by piece; with ``one_line`` a line break the model wants ends it.
 
+        Before a text of more than a line, all is forgotten that other prompts left in the cache.
+
         Raises ConstraintError where the whole does not match after all, or nothing matches.
         """
         text = _Text()
@@ -74,7 +76,8 @@ class Writer:
     def _pieces(self, prompt: Reading, max_tokens: int, one_line: bool) -> Iterator[tuple[bytes, bool]]:
         walk = self._constraint.begin() if self._constraint else None
         ids, start = list(prompt.ids), len(prompt.ids)
-        ahead = Lookahead(self._cells, prompt, guesses=not self._model.forgets_only_whole)
+        guesses = not self._model.forgets_only_whole
+        ahead = Lookahead(self._cells, prompt, guesses=guesses, alone=not one_line)
         row = ahead.first
         try:
             while True:

@@ -8,14 +8,12 @@ real text. The constants were fitted to 4,598 passages and 800 questions of Bool
 ==================================================  ================  ================
 percentiles 5, 50, 95                               real              made
 ==================================================  ================  ================
-cosine of a passage and its 1st neighbour           0.37  0.52  0.88  0.31  0.53  0.71
-cosine of a passage and its 10th                    0.27  0.35  0.52  0.24  0.34  0.54
-cosine of a question and its 1st passage            0.46  0.67  0.80  0.49  0.68  0.82
-cosine of a question and its 10th                   0.24  0.34  0.47  0.25  0.35  0.55
-the same, of 1,150 passages (median)                0.25              0.25
-the same, of 287                                    0.17              0.19
-local intrinsic dimension at a question             13    24    39    10    24    44
-recall@10 reading 1/16, 1/8, 1/4 of 64 partitions   0.81  0.91  0.96  0.81  0.88  0.94
+cosine of a passage and its 1st neighbour           0.37  0.52  0.88  0.30  0.49  0.69
+cosine of a passage and its 10th                    0.27  0.35  0.52  0.24  0.31  0.47
+cosine of a question and its 1st passage            0.46  0.67  0.80  0.48  0.68  0.83
+cosine of a question and its 10th                   0.24  0.34  0.47  0.24  0.32  0.49
+local intrinsic dimension at a question             13    24    39    13    28    45
+recall@10 reading 1/16, 1/8, 1/4 of 64 partitions   0.81  0.91  0.96  0.75  0.84  0.92
 ==================================================  ================  ================
 
 Text is drawn by Zipf's law with Mandelbrot's shift from the whole words of the embedding model's

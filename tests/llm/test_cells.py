@@ -82,6 +82,20 @@ def test_passages_graded_in_slices_cost_what_they_cost_at_once(shaped: Shaped) -
     assert at_once <= in_slices <= at_once + len(asked)
 
 
+def test_a_text_is_written_without_the_forks_of_others(load: Load) -> None:
+    """llama.cpp looks at every cell in use for each token: what a text does not go on from is forgotten."""
+    model = load("llama2")
+    forget(model)
+    cost(model, [prompts.grade(QUESTION, passage) for passage in PASSAGES])
+    cells = model._loaded().cells
+    before = in_use(cells)
+    model.line(prompts.rewrite(QUESTION))
+    assert in_use(cells) > before  # a line does not drive them out
+    answer = prompts.answer(QUESTION, evidence(PASSAGES[1]))
+    list(model.stream(answer, max_tokens=2))
+    assert in_use(cells) <= model.count(answer) + 2
+
+
 # --------------------------------------------------------------------------------------- joint
 
 
