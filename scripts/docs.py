@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -79,13 +80,34 @@ def benchmarks() -> str:
 
 def _benchmark(path: Path) -> str:
     saved = json.loads(path.read_text("utf-8"))
-    rows = [f"`{saved['command']}` ({saved['machine']})", ""]
+    rows = [f"**{path.stem}** · `{saved['command']}` · {saved['machine']}", ""]
+    figures = saved["figures"]
+    if path.stem == "peers":
+        rows += [*_costs(figures), ""]
+        figures = [figure for figure in figures if figure["wanted"]]
     rows += ["| figure | measured | wanted |", "|---|---|---|"]
-    for figure in saved["figures"]:
-        value = f"{figure['value']:,.3f}".rstrip("0").rstrip(".")
-        rows.append(f"| {figure['name']} | {value} {figure['unit']} | {figure['wanted']} |")
-    rows += ["", *(f"![{chart}](scripts/benchmarks/results/{chart}.svg)" for chart in saved["charts"])]
+    rows += [f"| {item['name']} | {_value(item)} {item['unit']} | {item['wanted']} |" for item in figures]
+    pictures = [f"scripts/benchmarks/results/{name}.svg" for name in saved["charts"]]
+    rows += ["", *(f'<img src="{picture}" width="440">' for picture in pictures)]
     return "\n".join(rows).rstrip() + "\n"
+
+
+def _costs(figures: list[dict[str, Any]]) -> Iterator[str]:
+    """Who paid how much with which model: tokens through the language model, and seconds of the query."""
+    costs: dict[str, dict[tuple[str, str], str]] = {}
+    for figure in figures:
+        model, _, who = figure["name"].partition(": ")
+        if figure["unit"] in ("tokens evaluated", "s") and not who.endswith("evaluator"):
+            costs.setdefault(who, {})[model, figure["unit"]] = _value(figure)
+    columns = list(dict.fromkeys(key for paid in costs.values() for key in paid))
+    yield "| | " + " | ".join(f"{model}: {unit.split()[0]}" for model, unit in columns) + " |"
+    yield "|---" * (len(columns) + 1) + "|"
+    for who, paid in costs.items():
+        yield f"| {who} | " + " | ".join(paid.get(key, "–") for key in columns) + " |"
+
+
+def _value(figure: dict[str, Any]) -> str:
+    return f"{figure['value']:,.3f}".rstrip("0").rstrip(".")
 
 
 PARTS: dict[str, Callable[[], str]] = {
