@@ -1,7 +1,6 @@
 """The LanceDB tables of one knowledge base, and how values become rows.
 
 The only module that imports lancedb and pyarrow; it is itself imported on first use.
-
 - ``passages``: what is searched, one row a passage. Its text is kept once, in ``lexical``, behind the
   title and the heading that the full-text index reads with it; ``prefix`` characters come before it.
   Each meta key has a column of its own beside ``meta``, which holds the values exactly, as JSON.
@@ -32,6 +31,7 @@ from localcrag.index.folder import remake, storage_error
 from localcrag.types import Document, Indexed, Meta, MetaValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
+lean.bound_memory()
 lean.defer("lance_namespace_urllib3_client")  # a client for catalogue servers: half of lancedb's import time
 
 import lancedb  # noqa: E402

@@ -94,7 +94,8 @@ class Cells:
         """Make the trunk hold the prompt; the logits after its last token, shape (vocabulary,).
 
         ``alone`` forgets the forks that it does not go on from: llama.cpp looks at every cell in use for
-        each token that is written, whosever it is, so a long text is written faster without them. A model that forgets only the whole of a sequence keeps sight of what lies in the gaps.
+        each token that is written, whosever it is, so a long text is written faster without them. A model
+        that forgets only the whole of a sequence keeps sight of what lies in the gaps.
         """
         gaps = () if self._forgets_only_whole else prompt.gaps
         if self._broken:
