@@ -5,13 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec, module_from_spec
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of mallopt, from malloc.h of the GNU C library."""
 _LARGE = 1024**2
-_LANCE = {"LANCE_DEFAULT_BATCH_SIZE": "512", "LANCE_DEFAULT_IO_BUFFER_SIZE": str(128 * 1024**2)}
-"""Rows and bytes that Lance reads ahead in a scan: by default 8,192 rows, and a row may hold a whole file."""
 
 
 def defer(package: str) -> None:
@@ -34,18 +33,32 @@ def defer(package: str) -> None:
     sys.modules[package] = module
 
 
-def bound_memory() -> None:
-    """Before lancedb is loaded: let it read less ahead, and let freed memory go back to the system.
+def few_heaps() -> None:
+    """One heap a core, before lancedb is loaded.
 
-    The GNU C library keeps what was freed in eight heaps a core, for later; Lance's many threads then
-    hold several times what they use (an ingestion of 256 MiB of text: 2.6 GiB at the peak, and 1.6
-    with one heap a core from which large pieces go back at once). Other systems have no such need.
+    The GNU C library gives the threads of a process eight heaps a core, and what was freed in one is kept
+    there for later: Lance's many threads then hold several times what they use. (An ingestion of 256 MiB
+    of text: 2.6 GiB at the peak, and 1.7 with few heaps.) Other systems have no such need.
     """
-    for name, value in _LANCE.items():
-        os.environ.setdefault(name, value)
-    if sys.platform == "linux" and not any(name.startswith("MALLOC_") for name in os.environ):
-        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
-        if mallopt is not None:
-            mallopt(_ARENA_MAX, max(2, len(os.sched_getaffinity(0))))
-            mallopt(_MMAP_THRESHOLD, _LARGE)
-            mallopt(_TRIM_THRESHOLD, _LARGE)
+    _mallopt({_ARENA_MAX: _CORES})
+
+
+def give_back() -> None:
+    """Large pieces of memory go back to the system when they are freed, in a process that writes much.
+
+    (The same ingestion: 1.6 GiB.) Each of them then costs page faults, which a search would feel.
+    """
+    _mallopt({_MMAP_THRESHOLD: _LARGE, _TRIM_THRESHOLD: _LARGE})
+
+
+_CORES = max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+
+
+def _mallopt(values: Mapping[int, int]) -> None:
+    """Unless the user has tuned the heaps."""
+    if sys.platform != "linux" or any(name.startswith("MALLOC_") for name in os.environ):
+        return
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
+    if mallopt is not None:
+        for parameter, value in values.items():
+            mallopt(parameter, value)

@@ -31,7 +31,7 @@ from localcrag.index.folder import remake, storage_error
 from localcrag.types import Document, Indexed, Meta, MetaValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
-lean.bound_memory()
+lean.few_heaps()
 lean.defer("lance_namespace_urllib3_client")  # a client for catalogue servers: half of lancedb's import time
 
 import lancedb  # noqa: E402

@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.index import sql
+from localcrag.index import lean, sql
 from localcrag.index.folder import write_json
 from localcrag.index.journal import Journal, strings
 from localcrag.index.tables import (
@@ -70,6 +70,8 @@ class Writer:
     def replace(self, batch: Batch) -> None:
         """See :meth:`localcrag.index.store.LanceStore.replace`."""
         sources = [document.source for document, *_ in batch]
+        if not self._writes:
+            lean.give_back()
         with self._turn():
             self._tables.admit(document for document, *_ in batch)
             self._add_texts([document for document, *_ in batch])

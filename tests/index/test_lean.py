@@ -1,4 +1,4 @@
-"""Native code with less: bounded heaps, and small reads, unless the user has said otherwise."""
+"""Native code with less memory, unless the user has tuned it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEAPS = """
 import ctypes, os, sys, tempfile, threading
 from localcrag.index import lean
 if sys.argv[1:] == ["bounded"]:
-    lean.bound_memory()
+    lean.few_heaps()
 libc = ctypes.CDLL(None)
 libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
 ready = threading.Barrier(33)
@@ -31,7 +31,7 @@ ready.wait()
 
 
 def run(program: str, *arguments: str, **environment: str) -> str:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LANCE_", "MALLOC_"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, env=kept | environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()
@@ -48,9 +48,3 @@ def test_many_threads_share_a_heap_a_core() -> None:
 def test_heaps_that_the_user_has_tuned_stay_as_they_are() -> None:
     most = max(2, len(os.sched_getaffinity(0)))
     assert int(run(HEAPS, "bounded", MALLOC_ARENA_MAX="8")) > most
-
-
-def test_lance_reads_few_rows_at_a_time() -> None:
-    program = "import os, localcrag.index.tables; print(os.environ['LANCE_DEFAULT_BATCH_SIZE'])"
-    assert run(program) == "512"
-    assert run(program, LANCE_DEFAULT_BATCH_SIZE="99") == "99"

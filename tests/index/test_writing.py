@@ -15,7 +15,7 @@ import pytest
 
 from localcrag.errors import StorageFull, StoreError
 from localcrag.filters import parse
-from localcrag.index import search, writer
+from localcrag.index import lean, search, writer
 from localcrag.index.folder import storage_error
 from localcrag.index.store import KnowledgeBases, LanceStore
 from tests.index.conftest import EMBEDDER, asked, item
@@ -212,6 +212,16 @@ def test_long_ingestions_are_tidied_on_the_way(lance: LanceStore, monkeypatch: p
         lance.replace([item(f"/{n}", f"word{n}")])
     assert lance._tables.passages.stats()["fragment_stats"]["num_fragments"] <= 4
     assert lance.info().passages == 11
+
+
+def test_a_process_that_writes_gives_freed_memory_back(
+    lance: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(lean, "give_back", lambda: told.append("give back"))
+    lance.replace([item("/a.txt", "one")])
+    lance.replace([item("/b.txt", "two")])
+    assert told == ["give back"]
 
 
 def test_unused_texts_go_at_the_second_upkeep(lance: LanceStore) -> None:
