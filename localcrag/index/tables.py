@@ -126,6 +126,11 @@ words by their stems. The list of stop words is our own: the built-in one of thi
 languages at once, and takes digits and single letters with it."""
 
 
+_MIB = 1024**2
+_WRITING, _READING = (128 * _MIB, 64 * _MIB), (1024 * _MIB, 64 * _MIB)
+"""Most that is cached of indexes and of metadata; Lance's own 7 GiB fill with versions that have gone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """One version of a table, in a handle that stays at it: row ids mean the same in all its reads.
@@ -143,10 +148,10 @@ class Tables:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / FOLDER
-        caches = lancedb.Session()
+        writing, reading = lancedb.Session(*_WRITING), lancedb.Session(*_READING)
         now = timedelta(0)
-        self._connection = lancedb.connect(self._folder, session=caches, read_consistency_interval=now)
-        self._still = lancedb.connect(self._folder, session=caches)
+        self._connection = lancedb.connect(self._folder, session=writing, read_consistency_interval=now)
+        self._still = lancedb.connect(self._folder, session=reading)
         self._snapshots: dict[str, Snapshot] = {}
         self.passages: Table = self._connection.open_table("passages")
         self.documents: Table = self._connection.open_table("documents")
