@@ -107,17 +107,17 @@ class Composition:
         That one is asked about every passage until `calibrate` has measured that to ask it only where the
         evaluator is unsure is as good.
         """
-        by_default = GraderKind.CASCADE if self.models.band else GraderKind.YESNO
+        if chosen := self.given.grader or self.settings.loop.grader:
+            return chosen
         if self.models.small and self.models.judges:
-            by_default = GraderKind.FUSED
-        return self.given.grader or self.settings.loop.grader or by_default
+            return GraderKind.FUSED
+        return GraderKind.CASCADE if self.models.band else GraderKind.YESNO
 
     def grader(self, evaluator: Evaluator | None) -> Grader:
         """Raises UsageError where it needs an evaluator and there is none."""
         models, kind = self.models, self.judge
-        yes_or_no = self._fitted(YesNoGrader(models.language, self._bounds(UNCALIBRATED)))
         if kind is GraderKind.YESNO:
-            return yes_or_no
+            return self._yes_or_no()
         if kind is GraderKind.RUBRIC:
             return self._fitted(RubricGrader(models.language, self._bounds(RUBRIC_BOUNDS)))
         if evaluator is None:
@@ -127,7 +127,7 @@ class Composition:
             )
         if kind is GraderKind.CASCADE:
             bounds = self._bounds(evaluator.thresholds)
-            return CascadeGrader(yes_or_no, evaluator, models.band or bounds, bounds)
+            return CascadeGrader(self._yes_or_no(), evaluator, models.band or bounds, bounds)
         fitted = models.fusion
         if kind is GraderKind.EVALUATOR or fitted is None:
             return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))
@@ -145,6 +145,9 @@ class Composition:
                 hint="set web.url (LOCALCRAG_WEB_URL); searxng/README.md says how to run one",
             )
         return wanted
+
+    def _yes_or_no(self) -> Grader:
+        return self._fitted(YesNoGrader(self.models.language, self._bounds(UNCALIBRATED)))
 
     def _fitted(self, grader: Grader) -> Grader:
         """The grader on the scale that was fitted to the user's own questions, where one was."""

@@ -125,12 +125,11 @@ def evaluate(
     settings = state.settings.with_values("model", language=model, evaluator=evaluator)
     settings = settings.with_values("loop", policy=policy, grader=grader, mode=mode)
     job = _Job(kb, filter_, limit, k)
-    if graders:
-        if compare or plot:
-            raise UsageError("--graders goes with neither --compare nor --plot")
-        job.read(file)
-        return _graders(job, file, settings, graders, margin / 100, as_json)
+    if graders and (compare or plot):
+        raise UsageError("--graders goes with neither --compare nor --plot")
     job.read(file)
+    if graders:
+        return _graders(job, file, settings, graders, margin / 100, as_json)
     configurations = _configurations(settings, compare) if compare else {file.stem: settings}
     shown = job.run(configurations)
     found: Result | Comparison = shown[0]
@@ -335,13 +334,10 @@ def calibrate(
 
 def _verdict(outcomes: Sequence[Outcome], kept: Sequence[Outcome], write: bool | None) -> str:
     """What became of a calibration."""
+    if not kept and write is None:
+        return "Not stored: the grades in use are as good. `--write` stores it all the same."
     if not kept:
-        asked = write is not None
-        return (
-            "Nothing was stored."
-            if asked
-            else ("Not stored: the grades in use are as good. `--write` stores it all the same.")
-        )
+        return "Nothing was stored."
     names = " and ".join(outcome.calibration.judge for outcome in kept)
     some = "" if len(kept) == len(outcomes) else f" {names}; of the rest, what is in use is as good"
     return f"Stored{some}; `localcrag calibrate --forget` removes it."

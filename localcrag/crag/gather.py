@@ -31,7 +31,8 @@ def judge(inquiry: Inquiry, hits: Sequence[Hit]) -> Steps[None]:
     table = inquiry.table if inquiry.options.layout is Layout.JOINT else None
     left = list(hits)
     while left and (missing := _missing(inquiry)):
-        some, left = left[: max(missing, _SIDE_BY_SIDE)], left[max(missing, _SIDE_BY_SIDE) :]
+        count = max(missing, _SIDE_BY_SIDE)
+        some, left = left[:count], left[count:]
         for grade in inquiry.parts.grader.grade(inquiry.question, some, table):
             inquiry.grades.append(grade)
             yield Graded(grade)

@@ -49,7 +49,6 @@ class YesNoGrader:
         if table is None:
             choices = ask(self.model, question, [passage.text for passage in passages])
         else:
-            table.lay(passages)
             choices = ask_on_table(self.model, question, table, passages)
         return [self._grade(hit, choice) for hit, choice in zip(hits, choices, strict=True)]
 
@@ -204,9 +203,9 @@ def ask_on_table(
     """
     if not passages:
         return []
-    for laid in (table.passages, list(passages)):
+    for laid in (table.passages, []):
         table.passages = laid
-        places = [table.place(passage) or 0 for passage in passages]
+        places = table.lay(passages)
         asked = [prompts.grade_on_table(question, table.texts, place) for place in places]
         try:
             return [_checked(choice) for choice in model.choose(asked, OPTIONS)]

@@ -26,16 +26,16 @@ class Table:
 
     passages: list[Passage] = field(default_factory=list)
 
-    def lay(self, passages: Iterable[Passage]) -> None:
-        """Lay passages behind those that lie there; one that does already stays where it is."""
+    def lay(self, passages: Iterable[Passage]) -> list[int]:
+        """Lay passages behind those that lie there, where they do not already; their numbers, from 1."""
+        places = {laid.id: place for place, laid in enumerate(self.passages, 1)}
+        numbers = []
         for passage in passages:
-            if self.place(passage) is None:
+            if passage.id not in places:
                 self.passages.append(passage)
-
-    def place(self, passage: Passage) -> int | None:
-        """The passage's number on the table, from 1; None where it is not on it."""
-        places = (place for place, laid in enumerate(self.passages, 1) if laid.id == passage.id)
-        return next(places, None)
+                places[passage.id] = len(self.passages)
+            numbers.append(places[passage.id])
+        return numbers
 
     def clear(self) -> None:
         self.passages = []
@@ -70,8 +70,8 @@ class OnTable:
     table: Table
 
     def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
-        self.table.lay(strip.passage for strip in kept)
-        keyed = [Evidence(self.table.place(strip.passage) or 0, strip) for strip in kept]
+        places = self.table.lay(strip.passage for strip in kept)
+        keyed = [Evidence(place, strip) for place, strip in zip(places, kept, strict=True)]
         return sorted(keyed, key=lambda item: item.key)
 
     def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 
 from localcrag.llm.reading import Gaps, Reading
 from localcrag.llm.runtime import Context, Row, Span
@@ -132,8 +132,7 @@ class Cells:
             self._prune(len(self._forks) + len(suffixes) - self.forks)
             self._make_room(needed)
             start = len(self._trunk.tokens)
-            seats = [number for number in range(1, self.forks + 1) if number not in self._forks]
-            seats = seats[: len(suffixes)]
+            seats = list(islice(self._unused(), len(suffixes)))
             for fork in seats:
                 self._fork(fork)
             spans = [
@@ -207,7 +206,7 @@ class Cells:
             return
         if len(self._forks) == self.forks:
             self._forget_fork(next(fork for fork in self._forks if fork != spare))
-        self._fork(next(number for number in range(1, self.forks + 1) if number not in self._forks))
+        self._fork(next(self._unused()))
 
     def _open(self, gaps: Gaps) -> None:
         with self._together():
@@ -225,6 +224,10 @@ class Cells:
         return length
 
     # ------------------------------------------------------------------------------- the others
+
+    def _unused(self) -> Iterator[int]:
+        """The sequences that are no forks."""
+        return (number for number in range(1, self.forks + 1) if number not in self._forks)
 
     def _fork(self, number: int) -> None:
         self._context.copy(0, number)

@@ -47,13 +47,14 @@ class Worker:
     def warm(self) -> None:
         """Load what the first question needs, and use it once. Raises LocalCragError."""
         self._stamps[self.settings.model] = self._look(self.settings.model)
-        models = app.open(settings=self.settings).models
+        base = app.open(settings=self.settings)
+        models = base.models
         models.warm(answering=True)
         models.embedder.encode(["first"])
         if models.evaluator:
             models.evaluator.score("first", ["first"])
         with suppress(LocalCragError):  # no knowledge base, or one that cannot be read: who asks it is told
-            app.open(settings=self.settings).search("first", k=1)
+            base.search("first", k=1)
 
     def changed(self, request: Work) -> str:
         """The first file that changed since the models of the request were loaded, "" where none did."""
