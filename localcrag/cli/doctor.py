@@ -13,6 +13,7 @@ import click
 
 from localcrag.cli.common import State, json_option, pass_state, print_json
 from localcrag.errors import LocalCragError
+from localcrag.machine import cores
 
 LIBRARIES = {
     "llama-cpp-python": "llama_cpp",
@@ -144,11 +145,10 @@ def _warm(state: State) -> Iterator[Finding]:
     yield Finding("warm process", True, told(found) if found else unasked)
 
 
-def _tools(state: State) -> Iterator[Finding]:
-    threads = os.cpu_count() or 1
+def _machine(state: State) -> Iterator[Finding]:
     memory = _memory()
     yield Finding(
-        "machine", True, f"{threads} processors" + (f", {memory / 1e9:.0f} GB of memory" if memory else "")
+        "machine", True, f"{cores()} processors" + (f", {memory / 1e9:.0f} GB of memory" if memory else "")
     )
 
 
@@ -161,7 +161,7 @@ def _memory() -> int:
 
 
 CHECKS: dict[str, Callable[[State], Iterator[Finding]]] = {
-    "machine": _tools,
+    "machine": _machine,
     "home": _home,
     "libraries": _libraries,
     "embedding model": _embedding,

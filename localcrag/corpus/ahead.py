@@ -6,12 +6,12 @@ work, :class:`~localcrag.corpus.apart.Readers` for much.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 
 from localcrag.corpus.parsed import MEBIBYTE
+from localcrag.machine import cores
 from localcrag.protocols import SourceFile
 from localcrag.types import Meta, Reading
 
@@ -34,13 +34,6 @@ def processes_for(sizes: Sequence[int]) -> int:
     if sum(sizes) < WORTH_A_PROCESS and len(sizes) < WORTH_A_PROCESS_FILES:
         return 0
     return min(cores(), len(sizes), MOST_PROCESSES)
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def read_ahead(wanted: Sequence[Wanted], read: Read, threads: int = 1) -> Generator[Reading]:

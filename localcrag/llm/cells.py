@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice
 
-from localcrag.llm.reading import Gaps, Reading
 from localcrag.llm.runtime import Context, Row, Span
+from localcrag.llm.tokenised import Gaps, Tokenised
 
 _WORTH_KEEPING = 64
 """Tokens that only the trunk holds, from which on it is kept as a fork when it gives way."""
@@ -90,7 +90,7 @@ class Cells:
         """Make the trunk hold exactly these tokens; only what is not held yet is read."""
         self._hold(tokens, (), output=False)
 
-    def read(self, prompt: Reading, *, alone: bool = False) -> Row:
+    def read(self, prompt: Tokenised, *, alone: bool = False) -> Row:
         """Make the trunk hold the prompt; the logits after its last token, shape (vocabulary,).
 
         ``alone`` forgets the forks that it does not go on from: llama.cpp looks at every cell in use for

@@ -23,7 +23,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NoReturn
 
 from localcrag.errors import ModelFileError
-from localcrag.llm.reading import Reading
+from localcrag.llm.tokenised import Tokenised
 from localcrag.types import Data, Prompt, Removable
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ class ChatFormat:
 
     def tokens(self, prompt: Prompt) -> list[int]:
         """The token ids of a whole prompt."""
-        return list(self.reading(prompt).ids)
+        return list(self.tokenise(prompt).ids)
 
-    def reading(self, prompt: Prompt) -> Reading:
+    def tokenise(self, prompt: Prompt) -> Tokenised:
         """The tokens of a whole prompt, the beginning-of-text token exactly once where one belongs, and
         which of them are taken back.
         """
@@ -98,7 +98,7 @@ class ChatFormat:
                     gaps += [(start, len(ids))] if text.removed else []
         shift = self._begin(ids)
         moved = tuple((start + shift, end + shift) for start, end in gaps)
-        return Reading(tuple(ids), moved, min(settled + shift, len(ids) - 1) if gaps else 0)
+        return Tokenised(tuple(ids), moved, min(settled + shift, len(ids) - 1) if gaps else 0)
 
     def _begin(self, ids: list[int]) -> int:
         """See to the beginning-of-text token; returns by how many places the rest has moved."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from localcrag.llm.chat import ChatFormat
     from localcrag.llm.choosing import Options
     from localcrag.llm.constraints import Constraints, Mask
-    from localcrag.llm.reading import Reading
     from localcrag.llm.runtime import Context, Model
+    from localcrag.llm.tokenised import Tokenised
     from localcrag.llm.writing import Writer
 
 T = TypeVar("T")
@@ -119,7 +119,7 @@ class LlamaCppModel(LazyModel["_Parts"]):
     def count(self, prompt: Prompt) -> int:
         """Tokens of the rendered prompt, chat template included."""
         with self._lock:
-            return len(self._loaded().chat.reading(prompt).ids)
+            return len(self._loaded().chat.tokenise(prompt).ids)
 
     def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> list[Choice | Exception]:
         """One constrained choice per prompt; see :mod:`localcrag.llm.choosing`.
@@ -213,9 +213,9 @@ class LlamaCppModel(LazyModel["_Parts"]):
             self.last_finish = writer.finish
             self._generated += writer.generated - counted
 
-    def _fitting(self, parts: _Parts, prompt: Prompt, room: int) -> Reading:
+    def _fitting(self, parts: _Parts, prompt: Prompt, room: int) -> Tokenised:
         """The prompt's tokens. Raises ContextOverflow where they and ``room`` more do not fit."""
-        read = parts.chat.reading(prompt)
+        read = parts.chat.tokenise(prompt)
         if len(read.ids) + room > parts.cells.size:
             trained = self.info.context_train
             hint = (

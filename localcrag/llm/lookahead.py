@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from localcrag.llm.cells import Cells
-from localcrag.llm.reading import Reading
 from localcrag.llm.runtime import Row
+from localcrag.llm.tokenised import Tokenised
 
 GRAM = 6
 """Tokens that must have stood side by side before, for what followed them to be a guess."""
@@ -31,7 +31,7 @@ a guess must be nearly sure; 4 and 8 are sizes that the kernels like. With a row
 class Lookahead:
     """The logits behind a growing text, some of them known before they are asked for."""
 
-    def __init__(self, cells: Cells, prompt: Reading, *, guesses: bool, alone: bool = False) -> None:
+    def __init__(self, cells: Cells, prompt: Tokenised, *, guesses: bool, alone: bool = False) -> None:
         self._cells, self._prompt, self._guesses = cells, prompt, guesses
         self._behind: dict[tuple[int, ...], int] = {}
         self._indexed = 0

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from localcrag.errors import ContextOverflow, ModelError, ModelFileError
+from localcrag.machine import cores
 
 # At each step of a graph, OpenMP's threads wait for one another by spinning, by default for many
 # milliseconds: where other programs use the processors too, that halves the speed. Read once, at loading.
@@ -54,7 +55,7 @@ def _start() -> None:
 
 def default_threads() -> int:
     """The processors this process may use; half of them where there are many (they share cores)."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = cores()
     return count if count <= 4 else count // 2
 
 

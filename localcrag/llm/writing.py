@@ -16,8 +16,8 @@ from localcrag.errors import ConstraintError
 from localcrag.llm.cells import Cells
 from localcrag.llm.constraints import Constraint, Mask
 from localcrag.llm.lookahead import Lookahead
-from localcrag.llm.reading import Reading
 from localcrag.llm.runtime import Model, Row
+from localcrag.llm.tokenised import Tokenised
 from localcrag.types import Finish
 
 _LONGEST_CYCLE = 64  # tokens
@@ -54,7 +54,7 @@ class Writer:
         self.finish: Finish = Finish.STOP
         self.generated = 0
 
-    def write(self, prompt: Reading, *, max_tokens: int, one_line: bool = False) -> Iterator[str]:
+    def write(self, prompt: Tokenised, *, max_tokens: int, one_line: bool = False) -> Iterator[str]:
         """The text piece by piece; with ``one_line`` a line break the model wants ends it.
 
         Before a text of more than a line, all is forgotten that other prompts left in the cache.
@@ -73,7 +73,7 @@ class Writer:
                 hint="Allow more tokens, or use another model.",
             )
 
-    def _pieces(self, prompt: Reading, max_tokens: int, one_line: bool) -> Iterator[tuple[bytes, bool]]:
+    def _pieces(self, prompt: Tokenised, max_tokens: int, one_line: bool) -> Iterator[tuple[bytes, bool]]:
         walk = self._constraint.begin() if self._constraint else None
         ids, start = list(prompt.ids), len(prompt.ids)
         guesses = not self._model.forgets_only_whole

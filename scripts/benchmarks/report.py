@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shlex
 import sys
@@ -94,13 +93,14 @@ def save(part: str, report: Report, folder: Path) -> Path:
 
 def machine() -> str:
     """Processor, cores, memory and versions, in words."""
+    from localcrag.machine import cores
+
     described = Path("/proc/cpuinfo")
     lines = described.read_text("utf-8").splitlines() if described.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     versions = ", ".join(f"{name} {version(name)}" for name in ("llama-cpp-python", "torch", "lancedb"))
     python = f"Python {platform.python_version()}"
-    return f"{names[0] if names else platform.processor()}, {cores} cores, {python}, {versions}"
+    return f"{names[0] if names else platform.processor()}, {cores()} cores, {python}, {versions}"
 
 
 def draw(chart: Chart, folder: Path) -> Path:

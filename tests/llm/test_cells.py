@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from localcrag.crag import prompts
 from localcrag.llm.cells import Cells, common_beginning
 from localcrag.llm.engine import LlamaCppModel
-from localcrag.llm.reading import Reading
+from localcrag.llm.tokenised import Tokenised
 from localcrag.types import Choice, Data, Prompt
 from tests.crag.values import evidence
 from tests.llm.conftest import Load, Shaped
@@ -111,7 +111,7 @@ def test_on_a_table_every_passage_is_read_once_for_grades_and_answer(shaped: Sha
 
 
 def settled(model: LlamaCppModel, prompt: Prompt) -> int:
-    return model._loaded().chat.reading(prompt).settled
+    return model._loaded().chat.tokenise(prompt).settled
 
 
 def test_a_table_that_grows_costs_only_what_is_laid_on_it(shaped: Shaped) -> None:
@@ -134,7 +134,7 @@ def test_the_answer_does_not_see_what_was_taken_back(shaped: Shaped) -> None:
     def row(last: str, keys: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
         forget(model)
         prompt = prompts.answer_on_table(QUESTION, [PASSAGES[0], last], keys)
-        return parts.cells.read(parts.chat.reading(prompt))
+        return parts.cells.read(parts.chat.tokenise(prompt))
 
     seen = np.abs(row(hidden, [1, 2]) - row(other, [1, 2])).max()
     taken_back = np.abs(row(hidden, [1]) - row(other, [1])).max()
@@ -146,7 +146,7 @@ def test_the_answer_does_not_see_what_was_taken_back(shaped: Shaped) -> None:
 def test_an_answer_is_the_same_from_a_warm_cache_and_a_cold_one(shaped: Shaped) -> None:
     model = shaped.model
     parts = model._loaded()
-    answer = parts.chat.reading(prompts.answer_on_table(QUESTION, PASSAGES, [1, 4]))
+    answer = parts.chat.tokenise(prompts.answer_on_table(QUESTION, PASSAGES, [1, 4]))
     assert answer.gaps
     forget(model)
     cold = parts.cells.read(answer)
@@ -164,7 +164,7 @@ def test_a_passage_on_a_table_has_tokens_of_its_own(shaped: Shaped) -> None:
     """Whatever stands in it, what is taken back is its text and nothing else."""
     model = shaped.model
     parts = model._loaded()
-    reading = parts.chat.reading(prompts.answer_on_table(QUESTION, PASSAGES, [2]))
+    reading = parts.chat.tokenise(prompts.answer_on_table(QUESTION, PASSAGES, [2]))
     assert len(reading.gaps) == 3
     for (start, end), passage in zip(reading.gaps, [PASSAGES[0], *PASSAGES[2:]], strict=True):
         spelled = b"".join(parts.model.piece(token) for token in reading.ids[start:end]).decode()
@@ -206,27 +206,27 @@ def small() -> Iterator[LlamaCppModel]:
 
 
 @st.composite
-def readings(draw: st.DrawFn) -> Reading:
+def readings(draw: st.DrawFn) -> Tokenised:
     tokens = draw(st.lists(st.integers(5, 6), min_size=2, max_size=90))
     if len(tokens) < 12 or draw(st.booleans()):
-        return Reading(tuple(tokens))
+        return Tokenised(tuple(tokens))
     start = draw(st.integers(1, len(tokens) - 6))
     end = draw(st.integers(start + 1, len(tokens) - 3))
-    return Reading(tuple(tokens), ((start, end),), end + 1)
+    return Tokenised(tuple(tokens), ((start, end),), end + 1)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(readings(), st.tuples(TOKENS, TOKENS), TOKENS), min_size=2, max_size=8))
 def test_any_order_of_reading_forking_and_writing_gives_what_a_fresh_cache_gives(
-    small: LlamaCppModel, steps: list[Reading | tuple[list[int], list[int]] | list[int]]
+    small: LlamaCppModel, steps: list[Tokenised | tuple[list[int], list[int]] | list[int]]
 ) -> None:
     cells = small._loaded().cells
     cells.forget()
-    last: Reading | None = None
+    last: Tokenised | None = None
     for step in steps:
         if isinstance(step, tuple):
             cells.branches(step)
-        elif isinstance(step, Reading):
+        elif isinstance(step, Tokenised):
             cells.read(step)
             last = step
         elif len(cells.held) + len(step) < 200:

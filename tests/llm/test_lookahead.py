@@ -8,8 +8,8 @@ import pytest
 
 from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.lookahead import GRAM, GUESS, NEXT, Lookahead
-from localcrag.llm.reading import Reading
 from localcrag.llm.runtime import Context
+from localcrag.llm.tokenised import Tokenised
 from localcrag.llm.writing import Sampler
 from localcrag.types import Data, Prompt, Tokens
 from tests.llm.conftest import Load
@@ -79,8 +79,8 @@ def test_the_text_is_what_it_would_be_without_guesses(
 def test_a_wrong_guess_is_taken_back_and_counted_as_read(load: Load) -> None:
     model = load("llama2")
     parts = model._loaded()
-    text = [*parts.chat.reading(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
-    ahead = Lookahead(parts.cells, Reading(tuple(text)), guesses=True)
+    text = [*parts.chat.tokenise(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
+    ahead = Lookahead(parts.cells, Tokenised(tuple(text)), guesses=True)
     before = model.tokens
     ahead.behind([*text, ROW[-1]], 20)
     assert list(parts.cells.held) == [*text, ROW[-1], 20, 21, 22]
@@ -94,8 +94,8 @@ def test_a_guess_is_short_until_one_came_whole(load: Load, batches: list[int]) -
     model = load("llama2")
     parts = model._loaded()
     known = list(range(300, 340))
-    text = [*parts.chat.reading(ASKED).ids, *known, 7]
-    ahead = Lookahead(parts.cells, Reading(tuple(text)), guesses=True)
+    text = [*parts.chat.tokenise(ASKED).ids, *known, 7]
+    ahead = Lookahead(parts.cells, Tokenised(tuple(text)), guesses=True)
     batches.clear()
     whole = GRAM + GUESS + 1
     for token in [*known[: whole + 2], 8, *known[20 : 20 + GRAM]]:
@@ -107,8 +107,8 @@ def test_a_guess_is_short_until_one_came_whole(load: Load, batches: list[int]) -
 def test_nothing_is_read_beyond_the_room_there_is(load: Load) -> None:
     model = load("llama2")
     parts = model._loaded()
-    text = [*parts.chat.reading(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
-    ahead = Lookahead(parts.cells, Reading(tuple(text)), guesses=True)
+    text = [*parts.chat.tokenise(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
+    ahead = Lookahead(parts.cells, Tokenised(tuple(text)), guesses=True)
     ahead.behind([*text, ROW[-1]], 2)
     assert list(parts.cells.held) == [*text, ROW[-1], 20, 21]
     ahead.take_back()

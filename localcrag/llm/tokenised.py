@@ -9,7 +9,7 @@ Gaps = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Tokenised:
     """A prompt as tokens. Once the first ``settled`` of them are read, those in ``gaps`` are forgotten,
     and the rest is read without sight of them.
     """
