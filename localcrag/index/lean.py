@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec, module_from_spec
 
+from localcrag.machine import cores
+
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of mallopt, from malloc.h of the GNU C library."""
 _LARGE = 1024**2
@@ -40,7 +42,7 @@ def few_heaps() -> None:
     there for later: Lance's many threads then hold several times what they use. (An ingestion of 256 MiB
     of text: 2.6 GiB at the peak, and 1.7 with few heaps.) Other systems have no such need.
     """
-    _mallopt({_ARENA_MAX: _CORES})
+    _mallopt({_ARENA_MAX: max(2, cores())})
 
 
 def give_back() -> None:
@@ -51,7 +53,10 @@ def give_back() -> None:
     _mallopt({_MMAP_THRESHOLD: _LARGE, _TRIM_THRESHOLD: _LARGE})
 
 
-_CORES = max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+def trim() -> None:
+    """What was freed goes back to the system, after work that used much memory; takes milliseconds."""
+    if sys.platform == "linux" and (give := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        give(0)
 
 
 def _mallopt(values: Mapping[int, int]) -> None:

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from localcrag.index import sql
-from localcrag.index.tables import PASSAGE, Snapshot, Tables, mark_of, words
+from localcrag.index.rows import PASSAGE, mark_of
+from localcrag.index.tables import Snapshot, Tables, words
 from localcrag.index.values import passages_of, vectors_of
 from localcrag.types import Hit
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from lancedb.table import Table
 
-    from localcrag.index.tables import Vectors
+    from localcrag.index.rows import Vectors
 
 RRF_K = 10
 """The constant of reciprocal rank fusion. With two lists a small one did better than the usual 60: hit@4

@@ -131,7 +131,7 @@ class LanceStore:
         A document whose writing was cut off after its passages were replaced has a hash and a size
         that equal no file's.
         """
-        from localcrag.index.tables import UNFINISHED
+        from localcrag.index.rows import UNFINISHED
         from localcrag.index.values import indexed_of
 
         columns = ["source", "hash", "size", "mtime_ns", "passages", "title", "meta"]
@@ -215,7 +215,7 @@ class LanceStore:
 
     def neighbours(self, passage: Passage) -> list[Passage]:
         """The passages just before and just after, in the same document. Raises StoreError."""
-        from localcrag.index.tables import PASSAGE
+        from localcrag.index.rows import PASSAGE
         from localcrag.index.values import passages_of
 
         where = " AND ".join(
@@ -250,7 +250,7 @@ class LanceStore:
 
         Raises StoreError, StorageFull.
         """
-        from localcrag.index.tables import PASSAGE
+        from localcrag.index.rows import PASSAGE
         from localcrag.index.values import passages_of
 
         with self._using("read") as tables:

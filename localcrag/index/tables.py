@@ -1,114 +1,51 @@
-"""The LanceDB tables of one knowledge base, and how values become rows.
+"""The LanceDB tables of one knowledge base and their indexes; :mod:`localcrag.index.rows` has the columns.
 
-The only module that imports lancedb and pyarrow; it is itself imported on first use.
-- ``passages``: what is searched, one row a passage. Its text is kept once, in ``lexical``, behind the
-  title and the heading that the full-text index reads with it; ``prefix`` characters come before it.
-  Each meta key has a column of its own beside ``meta``, which holds the values exactly, as JSON.
-- ``documents``: one small row a source, and nothing more, so that what is held can be listed quickly.
-- ``texts``: the stored text, one row a page, by the document's hash and a digest of the text, because
-  two readers may read the same bytes differently.
-- ``questions``, only where some were written: one row a question, with the passage it leads back to, the
-  mark of the text it was written for, and that passage's fields, so that a filter means the same in both.
+The only module that imports lancedb; it is itself imported on first use.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
-from localcrag.index import lean, sql
+from localcrag.index import lean
 from localcrag.index.folder import remake, storage_error
-from localcrag.types import Document, Indexed, Meta, MetaValue, Passage
+from localcrag.index.rows import (
+    DOCUMENTS,
+    TEXTS,
+    ArrowError,
+    meta_schema,
+    meta_types,
+    passages_schema,
+    questions_schema,
+)
+from localcrag.types import Document
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
 lean.few_heaps()
 lean.defer("lance_namespace_urllib3_client")  # a client for catalogue servers: half of lancedb's import time
 
 import lancedb  # noqa: E402
-import numpy as np  # noqa: E402
-import pyarrow as pa  # noqa: E402
 from lancedb.index import FTS, BTree, IvfSq  # noqa: E402
 from lancedb.query import MatchQuery  # noqa: E402
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from lancedb.table import Table
 
-    Vectors = npt.NDArray[np.float32]
-    Batch = Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]
-    Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
-
 FOLDER = "lance"
-UNFINISHED = ""
-"""The hash of a document whose passages may be newer than its row says: equal to no real hash."""
-
-DOCUMENTS = pa.schema(
-    [
-        pa.field("source", pa.string(), nullable=False),
-        pa.field("hash", pa.string(), nullable=False),
-        pa.field("digest", pa.string()),
-        pa.field("title", pa.string()),
-        pa.field("media_type", pa.string()),
-        pa.field("size", pa.int64()),
-        pa.field("mtime_ns", pa.int64()),
-        pa.field("passages", pa.int64()),
-        pa.field("meta", pa.string()),
-    ]
-)
-TEXTS = pa.schema(
-    [
-        pa.field("document", pa.string(), nullable=False),
-        pa.field("digest", pa.string(), nullable=False),
-        pa.field("position", pa.int32()),
-        pa.field("number", pa.int32()),
-        pa.field("text", pa.large_string()),
-    ]
-)
-_PASSAGE = [
-    pa.field("id", pa.string(), nullable=False),
-    pa.field("source", pa.string(), nullable=False),
-    pa.field("ordinal", pa.int32(), nullable=False),
-    pa.field("document", pa.string()),
-    pa.field("digest", pa.string()),
-    pa.field("title", pa.string()),
-    pa.field("heading", pa.string()),
-    pa.field("page", pa.int32()),
-    pa.field("start", pa.int64()),
-    pa.field("stop", pa.int64()),
-    pa.field("prefix", pa.int32()),
-    pa.field("lexical", pa.string()),
-    pa.field("meta", pa.string()),
-]
-PASSAGE = [field.name for field in _PASSAGE]
-"""The columns that :func:`localcrag.index.values.passages_of` needs."""
-_QUESTION = [
-    pa.field("passage", pa.string(), nullable=False),
-    pa.field("mark", pa.string(), nullable=False),
-    pa.field("lexical", pa.string()),
-]
-
 PASSAGE_KEYS, QUESTION_KEYS = ("source", "id"), ("source", "passage")
 """The columns by which rows are looked up."""
 ROUNDS, SAMPLE = 20, 128
 """How long the partitions of a vector index are trained, and on how many vectors each: less than LanceDB's
 own 50 and 256, as that is most of the work. What is lost is made good by reading more partitions."""
-
-_ARROW: Mapping[FieldType, pa.DataType] = {
-    FieldType.TEXT: pa.string(),
-    FieldType.NUMBER: pa.float64(),
-    FieldType.BOOLEAN: pa.bool_(),
-}
-
 
 _STOP_WORDS = """
 a about after again all also am an and any are as at be because been before being between both but by can
@@ -179,8 +116,7 @@ class Tables:
             return held
         scratch = self._folder.with_name(".questions")
         shutil.rmtree(scratch, ignore_errors=True)
-        copied = [field for field in self.passages.schema if is_filtered(field.name)]
-        schema = pa.schema([*_QUESTION, *copied, self.passages.schema.field("vector")])
+        schema = questions_schema(self.passages.schema)
         made = lancedb.connect(scratch).create_table("questions", schema=schema)
         made.create_index("lexical", config=FULL_TEXT)
         make_indexes(made, QUESTION_KEYS)
@@ -191,10 +127,7 @@ class Tables:
     @property
     def fields(self) -> dict[str, FieldType]:
         """What a filter can speak of: the built-in fields, and the meta keys in alphabetical order."""
-        columns = {field.name: field.type for field in self.passages.schema}
-        kinds = {arrow: kind for kind, arrow in _ARROW.items()}
-        keys = sorted(name for name in columns if name.startswith(sql.META))
-        return {**BUILT_IN, **{key.removeprefix(sql.META): kinds[columns[key]] for key in keys}}
+        return {**BUILT_IN, **meta_types(self.passages.schema)}
 
     def admit(self, documents: Iterable[Document]) -> None:
         """Make columns for meta keys that are new. Raises StoreError where a key changes its type."""
@@ -211,7 +144,7 @@ class Tables:
                         hint="give the value in the same type, or use another key",
                     )
         if new:
-            columns = pa.schema([pa.field(sql.META + key, _ARROW[kind]) for key, kind in new.items()])
+            columns = meta_schema(new)
             if (asked := self.questions) is not None:  # first, as a filter knows what the passages have
                 if left := set(columns.names) & set(asked.schema.names):  # by a kill just here
                     asked.drop_columns(sorted(left))
@@ -222,8 +155,7 @@ class Tables:
 def create(folder: Path, dimension: int) -> None:
     """Make the empty tables with their indexes, for vectors of ``dimension`` components."""
     connection = lancedb.connect(folder / FOLDER)
-    vector = pa.field("vector", pa.list_(pa.float32(), dimension))
-    passages = connection.create_table("passages", schema=pa.schema([*_PASSAGE, vector]))
+    passages = connection.create_table("passages", schema=passages_schema(dimension))
     passages.create_index("lexical", config=FULL_TEXT)
     make_indexes(passages, PASSAGE_KEYS)
     connection.create_table("documents", schema=DOCUMENTS)
@@ -240,11 +172,6 @@ def make_indexes(table: Table, columns: Iterable[str]) -> None:
     held = {column for index in table.list_indices() for column in index.columns}
     for column in set(columns) - held:
         table.create_index(column, config=BTree())
-
-
-def is_filtered(column: str) -> bool:
-    """Whether filters read the column."""
-    return column in BUILT_IN or column.startswith(sql.META)
 
 
 def index_vectors(table: Table, partitions: int) -> None:
@@ -274,132 +201,9 @@ def storing(folder: Path, attempt: str) -> Iterator[None]:
     """Turns what LanceDB, Arrow and the system raise into StoreError or StorageFull, in one line."""
     try:
         yield
-    except (RuntimeError, OSError, ValueError, pa.ArrowException) as error:
+    except (RuntimeError, OSError, ValueError, ArrowError) as error:
         if attempt != "make" and not folder.exists():
             raise UnknownKnowledgeBase(f"the knowledge base {folder.name!r} was removed meanwhile") from error
         typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
         typed.hint = typed.hint or "if it stays so, " + remake(folder.name)
         raise typed from error
-
-
-# ---------------------------------------------------------------------------------- values to rows
-
-
-def digest_of(document: Document) -> str:
-    """A digest of the stored text, page numbers included."""
-    digest = hashlib.sha256()
-    for page in document.pages:
-        digest.update(f"{page.number}:{len(page.text)}:".encode())
-        digest.update(page.text.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:32]
-
-
-def document_rows(batch: Batch) -> pa.Table:
-    return pa.Table.from_pylist(
-        [
-            {
-                "source": entry.source,
-                "hash": entry.hash,
-                "digest": digest_of(document),
-                "title": document.title,
-                "media_type": document.media_type,
-                "size": entry.size,
-                "mtime_ns": entry.mtime_ns,
-                "passages": len(passages),
-                "meta": _json(document.meta),
-            }
-            for document, entry, passages, _ in batch
-        ],
-        schema=DOCUMENTS,
-    )
-
-
-def text_rows(documents: Iterable[Document]) -> pa.Table:
-    return pa.Table.from_pylist(
-        [
-            {
-                "document": document.hash,
-                "digest": digest_of(document),
-                "position": position,
-                "number": page.number,
-                "text": page.text,
-            }
-            for document in documents
-            for position, page in enumerate(document.pages)
-        ],
-        schema=TEXTS,
-    )
-
-
-def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
-    """The rows of a batch in the table's own schema, meta columns included."""
-    rows: list[dict[str, Any]] = []
-    for document, _, passages, _ in batch:
-        digest = digest_of(document)
-        for ordinal, passage in enumerate(passages):
-            front = "".join(line + "\n" for line in (passage.title, passage.heading) if line)
-            rows.append(
-                {
-                    "id": passage.id,
-                    "source": document.source,
-                    "ordinal": ordinal,
-                    "document": document.hash,
-                    "digest": digest,
-                    "title": passage.title,
-                    "heading": passage.heading,
-                    "page": passage.page,
-                    "start": passage.start,
-                    "stop": passage.end,
-                    "prefix": len(front),
-                    "lexical": front + passage.text,
-                    "meta": _json(passage.meta),
-                    **_cells(passage.meta),
-                }
-            )
-    return _with_vectors(rows, [vectors for *_, vectors in batch], schema)
-
-
-def question_rows(batch: Questions, schema: pa.Schema) -> pa.Table:
-    """The rows of questions in the table's own schema, their passages' fields included."""
-    rows = [
-        {
-            "passage": passage.id,
-            "mark": mark_of(passage),
-            "source": passage.source,
-            "title": passage.title,
-            "heading": passage.heading,
-            "page": passage.page,
-            "lexical": question,
-            **_cells(passage.meta),
-        }
-        for passage, questions, _ in batch
-        for question in questions
-    ]
-    return _with_vectors(rows, [vectors for *_, vectors in batch], schema)
-
-
-def mark_of(passage: Passage) -> str:
-    """Tells the text of a passage from any other that may come to have the same id."""
-    return hashlib.sha256(passage.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _with_vectors(rows: list[dict[str, Any]], vectors: Sequence[Vectors], schema: pa.Schema) -> pa.Table:
-    table = pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("vector")))
-    dimension = schema.field("vector").type.list_size
-    stacked = np.concatenate(vectors).astype(np.float32, copy=False)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(stacked.reshape(-1)), dimension)
-    return table.append_column(schema.field("vector"), column).select(schema.names)
-
-
-def _cells(meta: Meta) -> dict[str, MetaValue]:
-    """The columns of the keys that filters can speak of."""
-    return {sql.META + key: _cell(value) for key, value in meta.items() if is_key(key)}
-
-
-def _cell(value: MetaValue) -> MetaValue:
-    """The value in the column that filters read, where numbers are 64-bit floats."""
-    return float(value) if type_of(value) is FieldType.NUMBER else value
-
-
-def _json(meta: Meta) -> str:
-    return json.dumps(dict(meta), ensure_ascii=False) if meta else ""

@@ -1,4 +1,4 @@
-"""How the rows of LanceDB's tables become values; :mod:`localcrag.index.tables` has the other way."""
+"""How the rows of LanceDB's tables become values; :mod:`localcrag.index.rows` has the other way."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localcrag.index.tables import PASSAGE
+from localcrag.index.rows import PASSAGE
 from localcrag.types import NO_META, Document, Indexed, Meta, Page, Passage
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from localcrag.index.tables import Vectors
+    from localcrag.index.rows import Vectors
 
 
 def passages_of(rows: pa.Table) -> list[Passage]:

@@ -24,21 +24,24 @@ from typing import TYPE_CHECKING
 from localcrag.index import lean, sql
 from localcrag.index.folder import write_json
 from localcrag.index.journal import Journal, strings
-from localcrag.index.tables import (
+from localcrag.index.rows import (
     PASSAGE,
-    PASSAGE_KEYS,
-    QUESTION_KEYS,
     UNFINISHED,
-    Tables,
     digest_of,
     document_rows,
-    index_vectors,
-    make_indexes,
     mark_of,
-    partitions_of,
+    meta_columns,
     passage_rows,
     question_rows,
     text_rows,
+)
+from localcrag.index.tables import (
+    PASSAGE_KEYS,
+    QUESTION_KEYS,
+    Tables,
+    index_vectors,
+    make_indexes,
+    partitions_of,
 )
 from localcrag.index.values import passages_of
 from localcrag.types import Document
@@ -46,16 +49,20 @@ from localcrag.types import Document
 if TYPE_CHECKING:
     from lancedb.table import Table
 
-    from localcrag.index.tables import Batch, Questions
+    from localcrag.index.rows import Batch, Questions
 
 EXACT_UP_TO = 20_000
-"""Passages up to which every vector is compared, in some 10 ms; beyond, an index is built."""
+"""Passages up to which every vector and every meta field is compared, in some 10 ms; beyond, indexes are
+built."""
 PARTITION = 2048
 """Vectors a partition of an index holds, about; where they are four times as many, it is made anew."""
 KEPT = timedelta(minutes=10)
 """How long old versions stay, for the readers that still use them."""
 TIDY_EVERY = 64
-"""Writes after which a long ingestion compacts what it wrote."""
+"""Writes after which a long ingestion compacts the table of documents, and every table that has doubled.
+
+Compacting rewrites a table up to a million rows, and its indexes: done each time, an ingestion of a
+million passages would spend most of its time on it."""
 
 
 class Writer:
@@ -66,6 +73,8 @@ class Writer:
         self._tables = tables
         self._journal = Journal(folder)
         self._writes = 0
+        self._compacted: dict[str, int] = {}
+        """The rows that each table had when it was last compacted here, or first written to."""
 
     def replace(self, batch: Batch) -> None:
         """See :meth:`localcrag.index.store.LanceStore.replace`."""
@@ -80,7 +89,7 @@ class Writer:
             self._delete_questions(sources)
             self._replace_documents(batch)
             self._journal.end()
-            self._tidy(self._tables.passages, self._tables.documents, self._tables.texts)
+            self._tidy(self._tables.passages, self._tables.texts)
 
     def remove(self, sources: Sequence[str]) -> int:
         """Forget documents; returns how many were held."""
@@ -117,14 +126,10 @@ class Writer:
         tables = self._tables
         with self._turn():
             tell("full-text index")
-            make_indexes(tables.passages, PASSAGE_KEYS)
-            self._compact(tables.passages)
-            self._index_vectors(tables.passages, tell)
+            self._index(tables.passages, PASSAGE_KEYS, tell)
             if (asked := tables.questions) is not None:
                 tell("questions")
-                make_indexes(asked, QUESTION_KEYS)
-                self._compact(asked)
-                self._index_vectors(asked, tell)
+                self._index(asked, QUESTION_KEYS, tell)
             tell("compacting")
             self._drop_unused_texts()
             self._compact(tables.documents, tables.texts)
@@ -148,10 +153,13 @@ class Writer:
             self._tables.texts.add(text_rows(missing))
 
     def _replace_passages(self, batch: Batch, sources: Sequence[str]) -> None:
-        """One commit: an append where the sources are new, else a merge that also deletes."""
+        """One commit: an append where the sources are new, else a merge that also deletes.
+
+        The documents, which are fewer, tell which: no passage is without one, after :meth:`_recover`.
+        """
         rows = passage_rows(batch, self._tables.passages.schema)
         old = sql.one_of("source", sources)
-        if self._tables.passages.count_rows(old) == 0:
+        if self._tables.documents.count_rows(old) == 0:
             if len(rows):
                 self._tables.passages.add(rows)
         elif len(rows):
@@ -175,9 +183,16 @@ class Writer:
             merge = asked.merge_insert(["passage", "lexical"]).when_matched_update_all()
             merge.when_not_matched_insert_all().when_not_matched_by_source_delete(old).execute(rows)
 
-    def _index_vectors(self, table: Table, tell: Callable[[str], None]) -> None:
+    def _index(self, table: Table, keys: Collection[str], tell: Callable[[str], None]) -> None:
+        """All indexes of a table with its new rows; those that only many rows need, once there are many."""
+        make_indexes(table, keys)
+        self._compact(table)
         rows = table.count_rows()
-        if rows > EXACT_UP_TO and rows > 4 * PARTITION * partitions_of(table):
+        if rows <= EXACT_UP_TO:
+            return
+        tell("filters")
+        make_indexes(table, meta_columns(table.schema))
+        if rows > 4 * PARTITION * partitions_of(table):
             tell("vector index")
             index_vectors(table, max(1, rows // PARTITION))
 
@@ -208,15 +223,20 @@ class Writer:
             asked.delete(where)
 
     def _tidy(self, *tables: Table) -> None:
-        """Now and then in a long run, :meth:`_compact`."""
+        """Now and then in a long run, :meth:`_compact`: the documents, and those tables that have doubled."""
+        for table in tables:
+            self._compacted.setdefault(table.name, table.count_rows())
         self._writes += 1
         if self._writes % TIDY_EVERY == 0:
-            self._compact(*tables)
+            doubled = [table for table in tables if table.count_rows() >= 2 * self._compacted[table.name]]
+            self._compact(self._tables.documents, *doubled)
 
     def _compact(self, *tables: Table) -> None:
         """Merge small files, take new rows into the indexes, delete versions that are old enough."""
         for table in tables:
             table.optimize(cleanup_older_than=KEPT)
+            self._compacted[table.name] = table.count_rows()
+        lean.trim()
 
     def _recover(self) -> None:
         """After a kill: passages of sources without a row go; rows older than their passages say so.

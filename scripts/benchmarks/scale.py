@@ -125,8 +125,9 @@ def _made(corpus: Corpus, home: Path, *, fresh: bool) -> Built:
 def _filled(corpus: Corpus, home: Path) -> LanceStore:
     """Rows as an ingestion writes them, but appended without looking whether they replace others."""
     from localcrag.index.embedder import DEFAULT
+    from localcrag.index.rows import document_rows, passage_rows, text_rows
     from localcrag.index.store import KnowledgeBases
-    from localcrag.index.tables import Tables, document_rows, passage_rows, text_rows
+    from localcrag.index.tables import Tables
 
     store = KnowledgeBases(home).create(NAME, DEFAULT, DIMENSION)
     tables = Tables(store.folder)

@@ -48,3 +48,24 @@ def test_many_threads_share_a_heap_a_core() -> None:
 def test_heaps_that_the_user_has_tuned_stay_as_they_are() -> None:
     most = max(2, len(os.sched_getaffinity(0)))
     assert int(run(HEAPS, "bounded", MALLOC_ARENA_MAX="8")) > most
+
+
+FREED = """
+import ctypes, os
+from localcrag.index import lean
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+held = [libc.malloc(10_000) for _ in range(5_000)]
+for place in held: ctypes.memset(ctypes.c_void_p(place), 1, 10_000)
+for place in held[:-1]: libc.free(ctypes.c_void_p(place))  # the last one keeps the top of the heap
+before = resident()
+lean.trim()
+print((before - resident()) // 1024**2)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the GNU C library's heaps")
+def test_what_was_freed_goes_back_to_the_system() -> None:
+    assert int(run(FREED)) >= 40

@@ -89,6 +89,25 @@ def test_a_filter_is_exact_behind_an_index(lance: LanceStore, small: None, filte
     assert set(ids(lance, vector, filter, k=200)) == {passage.id for passage, _ in pool}
 
 
+def test_meta_fields_are_indexed_once_there_are_many_passages(lance: LanceStore, small: None) -> None:
+    def indexed() -> set[str]:
+        return {column for index in lance._tables.passages.list_indices() for column in index.columns}
+
+    few, more = placed(10, 30), placed(20, 30, seed=1)
+    lance.replace(few)
+    lance.optimize()
+    assert "meta_shelf" not in indexed()
+    lance.replace(more)
+    steps: list[str] = []
+    lance.optimize(steps.append)
+    assert "meta_shelf" in indexed() and "filters" in steps
+    lance.replace([item("/red", "a late one", meta={"colour": "red", "shelf": 7})])
+    assert lance.matching(parse("shelf = 7")) == {"/0-7", "/1-7", "/red"}
+    lance.optimize(steps.append)
+    assert "meta_colour" in indexed()
+    assert lance.matching(parse("colour = 'red'")) == {"/red"}
+
+
 def test_new_rows_and_removals_of_another_process_are_seen(
     bases: KnowledgeBases, lance: LanceStore, small: None
 ) -> None:

@@ -214,6 +214,25 @@ def test_long_ingestions_are_tidied_on_the_way(lance: LanceStore, monkeypatch: p
     assert lance.info().passages == 11
 
 
+def test_a_large_table_is_not_compacted_for_few_new_rows(
+    lance: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def files(table: str) -> int:
+        return int(getattr(lance._tables, table).stats()["fragment_stats"]["num_fragments"])
+
+    monkeypatch.setattr(writer, "TIDY_EVERY", 5)
+    lance.replace([item(f"/held/{n}", f"word{n}") for n in range(20)])
+    lance.optimize()
+    for n in range(15):
+        lance.replace([item(f"/new/{n}", f"new{n}")])
+    assert files("passages") == files("texts") == 16
+    assert files("documents") < 5, "they are few"
+    for n in range(15, 25):
+        lance.replace([item(f"/new/{n}", f"new{n}")])
+    assert files("passages") < 5 and files("texts") < 5, "there were twice as many"
+    assert lance.info().passages == 45
+
+
 def test_a_process_that_writes_gives_freed_memory_back(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
