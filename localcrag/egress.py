@@ -16,7 +16,6 @@ which child processes inherit.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import socket
 import sys
@@ -115,6 +114,8 @@ def refuse_outside(host: str) -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether a name or a literal address means this machine; a name is not looked up to find out."""
+    import ipaddress
+
     name = host.strip("[]").partition("%")[0].rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -102,6 +101,8 @@ class Words(click.Choice[str]):
 
 def print_json(value: JsonValue) -> None:
     """One JSON value on stdout."""
+    import json
+
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
@@ -119,6 +120,8 @@ def _line(text: str) -> str:
 
 def printed(events: Iterable[Event]) -> Iterator[Event]:
     """The events, each printed as one line of JSON on stdout as it happens."""
+    import json
+
     from localcrag.events import to_json
 
     for event in events:

@@ -3,13 +3,13 @@
 ::
 
     localcrag search ──► client.py ──► socket (place.py) ──► server.py ──► work.py ──► localcrag.app
-                            ▲              messages.py           │
+                            ▲         messages.py, lines.py      │
                             └── the loop's events, one a line ◄──┘
 
 A command sends its question together with what it was started with (:class:`messages.Start`); a
 server that was started with something else begins again, as a fresh process, before it answers.
 Where there is no server, or where it fails, the command does the work in its own process.
 
-The modules that a command imports (client, place, messages) import none of the libraries that do
+The modules that a command imports (client, place, messages, lines) import none of the libraries that do
 the work: not having to is what they are for.
 """

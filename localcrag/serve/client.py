@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from localcrag import __version__
 from localcrag.errors import WarmError
+from localcrag.serve.lines import line, read
 from localcrag.serve.messages import (
-    Ask,
     Crashed,
     Done,
     Failed,
@@ -33,8 +33,6 @@ from localcrag.serve.messages import (
     Search,
     Start,
     Work,
-    line,
-    read,
 )
 from localcrag.serve.place import Place, connect, place_of, refuse_unsafe
 from localcrag.settings import PREFIX, ModelSettings, Settings
@@ -48,8 +46,6 @@ T = TypeVar("T")
 
 FIRST, SILENCE = 3.0, 20.0
 """Seconds for the first sign of life, and between any two."""
-TURN = {Search: 1.0, Info: 1.0, Ask: 60.0}
-"""Seconds to wait while another question is answered; for longer, one's own process is quicker."""
 STARTING = 10.0
 """Seconds in which a fresh server must listen; it loads nothing before."""
 _ELSEWHERE = frozenset({PREFIX + "HOME", PREFIX + "OFFLINE"})
@@ -177,7 +173,7 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
         with closing(link), link.makefile("rb") as lines:
             link.settimeout(FIRST)
             link.sendall(line(request))
-            patience = monotonic() + TURN.get(type(request), FIRST)
+            patience = monotonic() + request.patience
             while text := lines.readline():
                 link.settimeout(SILENCE)
                 reply = read(text)
@@ -228,6 +224,7 @@ class WarmBase:
         A question whose web query a person is to consent to is not sent: the person is here.
         """
         from localcrag.options import AskOptions
+        from localcrag.serve.asking import Ask
 
         given = options or AskOptions()
         if self._needs_consent(given):

@@ -1,24 +1,19 @@
 """What a command and the warm process say to each other: frozen values, one a line.
 
-A line is a JSON array ``[NAME, {fields}]``. It is read back by name as exactly that value, every
-field checked against its type by msgspec; what does not fit is an error, and never half a message.
-Events travel as themselves, so whoever shows them cannot tell where they came from. The others are
-msgspec's own structs: what dataclasses are, but made in a tenth of the time, which a command pays.
-
-Nothing but data is in a line: reading one runs no code, which is why it is not a pickle.
+Each is one of msgspec's own structs: what a dataclass is, but made in a tenth of the time, which a command
+pays. A question to the loop is in :mod:`localcrag.serve.asking`, and how they become lines in
+:mod:`localcrag.serve.lines`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Any
+from typing import ClassVar
 
 import msgspec
 
 from localcrag import errors
 from localcrag.errors import LocalCragError
-from localcrag.options import AskOptions
 from localcrag.settings import ModelSettings
 from localcrag.types import Hit, StoreInfo
 
@@ -58,7 +53,13 @@ class Start(Message, frozen=True):
 
 
 class Request(Message, frozen=True):
-    """Base of what a command asks for."""
+    """Base of what a command asks for.
+
+    ``patience``: seconds to wait while another question is answered; for longer, one's own process is
+    quicker.
+    """
+
+    patience: ClassVar[float] = 3.0
 
 
 class Work(Request, frozen=True):
@@ -72,20 +73,16 @@ class Work(Request, frozen=True):
 class Search(Work, frozen=True):
     """Answered by Found."""
 
+    patience: ClassVar[float] = 1.0
     query: str
     k: int
     filter: str | None
 
 
-class Ask(Work, frozen=True):
-    """Answered by the loop's events. ``options`` has no consent: a person at a terminal cannot travel."""
-
-    question: str
-    options: AskOptions
-
-
 class Info(Work, frozen=True):
     """Answered by Held."""
+
+    patience: ClassVar[float] = 1.0
 
 
 class Look(Request, frozen=True):
@@ -165,48 +162,3 @@ class Report(Message, frozen=True):
     answered: int
     busy: bool
     offline: bool
-
-
-# ---------------------------------------------------------------------------------- as lines
-
-
-def line(message: object) -> bytes:
-    """A message or an event as one line. Raises NotUnderstood for a value that JSON does not have."""
-    try:
-        return _ENCODER.encode((type(message).__name__, message)) + b"\n"
-    except (TypeError, ValueError, NotImplementedError, msgspec.MsgspecError) as error:
-        raise NotUnderstood(str(error)) from error
-
-
-def read(text: bytes) -> Any:
-    """The message or the event in a line. Raises NotUnderstood."""
-    try:
-        name, fields = _OUTER.decode(text)
-        return _decoder(name).decode(fields)
-    except (msgspec.MsgspecError, ValueError) as error:
-        raise NotUnderstood(str(error)) from error
-
-
-def _plain(value: object) -> object:
-    """A mapping that cannot be written to, such as the meta fields of a passage, as one that can."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise NotImplementedError(f"{type(value).__name__} has no form in a message")
-
-
-_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
-_OUTER = msgspec.json.Decoder(tuple[str, msgspec.Raw])
-_OURS = (Search, Ask, Info, Look, Stop, Here, Done, Found, Held, Restarting, Failed, Crashed, Report)
-
-
-@cache
-def _decoder(name: str) -> msgspec.json.Decoder[Any]:
-    for kind in _OURS:
-        if kind.__name__ == name:
-            return msgspec.json.Decoder(kind)
-    from localcrag import events
-
-    event = getattr(events, name, None)
-    if not (isinstance(event, type) and issubclass(event, events.Event)):
-        raise NotUnderstood(f"there is no message {name[:40]!r}")
-    return msgspec.json.Decoder(event)

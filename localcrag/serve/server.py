@@ -26,7 +26,7 @@ from typing import Any
 
 from localcrag import __version__
 from localcrag.errors import LocalCragError
-from localcrag.serve import messages
+from localcrag.serve import lines
 from localcrag.serve.messages import (
     Crashed,
     Done,
@@ -70,7 +70,7 @@ class Job:
 
     def send(self, message: object) -> None:
         """Raises OSError where the command is gone, NotUnderstood."""
-        text = messages.line(message)
+        text = lines.line(message)
         with self._sending:
             self.link.sendall(text)
 
@@ -202,12 +202,12 @@ class Server:
                 if not self._admitted(link):
                     note("refused: a process of another user")
                     return
-                request = messages.read(_line(link))
+                request = lines.read(_line(link))
                 link.settimeout(None)
                 if isinstance(request, Work):
                     self._take(request, link)
                 elif isinstance(request, (Look, Stop)):
-                    link.sendall(messages.line(self._report()) + messages.line(Done()))
+                    link.sendall(lines.line(self._report()) + lines.line(Done()))
                 if isinstance(request, Stop):
                     self._end(None)
             except (OSError, NotUnderstood) as error:
@@ -222,7 +222,7 @@ class Server:
 
     def _take(self, request: Work, link: socket.socket) -> None:
         """Put the work into the queue, and stay with it; or begin again, where it needs another start."""
-        link.sendall(messages.line(Here(queued=False)))
+        link.sendall(lines.line(Here(queued=False)))
         reason = self.start.difference(request.start)
         if not reason and (changed := self.worker.changed(request)):
             reason = f"{changed} was changed"
@@ -268,7 +268,7 @@ class Server:
                 self._hide()
             try:
                 if link and farewell:
-                    link.sendall(messages.line(farewell(at_once)) + messages.line(Done()))
+                    link.sendall(lines.line(farewell(at_once)) + lines.line(Done()))
             finally:
                 if not self._ending:
                     self._ending = True

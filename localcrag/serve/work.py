@@ -11,7 +11,8 @@ from typing import Any
 from localcrag import app
 from localcrag.errors import LocalCragError
 from localcrag.models import Models
-from localcrag.serve.messages import Ask, Found, Held, Info, Search, Work
+from localcrag.serve.asking import Ask
+from localcrag.serve.messages import Found, Held, Info, Search, Work
 from localcrag.settings import ModelSettings, Settings
 
 WEIGHTS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})

@@ -7,58 +7,64 @@ The flow of one question, in types::
 
 Offsets are counted in characters (Python string indices) into the stored text of a document, or
 of one page of it where the format has pages; ``text[start:end]`` is always exactly the piece meant.
+
+Each module is loaded by the first use of a name of its own: making all these classes takes a tenth of what
+a warm search does.
 """
 
-from localcrag.types.answers import (
-    Answer,
-    Citation,
-    Claim,
-    Contradiction,
-    Correction,
-    Evidence,
-    PartAnswer,
-    PlannedStep,
-    Strip,
-    Thread,
-    Turn,
-    Usage,
-    WebQuery,
-)
-from localcrag.types.documents import (
-    NO_META,
-    Document,
-    Indexed,
-    IngestReport,
-    JsonValue,
-    Meta,
-    MetaValue,
-    Page,
-    Passage,
-    Reading,
-    Skipped,
-    StoreInfo,
-)
-from localcrag.types.judging import Decision, Grade, Hit, Thresholds
-from localcrag.types.kinds import (
-    Action,
-    CorrectionKind,
-    Finish,
-    GraderKind,
-    Grounding,
-    Label,
-    Layout,
-    Mode,
-    Origin,
-    Policy,
-    Status,
-    StripKind,
-    Tool,
-    Verdict,
-    Warm,
-    WebPolicy,
-)
-from localcrag.types.prompts import Choice, Data, Prompt, Removable, Tokens
-from localcrag.types.web import WebPage, WebResult
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from localcrag.types.answers import (
+        Answer,
+        Citation,
+        Claim,
+        Contradiction,
+        Correction,
+        Evidence,
+        PartAnswer,
+        PlannedStep,
+        Strip,
+        Thread,
+        Turn,
+        Usage,
+        WebQuery,
+    )
+    from localcrag.types.documents import (
+        NO_META,
+        Document,
+        JsonValue,
+        Meta,
+        MetaValue,
+        Page,
+        Passage,
+        StoreInfo,
+    )
+    from localcrag.types.ingestion import Indexed, IngestReport, Reading, Skipped
+    from localcrag.types.judging import Decision, Grade, Hit, Thresholds
+    from localcrag.types.kinds import (
+        Action,
+        CorrectionKind,
+        Finish,
+        GraderKind,
+        Grounding,
+        Label,
+        Layout,
+        Mode,
+        Origin,
+        Policy,
+        Status,
+        StripKind,
+        Tool,
+        Verdict,
+        Warm,
+        WebPolicy,
+    )
+    from localcrag.types.prompts import Choice, Data, Prompt, Removable, Tokens
+    from localcrag.types.web import WebPage, WebResult
 
 __all__ = [
     "NO_META",
@@ -114,3 +120,14 @@ __all__ = [
     "WebQuery",
     "WebResult",
 ]
+
+_MODULES = ("kinds", "documents", "judging", "ingestion", "prompts", "web", "answers")
+"""Those that import nothing of the others first."""
+
+
+def __getattr__(name: str) -> Any:
+    for module in _MODULES if name in __all__ else ():
+        held = vars(import_module(f"localcrag.types.{module}"))
+        if name in held:
+            return globals().setdefault(name, held[name])
+    raise AttributeError(f"module 'localcrag.types' has no attribute {name!r}")

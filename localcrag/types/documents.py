@@ -1,9 +1,9 @@
-"""Documents, the passages they are cut into, and what an ingestion did with them."""
+"""Documents, the passages they are cut into, and what a knowledge base holds of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from localcrag.types.kinds import Origin
@@ -61,29 +61,6 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What came of reading one source: the document with its passages, or the reason why there is none."""
-
-    source: str
-    document: Document | None
-    passages: Sequence[Passage] = ()
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """What a knowledge base remembers of a document it holds; ``size`` in bytes, ``mtime_ns`` of the file."""
-
-    source: str
-    hash: str
-    size: int
-    mtime_ns: int
-    passages: int
-    title: str = ""
-    meta: Meta = field(default_factory=lambda: NO_META)
-
-
-@dataclass(frozen=True, slots=True)
 class StoreInfo:
     """What one knowledge base holds; ``size`` in bytes on disk, ``questions`` written for its passages."""
 
@@ -96,33 +73,3 @@ class StoreInfo:
     fields: tuple[str, ...]
     vector_index: bool
     questions: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A source that was not read, and why."""
-
-    source: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    """What an ingestion did; the counts are documents, ``passages`` and ``questions`` those written."""
-
-    kb: str
-    added: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    passages: int = 0
-    skipped: tuple[Skipped, ...] = ()
-    seconds: float = 0.0
-    questions: int = 0
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """The object that ``ingest --json`` prints."""
-        return asdict(self) | {
-            "skipped": [asdict(s) for s in self.skipped],
-            "seconds": round(self.seconds, 3),
-        }

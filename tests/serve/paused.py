@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from localcrag.serve.asking import Ask
 from localcrag.serve.client import start_of
-from localcrag.serve.messages import Ask, Work
+from localcrag.serve.messages import Work
 from localcrag.serve.place import claimed, place_of
 from localcrag.serve.server import Server
 from localcrag.serve.work import Worker

@@ -18,8 +18,10 @@ from localcrag.cli.main import cli
 from localcrag.errors import LocalCragError, UnknownKnowledgeBase
 from localcrag.events import Event, Ingested, to_json
 from localcrag.options import AskOptions
+from localcrag.serve.asking import Ask
 from localcrag.serve.client import rest_of
-from localcrag.serve.messages import Ask, Failed, Found, Look, NotUnderstood, Start, line, read
+from localcrag.serve.lines import line, read
+from localcrag.serve.messages import Failed, Found, Look, NotUnderstood, Start
 from localcrag.settings import ModelSettings
 from localcrag.types import Hit, Mode, Turn
 

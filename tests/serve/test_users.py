@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.serve.messages import Look, line
+from localcrag.serve.lines import line
+from localcrag.serve.messages import Look
 from tests.serve.conftest import DEADLINE, QUESTION, House, Result, until
 
 OTHER = 65534
