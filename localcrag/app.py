@@ -230,6 +230,11 @@ class KnowledgeBase:
     # ------------------------------------------------------------------------------ parts
 
     @property
+    def is_current(self) -> bool:
+        """Whether what it has opened, if anything, is still there and was not made anew."""
+        return all(store.is_current for store in self._opened)
+
+    @property
     def models(self) -> Models:
         return models_for(self.settings.model, self.settings.home)
 

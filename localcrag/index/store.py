@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from localcrag.errors import StoreError
 from localcrag.filters import Filter, check, check_field
 from localcrag.index import sql
-from localcrag.index.folder import Folders, Record
+from localcrag.index.folder import Folders, Record, identity
 from localcrag.index.journal import Journal
 from localcrag.types import Document, Hit, Indexed, MetaValue, Passage, StoreInfo
 
@@ -98,7 +98,13 @@ class LanceStore:
     def __init__(self, folder: Path, record: Record) -> None:
         self.folder = folder
         self.record = record
+        self._identity = identity(folder)
         self._journal = Journal(folder)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the folder still holds what was opened: it may have been removed, or made anew."""
+        return self._identity is not None and identity(self.folder) == self._identity
 
     def warm(self) -> None:
         """Load LanceDB and open the tables, from any thread. Raises StoreError."""

@@ -17,6 +17,8 @@ from localcrag.settings import ModelSettings, Settings
 
 WEIGHTS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
 """Endings of an embedding model's files."""
+OPEN = 4
+"""Knowledge bases that stay open, with what LanceDB has cached of them: those asked last."""
 PAIRS = 1 << 14
 """Pairs of a question and a text whose judgement the evaluator remembers: some 4 MB."""
 Stamp = tuple[str, int, int]
@@ -25,9 +27,10 @@ Stamp = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Worker:
-    """Does the work of requests, one after the other, with models that stay loaded."""
+    """Does the work of requests, one after the other; models stay loaded and knowledge bases open."""
 
     settings: Settings
+    _open: dict[tuple[str, ModelSettings], app.KnowledgeBase] = field(default_factory=dict)
     _stamps: dict[ModelSettings, frozenset[Stamp]] = field(default_factory=dict)
 
     def do(self, request: Work) -> Iterator[Any]:
@@ -49,6 +52,7 @@ class Worker:
         """Load what the first question needs, and use it once. Raises LocalCragError."""
         self._stamps[self.settings.model] = self._look(self.settings.model)
         base = app.open(settings=self.settings)
+        self._open[base.name, self.settings.model] = base
         models = base.models
         models.warm(answering=True)
         models.embedder.encode(["first"])
@@ -64,8 +68,14 @@ class Worker:
         return next((Path(name).name for name, *_ in sorted(now ^ before)), "")
 
     def _base(self, request: Work) -> app.KnowledgeBase:
-        """Opened for each request, which is cheap, and sees a knowledge base that was made anew."""
-        base = app.open(request.kb, settings=replace(self.settings, model=request.model))
+        """The one that is open, unless it was removed or made anew since."""
+        key = request.kb, request.model
+        base = self._open.pop(key, None)
+        if base is None or not base.is_current:
+            base = app.open(request.kb, settings=replace(self.settings, model=request.model))
+        self._open[key] = base
+        if len(self._open) > OPEN:
+            del self._open[next(iter(self._open))]
         with suppress(LocalCragError):  # a file that is not there is the work's to report
             if base.models.evaluator:
                 base.models.evaluator.remember(PAIRS)

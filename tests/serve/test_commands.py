@@ -259,7 +259,10 @@ def test_a_warm_search_imports_none_of_what_does_the_work(house: House) -> None:
         "import sys; from localcrag.cli.main import main; main(sys.argv[1:]);"
         "print([name for name in sys.argv[-1].split(',') if name in sys.modules], file=sys.stderr)"
     )
-    heavy = "numpy,torch,lancedb,pyarrow,llama_cpp,outlines_core,transformers,rich,httpx2,localcrag.app"
+    heavy = (
+        "numpy,torch,lancedb,pyarrow,llama_cpp,outlines_core,transformers,rich,httpx2,"
+        "localcrag.app,localcrag.events,localcrag.options,localcrag.types.answers,localcrag.types.ingestion"
+    )
     arguments = ["--home", str(house.home), "search", "--json", "--", heavy]
     done = finished(house.begin("-c", program, *arguments))
     assert done.err == "[]\n" and json.loads(done.out)["hits"]

@@ -1,0 +1,85 @@
+"""What stays open between requests, and what is opened anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from localcrag import app
+from localcrag.errors import UnknownKnowledgeBase
+from localcrag.serve import work
+from localcrag.serve.client import start_of
+from localcrag.serve.messages import Found, Info, Search
+from localcrag.serve.work import Worker
+from localcrag.settings import Settings, load
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load(home=tmp_path / "home").with_values("model", evaluator="none")
+
+
+@pytest.fixture
+def worker(settings: Settings) -> Worker:
+    return Worker(settings)
+
+
+def hold(settings: Settings, kb: str, text: str) -> None:
+    """A knowledge base that holds one document."""
+    file = settings.home.parent / f"{kb}.txt"
+    file.write_text(text)
+    app.open(kb, settings=settings).ingest([file])
+
+
+def found(worker: Worker, kb: str = "one") -> list[str]:
+    settings = worker.settings
+    (reply,) = worker.do(Search(start_of(settings, settings.home), kb, settings.model, "Zeldrine", 3, None))
+    assert isinstance(reply, Found)
+    return [hit.passage.text for hit in reply.hits]
+
+
+def test_tables_stay_open_from_one_request_to_the_next(
+    worker: Worker, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from localcrag.index import tables
+
+    opened: list[Path] = []
+    opening = tables.Tables.__init__
+    monkeypatch.setattr(
+        tables.Tables, "__init__", lambda self, folder: opened.append(folder) or opening(self, folder)
+    )
+    hold(settings, "one", "Zeldrine is a medicine.")
+    opened.clear()
+    assert found(worker) == found(worker) == ["Zeldrine is a medicine."]
+    assert len(opened) == 1
+    hold(settings, "one", "Zeldrine is a medicine. It helps.")
+    assert found(worker) == ["Zeldrine is a medicine. It helps."], "what others write is seen"
+
+
+def test_a_knowledge_base_that_was_removed_or_made_anew_is_noticed(
+    worker: Worker, settings: Settings
+) -> None:
+    hold(settings, "one", "Zeldrine is a medicine.")
+    assert found(worker) == ["Zeldrine is a medicine."]
+    app.open("one", settings=settings).remove()
+    with pytest.raises(UnknownKnowledgeBase):
+        found(worker)
+    hold(settings, "one", "Zeldrine is a poison.")
+    assert found(worker) == ["Zeldrine is a poison."]
+    app.open("one", settings=settings).remove()
+    hold(settings, "one", "Zeldrine is nothing.")
+    (held,) = worker.do(Info(start_of(settings, settings.home), "one", settings.model))
+    assert held.info.documents == 1
+    assert found(worker) == ["Zeldrine is nothing."]
+
+
+def test_only_those_asked_last_stay_open(
+    worker: Worker, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "OPEN", 2)
+    for kb in ("one", "two", "three"):
+        hold(settings, kb, f"Zeldrine {kb}")
+    for kb in ("one", "two", "one", "three"):
+        assert found(worker, kb) == [f"Zeldrine {kb}"]
+    assert [kb for kb, _ in worker._open] == ["one", "three"]
