@@ -27,8 +27,10 @@ from pathlib import Path
 
 from localcrag.errors import EmbeddingMismatch, StorageFull, StoreError, UnknownKnowledgeBase, UsageError
 
-LAYOUT = 1
-"""The version of the tables' layout that this code reads and writes."""
+LAYOUT = 2
+"""The version of the tables' layout that this code makes."""
+READABLE = (1, LAYOUT)
+"""Those that it reads, and writes to as they are."""
 FULL_HINT = "make room and run the same command again: what was written before is kept"
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 _RECORD = "kb.json"
@@ -93,9 +95,9 @@ class Folders:
             known = False
         if not known:
             raise StoreError(f"{path} is not a whole knowledge base", hint=remake(name))
-        if found.layout != LAYOUT:
+        if found.layout not in READABLE:
             raise StoreError(
-                f"knowledge base {name!r} has layout {found.layout}, and this localcrag reads {LAYOUT}",
+                f"knowledge base {name!r} has layout {found.layout}, and this localcrag reads up to {LAYOUT}",
                 hint="use the localcrag it was made with, or " + remake(name),
             )
         return found

@@ -5,8 +5,8 @@ The only module that imports pyarrow; it is itself imported on first use.
   title and the heading that the full-text index reads with it; ``prefix`` characters come before it.
   Each meta key has a column of its own beside ``meta``, which holds the values exactly, as JSON.
 - ``documents``: one small row a source, and nothing more, so that what is held can be listed quickly.
-- ``texts``: the stored text, one row a page, by the document's hash and a digest of the text, because
-  two readers may read the same bytes differently.
+- ``texts``: the stored text, a row for each PART of a page, by the document's hash and a digest of the
+  text, because two readers may read the same bytes differently. Layout 1 had one row a page.
 - ``questions``, only where some were written: one row a question, with the passage it leads back to, the
   mark of the text it was written for, and that passage's fields, so that a filter means the same in both.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +49,15 @@ DOCUMENTS = pa.schema(
         pa.field("meta", pa.string()),
     ]
 )
+PART = 1 << 14
+"""Characters of a text in one row: LanceDB compacts 8,192 rows at a time, whatever is in them."""
 TEXTS = pa.schema(
     [
         pa.field("document", pa.string(), nullable=False),
         pa.field("digest", pa.string(), nullable=False),
         pa.field("position", pa.int32()),
         pa.field("number", pa.int32()),
+        pa.field("part", pa.int32()),
         pa.field("text", pa.large_string()),
     ]
 )
@@ -151,20 +155,25 @@ def document_rows(batch: Batch) -> pa.Table:
     )
 
 
-def text_rows(documents: Iterable[Document]) -> pa.Table:
+def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS) -> pa.Table:
+    """The rows of whole texts in the table's own schema."""
+    size = PART if "part" in schema.names else sys.maxsize
     return pa.Table.from_pylist(
         [
             {
                 "document": document.hash,
-                "digest": digest_of(document),
+                "digest": digest,
                 "position": position,
                 "number": page.number,
-                "text": page.text,
+                "part": start // size,
+                "text": page.text[start : start + size],
             }
             for document in documents
+            for digest in [digest_of(document)]
             for position, page in enumerate(document.pages)
+            for start in range(0, max(1, len(page.text)), size)
         ],
-        schema=TEXTS,
+        schema=schema,
     )
 
 

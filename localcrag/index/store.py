@@ -198,26 +198,24 @@ class LanceStore:
         ``source`` decides where two sources have the same bytes that were read differently. Raises
         StoreError for a document or a page that is not held.
         """
+        from localcrag.index.values import pages_of
+
         number = "number IS NULL" if page is None else sql.equals("number", page)
         with self._using("read") as tables:
-            found = (
-                tables.texts.search()
-                .where(f"{sql.equals('document', document)} AND {number}")
-                .select(["digest", "position", "text"])
-                .to_list()
-            )
-            if source is not None and len({row["digest"] for row in found}) > 1:
+            where = f"{sql.equals('document', document)} AND {number}"
+            found = pages_of(tables.texts.search().where(where).to_arrow())
+            if source is not None and len({digest for digest, _ in found}) > 1:
                 where = f"{sql.equals('source', source)} AND {sql.equals('document', document)}"
                 passages = tables.passages.search().where(where).select(["digest"]).limit(1).to_list()
-                found = [row for row in found if row["digest"] in {p["digest"] for p in passages}] or found
+                read = {row["digest"] for row in passages}
+                found = {key: page for key, page in found.items() if key[0] in read} or found
         if not found:
             place = "" if page is None else f"page {page} of "
             raise StoreError(
                 f"the text of {place}document {document[:12]} is no longer in {self.record.name!r}",
                 hint="it was changed or removed since; ask again",
             )
-        text: str = min(found, key=lambda row: row["position"])["text"]
-        return text
+        return found[min(found, key=lambda key: key[1])].text
 
     def neighbours(self, passage: Passage) -> list[Passage]:
         """The passages just before and just after, in the same document. Raises StoreError."""

@@ -56,14 +56,26 @@ def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[Indexed]:
         )
 
 
+def pages_of(texts: pa.Table) -> dict[tuple[str, int], Page]:
+    """Pages put together from their parts: by digest and position, in that order."""
+    rows: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for row in texts.to_pylist():
+        rows.setdefault((row["digest"], row["position"]), []).append(row)
+    return {key: _page(rows[key]) for key in sorted(rows)}
+
+
+def _page(rows: list[Mapping[str, Any]]) -> Page:
+    parts = sorted(rows, key=lambda row: row.get("part") or 0)
+    return Page(parts[0]["number"], "".join(row["text"] for row in parts))
+
+
 def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:
-    pages = sorted(texts.to_pylist(), key=lambda page: page["position"])
     return Document(
         source=row["source"],
         hash=row["hash"],
         title=row["title"],
         media_type=row["media_type"],
-        pages=tuple(Page(page["number"], page["text"]) for page in pages),
+        pages=tuple(pages_of(texts).values()),
         meta=_meta(row["meta"]),
     )
 

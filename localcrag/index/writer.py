@@ -150,7 +150,7 @@ class Writer:
         new = {(doc.hash, digest_of(doc)): doc for doc in documents}
         missing = [document for key, document in new.items() if key not in held]
         if missing:
-            self._tables.texts.add(text_rows(missing))
+            self._tables.texts.add(text_rows(missing, self._tables.texts.schema))
 
     def _replace_passages(self, batch: Batch, sources: Sequence[str]) -> None:
         """One commit: an append where the sources are new, else a merge that also deletes.
