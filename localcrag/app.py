@@ -19,6 +19,7 @@ from localcrag.crag.loop import Loop, checked
 from localcrag.crag.parts import Parts, Query
 from localcrag.crag.remember import RememberingEvaluator
 from localcrag.crag.retrieve import Retriever
+from localcrag.errors import UsageError
 from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
 from localcrag.ingest import Ingestion
@@ -173,7 +174,9 @@ class KnowledgeBase:
     # ------------------------------------------------------------------------------ questions
 
     def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]:
-        """The best ``k`` passages. Raises UnknownKnowledgeBase, FilterError, UsageError."""
+        """The best ``k`` passages, 1 or more. Raises UnknownKnowledgeBase, FilterError, UsageError."""
+        if k < 1:
+            raise UsageError(f"k is {k}, and must be 1 or more")
         text, where = checked(query), parse(filter) if filter else None
         store = self._store()
         self.models.warm(store.warm, answering=False)
@@ -261,6 +264,7 @@ class KnowledgeBase:
 
         Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError.
         """
+        self._let_go()
         if not self._opened:
             embedder = self.models.embedder
             opening = self._bases.create if create else self._bases.open
@@ -270,7 +274,13 @@ class KnowledgeBase:
     @property
     def _held(self) -> LanceStore:
         """The store for looking at and taking away, whatever model it was made with."""
+        self._let_go()
         return self._opened[0] if self._opened else self._bases.open(self.name)
+
+    def _let_go(self) -> None:
+        """Of what was opened, if it was removed or made anew since."""
+        if not self.is_current:
+            self._opened.clear()
 
     @property
     def _bases(self) -> KnowledgeBases:

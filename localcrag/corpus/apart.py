@@ -107,7 +107,7 @@ class _Process:
 
     def ask(self, job: object, seconds: float) -> Any:
         """What the process answers. Raises _Ended, CorpusError."""
-        child = self._child or self._start()
+        child = self._ready()
         assert child.stdin is not None and child.stdout is not None
         self._due = monotonic() + seconds
         try:
@@ -138,6 +138,12 @@ class _Process:
                 child.kill()
         if child is not None:
             self._drop(child)
+
+    def _ready(self) -> subprocess.Popen[bytes]:
+        """The process, or a new one where it ended while it waited: the next file has no part in that."""
+        if self._child is not None and self._child.poll() is not None:
+            self._drop(self._child)
+        return self._child or self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._lock:

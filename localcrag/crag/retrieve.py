@@ -109,7 +109,7 @@ def _judged(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int)
     """P for the first hits: step by step, until one is more probably relevant than not."""
     judged: list[float] = []
     while len(judged) < len(hits) and max(judged, default=0.0) < RELEVANT:
-        texts = [hit.passage.text for hit in hits[len(judged) : len(judged) + step]]
+        texts = [hit.passage.text for hit in hits[len(judged) : len(judged) + max(step, 1)]]
         judged += evaluator.score(question, texts)
     return judged
 

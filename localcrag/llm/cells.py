@@ -86,6 +86,10 @@ class Cells:
         self.epoch += 1
         self._clear()
 
+    def abandon(self) -> None:
+        """The context is about to be closed: whoever was writing has nothing to take back in it."""
+        self.epoch += 1
+
     def hold(self, tokens: Sequence[int]) -> None:
         """Make the trunk hold exactly these tokens; only what is not held yet is read."""
         self._hold(tokens, (), output=False)

@@ -12,7 +12,7 @@ The constructor is light; the file is looked at and loaded on first use, or by `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -79,6 +79,8 @@ class LlamaCppModel(LazyModel["_Parts"]):
         return self._before + Tokens(read, self._generated)
 
     def _settle(self) -> None:
+        if self._parts:
+            self._parts.cells.abandon()
         self._before, self._generated = self.tokens, 0
 
     def _load(self) -> _Parts:
@@ -195,7 +197,7 @@ class LlamaCppModel(LazyModel["_Parts"]):
             parts.cells, parts.model, constraint, parts.writable, Sampler(self._temperature, self._seed)
         )
 
-    def _written(self, writer: Writer, pieces: Iterator[str]) -> Iterator[str]:
+    def _written(self, writer: Writer, pieces: Generator[str]) -> Iterator[str]:
         """The pieces, each computed under the lock and counted. Raises ModelError after ``close()``."""
         counted, parts = 0, self._parts
         try:
@@ -210,8 +212,10 @@ class LlamaCppModel(LazyModel["_Parts"]):
                     return
                 yield piece
         finally:
-            self.last_finish = writer.finish
-            self._generated += writer.generated - counted
+            with self._lock:
+                pieces.close()  # forgets what was read ahead
+                self.last_finish = writer.finish
+                self._generated += writer.generated - counted
 
     def _fitting(self, parts: _Parts, prompt: Prompt, room: int) -> Tokenised:
         """The prompt's tokens. Raises ContextOverflow where they and ``room`` more do not fit."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Writer:
         self.finish: Finish = Finish.STOP
         self.generated = 0
 
-    def write(self, prompt: Tokenised, *, max_tokens: int, one_line: bool = False) -> Iterator[str]:
+    def write(self, prompt: Tokenised, *, max_tokens: int, one_line: bool = False) -> Generator[str]:
         """The text piece by piece; with ``one_line`` a line break the model wants ends it.
 
         Before a text of more than a line, all is forgotten that other prompts left in the cache.

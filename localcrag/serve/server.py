@@ -47,6 +47,8 @@ BEAT = 2.0
 """Seconds between two signs of life."""
 PATIENCE = 5.0
 """Seconds for a connection to say what it wants."""
+TAKING = 20.0
+"""Seconds for a command to take what it is sent: one that was stopped must not hold up the others."""
 LOOK_ROUND = 5.0
 """Seconds between two looks at the clock, and at whether the socket's file is still ours."""
 LONGEST = 1 << 24
@@ -93,6 +95,10 @@ class Server:
     _running: Job | None = None
     _ending: bool = False
     _used: float = field(default_factory=time.monotonic)
+    _own: int = 0
+
+    def __post_init__(self) -> None:
+        self._own = self._inode()
 
     def run(self, first: Callable[[], None] | None = None) -> Start | None:
         """Serve; returns what to begin again with, or None to end. ``first`` is done before any question.
@@ -100,7 +106,6 @@ class Server:
         Must be called in the main thread. KeyboardInterrupt ends it.
         """
         signal.signal(HANG_UP, self._hang_up)
-        inode = self._inode()
         threading.Thread(target=self._accept, daemon=True).start()
         if first:
             first()
@@ -111,7 +116,7 @@ class Server:
                     timeout=LOOK_ROUND if not self.limit else min(LOOK_ROUND, self.limit / 4)
                 )
             except queue.Empty:
-                if self._idle() or self._inode() != inode:
+                if self._idle() or self._inode() != self._own:
                     return None
                 continue
             if not isinstance(job, Job):
@@ -135,7 +140,8 @@ class Server:
                 self._running = None
         except Gone:
             note("a command went away")
-            self.worker.reset(job.request)
+            with contextlib.suppress(LocalCragError):  # a model that is not there has nothing to reset
+                self.worker.reset(job.request)
         except OSError:
             pass
         finally:
@@ -203,7 +209,7 @@ class Server:
                     note("refused: a process of another user")
                     return
                 request = lines.read(_line(link))
-                link.settimeout(None)
+                link.settimeout(TAKING)
                 if isinstance(request, Work):
                     self._take(request, link)
                 elif isinstance(request, (Look, Stop)):
@@ -294,7 +300,8 @@ class Server:
         """Nobody finds this server from now on; with the lock held, a fresh one may take its place."""
         _shut(self.listener)
         self.listener.close()
-        self.place.address.unlink(missing_ok=True)
+        if self._inode() == self._own:
+            self.place.address.unlink(missing_ok=True)
 
     def _inode(self) -> int:
         try:

@@ -213,6 +213,18 @@ def test_a_process_that_cannot_start_says_so(
     assert caught.value.hint
 
 
+def test_a_process_that_ended_while_it_waited_costs_no_file(
+    processes: list[int], tokenizer: Path, tmp_path: Path
+) -> None:
+    first, second = files(tmp_path, "a.txt", "b.txt")
+    with apart.Readers(1, {"tokenizer": tokenizer}) as readers:
+        assert readers.read(first, NO_META).document
+        os.kill(processes[0], signal.SIGKILL)
+        assert soon(lambda: gone(processes[0]))
+        assert readers.read(second, NO_META).document
+    assert len(processes) == 2
+
+
 # ------------------------------------------------------------------------------ nobody is left behind
 
 

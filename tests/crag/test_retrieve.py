@@ -107,3 +107,8 @@ def test_without_one_the_search_stands() -> None:
     events, hits = run(Retriever(store, HashEmbedder(), None, passages=3, candidates=8), "word 1")
     assert [type(event) for event in events] == [Retrieved]
     assert hits == list(events[0].hits) and hits[0].passage.text == "word 1"  # type: ignore[attr-defined]
+
+
+def test_a_step_of_none_is_one() -> None:
+    found = [hit("a", 2.0), hit("b", 1.0)]
+    assert len(rerank("q", found, ScriptedEvaluator(lambda *_: 0.1), 0)) == 2

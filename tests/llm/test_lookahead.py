@@ -113,3 +113,25 @@ def test_nothing_is_read_beyond_the_room_there_is(load: Load) -> None:
     assert list(parts.cells.held) == [*text, ROW[-1], 20, 21]
     ahead.take_back()
     assert list(parts.cells.held) == [*text, ROW[-1]]
+
+
+def test_a_text_that_was_left_in_the_middle_takes_nothing_back_in_a_closed_model(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The context of a closed model is freed memory."""
+    model = load("qwen3")
+    cells = model._loaded().cells
+    made: list[Lookahead] = []
+    whole = Lookahead.__init__
+    monkeypatch.setattr(
+        Lookahead, "__init__", lambda self, *a, **k: (made.append(self), whole(self, *a, **k))[1]
+    )
+    taken: list[int] = []
+    monkeypatch.setattr(cells, "take_back", taken.append)
+    text = model.stream(ASKED, max_tokens=20)
+    next(text)
+    made[0]._ahead = [(7, made[0].first)]
+    model.close()
+    text.close()
+    assert not taken
+    assert next(model.stream(ASKED, max_tokens=20)), "it is loaded again"

@@ -1,0 +1,99 @@
+"""What goes wrong with one command is that command's alone."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localcrag.errors import ModelNotFound
+from localcrag.serve import lines, server
+from localcrag.serve.messages import Done, Found, Search, Start, Stop, Work
+from localcrag.serve.place import UNIX, Place, claimed
+from localcrag.serve.server import Gone, Job, Server
+from localcrag.settings import Settings, load
+from localcrag.types import Hit, Passage
+
+pytestmark = pytest.mark.skipif(not UNIX, reason="Unix sockets")
+
+START = Start("v", "python", "", False, "", {})
+LONG = Passage("id", "hash", "/a", "title", "", None, 0, 1500, "x" * 1500)
+
+
+class Verbose:
+    """A worker that answers with as many long replies as hits are asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def changed(self, request: Work) -> str:
+        return ""
+
+    def reset(self, request: Work) -> None:
+        raise ModelNotFound("there is no such model")
+
+    def do(self, request: Work) -> Iterator[Any]:
+        assert isinstance(request, Search)
+        if not request.k:
+            raise Gone
+        for _ in range(request.k):
+            yield Found((Hit(LONG, 1.0),) * 24)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="lc-") as folder:
+        place = Place(Path(folder), "a")
+        with claimed(place) as listener:
+            assert listener is not None
+            yield Server(place, listener, START, Verbose(load(home=tmp_path)), limit=0)  # type: ignore[arg-type]
+
+
+def asked(served: Server, k: int) -> socket.socket:
+    link = socket.socket(socket.AF_UNIX)
+    link.connect(str(served.place.address))
+    link.sendall(lines.line(Search(START, "x", served.worker.settings.model, "q", k, None)))
+    return link
+
+
+def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
+    served: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "TAKING", 0.5)
+    replies: list[Any] = []
+
+    def commands() -> None:
+        with asked(served, 50), asked(served, 1) as other, other.makefile("rb") as text:
+            other.settimeout(30)
+            replies.extend(map(lines.read, text))
+        with socket.socket(socket.AF_UNIX) as link:
+            link.connect(str(served.place.address))
+            link.sendall(lines.line(Stop()))
+            link.recv(1)
+
+    thread = threading.Thread(target=commands)
+    thread.start()
+    assert served.run() is None
+    thread.join()
+    assert isinstance(replies[-1], Done) and any(isinstance(reply, Found) for reply in replies)
+
+
+def test_what_cannot_be_reset_does_not_end_the_server(served: Server) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        served._work(Job(Search(START, "x", served.worker.settings.model, "q", 0, None), ours))
+        assert theirs.recv(1) == b"", "the command is told by the end of the connection"
+
+
+def test_a_newer_server_keeps_its_socket(served: Server) -> None:
+    address = served.place.address
+    address.unlink()
+    with socket.socket(socket.AF_UNIX) as newer:
+        newer.bind(str(address))
+        served.close()
+        assert address.exists()
