@@ -48,6 +48,12 @@ _ASPECTS = frozenset(_ASPECT_WORDS.split())
 _PLACING_WORDS = "after as at before by during for from if in on since to under when with"
 _PLACING = frozenset(_PLACING_WORDS.split())
 _INTRODUCES_A_TOPIC = ("of", "about", "on", "regarding")
+_ASKING_WORDS = """
+    who am are is was were do does did has have had can could may might must shall should will would
+"""
+_ASKING = frozenset(_ASKING_WORDS.split())
+"""What makes a whole question with one word more; "which" and "how many" only make a part of one."""
+_OPENING = _ASKING | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
 
 
 class _Lean(Enum):
@@ -87,7 +93,7 @@ def completed(question: str, earlier: Sequence[str]) -> str:
     A topic lasts from one question that names something to the next. A question that points back
     ("is it …", "what are the symptoms?") gets the topic; one that goes on ("and in 2019?", "what
     about …") gets all that the last one was about, where a number takes the place of a number and
-    a name that of a name.
+    a name that of a name. An "and" before a whole question ("and who approves travel?") is nothing.
     """
     topic: list[str] = []
     last: list[str] = []
@@ -113,16 +119,39 @@ def _fitting(model: LanguageModel, turns: Sequence[Turn], question: str) -> Sequ
 def _lean(text: str) -> _Lean:
     words = WORD.findall(text)
     low = [bare(word) for word in words]
-    if _after_opening(low) or (low[:1] in (["and"], ["or"]) and len(telling(text)) <= 3):
+    joined = low[:1] in (["and"], ["or"]) and len(telling(text)) <= 3
+    if _after_opening(low) or (joined and not _is_whole(words[1:])):
         return _Lean.CONTINUES
+    return _Lean.REFERS if _points_back(words) else _Lean.ALONE
+
+
+def _is_whole(words: Sequence[str]) -> bool:
+    """Whether what follows an "and" is a question of its own, without the time, place or purpose in it.
+
+    "Who approves travel" is one; "in children", "who pays", "who makes it", "how many tablets for
+    children" and "what is the dose for children" are not.
+    """
+    low = [bare(word) for word in words]
+    if not low or low[0] not in _OPENING or _BACK & set(low):
+        return False
+    placing = _PLACING.difference(_INTRODUCES_A_TOPIC)
+    end = next((i for i in range(1, len(low)) if low[i] in placing), len(low))
+    told = [word for word in low if word not in LITTLE]
+    asked = [word for word in low[:end] if word not in LITTLE or word in _ASKING]
+    return min(len(told), len(asked)) >= 2 and not _points_back(words[:end])
+
+
+def _points_back(words: Sequence[str]) -> bool:
+    """Whether the words name nothing, or only "the …", or a word that points back comes early."""
+    low = [bare(word) for word in words]
     naming = [i for i in range(len(words)) if _names(low[i])]
     if not naming:
-        return _Lean.REFERS
+        return True
     only = naming[0]
     if len(naming) == 1 and only and low[only - 1] == "the" and words[only].islower():
-        return _Lean.REFERS
+        return True
     before = len(words) if len(naming) < 2 else naming[1]
-    return _Lean.REFERS if _BACK & set(low[: before + 1]) else _Lean.ALONE
+    return bool(_BACK & set(low[: before + 1]))
 
 
 def _after_opening(low: Sequence[str]) -> int:

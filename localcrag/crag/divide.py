@@ -19,7 +19,8 @@ from localcrag.protocols import LanguageModel
 MAX_PARTS = 4
 _QUESTION_WORD = r"(?:who|whom|whose|what|when|where|why|which|how)\b"
 _MANY = re.compile(r"\?\s*\w.*\?|;|\b(?:and|also|versus|vs|compared?|as well as)\b", re.I | re.DOTALL)
-_CUT = re.compile(rf"(?<=\?)\s+|;\s+|,?\s+and\s+(?=(?:also\s+)?{_QUESTION_WORD})", re.I)
+_CUT = re.compile(rf"(?<=\?)\s+|;\s+|,?(?<!:)\s+and\s+(?=(?:also\s+)?{_QUESTION_WORD})", re.I)
+_JOINED = re.compile(r"^(?:and|or)\s+", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,17 @@ def divide(model: LanguageModel, question: str, *, extractive: bool) -> Steps[li
 
 
 def by_rule(question: str) -> list[str]:
-    """The questions that stand side by side in a text; a later one is completed from those before it."""
+    """The questions that stand side by side in a text; a later one is completed from those before it.
+
+    A part that needs nothing of those before it loses the "and" that it begins with.
+    What a chat put before a follow-up, up to its colon, is no part.
+    """
     parts: list[str] = []
     for piece in _CUT.split(question):
         text = piece.strip(" ,;")
         asks = text.endswith("?") or re.search(_QUESTION_WORD, text, re.I)
         if asks or not parts:
-            parts.append(completed(text if text.endswith("?") else f"{text}?", parts))
+            parts.append(_JOINED.sub("", completed(text if text.endswith("?") else f"{text}?", parts)))
         else:
             parts[-1] = f"{parts[-1]} {text}"
     return _distinct(parts)

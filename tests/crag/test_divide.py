@@ -105,6 +105,14 @@ def test_a_model_that_fails_leaves_the_question_as_it_is_and_it_is_said(error: M
         ("what are bread and butter made of?", ["what are bread and butter made of?"]),
         ("what is the dose of Zeldrine? Please.", ["what is the dose of Zeldrine? Please."]),
         (f"{DOSE} {DOSE.upper()}", [DOSE]),
+        ("Who approves travel? And what is the dose of Zeldrine?", ["Who approves travel?", DOSE]),
+        ("Who approves parking? And who approves travel?", ["Who approves parking?", "who approves travel?"]),
+        ("Who approves parking? Or who approves travel?", ["Who approves parking?", "who approves travel?"]),
+        ("who found Zeldrine? And who found Zeldrine?", ["who found Zeldrine?"]),
+        ("dose Zeldrine: And who makes it?", ["dose Zeldrine: And who makes it?"]),
+        (f"{DOSE} And who makes it?", [DOSE, "dose Zeldrine: And who makes it?"]),
+        (f"{DOSE} And in children?", [DOSE, "dose Zeldrine: And in children?"]),
+        (f"{DOSE} Or for adults?", [DOSE, "dose Zeldrine: Or for adults?"]),
     ],
 )  # fmt: skip
 def test_the_rule_cuts_where_a_question_begins(question: str, parts: list[str]) -> None:
