@@ -31,10 +31,13 @@ from localcrag.types import (
 )
 
 PREFIX = "LOCALCRAG_"
+UNSET = "(unset)"
+"""How the documentation shows a setting without a default."""
 
 
-def _setting(default: Any, help: str) -> Any:
-    return field(default=default, metadata={"help": help})
+def _setting(default: Any, help: str, *, least: int | None = None) -> Any:
+    """A field with its help, and the least number that it may be."""
+    return field(default=default, metadata={"help": help, "least": least})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,13 @@ class ModelSettings:
     )
     evaluator: str = _setting("localcrag-evaluator-v1", "reranker GGUF by name or file, or `none`")
     embedding: str = _setting("all-MiniLM-L6-v2", "sentence-transformers model by name or folder")
-    context: int = _setting(4096, "context window of the language model, in tokens")
-    threads: int = _setting(0, "CPU threads; 0 means all physical cores")
-    gpu_layers: int = _setting(0, "layers to put on a GPU where llama.cpp was built for one; -1 means all")
+    context: int = _setting(4096, "context window of the language model, in tokens", least=1)
+    threads: int = _setting(
+        0, "CPU threads; 0: all processors up to four, half of them where there are more", least=0
+    )
+    gpu_layers: int = _setting(
+        0, "layers to put on a GPU where llama.cpp was built for one; -1 means all", least=-1
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +67,9 @@ class LoopSettings:
         None, "who grades; unset: `fused` with the embedded model, else `yesno`, or `cascade` once calibrated"
     )
     mode: Mode | None = _setting(None, "how to answer; unset: `quote` with the embedded model, else `write`")
-    passages: int = _setting(6, "passages graded per search")
-    candidates: int = _setting(24, "passages retrieved for the evaluator to rerank")
-    phrasings: int = _setting(3, "other phrasings tried in a local correction")
+    passages: int = _setting(6, "passages graded per search", least=1)
+    candidates: int = _setting(24, "passages retrieved for the evaluator to rerank", least=1)
+    phrasings: int = _setting(3, "other phrasings tried in a local correction", least=0)
     corrections: tuple[CorrectionKind, ...] | None = _setting(
         None,
         "local corrections in order: rewrite, phrasings, hyde, neighbours; unset: what fits the model",
@@ -74,35 +81,34 @@ class LoopSettings:
         Layout.INDEPENDENT, "how passages lie before a chat model: a prompt each, or `joint` in one"
     )
     enough: int = _setting(
-        3,
-        "surely relevant passages after which a chat model grades no more; 0: it grades all",
+        3, "surely relevant passages after which a chat model grades no more; 0: it grades all", least=0
     )
-    evidence: int = _setting(6, "strips kept as evidence")
+    evidence: int = _setting(6, "strips kept as evidence", least=1)
     parts: bool = _setting(True, "split a question of several parts, and answer each")
     grounding: Grounding | None = _setting(
         None, "written sentences that their evidence does not bear out; unset: `mark`"
     )
     contradictions: bool = _setting(True, "look for evidence that disagrees (with a chat model)")
-    agent_steps: int = _setting(12, "most steps that --agent takes")
-    agent_seconds: float = _setting(300.0, "longest time that --agent takes, in seconds")
-    agent_tokens: int = _setting(60_000, "most tokens that --agent may cost")
+    agent_steps: int = _setting(12, "most steps that --agent takes", least=1)
+    agent_seconds: float = _setting(300.0, "longest time that --agent takes, in seconds", least=0)
+    agent_tokens: int = _setting(60_000, "most tokens that --agent may cost", least=1)
     upper: float | None = _setting(
         None, "grade from which a passage is surely relevant; unset: the model's own"
     )
     lower: float | None = _setting(
         None, "grade below which a passage is surely irrelevant; unset: the model's own"
     )
-    answer_tokens: int = _setting(384, "longest written answer, in tokens")
+    answer_tokens: int = _setting(384, "longest written answer, in tokens", least=1)
 
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """The one way out of the machine, closed until it is opened."""
+    """The web search, closed until it is opened."""
 
     url: str = _setting("", "address of your SearXNG; empty: no web search")
     policy: WebPolicy = _setting(WebPolicy.NEVER, "may a query leave: never, ask, auto")
-    results: int = _setting(5, "results read per web search")
-    timeout: float = _setting(15.0, "seconds to wait for SearXNG, and for a page")
+    results: int = _setting(5, "results read per web search", least=1)
+    timeout: float = _setting(15.0, "seconds to wait for SearXNG, and for a page", least=0)
     language: str = _setting("en", "language of the web search")
     allow_private: tuple[str, ...] = _setting((), "private `host:port`s whose pages may be fetched")
 
@@ -111,8 +117,8 @@ class WebSettings:
 class IngestSettings:
     """How documents are read and cut."""
 
-    passage_tokens: int = _setting(250, "longest passage, in tokens of the embedding model")
-    max_size_mb: int = _setting(64, "largest file read, in MiB")
+    passage_tokens: int = _setting(250, "longest passage, in tokens of the embedding model", least=1)
+    max_size_mb: int = _setting(64, "largest file read, in MiB", least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ class ServeSettings:
     """The warm process, which keeps models and indexes loaded between commands."""
 
     warm: Warm = _setting(Warm.NEVER, "may a question start it: never, auto; one that runs is used")
-    idle: float = _setting(15.0, "minutes without a question after which it ends; 0 means never")
+    idle: float = _setting(15.0, "minutes without a question after which it ends; 0 means never", least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +134,8 @@ class Settings:
     """All of it; ``home`` holds the knowledge bases, the models and the ledger."""
 
     home: Path
-    kb: str = "default"
-    offline: bool = False
+    kb: str = _setting("default", "knowledge base, where none is named")
+    offline: bool = _setting(False, "refuse every connection that is not loopback, as `--offline` does")
     model: ModelSettings = ModelSettings()
     loop: LoopSettings = LoopSettings()
     web: WebSettings = WebSettings()
@@ -202,7 +208,13 @@ def overlaid(settings: Settings, path: Path) -> Settings:
 
 
 def describe() -> Iterator[tuple[str, str, str, str]]:
-    """Every setting as (``section.field``, environment variable, default, help), for the documentation."""
+    """Every setting as (``section.field``, environment variable, default, help), for the documentation.
+
+    ``kb`` and ``offline`` stand above the sections.
+    """
+    for item in fields(Settings):
+        if item.metadata:
+            yield item.name, f"{PREFIX}{item.name}".upper(), _shown(item.default), item.metadata["help"]
     for section, cls in SECTIONS.items():
         for item in fields(cls):
             yield (
@@ -238,7 +250,7 @@ def _section(name: str, cls: type, table: object, path: Path, environ: Mapping[s
     for item in fields(cls):
         variable = _variable(name, item)
         if environ.get(variable):
-            values[item.name] = _convert(environ[variable], types[item.name], variable)
+            values[item.name] = _value(item, environ[variable], types[item.name], variable)
     return cls(**values)
 
 
@@ -246,17 +258,27 @@ def _values(name: str, cls: type, table: object, path: Path) -> dict[str, Any]:
     """What a file says of one section."""
     if not isinstance(table, dict):
         raise SettingsError(f"[{name}] in {path} must be a table")
-    known = [item.name for item in fields(cls)]
-    if unknown := set(table) - set(known):
+    known = {item.name: item for item in fields(cls)}
+    if unknown := table.keys() - known:
         raise SettingsError(
             f"unknown setting {name}.{sorted(unknown)[0]} in {path}", hint=f"it knows: {', '.join(known)}"
         )
     types = get_type_hints(cls)
-    return {key: _convert(value, types[key], f"{name}.{key} in {path}") for key, value in table.items()}
+    return {
+        key: _value(known[key], value, types[key], f"{name}.{key} in {path}") for key, value in table.items()
+    }
 
 
 def _variable(section: str, item: Field[Any]) -> str:
     return f"{PREFIX}{section}_{item.name}".upper()
+
+
+def _value(item: Field[Any], value: object, kind: Any, where: str) -> Any:
+    """A TOML value or an environment string as the field's type; no number below its least."""
+    found, least = _convert(value, kind, where), item.metadata["least"]
+    if least is not None and found < least:
+        raise SettingsError(f"{where}: {found} is less than {least}")
+    return found
 
 
 def _convert(value: object, kind: Any, where: str) -> Any:
@@ -328,5 +350,7 @@ def _expected(kind: Any) -> str:
 
 def _shown(value: object) -> str:
     if value is None:
-        return "unset"
+        return UNSET
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -26,25 +26,25 @@ BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def commands() -> str:
-    """The help text of every command."""
-    return "\n".join(f"```text\n$ localcrag {path} --help\n{text}\n```\n" for path, text in helps(cli, ""))
+    """The help text of every command, the root's first, as in a terminal that is wide enough."""
+    width = cli.context_settings["max_content_width"] - 2  # click's margin
+    root = click.Context(cli, info_name="localcrag", terminal_width=width, **cli.context_settings)
+    return "\n".join(f"```text\n$ {path} --help\n{text}\n```\n" for path, text in helps(root))
 
 
-def helps(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
-    for name, child in sorted(getattr(command, "commands", {}).items()):
-        full = f"{path} {name}".strip()
-        context = click.Context(
-            child, info_name=f"localcrag {full}", max_content_width=100, terminal_width=100
-        )
-        yield full, child.get_help(context)
-        yield from helps(child, full)
+def helps(context: click.Context) -> Iterator[tuple[str, str]]:
+    """The help of a command as it is typed, and of those below it."""
+    yield context.command_path, context.get_help()
+    for name, child in sorted(getattr(context.command, "commands", {}).items()):
+        yield from helps(click.Context(child, parent=context, info_name=name))
 
 
 def settings_table() -> str:
     """Every setting with its variable and default."""
     rows = ["| setting | environment | default | meaning |", "|---|---|---|---|"]
     for name, variable, default, help in settings.describe():
-        rows.append(f"| `{name}` | `{variable}` | {f'`{default}`' if default else ''} | {help} |")
+        shown = default if default in ("", settings.UNSET) else f"`{default}`"
+        rows.append(f"| `{name}` | `{variable}` | {shown} | {help} |")
     return "\n".join(rows) + "\n"
 
 

@@ -51,6 +51,8 @@ def test_flags_override_all_and_none_leaves_alone(tmp_path: Path) -> None:
         ('[loop]\npassages = "many"', {}, "'many' is not a whole number"),
         ("[loop]\npassages = 2.5", {}, "2.5 is not a whole number"),
         ("[loop]\npassages = true", {}, "True is not a whole number"),
+        ("[loop]\npassages = 0", {}, "0 is less than 1"),
+        ("", {"LOCALCRAG_LOOP_AGENT_SECONDS": "-1"}, "LOCALCRAG_LOOP_AGENT_SECONDS: -1.0 is less than 0"),
         ("[web]\nallow_private = [1]", {}, "is not a list of strings"),
         ("", {"LOCALCRAG_LOOP_POLICY": "guess"}, "'guess' is not one of crag, any-irrelevant, none-relevant"),
         ("", {"LOCALCRAG_OFFLINE": "perhaps"}, "'perhaps' is not yes or no"),
@@ -68,5 +70,7 @@ def test_what_cannot_be_understood_is_said(
 def test_every_setting_is_described() -> None:
     rows = {name: (variable, default) for name, variable, default, _ in settings.describe()}
     assert rows["web.url"] == ("LOCALCRAG_WEB_URL", "")
-    assert rows["loop.upper"] == ("LOCALCRAG_LOOP_UPPER", "unset")
+    assert rows["loop.upper"] == ("LOCALCRAG_LOOP_UPPER", settings.UNSET)
+    assert rows["loop.parts"] == ("LOCALCRAG_LOOP_PARTS", "true")
+    assert (rows["kb"], rows["offline"]) == (("LOCALCRAG_KB", "default"), ("LOCALCRAG_OFFLINE", "false"))
     assert all(help for *_, help in settings.describe())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from localcrag.web.ledger import Ledger
 
 F = TypeVar("F", bound=Callable[..., Any])
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+"""What is a number on the command line: digits, with a sign and a point at most."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,10 @@ pass_state = click.make_pass_decorator(State)
 
 kb_option = click.option("--kb", metavar="NAME", help="Knowledge base; by default the one in the settings.")
 filter_option = click.option(
-    "--filter", "filter_", metavar="EXPR", help="Only documents like this: 'team = \"x\" and page < 10'."
+    "--filter",
+    "filter_",
+    metavar="EXPR",
+    help='Only documents like this: \'team = "x" and title != "Draft"\'.',
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 model_option = click.option(
@@ -139,7 +146,7 @@ def traced(reason: str) -> None:
 
 
 def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
-    """``key=value`` pairs; true/false and numbers become what they look like, the rest stays text.
+    """``key=value`` pairs; true/false and plain numbers become what they look like, the rest stays text.
 
     Raises UsageError for a pair without ``=`` or with a key that is not a name.
     """
@@ -159,9 +166,6 @@ def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
 def _typed(value: str) -> MetaValue:
     if value.lower() in ("true", "false"):
         return value.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            continue
-    return value
+    if not _NUMBER.fullmatch(value) or not math.isfinite(float(value)):
+        return value
+    return float(value) if "." in value else int(value)

@@ -12,7 +12,7 @@ from importlib.metadata import version
 import click
 
 from localcrag.cli.common import State, json_option, pass_state, print_json
-from localcrag.errors import LocalCragError
+from localcrag.errors import LocalCragError, StoreError
 from localcrag.machine import cores
 
 LIBRARIES = {
@@ -118,14 +118,19 @@ def _bases(state: State) -> Iterator[Finding]:
     from localcrag import app
 
     for name in app.names(state.settings):
-        info = state.open(name).info()
-        yield Finding(f"knowledge base {name}", True, f"{info.documents} documents, {info.passages} passages")
+        try:
+            info = state.open(name).info()
+        except StoreError as error:
+            yield Finding(f"knowledge base {name}", False, str(error), error.hint)
+        else:
+            held = f"{info.documents} documents, {info.passages} passages"
+            yield Finding(f"knowledge base {name}", True, held)
 
 
 def _web(state: State) -> Iterator[Finding]:
     settings = state.settings
     if not settings.web.url:
-        yield Finding("web", True, "no SearXNG configured: nothing leaves this machine")
+        yield Finding("web", True, "no SearXNG configured: no question leaves this machine")
         return
     from localcrag.web.diagnose import State as Web
     from localcrag.web.diagnose import diagnose

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.common import State, filter_option, json_option, pass_state, print_json
+from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN
 from localcrag.types import JsonValue, StoreInfo
 
@@ -30,21 +31,41 @@ def kb() -> None:
 @kb.command("list")
 @json_option
 @pass_state
-def list_(state: State, as_json: bool) -> None:
+def list_(state: State, as_json: bool) -> int:
     """The knowledge bases and their sizes."""
     from localcrag import app
 
-    infos = [app.open(name, settings=state.settings).info() for name in app.names(state.settings)]
+    names = app.names(state.settings)
+    infos, unreadable = _infos(state, names)
+    for name, error in unreadable.items():
+        advice = f" ({error.hint})" if error.hint else ""
+        click.echo(click.style(f"{name} cannot be read: {error}{advice}", fg="yellow"), err=True)
+    code = 1 if unreadable else 0
     if as_json:
         print_json([asdict(info) | {"fields": list(info.fields)} for info in infos])
-        return
-    if not infos:
+        return code
+    if not names:
         click.echo("No knowledge base yet: localcrag ingest PATH makes one.", err=True)
     for info in infos:
         click.echo(
             f"{info.name}\t{info.documents} documents\t{info.passages} passages\t"
             f"{info.size / 1e6:.1f} MB\t{info.embedding_model}"
         )
+    return code
+
+
+def _infos(state: State, names: Sequence[str]) -> tuple[list[StoreInfo], dict[str, StoreError]]:
+    """What those hold that can be read, and why the others cannot; without what was removed meanwhile."""
+    infos: list[StoreInfo] = []
+    unreadable: dict[str, StoreError] = {}
+    for name in names:
+        try:
+            infos.append(state.open(name).info())
+        except UnknownKnowledgeBase:
+            continue
+        except StoreError as error:
+            unreadable[name] = error
+    return infos, unreadable
 
 
 @kb.command()
@@ -53,7 +74,7 @@ def list_(state: State, as_json: bool) -> None:
 @json_option
 @pass_state
 def show(state: State, name: str | None, filter_: str | None, as_json: bool) -> None:
-    """The documents of a knowledge base, and the fields that --filter knows with their values."""
+    """The documents of a knowledge base, the fields that --filter knows, and the values of --meta fields."""
     base = state.open(name)
     info, documents = base.info(), base.documents(filter=filter_)
     facets = _facets(base, info, filter_, FACETS_LISTED if as_json else FACETS_SHOWN + 1)
@@ -113,11 +134,20 @@ def _shown(facets: Sequence[Facet]) -> str:
 def remove(state: State, name: str, yes: bool) -> None:
     """Delete a knowledge base; the documents themselves are not touched."""
     base = state.open(name)
-    info = base.info()
     if not yes:
-        click.confirm(f"Delete {name} with {info.documents} documents?", abort=True, err=True)
+        click.confirm(f"Delete {name}{_content(base)}?", abort=True, err=True)
     base.remove()
     click.echo(f"Removed {name}.", err=True)
+
+
+def _content(base: KnowledgeBase) -> str:
+    """What would go with it, as far as it can be read. Raises UnknownKnowledgeBase."""
+    try:
+        return f" with {base.info().documents} documents"
+    except UnknownKnowledgeBase:
+        raise
+    except StoreError:
+        return ", which cannot be read"
 
 
 @kb.command()

@@ -27,7 +27,8 @@ INTERRUPTED = 130
 def cli(context: click.Context, home: Path | None, offline: bool) -> None:
     """Ask your own documents, and get answers made only of evidence that was checked.
 
-    Nothing leaves this machine unless you configure a SearXNG and allow a question to use it.
+    Nothing leaves this machine unasked. What you can ask for: a web search through a SearXNG of your own,
+    an address to ingest, a model to pull.
 
     \b
     localcrag ingest ~/papers

@@ -80,7 +80,10 @@ def remove(state: State, name: str) -> None:
 @click.option("--sha256", help="Refuse the file if its digest is another.")
 @pass_state
 def pull(state: State, repository: str, file: str, name: str | None, sha256: str | None) -> None:
-    """Fetch FILE of REPOSITORY from the Hugging Face hub: the only command that may reach a hub."""
+    """Fetch FILE of REPOSITORY from the Hugging Face hub: the only command that may reach a hub.
+
+    It is not in the record of `localcrag web log`.
+    """
     if state.settings.offline:
         raise OfflineError(
             "models pull needs the network, and localcrag is offline", hint="leave out --offline"

@@ -1,4 +1,4 @@
-"""``localcrag web``: the one way out, and the record of what took it."""
+"""``localcrag web``: the web search, and the record of what was sent and asked for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from localcrag.cli.common import State, json_option, pass_state, print_json
 
 @click.group()
 def web() -> None:
-    """Check your SearXNG, and see everything that left this machine."""
+    """Check your SearXNG, and see the queries and addresses that left this machine."""
 
 
 @web.command()
@@ -68,4 +68,4 @@ def log(state: State, limit: int | None, since: datetime | None, as_json: bool) 
         question = f"  for “{entry.question}”" if entry.question else ""
         click.echo(f"{when}  {entry.kind:5}  {entry.target}{question}")
     if not entries:
-        click.echo("Nothing has left this machine.", err=True)
+        click.echo("No query and no address has left this machine.", err=True)

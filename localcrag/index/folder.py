@@ -2,13 +2,14 @@
 
 ::
 
+    HOME/knowledge/                      for its owner alone
     HOME/knowledge/NAME/kb.json          the name, the embedding model, the dimension, the layout
                        /lance/           the tables
                        /unfinished.json  the sources of a write that is under way, or was cut off
-                       /write.lock       held by the one process that writes
+                       /write.lock       held by the one process that writes, or removes
 
 Neither making nor removing can be seen half done: a folder is filled under another name and then
-renamed, and renamed away before it is deleted.
+renamed, and renamed away before it is deleted. Who waits to write meanwhile finds that it is gone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -32,8 +33,11 @@ LAYOUT = 2
 READABLE = (1, LAYOUT)
 """Those that it reads, and writes to as they are."""
 FULL_HINT = "make room and run the same command again: what was written before is kept"
+PATIENCE = 10.0
+"""Seconds that a removal waits for the one who writes."""
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 _RECORD = "kb.json"
+_LOCK = "write.lock"
 _STALE = 3600.0
 
 
@@ -50,10 +54,50 @@ class Record:
 def identity(folder: Path) -> tuple[int, int] | None:
     """Tells a knowledge base from another one that has come into its place; None where there is none."""
     try:
-        found = (folder / _RECORD).stat()
+        return _mark(folder)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+
+
+@contextmanager
+def turn(folder: Path, known: tuple[int, int] | None) -> Iterator[None]:
+    """Waits until no other process writes to a knowledge base, and keeps the others from it.
+
+    Raises UnknownKnowledgeBase where it is not the ``known`` one any more, and OSError.
+    """
+    from filelock import FileLock
+
+    lock = FileLock(folder / _LOCK)
+    try:
+        with standing(folder, known):
+            lock.acquire()
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def standing(folder: Path, known: tuple[int, int] | None) -> Iterator[None]:
+    """For what would make the folder of a knowledge base anew: locking it, and connecting to its tables.
+
+    Raises UnknownKnowledgeBase where it was removed, or is removed just now, and leaves no folder then;
+    and OSError.
+    """
+    _require(folder, known)
+    try:
+        yield
+    finally:
+        try:
+            _require(folder, known)
+        except UnknownKnowledgeBase:
+            _drop_shell(folder)
+            raise
+
+
+def removed(name: str) -> UnknownKnowledgeBase:
+    """The error for a knowledge base that is gone, or is another one, since it was opened."""
+    hint = "`localcrag kb list` tells what there is; `localcrag ingest PATH` makes it anew"
+    return UnknownKnowledgeBase(f"the knowledge base {name!r} was removed meanwhile", hint=hint)
 
 
 class Folders:
@@ -120,7 +164,7 @@ class Folders:
         path = self.path(record.name)
         scratch = self._root / f".new-{record.name}-{uuid.uuid4().hex}"
         try:
-            self._root.mkdir(parents=True, exist_ok=True)
+            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._sweep()
             scratch.mkdir()
             write_json(scratch / _RECORD, asdict(record))
@@ -136,13 +180,19 @@ class Folders:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def remove(self, name: str) -> None:
-        """Delete the whole folder, even a damaged one. Raises UnknownKnowledgeBase, StoreError."""
+        """Delete the whole folder, even a damaged one, as soon as nobody writes to it.
+
+        Raises UnknownKnowledgeBase, StoreError (also where somebody goes on writing for long).
+        """
         path = self.path(name)
         if not path.is_dir():
             raise self._unknown(name)
         away = self._root / f".removed-{name}-{uuid.uuid4().hex}"
         try:
-            path.rename(away)
+            with _unwritten(path):
+                if not path.is_dir():
+                    raise self._unknown(name)
+                path.rename(away)
             shutil.rmtree(away)
             self._sweep()
         except OSError as error:
@@ -193,6 +243,55 @@ def storage_error(error: BaseException, attempt: str) -> StoreError:
         )
     first = said.splitlines()[0][:200] if said else type(error).__name__
     return StoreError(f"cannot {attempt}: {first}")
+
+
+@contextmanager
+def _unwritten(folder: Path) -> Iterator[None]:
+    """Keeps writers away from a folder that goes; nobody writes to one that cannot be locked any more."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / _LOCK)
+    try:
+        lock.acquire(timeout=PATIENCE, poll_interval=0.005)  # writers leave it free for moments only
+    except Timeout as error:
+        raise StoreError(
+            f"somebody is writing to the knowledge base {folder.name!r}",
+            hint="wait until that is done, or end it, and run the same command again",
+        ) from error
+    except OSError:
+        pass
+    if os.name == "nt":  # where a folder with an open file cannot be renamed
+        lock.release()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _mark(folder: Path) -> tuple[int, int]:
+    found = (folder / _RECORD).stat()
+    return found.st_ino, found.st_mtime_ns
+
+
+def _require(folder: Path, known: tuple[int, int] | None) -> None:
+    """Raises UnknownKnowledgeBase unless the folder holds the ``known`` knowledge base, OSError."""
+    try:
+        found = _mark(folder)
+    except FileNotFoundError:
+        raise removed(folder.name) from None
+    if found != known:
+        raise removed(folder.name)
+
+
+def _drop_shell(folder: Path) -> None:
+    """Delete a folder in which there is nothing but the lock and empty folders."""
+    with suppress(OSError):
+        found = set(folder.iterdir()) - {folder / _LOCK}
+        if all(inner.is_dir() for inner in found):
+            for inner in found:
+                inner.rmdir()
+            (folder / _LOCK).unlink(missing_ok=True)
+            folder.rmdir()
 
 
 def _age(path: Path) -> float:

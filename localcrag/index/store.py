@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from localcrag.errors import StoreError
 from localcrag.filters import Filter, check, check_field
 from localcrag.index import sql
-from localcrag.index.folder import Folders, Record, identity
+from localcrag.index.folder import Folders, Record, identity, standing
 from localcrag.index.journal import Journal
 from localcrag.types import Document, Hit, Indexed, MetaValue, Passage, StoreInfo
 
@@ -134,8 +134,8 @@ class LanceStore:
     def indexed(self) -> Mapping[str, Indexed]:
         """What is held, by source. Raises StoreError.
 
-        A document whose writing was cut off after its passages were replaced has a hash and a size
-        that equal no file's.
+        A document whose writing was cut off, so that its passages may be newer than what is known of
+        it, has a hash and a size that equal no file's.
         """
         from localcrag.index.rows import UNFINISHED
         from localcrag.index.values import indexed_of
@@ -157,17 +157,27 @@ class LanceStore:
             return {str(source) for rows in batches for source in rows["source"].to_pylist()}
 
     def documents(self, *, filter: Filter | None = None) -> Iterator[Document]:
-        """The documents that match, with their stored text, one at a time. Raises FilterError, StoreError."""
+        """The documents that match, with their stored text, one at a time. Raises FilterError, StoreError.
+
+        One whose writing was cut off, or is under way, is as its passages say, like what a search finds;
+        where it has none, it is left out.
+        """
+        from localcrag.index.rows import UNFINISHED
         from localcrag.index.values import document_of
 
         columns = ["source", "hash", "digest", "title", "media_type", "meta"]
         with self._using("read") as tables:
+            doubtful = self._journal.sources()
             rows = tables.documents.search().select(columns).to_arrow().to_pylist()
         chosen = None if filter is None else self.matching(filter)
         for row in sorted(rows, key=lambda row: str(row["source"])):
             if chosen is not None and row["source"] not in chosen:
                 continue
             with self._using("read") as tables:
+                if row["hash"] == UNFINISHED or row["source"] in doubtful:
+                    if (said := _said_by_passages(tables, row["source"])) is None:
+                        continue
+                    row = {**row, **said}
                 where = f"{sql.equals('document', row['hash'])} AND {sql.equals('digest', row['digest'])}"
                 texts = tables.texts.search().where(where).to_arrow()
             yield document_of(row, texts)
@@ -324,13 +334,14 @@ class LanceStore:
     def _tables(self) -> Tables:
         from localcrag.index.tables import Tables
 
-        return Tables(self.folder)
+        with standing(self.folder, self._identity):
+            return Tables(self.folder)
 
     @cached_property
     def _writer(self) -> Writer:
         from localcrag.index.writer import Writer
 
-        return Writer(self.folder, self._tables)
+        return Writer(self.folder, self._identity, self._tables)
 
     @contextmanager
     def _using(self, attempt: str) -> Iterator[Tables]:
@@ -344,6 +355,14 @@ def _condition(tables: Tables, filter: Filter) -> str:
     """The filter as SQL. Raises FilterError for a field or a comparison that does not exist."""
     check(filter, tables.fields)
     return sql.compile(filter)
+
+
+def _said_by_passages(tables: Tables, source: str) -> dict[str, str] | None:
+    """What a row of ``documents`` tells too, from any of the passages, which change all at once."""
+    columns = ["document", "digest", "title", "meta"]
+    passages = tables.passages.search().where(sql.equals("source", source)).select(columns).limit(1)
+    said = next(iter(passages.to_list()), None)
+    return said and {**said, "hash": said["document"]}
 
 
 def _unasked(tables: Tables) -> list[str]:

@@ -5,6 +5,7 @@ The only module that imports lancedb; it is itself imported on first use.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -14,10 +15,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.errors import StoreError, UnknownKnowledgeBase
+from localcrag.errors import StoreError
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.index import lean
-from localcrag.index.folder import remake, storage_error
+from localcrag.index.folder import remake, removed, storage_error
 from localcrag.index.rows import (
     DOCUMENTS,
     TEXTS,
@@ -27,7 +28,7 @@ from localcrag.index.rows import (
     passages_schema,
     questions_schema,
 )
-from localcrag.types import Document
+from localcrag.types import Document, MetaValue
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
 lean.few_heaps()
@@ -130,11 +131,19 @@ class Tables:
         return {**BUILT_IN, **meta_types(self.passages.schema)}
 
     def admit(self, documents: Iterable[Document]) -> None:
-        """Make columns for meta keys that are new. Raises StoreError where a key changes its type."""
+        """Make columns for meta keys that are new.
+
+        Raises StoreError where a key changes its type, or has a value that cannot be kept or compared.
+        """
         known = self.fields
         new: dict[str, FieldType] = {}
         for document in documents:
             for key, value in document.meta.items():
+                if not _is_storable(value):
+                    raise StoreError(
+                        f"meta key {key!r} cannot hold {str(value)[:40]}, which {document.source} gives it",
+                        hint="give it text, true or false, or a finite number",
+                    )
                 if not is_key(key):
                     continue
                 kind = known.get(key) or new.setdefault(key, type_of(value))
@@ -150,6 +159,16 @@ class Tables:
                     asked.drop_columns(sorted(left))
                 asked.add_columns(columns)
             self.passages.add_columns(columns)
+
+
+def _is_storable(value: MetaValue) -> bool:
+    """Whether JSON and a column can hold the value: no NaN or infinity, nor a whole number beyond floats."""
+    if isinstance(value, str):
+        return True
+    try:
+        return isinstance(value, (int, float)) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def create(folder: Path, dimension: int) -> None:
@@ -169,7 +188,7 @@ def words(text: str) -> MatchQuery:
 
 def make_indexes(table: Table, columns: Iterable[str]) -> None:
     """Indexes for look-ups by these columns, where there are none yet."""
-    held = {column for index in table.list_indices() for column in index.columns}
+    held = {column for of in _indexes(table).values() for column in of}
     for column in set(columns) - held:
         table.create_index(column, config=BTree())
 
@@ -193,7 +212,12 @@ def partitions_of(table: Table) -> int:
 
 
 def _vector_indexes(table: Table) -> list[str]:
-    return [index.name for index in table.list_indices() if index.columns == ["vector"]]
+    return [name for name, columns in _indexes(table).items() if columns == ["vector"]]
+
+
+def _indexes(table: Table) -> dict[str, list[str]]:
+    """The columns by index; LanceDB quotes those whose names are no plain words."""
+    return {index.name: [column.strip("`") for column in index.columns] for index in table.list_indices()}
 
 
 @contextmanager
@@ -203,7 +227,7 @@ def storing(folder: Path, attempt: str) -> Iterator[None]:
         yield
     except (RuntimeError, OSError, ValueError, ArrowError) as error:
         if attempt != "make" and not folder.exists():
-            raise UnknownKnowledgeBase(f"the knowledge base {folder.name!r} was removed meanwhile") from error
+            raise removed(folder.name) from error
         typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
         typed.hint = typed.hint or "if it stays so, " + remake(folder.name)
         raise typed from error

@@ -9,8 +9,9 @@ A write of some documents goes in four steps, under a lock that one process hold
 4. their rows replace the old ones in ``documents``, and the note is deleted.
 
 After a kill before 3 everything is as it was. After one between 3 and 4 the passages are the new
-ones while ``documents`` still tells of the old: the note says so, and until the documents are
-written again they are listed with a hash that equals none.
+ones while ``documents`` still tells of the old, and where only the meta or the reading changed, no
+hash betrays it: so every document that the note names is listed with a hash that equals none, until
+it is written again. One that was as it should be costs reading it once more.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.index import lean, sql
-from localcrag.index.folder import write_json
+from localcrag.index.folder import turn, write_json
 from localcrag.index.journal import Journal, strings
 from localcrag.index.rows import (
     PASSAGE,
@@ -66,10 +67,14 @@ million passages would spend most of its time on it."""
 
 
 class Writer:
-    """The one who writes to the knowledge base in ``folder``; several may exist, and take turns."""
+    """The one who writes to the knowledge base in ``folder``; several may exist, and take turns.
 
-    def __init__(self, folder: Path, tables: Tables) -> None:
+    ``known`` is its :func:`localcrag.index.folder.identity`: another one in its place is not written to.
+    """
+
+    def __init__(self, folder: Path, known: tuple[int, int] | None, tables: Tables) -> None:
         self._folder = folder
+        self._known = known
         self._tables = tables
         self._journal = Journal(folder)
         self._writes = 0
@@ -136,10 +141,11 @@ class Writer:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Waits until no other process writes, and first puts in order what a killed one left."""
-        from filelock import FileLock
+        """Waits until no other process writes, and first puts in order what a killed one left.
 
-        with FileLock(self._folder / "write.lock"):
+        Raises UnknownKnowledgeBase where the knowledge base was removed.
+        """
+        with turn(self._folder, self._known):
             self._recover()
             yield
 
@@ -200,15 +206,23 @@ class Writer:
         """Delete texts that no document has since the last upkeep; a reader may still need newer ones."""
         seen = self._folder / "unused-texts.json"
         used = set(self._tables.documents.search().select(["hash"]).to_arrow()["hash"].to_pylist())
+        if UNFINISHED in used:
+            used |= self._used_by_unfinished()
         stored = self._tables.texts.search().select(["document"]).to_batches()
         unused = {hash for rows in stored for hash in rows["document"].to_pylist()} - used
-        if "" in used:  # a document that was cut off: its passages refer to a text that no row names
-            return
         before = set(strings(seen))
         if gone := unused & before:
             self._tables.texts.delete(sql.one_of("document", sorted(gone)))
         if unused != before:
             write_json(seen, sorted(unused - gone))
+
+    def _used_by_unfinished(self) -> set[str]:
+        """The hashes of documents that were cut off: no row names them, but their passages do."""
+        where = sql.equals("hash", UNFINISHED)
+        sources = self._tables.documents.search().where(where).select(["source"]).to_arrow()["source"]
+        where = sql.one_of("source", sources.to_pylist())
+        passages = self._tables.passages.search().where(where).select(["document"]).to_arrow()
+        return set(passages["document"].to_pylist())
 
     def _delete_documents(self, where: str) -> None:
         self._tables.documents.delete(where)
@@ -239,7 +253,7 @@ class Writer:
         lean.trim()
 
     def _recover(self) -> None:
-        """After a kill: passages of sources without a row go; rows older than their passages say so.
+        """After a kill: passages of sources without a row go; rows that may be older than theirs say so.
 
         Questions of all these sources go: they may be of passages that were there before.
         """
@@ -247,19 +261,12 @@ class Writer:
         if not sources:
             return
         where = sql.one_of("source", sources)
-        rows = self._tables.documents.search().where(where).select(["source", "hash"]).to_arrow().to_pylist()
-        held = {str(row["source"]): str(row["hash"]) for row in rows}
-        if orphans := sources - held.keys():
+        rows = self._tables.documents.search().where(where).select(["source"]).to_arrow()
+        held = set(rows["source"].to_pylist())
+        if orphans := sources - held:
             self._tables.passages.delete(sql.one_of("source", sorted(orphans)))
-        newer = [
-            source
-            for source, hash in held.items()
-            if self._tables.passages.count_rows(
-                f"{sql.equals('source', source)} AND document != {sql.literal(hash)}"
-            )
-        ]
-        if newer:
+        if held:
             values = {"hash": UNFINISHED, "size": -1, "mtime_ns": -1}
-            self._tables.documents.update(sql.one_of("source", newer), values)
+            self._tables.documents.update(sql.one_of("source", sorted(held)), values)
         self._delete_questions(sources)
         self._journal.end()

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from localcrag.cli.common import parse_meta
 from localcrag.ingest import BATCH
 from localcrag.models import Models
+from localcrag.types import MetaValue
 from tests.cli.conftest import Run
 from tests.corpus.builders import pdf
 from tests.fakes.llm import ScriptedModel
@@ -113,6 +115,22 @@ def test_meta_that_is_not_key_and_value(fresh: Run, documents: Path, pair: str) 
     done = fresh("ingest", str(documents), "--meta", pair)
     assert done.code == 2
     assert "is not key=value" in done.err
+
+
+@pytest.mark.parametrize(
+    ("value", "typed"),
+    [
+        ("2024", 2024), ("-3", -3), ("+3", 3), ("0.5", 0.5), (".5", 0.5), ("2.", 2.0),
+        ("true", True), ("False", False),
+        *((text, text) for text in (
+            "", "x", "Nan", "nan", "inf", "-Infinity", "1_0", "1e5", "0x10", "٣", " 7", "7\n", "1.2.3", ".",
+            "-", "9" * 400, "9" * 5000,
+        )),
+    ],
+)  # fmt: skip
+def test_what_looks_like_a_number_is_one_and_nothing_else(value: str, typed: MetaValue) -> None:
+    found = parse_meta((f"key={value}",))["key"]
+    assert (type(found), found) == (type(typed), typed)
 
 
 def test_another_embedding_model_is_refused_and_nothing_changes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from localcrag.errors import EmbeddingMismatch, StoreError, UnknownKnowledgeBase, UsageError
 from localcrag.index.store import Facet, KnowledgeBases, LanceStore
+from localcrag.types import MetaValue
 from tests.index.conftest import EMBEDDER, item
 
 
@@ -154,6 +156,17 @@ def test_documents_come_out_as_they_went_in(lance: LanceStore) -> None:
     assert list(lance.documents()) == [document for document, *_ in written]
 
 
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), pytest.param(10**400, id="beyond floats"), None, ["x"]]
+)
+@pytest.mark.parametrize("key", ["year", "odd key"])
+def test_meta_that_cannot_be_kept_is_refused(lance: LanceStore, key: str, value: MetaValue) -> None:
+    with pytest.raises(StoreError, match=f"meta key '{key}' cannot hold .*, which /b gives it") as caught:
+        lance.replace([item("/a", "text", meta={key: 1}), item("/b", "text", meta={key: value})])
+    assert "finite number" in caught.value.hint
+    assert lance.indexed() == {} and lance.info().fields == ("source", "title", "page", "heading")
+
+
 def test_the_size_is_that_of_the_folder(lance: LanceStore) -> None:
     before = lance.info().size
     lance.replace([item("/a", "some text " * 1000)])
@@ -184,3 +197,8 @@ def test_the_index_leaves_the_catalogue_client_alone_and_in_working_order(bases:
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "ApiClient False\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there permissions are another matter")
+def test_knowledge_bases_are_their_owners_alone(bases: KnowledgeBases, lance: LanceStore) -> None:
+    assert lance.folder.parent.stat().st_mode & 0o077 == 0

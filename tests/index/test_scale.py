@@ -10,7 +10,7 @@ from localcrag.filters import parse
 from localcrag.index import search, sql, writer
 from localcrag.index.search import PROBES, Wanted, nearest, probes
 from localcrag.index.store import KnowledgeBases, LanceStore
-from localcrag.index.tables import partitions_of
+from localcrag.index.tables import make_indexes, partitions_of
 from tests.index.conftest import EMBEDDER, Item, asked, item
 
 Vectors = npt.NDArray[np.float32]
@@ -106,6 +106,17 @@ def test_meta_fields_are_indexed_once_there_are_many_passages(lance: LanceStore,
     lance.optimize(steps.append)
     assert "meta_colour" in indexed()
     assert lance.matching(parse("colour = 'red'")) == {"/red"}
+
+
+def test_no_index_of_a_meta_field_is_made_twice(lance: LanceStore, small: None) -> None:
+    lance.replace(placed(20, 30))
+    lance.replace([item("/red", "a late one", meta={"my-key": "v", "Key2": 2, "a_b": True})])
+    lance.optimize()
+    passages = lance._tables.passages
+    before = passages.version
+    make_indexes(passages, ["meta_my-key", "meta_Key2", "meta_a_b", "meta_shelf", "source"])
+    assert passages.version == before
+    assert lance.matching(parse('my-key = "v" and Key2 = 2 and a_b = true')) == {"/red"}
 
 
 def test_new_rows_and_removals_of_another_process_are_seen(

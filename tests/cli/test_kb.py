@@ -1,0 +1,74 @@
+"""``kb list`` and ``kb remove`` where a knowledge base is damaged, or of another version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from localcrag.index.store import KnowledgeBases
+from tests.cli.conftest import Run
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "no record": lambda folder: (folder / "kb.json").unlink(),
+    "another layout": lambda folder: (folder / "kb.json").write_text(
+        json.dumps({**json.loads((folder / "kb.json").read_text()), "layout": 99})
+    ),
+    "no tables": lambda folder: (folder / "lance").rename(folder.parent / ".lance"),
+}
+
+
+@pytest.fixture(params=DAMAGES)
+def damaged(fresh_home: Path, request: pytest.FixtureRequest) -> None:
+    """Of three knowledge bases the one called bad is damaged."""
+    bases = KnowledgeBases(fresh_home)
+    for name in ("any", "bad", "good"):
+        bases.create(name, "m", 4)
+    DAMAGES[request.param](fresh_home / "knowledge" / "bad")
+
+
+@pytest.mark.usefixtures("damaged")
+def test_kb_list_tells_the_good_and_names_the_bad_in_a_line(fresh: Run) -> None:
+    done = fresh("kb", "list")
+    assert done.code == 1
+    assert [line.partition("\t")[0] for line in done.out.splitlines()] == ["any", "good"]
+    [line] = done.err.splitlines()
+    assert line.startswith("bad cannot be read: ") and "localcrag kb remove bad" in line
+    done = fresh("kb", "list", "--json")
+    assert (done.code, [row["name"] for row in done.json]) == (1, ["any", "good"])
+    assert "bad cannot be read" in done.err
+
+
+@pytest.mark.usefixtures("damaged")
+def test_what_cannot_be_read_can_be_removed(fresh: Run, fresh_home: Path) -> None:
+    assert (fresh("kb", "remove", "bad", "--yes").err, KnowledgeBases(fresh_home).names()) == (
+        "Removed bad.\n", ["any", "good"],
+    )  # fmt: skip
+    assert fresh("kb", "list").code == 0
+
+
+@pytest.mark.usefixtures("damaged")
+def test_the_question_before_removing_says_that_it_cannot_be_read(fresh: Run, fresh_home: Path) -> None:
+    declined = fresh("kb", "remove", "bad", stdin="n\n")
+    assert "Delete bad, which cannot be read?" in declined.err and declined.code == 130
+    assert "Delete good with 0 documents?" in fresh("kb", "remove", "good", stdin="n\n").err
+    assert KnowledgeBases(fresh_home).names() == ["any", "bad", "good"]
+    assert fresh("kb", "remove", "bad", stdin="y\n").code == 0
+    assert KnowledgeBases(fresh_home).names() == ["any", "good"]
+
+
+def test_one_that_does_not_exist_is_not_asked_about(fresh: Run) -> None:
+    done = fresh("kb", "remove", "none")
+    assert done.code == 1 and "there is no knowledge base 'none'" in done.err
+    assert "Delete" not in done.err
+
+
+@pytest.mark.usefixtures("damaged")
+def test_doctor_goes_on_behind_one_that_cannot_be_read(fresh: Run) -> None:
+    findings = {row["subject"]: row for row in fresh("doctor", "--json").json}
+    assert [findings[f"knowledge base {name}"]["fine"] for name in ("any", "bad", "good")] == [
+        True, False, True,
+    ]  # fmt: skip
+    assert "localcrag kb remove bad" in findings["knowledge base bad"]["hint"]
