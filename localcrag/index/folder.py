@@ -59,6 +59,15 @@ def identity(folder: Path) -> tuple[int, int] | None:
         return None
 
 
+def is_gone(folder: Path) -> bool:
+    """Whether there is no such folder; one that may not be looked at is there."""
+    try:
+        folder.stat()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False
+
+
 @contextmanager
 def turn(folder: Path, known: tuple[int, int] | None) -> Iterator[None]:
     """Waits until no other process writes to a knowledge base, and keeps the others from it.

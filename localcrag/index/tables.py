@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from localcrag.errors import StoreError
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.index import lean
-from localcrag.index.folder import remake, removed, storage_error
+from localcrag.index.folder import is_gone, remake, removed, storage_error
 from localcrag.index.rows import (
     DOCUMENTS,
     TEXTS,
@@ -226,7 +226,7 @@ def storing(folder: Path, attempt: str) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, OSError, ValueError, ArrowError) as error:
-        if attempt != "make" and not folder.exists():
+        if attempt != "make" and is_gone(folder):
             raise removed(folder.name) from error
         typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
         typed.hint = typed.hint or "if it stays so, " + remake(folder.name)

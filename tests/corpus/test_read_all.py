@@ -220,7 +220,8 @@ def test_a_process_that_ended_while_it_waited_costs_no_file(
     with apart.Readers(1, {"tokenizer": tokenizer}) as readers:
         assert readers.read(first, NO_META).document
         os.kill(processes[0], signal.SIGKILL)
-        assert soon(lambda: gone(processes[0]))
+        child = readers._all[0]._child
+        assert child is not None and soon(lambda: child.poll() is not None)
         assert readers.read(second, NO_META).document
     assert len(processes) == 2
 

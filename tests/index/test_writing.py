@@ -377,6 +377,7 @@ def test_no_permission_to_write_is_one_line_and_reading_goes_on() -> None:
     code = """
         store.replace([item("/a", "alpha one")])
         store.folder.chmod(0o555)
+        store.folder.parent.chmod(0o755)
         if os.geteuid() == 0:
             os.setuid(65534)
         try:
@@ -395,6 +396,33 @@ def test_no_permission_to_write_is_one_line_and_reading_goes_on() -> None:
     assert first.startswith("StoreError | no permission to write to the knowledge base in")
     assert "permissions" in first.rpartition("|")[2]
     assert second == "['alpha one']"
+
+
+def test_what_another_user_keeps_is_one_line() -> None:
+    code = """
+        store.replace([item("/a", "alpha one")])
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        else:
+            store.folder.parent.chmod(0)
+        for use in (
+            lambda: store.replace([item("/b", "beta")]),
+            lambda: store.search("alpha", EMBEDDER.encode(["alpha"])[0], k=3),
+        ):
+            try:
+                use()
+            except Exception as error:
+                print(type(error).__name__, "|", error)
+    """
+    with TemporaryDirectory() as home:
+        Path(home).chmod(0o755)
+        process = child(Path(home), code)
+        stdout, stderr = process.communicate(timeout=60)
+        (Path(home) / "knowledge").chmod(0o700)
+    assert (process.returncode, stderr) == (0, "")
+    assert len(stdout.splitlines()) == 2
+    for line in stdout.splitlines():
+        assert line.startswith("StoreError | no permission to ")
 
 
 # ------------------------------------------------------------------------------ questions
