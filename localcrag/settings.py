@@ -179,12 +179,13 @@ def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -
     Raises SettingsError for a file that is not TOML, an unknown section or field, or a value of
     the wrong type.
     """
+    home = home.expanduser().absolute() if home else None
     path = home / "config.toml" if home else config_file(environ)
     top, table = _tables(path)
     kb = environ.get(PREFIX + "KB") or top.get("kb", "default")
     offline = environ[PREFIX + "OFFLINE"] if environ.get(PREFIX + "OFFLINE") else top.get("offline", False)
     return Settings(
-        home=(home or default_home(environ)).expanduser().absolute(),
+        home=home or default_home(environ).expanduser().absolute(),
         kb=_convert(kb, str, "kb"),
         offline=_convert(offline, bool, "offline"),
         **{name: _section(name, cls, table.get(name, {}), path, environ) for name, cls in SECTIONS.items()},

@@ -74,3 +74,11 @@ def test_every_setting_is_described() -> None:
     assert rows["loop.parts"] == ("LOCALCRAG_LOOP_PARTS", "true")
     assert (rows["kb"], rows["offline"]) == (("LOCALCRAG_KB", "default"), ("LOCALCRAG_OFFLINE", "false"))
     assert all(help for *_, help in settings.describe())
+
+
+def test_a_home_with_a_tilde_is_one_folder_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "lc").mkdir()
+    (tmp_path / "lc" / "config.toml").write_text("offline = true")
+    found = settings.load(home=Path("~/lc"), environ={})
+    assert (found.home, found.offline) == (tmp_path / "lc", True)

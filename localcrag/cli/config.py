@@ -16,7 +16,7 @@ from localcrag.settings import SECTIONS, config_file
 def config(state: State) -> None:
     """Show the settings in force, and where they are kept."""
     settings = state.settings
-    path = state.home / "config.toml" if state.home else config_file()
+    path = settings.home / "config.toml" if state.home else config_file()
     click.echo(f"# file: {path}" + ("" if path.is_file() else " (does not exist)"))
     click.echo(f"# home: {settings.home}")
     click.echo(_toml({"kb": settings.kb, "offline": settings.offline}))

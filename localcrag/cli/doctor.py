@@ -14,6 +14,7 @@ import click
 from localcrag.cli.common import State, json_option, pass_state, print_json
 from localcrag.errors import LocalCragError, StoreError
 from localcrag.machine import cores
+from localcrag.types import WebPolicy
 
 LIBRARIES = {
     "llama-cpp-python": "llama_cpp",
@@ -131,6 +132,9 @@ def _web(state: State) -> Iterator[Finding]:
     settings = state.settings
     if not settings.web.url:
         yield Finding("web", True, "no SearXNG configured: no question leaves this machine")
+        return
+    if settings.web.policy is WebPolicy.NEVER:
+        yield Finding("web", True, "web.policy is never: SearXNG is not asked, `localcrag web check` does it")
         return
     from localcrag.web.diagnose import State as Web
     from localcrag.web.diagnose import diagnose

@@ -34,7 +34,7 @@ def place(source: str, page: int | None) -> str:
     if source.startswith("/"):
         try:
             shown = str(Path(source).relative_to(Path.cwd()))
-        except ValueError:
+        except (ValueError, OSError):  # elsewhere, or the working directory is gone
             shown = source
     return f"{shown}, page {page}" if page else shown
 

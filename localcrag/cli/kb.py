@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,12 +157,20 @@ def _content(base: KnowledgeBase) -> str:
 @pass_state
 def forget(state: State, source: tuple[str, ...], name: str | None) -> int:
     """Take single documents out of a knowledge base."""
-    places = [
-        item if "://" in item or item.startswith("stdin:") else str(Path(item).absolute()) for item in source
-    ]
-    count = state.open(name).forget(places)
-    click.echo(f"Forgot {count} of {len(places)} documents.", err=True)
-    return 0 if count == len(places) else 1
+    base = state.open(name)
+    held = {document.source for document in base.documents()}
+    places = {place for item in source for place in _places(item) if place in held}
+    count = base.forget(sorted(places))
+    click.echo(f"Forgot {count} of {len(source)} documents.", err=True)
+    return 0 if count == len(source) else 1
+
+
+def _places(item: str) -> Iterator[str]:
+    """What a document may be called that somebody names so: as it stands, or by its place on the disk."""
+    yield item
+    with suppress(OSError, ValueError):
+        path = Path(item).absolute()
+        yield str(path.parent.resolve() / path.name)
 
 
 @kb.command()
@@ -182,5 +191,6 @@ def compact(state: State, name: str | None) -> None:
 def export(state: State, name: str | None, filter_: str | None) -> None:
     """Print the stored text, one JSON object per document and line."""
     for document in state.open(name).export(filter=filter_):
-        row = asdict(document) | {"meta": dict(document.meta)}
-        click.echo(json.dumps(row, ensure_ascii=False))
+        pages = [asdict(page) for page in document.pages]
+        row = {item.name: getattr(document, item.name) for item in fields(document)}
+        click.echo(json.dumps({**row, "pages": pages, "meta": dict(document.meta)}, ensure_ascii=False))

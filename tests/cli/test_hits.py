@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from localcrag.cli.hits import marked, print_hits, snippet
+from localcrag.cli.hits import marked, place, print_hits, snippet
 from localcrag.types import Hit
 from tests.crag.values import passage
 
@@ -46,3 +48,13 @@ def test_colours_can_be_declined(
     monkeypatch.setenv(name, value)
     print_hits("water", hits)
     assert "\x1b[" not in capsys.readouterr().out
+
+
+def test_a_working_directory_that_is_gone_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert place("/a/b.txt", 2) == "/a/b.txt, page 2"

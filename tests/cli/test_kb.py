@@ -72,3 +72,32 @@ def test_doctor_goes_on_behind_one_that_cannot_be_read(fresh: Run) -> None:
         True, False, True,
     ]  # fmt: skip
     assert "localcrag kb remove bad" in findings["knowledge base bad"]["hint"]
+
+
+def test_documents_without_meta_are_exported(fresh: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("alpha one")
+    (tmp_path / "b.txt").write_text("beta two")
+    fresh("ingest", str(tmp_path / "a.txt"))
+    fresh("ingest", str(tmp_path / "b.txt"), "--meta", "team=x")
+    done = fresh("kb", "export")
+    assert done.code == 0
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [(row["title"], row["meta"], row["pages"]) for row in rows] == [
+        ("a", {}, [{"number": None, "text": "alpha one"}]),
+        ("b", {"team": "x"}, [{"number": None, "text": "beta two"}]),
+    ]
+    assert all(row["hash"] and row["source"] and row["media_type"] == "text/plain" for row in rows)
+
+
+def test_a_document_is_forgotten_by_any_name_of_its_place(
+    fresh: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / "real" / name).write_text(f"text of {name}")
+    fresh("ingest", str(tmp_path / "real"))
+    monkeypatch.chdir(tmp_path / "real")
+    assert fresh("kb", "forget", "../real/a.txt").code == 0
+    assert fresh("kb", "forget", str(tmp_path / "link" / "b.txt"), "nothing.txt").code == 1
+    assert [Path(row["source"]).name for row in fresh("kb", "show", "--json").json["sources"]] == ["c.txt"]

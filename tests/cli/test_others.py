@@ -157,6 +157,18 @@ def test_doctor_finds_nothing_wrong_here_and_says_what_is(run: Run) -> None:
     assert any("nonsense" in finding["detail"] for finding in broken.json if not finding["fine"])
 
 
+def test_doctor_asks_a_searxng_only_where_a_question_may(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCALCRAG_WEB_URL", "http://127.0.0.1:9")
+
+    def web() -> tuple[bool, str]:
+        (found,) = (row for row in run("doctor", "--json").json if row["subject"] == "web")
+        return found["fine"], found["detail"]
+
+    assert web() == (True, "web.policy is never: SearXNG is not asked, `localcrag web check` does it")
+    monkeypatch.setenv("LOCALCRAG_WEB_POLICY", "ask")
+    assert web()[0] is False
+
+
 def test_config_prints_settings_that_can_be_read_back(fresh: Run, fresh_home: Path) -> None:
     import tomllib
 
