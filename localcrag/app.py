@@ -251,6 +251,7 @@ class KnowledgeBase:
             passage_tokens=limits.passage_tokens,
             max_bytes=limits.max_size_mb * 1024 * 1024,
             fetch_url=self._fetch,
+            home=self.settings.home,
         )
 
     def _fetch(self, url: str) -> tuple[bytes, str]:

@@ -104,17 +104,18 @@ class Composition:
     def judge(self) -> GraderKind:
         """Who judges; by default both embedded models, or a user's own language model.
 
-        That one is asked about every passage until `calibrate` has measured that to ask it only where the
-        evaluator is unsure is as good.
+        Beside the embedded language model an evaluator that it was not fused with judges alone. A user's
+        own language model is asked about every passage until `calibrate` has measured that to ask it only
+        where the evaluator is unsure is as good.
         """
         if chosen := self.given.grader or self.settings.loop.grader:
             return chosen
         if self.models.small and self.models.judges:
-            return GraderKind.FUSED
+            return GraderKind.FUSED if self.models.fusion else GraderKind.EVALUATOR
         return GraderKind.CASCADE if self.models.band else GraderKind.YESNO
 
     def grader(self, evaluator: Evaluator | None) -> Grader:
-        """Raises UsageError where it needs an evaluator and there is none."""
+        """Raises UsageError where it needs an evaluator or a fusion, and there is none."""
         models, kind = self.models, self.judge
         if kind is GraderKind.YESNO:
             return self._yes_or_no()
@@ -126,13 +127,17 @@ class Composition:
                 hint="name one in the settings, or ask with --grader yesno",
             )
         if kind is GraderKind.CASCADE:
-            bounds = self._bounds(evaluator.thresholds)
-            return CascadeGrader(self._yes_or_no(), evaluator, models.band or bounds, bounds)
-        fitted = models.fusion
-        if kind is GraderKind.EVALUATOR or fitted is None:
+            band = models.band or self._bounds(band_of(evaluator.thresholds))
+            return CascadeGrader(self._yes_or_no(), evaluator, band, self._bounds(evaluator.thresholds))
+        if kind is GraderKind.EVALUATOR:
             return EvaluatorGrader(evaluator, self._bounds(evaluator.thresholds))
+        if (fitted := models.fusion) is None:
+            raise UsageError(
+                f"no fusion of {models.language.name} with {evaluator.name} is known",
+                hint="fit one: localcrag calibrate FILE.jsonl --grader fused; or take another --grader",
+            )
         fusion, thresholds = fitted
-        return FusedGrader(models.language, evaluator, fusion, self._bounds(thresholds))
+        return FusedGrader(models.language, evaluator, models.embedder, fusion, self._bounds(thresholds))
 
     def web_policy(self) -> WebPolicy:
         """Never while offline or without a server; asking for the web without one is an error."""
@@ -155,11 +160,11 @@ class Composition:
         return CalibratedGrader(grader, known.scale, self._bounds(known.thresholds)) if known else grader
 
     def _bounds(self, fitted: Thresholds) -> Thresholds:
+        """What was fitted, with what is set in its place; the lower one never above the upper one."""
         loop = self.settings.loop
-        return Thresholds(
-            fitted.upper if loop.upper is None else loop.upper,
-            fitted.lower if loop.lower is None else loop.lower,
-        )
+        upper = fitted.upper if loop.upper is None else loop.upper
+        lower = fitted.lower if loop.lower is None else loop.lower
+        return Thresholds(upper, min(lower, upper))
 
     def _check_abilities(self) -> None:
         """Refuse what the embedded language model cannot do. Raises UsageError."""
@@ -204,3 +209,8 @@ class Composition:
                 f"{self.models.language.name} cannot {task}",
                 hint=f"{instead}, or name a chat model with --model",
             )
+
+
+def band_of(bounds: Thresholds) -> Thresholds:
+    """Where an evaluator with these bounds is unsure: a reranker whose file has none is not always sure."""
+    return bounds if bounds.lower < bounds.upper else UNCALIBRATED

@@ -18,8 +18,9 @@ from time import perf_counter
 
 from localcrag.errors import CorpusError
 from localcrag.events import Discovered, Event, Ingested, Optimizing, Progressed, SkippedSource, Steps
+from localcrag.paths import expanded
 from localcrag.protocols import Corpus, Embedder, PassageStore, SourceFile
-from localcrag.types import NO_META, Document, Indexed, IngestReport, Meta, Passage, Reading, Skipped
+from localcrag.types import NO_META, NO_TEXT, Document, Indexed, IngestReport, Meta, Passage, Reading, Skipped
 
 BATCH = 512
 """Passages embedded and written together, unless one document alone has more."""
@@ -38,12 +39,15 @@ class _Read:
 
 @dataclass(slots=True)
 class _Tally:
-    """What has been done so far: ``batch`` is being filled, ``writing`` is being written by ``written``."""
+    """What has been done so far: ``batch`` is being filled, ``writing`` is being written by ``written``;
+    ``emptied`` are the known sources that have no text any more.
+    """
 
     outcomes: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("added", "changed", "unchanged"), 0)
     )
     skipped: list[Skipped] = field(default_factory=list)
+    emptied: list[str] = field(default_factory=list)
     passages: int = 0
     removed: int = 0
     batch: list[_Read] = field(default_factory=list)
@@ -67,9 +71,10 @@ class Ingestion:
         """The events of one ingestion, the last one Ingested.
 
         A file whose size and time of change are those of the last ingestion is not opened, unless
-        ``reread``; one that was touched but has the same bytes is not embedded again. ``prune``
-        forgets documents below the given folders that are no longer there. ``meta`` is added to
-        what a document had; documents that lack it are read again.
+        ``reread``; one that was touched but has the same bytes is not embedded again. A document
+        that was emptied is forgotten, one that cannot be read now is kept. ``prune`` forgets
+        documents below the given folders that are gone, or left out now. ``meta`` is added to what
+        a document had; documents that lack it are read again.
 
         Raises CorpusError for a target that does not exist, StoreError where writing fails; what
         was written before stays.
@@ -93,8 +98,9 @@ class Ingestion:
                     yield from self._write(known, tally, writer)
             yield from self._write(known, tally, writer)
             yield from self._written(known, tally)
-        if prune:
-            tally.removed = self.store.remove(_vanished(targets, known, files, tally.skipped))
+        gone = _vanished(targets, known, files, tally.skipped) if prune else []
+        if tally.emptied or gone:
+            tally.removed = self.store.remove([*tally.emptied, *gone])
         if tally.passages or tally.removed:
             yield Optimizing("search index")
             self.store.optimize()
@@ -130,8 +136,10 @@ class Ingestion:
     ) -> Iterator[Event]:
         """Put it into the batch, unless there is nothing to index in it."""
         before, document = known.get(file.source), reading.document
-        reason = reading.reason or ("" if reading.passages else "no text in it")
+        reason = reading.reason or ("" if reading.passages else NO_TEXT)
         if document is None or reason:
+            if before and reading.empty:
+                tally.emptied.append(file.source)
             skipped = Skipped(file.source, reason)
             tally.skipped.append(skipped)
             yield SkippedSource(skipped)
@@ -208,8 +216,10 @@ def _vanished(
     files: Sequence[SourceFile],
     skipped: Sequence[Skipped],
 ) -> list[str]:
-    """What is known below the folders among the targets, and was not met there this time."""
-    paths = [os.path.realpath(Path(target).expanduser()) for target in targets]
+    """What is known below the folders among the targets, and was not met there this time: it is gone, or
+    left out now.
+    """
+    paths = [os.path.realpath(expanded(target)) for target in targets]
     folders = [path for path in paths if Path(path).is_dir()]
     met = {file.source for file in files} | {item.source for item in skipped}
     unseen = [item.source for item in skipped]

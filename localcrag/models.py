@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.crag.grade import Fusion
-from localcrag.odds import Scale, log_odds
+from localcrag.odds import FINE, Scale, log_odds
 from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds
 
@@ -83,7 +83,7 @@ class Models:
             return None
         if fitted := self.calibration(GraderKind.FUSED):
             fusion, scale, thresholds = Fusion(*fitted.weights), fitted.scale, fitted.thresholds
-        elif own := self._own_fusion():
+        elif own := self._own_fusion(self.evaluator.name):
             (fusion, thresholds), scale = own, self.evaluator.own_scale
         else:
             return None
@@ -99,13 +99,13 @@ class Models:
             return None
         return moved(fitted.thresholds, fitted.scale, self.evaluator.scale)
 
-    def _own_fusion(self) -> tuple[Fusion, Thresholds] | None:
-        """What the language model's file says."""
+    def _own_fusion(self, evaluator: str) -> tuple[Fusion, Thresholds] | None:
+        """What the language model's file says, where it says it of the evaluator of that name."""
         from localcrag.llm.gguf import read_metadata
 
         info = read_metadata(self.language_file)
         weights = info.numbers("localcrag.fusion.weights")
-        if len(weights) != 4:
+        if len(weights) != 4 or info.value("localcrag.fusion.evaluator", "") != evaluator:
             return None
         upper, lower = info.number("localcrag.crag.upper", 0.5), info.number("localcrag.crag.lower", 0.5)
         return Fusion(*weights), Thresholds(upper, lower)
@@ -208,7 +208,4 @@ def moved(band: Thresholds, fitted_on: Scale, used: Scale) -> Thresholds:
 def _moved(p: float, fitted_on: Scale, used: Scale) -> float:
     if p in (0.0, 1.0):
         return p
-    return used.of((log_odds(p, _FINE) - fitted_on.bias) * fitted_on.temperature)
-
-
-_FINE = 1e-12
+    return used.of((log_odds(p, FINE) - fitted_on.bias) * fitted_on.temperature)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+FINE = 1e-12
+"""How near to 0 and 1 a probability may come, where a scale is fitted and where it is used."""
+
 
 def log_odds(p: float, floor: float = 1e-4) -> float:
     """log(p / (1 - p)), with p kept ``floor`` away from 0 and 1."""
@@ -29,7 +32,7 @@ class Scale:
 
     def __call__(self, p: float) -> float:
         """The probability in place of ``p``."""
-        return self.of(log_odds(p))
+        return self.of(log_odds(p, FINE))
 
     def of(self, number: float) -> float:
         """The probability for a model's own number, which takes the place of log-odds."""

@@ -35,9 +35,9 @@ UNSET = "(unset)"
 """How the documentation shows a setting without a default."""
 
 
-def _setting(default: Any, help: str, *, least: int | None = None) -> Any:
-    """A field with its help, and the least number that it may be."""
-    return field(default=default, metadata={"help": help, "least": least})
+def _setting(default: Any, help: str, *, least: int | None = None, most: int | None = None) -> Any:
+    """A field with its help, and the least and the greatest number that it may be."""
+    return field(default=default, metadata={"help": help, "least": least, "most": most})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ class LoopSettings:
 
     policy: Policy = _setting(Policy.CRAG, "rule that turns grades into an action")
     grader: GraderKind | None = _setting(
-        None, "who grades; unset: `fused` with the embedded model, else `yesno`, or `cascade` once calibrated"
+        None,
+        "who grades; unset: `fused` with the embedded models, else `yesno`, or `cascade` once calibrated",
     )
     mode: Mode | None = _setting(None, "how to answer; unset: `quote` with the embedded model, else `write`")
     passages: int = _setting(6, "passages graded per search", least=1)
@@ -93,12 +94,19 @@ class LoopSettings:
     agent_seconds: float = _setting(300.0, "longest time that --agent takes, in seconds", least=0)
     agent_tokens: int = _setting(60_000, "most tokens that --agent may cost", least=1)
     upper: float | None = _setting(
-        None, "grade from which a passage is surely relevant; unset: the model's own"
+        None, "grade from which a passage is surely relevant; unset: the model's own", least=0, most=1
     )
     lower: float | None = _setting(
-        None, "grade below which a passage is surely irrelevant; unset: the model's own"
+        None, "grade below which a passage is surely irrelevant; unset: the model's own", least=0, most=1
     )
     answer_tokens: int = _setting(384, "longest written answer, in tokens", least=1)
+
+    def __post_init__(self) -> None:
+        if self.upper is not None and self.lower is not None and self.lower > self.upper:
+            raise SettingsError(
+                f"loop.lower, {self.lower}, is more than loop.upper, {self.upper}",
+                hint="set one of them alone, or the lower one lower",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +185,7 @@ def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -
     """Read the file and the environment.
 
     Raises SettingsError for a file that is not TOML, an unknown section or field, or a value of
-    the wrong type.
+    the wrong type or beyond its bounds.
     """
     home = home.expanduser().absolute() if home else None
     path = home / "config.toml" if home else config_file(environ)
@@ -275,10 +283,12 @@ def _variable(section: str, item: Field[Any]) -> str:
 
 
 def _value(item: Field[Any], value: object, kind: Any, where: str) -> Any:
-    """A TOML value or an environment string as the field's type; no number below its least."""
-    found, least = _convert(value, kind, where), item.metadata["least"]
+    """A TOML value or an environment string as the field's type; no number beyond its bounds."""
+    found, least, most = _convert(value, kind, where), item.metadata["least"], item.metadata["most"]
     if least is not None and found < least:
         raise SettingsError(f"{where}: {found} is less than {least}")
+    if most is not None and found > most:
+        raise SettingsError(f"{where}: {found} is more than {most}")
     return found
 
 
@@ -315,7 +325,10 @@ def _number(value: object, kind: Any) -> Any:
         raise TypeError
     if kind is int and isinstance(value, float):
         raise TypeError
-    return kind(value)
+    number = kind(value)
+    if number != number:
+        raise ValueError
+    return number
 
 
 def _strings(value: object, kind: Any) -> tuple[str, ...]:

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import gguf
 import pytest
 
 from localcrag.app import models_for
-from localcrag.composition import Composition
+from localcrag.composition import UNCALIBRATED, Composition
 from localcrag.crag.calibrated import CalibratedGrader
-from localcrag.crag.grade import CascadeGrader
+from localcrag.crag.grade import CascadeGrader, FusedGrader, Grader
 from localcrag.crag.parts import Options
+from localcrag.errors import UsageError
 from localcrag.llm.calibrations import Calibration
 from localcrag.models import Models
 from localcrag.odds import Scale
 from localcrag.options import AskOptions
 from localcrag.settings import Settings
 from localcrag.types import GraderKind, Layout, Mode, Policy, StripKind, Thresholds
-from tests.shape_models import shape
+from tests.shape_models import encoder, shape
+
+
+def grader(home: Path, given: AskOptions, *, loop: dict[str, float] | None = None, **model: str) -> Grader:
+    settings = Settings(home=home).with_values("model", **model).with_values("loop", **loop or {})
+    models = models_for(settings.model, home)
+    return Composition(settings, models, given).grader(models.evaluator)
+
+
+@pytest.fixture
+def reranker(tmp_path: Path) -> str:
+    """A reranker whose file has no thresholds."""
+    return str(encoder(tmp_path / "other.gguf", pooling=gguf.PoolingType.RANK))
 
 
 def options(home: Path, given: AskOptions, *, chat: bool = True, **loop: object) -> Options:
@@ -95,3 +109,40 @@ def test_within_the_band_the_language_models_word_is_on_its_own_scale(
     alone = Composition(settings, models, AskOptions(grader=GraderKind.YESNO)).grader(models.evaluator)
     assert isinstance(cascade, CascadeGrader) and isinstance(alone, CalibratedGrader)
     assert cascade.asked == alone
+
+
+def test_a_fusion_is_used_with_the_evaluator_that_it_was_fitted_for(tmp_path: Path, reranker: str) -> None:
+    assert isinstance(grader(tmp_path, AskOptions()), FusedGrader)
+    assert grader(tmp_path, AskOptions(), evaluator=reranker).kind is GraderKind.EVALUATOR
+    with pytest.raises(UsageError, match="no fusion of localcrag-mini-v1 with tiny encoder") as caught:
+        grader(tmp_path, AskOptions(grader=GraderKind.FUSED), evaluator=reranker)
+    assert "calibrate FILE.jsonl --grader fused" in caught.value.hint
+
+
+def test_a_chat_model_without_a_fusion_is_not_left_out_without_a_word(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no fusion"):
+        grader(tmp_path, AskOptions(grader=GraderKind.FUSED), language=str(shape("llama2")))
+
+
+def test_a_reranker_without_thresholds_has_a_band_in_which_the_model_is_asked(
+    tmp_path: Path, reranker: str
+) -> None:
+    cascade = AskOptions(grader=GraderKind.CASCADE)
+    found = grader(tmp_path, cascade, language=str(shape("llama2")), evaluator=reranker)
+    assert isinstance(found, CascadeGrader)
+    assert (found.band, found.thresholds) == (UNCALIBRATED, Thresholds(0.5, 0.5))
+    bounds = {"upper": 0.6, "lower": 0.6}
+    found = grader(tmp_path, cascade, language=str(shape("llama2")), evaluator=reranker, loop=bounds)
+    assert isinstance(found, CascadeGrader) and found.band == Thresholds(0.6, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "upper", "lower"),
+    [({"upper": 0.05}, 0.05, 0.05), ({"lower": 0.01}, None, 0.01), ({"upper": 0.9, "lower": 0.8}, 0.9, 0.8)],
+)
+def test_the_lower_bound_is_never_above_the_upper_one(
+    tmp_path: Path, bounds: dict[str, float], upper: float | None, lower: float
+) -> None:
+    own = grader(tmp_path, AskOptions()).thresholds
+    assert own.lower > 0.05
+    assert grader(tmp_path, AskOptions(), loop=bounds).thresholds == Thresholds(upper or own.upper, lower)

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from localcrag.corpus import LocalCorpus
 from localcrag.errors import CorpusError, StorageFull
 from localcrag.events import Discovered, Ingested, Progressed, SkippedSource, report_of
 from localcrag.ingest import BATCH, LARGE, Ingestion
 from localcrag.types import NO_META, IngestReport, Meta, Skipped
+from tests.corpus.builders import pdf
+from tests.corpus.conftest import tokenizer_file
 from tests.corpus.test_read_all import gone, soon
 from tests.fakes.corpus import ScriptedCorpus, ScriptedFile
 from tests.fakes.index import HashEmbedder, MemoryStore, Vectors
@@ -116,6 +119,17 @@ def test_prune_knows_a_folder_by_another_way_to_it(tmp_path: Path) -> None:
     assert report_of(ingestion.run([str(tmp_path / "link")], prune=True)).removed == 1
 
 
+def test_prune_forgets_what_is_left_out_now(tmp_path: Path) -> None:
+    for name in ("a.md", "private.md"):
+        (tmp_path / name).write_text(name)
+    store = MemoryStore()
+    ingestion = Ingestion("kb", LocalCorpus(tokenizer_file()), HashEmbedder(), store)
+    assert counts(report_of(ingestion.run([str(tmp_path)]))) == (2, 0, 0, 0)
+    (tmp_path / ".localcragignore").write_text("private.md")
+    assert counts(report_of(ingestion.run([str(tmp_path)], prune=True))) == (0, 0, 1, 1)
+    assert set(store.indexed()) == {str(tmp_path.resolve() / "a.md")}
+
+
 def test_without_prune_nothing_is_forgotten() -> None:
     store = MemoryStore()
     ingest(store, file("/d/a"), file("/d/b"))
@@ -131,6 +145,32 @@ def test_one_bad_file_never_stops_the_rest_and_what_it_had_stays() -> None:
     assert report.skipped == (Skipped("/d/a", "encrypted PDF"),)
     assert counts(report) == (1, 0, 0, 0)
     assert store.text(store.indexed()["/d/a"].hash, None) == "old"
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_what_was_emptied_is_forgotten_and_what_is_unreadable_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
+) -> None:
+    if processes:
+        monkeypatch.setattr("localcrag.corpus.ahead.WORTH_A_PROCESS", 0)
+    now = {"blank.md": b" \n", "broken.pdf": b"%PDF-1.4 nothing", "empty.txt": b"", "scan.pdf": pdf([])}
+    for name in now:
+        (tmp_path / name).write_bytes(pdf(["Old words."]) if name.endswith("pdf") else b"Old words.")
+    store = MemoryStore()
+    ingestion = Ingestion("kb", LocalCorpus(tokenizer_file()), HashEmbedder(), store)
+    assert counts(report_of(ingestion.run([str(tmp_path)]))) == (4, 0, 0, 0)
+    for name, data in now.items():
+        (tmp_path / name).write_bytes(data)
+    report = report_of(ingestion.run([str(tmp_path)]))
+    assert counts(report) == (0, 0, 0, 3)
+    assert {Path(item.source).name: item.reason for item in report.skipped} == {
+        "blank.md": "no text in it",
+        "broken.pdf": "damaged PDF",
+        "empty.txt": "no text in it",
+        "scan.pdf": "PDF without a text layer (scanned?): run OCR first",
+    }
+    assert set(store.indexed()) == {str(tmp_path.resolve() / "broken.pdf")}
+    assert counts(report_of(ingestion.run([str(tmp_path)], prune=True))) == (0, 0, 0, 0)
 
 
 def test_what_cannot_be_looked_at_is_reported() -> None:

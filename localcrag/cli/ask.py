@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -23,7 +24,7 @@ from localcrag.cli.common import (
     traced,
 )
 from localcrag.events import Event, answer_of
-from localcrag.types import Status
+from localcrag.types import Answer, Status
 
 if TYPE_CHECKING:
     from localcrag.app import AskOptions
@@ -62,7 +63,7 @@ def ask(
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
     an answer, 3 where the documents hold none.
     """
-    text = sys.stdin.read() if question == "-" else question
+    text = _read() if question == "-" else question
     say = traced if trace else quiet
     base = state.warm(kb, say=say, model={"language": model, "evaluator": evaluator})
     events = base.stream(text, replace(options, consent=consent()))
@@ -73,8 +74,23 @@ def ask(
         print_json(answer.to_json())
     else:
         answer = answer_of(_shown(events, trace, show_evidence))
-    nothing = answer.status is Status.TRUNCATED and not answer.citations
-    return NO_ANSWER if nothing or answer.status is Status.NOT_FOUND else 0
+    return NO_ANSWER if _nothing(answer) else 0
+
+
+def _nothing(answer: Answer) -> bool:
+    """Whether there is no answer, also where the agent stopped at a bound without one."""
+    if answer.status is not Status.TRUNCATED:
+        return answer.status is Status.NOT_FOUND
+    from localcrag.crag.loop import NOT_FOUND
+
+    return answer.text in NOT_FOUND.values()
+
+
+def _read() -> str:
+    """The whole of stdin; bytes that are no text become replacement characters."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin.read()
 
 
 def _shown(events: Iterable[Event], trace: bool, evidence: bool) -> Iterator[Event]:

@@ -21,6 +21,7 @@ from localcrag.cli.common import (
     quiet,
 )
 from localcrag.cli.lines import Lines, lines
+from localcrag.cli.render import plain
 from localcrag.cli.threads import remembered
 from localcrag.errors import LocalCragError, UsageError, WebNotConfigured
 from localcrag.events import Delta, Event, Finished
@@ -269,7 +270,7 @@ COMPLETIONS = {
 
 def say(text: str) -> None:
     """A line on stderr."""
-    click.echo(click.style(text, dim=True), err=True)
+    click.echo(click.style(plain(text), dim=True), err=True)
 
 
 def _tried(base: Base, filter: str) -> None:

@@ -121,8 +121,9 @@ def complain(error: LocalCragError) -> None:
 
 
 def _line(text: str) -> str:
-    """One line, without the full stop that a library may have ended it with."""
-    return " ".join(text.split()).removesuffix(".")
+    """One line, without a library's full stop, and without what would steer a terminal."""
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.split()).removesuffix(".")
 
 
 def printed(events: Iterable[Event]) -> Iterator[Event]:

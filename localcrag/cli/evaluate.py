@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from localcrag.app import KnowledgeBase
     from localcrag.evaluation.calibrate import Outcome
     from localcrag.evaluation.gold import Labelled
+    from localcrag.evaluation.measures import Cutoffs
     from localcrag.evaluation.questions import Broken, Question
     from localcrag.evaluation.results import Comparison, Result
     from localcrag.evaluation.run import Progress
@@ -136,7 +137,7 @@ def evaluate(
     if len(shown) > 1:
         from localcrag.evaluation.results import comparison_of
 
-        found = comparison_of(shown[0], shown[1], job.cutoffs(settings))
+        found = comparison_of(shown[0], shown[1], job.cutoffs(list(configurations.values())))
     if plot:
         from localcrag.evaluation.plots import plot as draw
 
@@ -199,8 +200,13 @@ class _Job:
 
         return app.open(self.kb, settings=settings)
 
-    def cutoffs(self, settings: Settings) -> list[int]:
-        return sorted({1, 4, self.k or settings.loop.passages})
+    def cutoffs(self, configurations: Sequence[Settings]) -> Cutoffs:
+        """The k of recall@k, as far as each of these configurations keeps hits."""
+        from localcrag.evaluation.measures import Cutoffs
+
+        wanted = {1, 4, self.k or configurations[0].loop.passages}
+        reranked = min(settings.loop.passages for settings in configurations)
+        return Cutoffs.within(wanted, search=min(map(_searched, configurations)), reranked=reranked)
 
     def run(self, configurations: Mapping[str, Settings]) -> list[Result]:
         """Measure the configurations in turns; without those that an interrupted run did not come to."""
@@ -215,10 +221,18 @@ class _Job:
         with progress(" and ".join(configurations)) as report:
             runs = measure(sides, filter=self.filter, progress=report)
         named = zip(configurations, sides, runs, strict=True)
-        cutoffs = self.cutoffs(next(iter(configurations.values())))
+        cutoffs = self.cutoffs(list(configurations.values()))
+        self._say_where_cut(cutoffs)
         return [
             result_of(name, base.name, run, cutoffs) for name, (base, _), run in named if run.observations
         ]
+
+    def _say_where_cut(self, cutoffs: Cutoffs) -> None:
+        """Name on stderr what is measured in place of a recall@k beyond the hits that are kept."""
+        stages = (("search", cutoffs.search[-1]), ("reranked", cutoffs.reranked[-1]))
+        if cut := [f"recall@{most}, {stage}" for stage, most in stages if self.k and most < self.k]:
+            why = "no more hits are kept (loop.candidates, loop.passages)"
+            click.echo(f"instead of recall@{self.k}: {' and '.join(cut)}; {why}", err=True)
 
     def labelled(self, base: KnowledgeBase) -> Sequence[Labelled]:
         """The questions to ask this knowledge base. Raises EvaluationError where none is left."""
@@ -240,6 +254,14 @@ class _Job:
             click.echo(f"skipped line {item.line}: {item.reason}", err=True)
         if (rest := len(broken) - SHOWN_BROKEN) > 0:
             click.echo(f"… and {rest} more; --json lists all", err=True)
+
+
+def _searched(settings: Settings) -> int:
+    """How many hits of a search are known: with an evaluator, those that it may rerank."""
+    from localcrag.models import NO_EVALUATOR
+
+    loop = settings.loop
+    return loop.passages if settings.model.evaluator == NO_EVALUATOR else max(loop.candidates, loop.passages)
 
 
 def _configurations(settings: Settings, files: tuple[Path, Path]) -> dict[str, Settings]:

@@ -30,7 +30,9 @@ SHOWN_SKIPS = 20
 @click.argument("targets", nargs=-1, required=True, metavar="PATH|URL...")
 @kb_option
 @click.option("--meta", multiple=True, metavar="KEY=VALUE", help="Attach to every document; repeatable.")
-@click.option("--prune", is_flag=True, help="Forget documents below the given folders that are gone.")
+@click.option(
+    "--prune", is_flag=True, help="Forget documents below the folders that are gone, or left out now."
+)
 @click.option(
     "--reread", is_flag=True, help="Open every file, also those whose size and time did not change."
 )
@@ -172,7 +174,7 @@ def _table(report: IngestReport) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from localcrag.cli.render import stderr_console
+    from localcrag.cli.render import plain, stderr_console
 
     console = stderr_console()
     table = Table(title=f"{report.kb}: {report.seconds:.1f} s", title_justify="left", show_edge=False)
@@ -184,7 +186,7 @@ def _table(report: IngestReport) -> None:
     table.add_row(*(str(getattr(report, name)) for name in names), str(len(report.skipped)))
     console.print(table)
     for item in report.skipped[:SHOWN_SKIPS]:
-        console.print(Text(f"skipped {item.source}: {item.reason}", style="yellow"))
+        console.print(Text(plain(f"skipped {item.source}: {item.reason}"), style="yellow"))
     if rest := report.skipped[SHOWN_SKIPS:]:
         reasons = ", ".join(f"{reason} ({n})" for reason, n in Counter(s.reason for s in rest).most_common(4))
         console.print(Text(f"… and {len(rest)} more: {reasons}; --json lists all", style="yellow"))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.common import State, filter_option, json_option, pass_state, print_json
+from localcrag.cli.render import plain
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN
 from localcrag.types import JsonValue, StoreInfo
@@ -100,11 +101,11 @@ def show(state: State, name: str | None, filter_: str | None, as_json: bool) -> 
     click.echo(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
     click.echo(f"fields for --filter: {', '.join(info.fields)}")
     for key, values in facets.items():
-        click.echo(f"  {key}: {_shown(values)}")
+        click.echo(plain(f"  {key}: {_shown(values)}"))
     if filter_:
         click.echo(f"{len(documents)} documents match {filter_}")
     for document in documents:
-        click.echo(f"{document.passages:6}  {document.source}")
+        click.echo(plain(f"{document.passages:6}  {document.source}"))
 
 
 def _facets(

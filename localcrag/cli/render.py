@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 CLOSEST, WORTH_A_LOOK = 2, 0.01
 """Passages named where there was no answer, and the grade that they must have."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""All but the line break and the tab."""
 
 
 def _note(answer: Answer) -> str:
@@ -68,6 +71,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def plain(text: str) -> str:
+    """Text as a terminal may get it: what a document has of control characters becomes blanks."""
+    return _CONTROL.sub(" ", text)
+
+
 def stderr_console() -> Console:
     from rich.console import Console
 
@@ -77,7 +85,8 @@ def stderr_console() -> Console:
 def link(citation: Citation) -> str:
     """The URL that opens a source at its page, in the viewers that know ``#page=``."""
     if not citation.source.startswith("/"):
-        return citation.source if citation.origin is Origin.WEB else ""
+        printable = citation.origin is Origin.WEB and citation.source.isprintable()
+        return citation.source if printable else ""
     return Path(citation.source).as_uri() + (f"#page={citation.page}" if citation.page else "")
 
 
@@ -104,7 +113,7 @@ class Steps:
         from rich.text import Text
 
         self._end_answer()
-        self.console.print(Text(text, style=style))
+        self.console.print(Text(plain(text), style=style))
 
     def _end_answer(self) -> None:
         if self._in_answer:
@@ -206,7 +215,7 @@ class Steps:
 
     def _delta(self, event: Delta) -> None:
         self._in_answer = True
-        click.echo(event.text, nl=False)
+        click.echo(plain(event.text), nl=False)
 
     def _finished(self, event: Finished) -> None:
         self._end_answer()
@@ -223,7 +232,7 @@ class Steps:
         for citation in answer.citations:
             line = Text(f"[{citation.key}] ", style="bold")
             line.append(
-                place(citation.source, citation.page),
+                plain(place(citation.source, citation.page)),
                 style=f"link {link(citation)}" if link(citation) else "",
             )
             if citation.origin is Origin.WEB:
@@ -249,7 +258,7 @@ class Steps:
         from rich.text import Text
 
         passage = next(item.strip.passage for item in self._gathered if item.key == citation.key)
-        shown = Text(passage.text, style="dim")
+        shown = Text(plain(passage.text), style="dim")
         shown.stylize("bold yellow not dim", citation.start - passage.start, citation.end - passage.start)
         self.console.print(Padding(shown, (0, 0, 1, 4)), soft_wrap=False)
 

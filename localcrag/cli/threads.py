@@ -11,7 +11,7 @@ import click
 
 from localcrag.cli.common import State, json_option, pass_state, print_json
 from localcrag.cli.hits import place
-from localcrag.cli.render import link
+from localcrag.cli.render import link, plain
 from localcrag.errors import StoreError
 from localcrag.protocols import ThreadStore
 from localcrag.types import (
@@ -60,7 +60,7 @@ def show(state: State, name: str, as_json: bool) -> None:
         print_json(_object(thread, turns))
         return
     for turn in turns:
-        click.echo(f"> {turn.text}" if turn.role == "user" else f"\n{turn.text}\n")
+        click.echo(plain(f"> {turn.text}" if turn.role == "user" else f"\n{turn.text}\n"))
 
 
 @threads.command()
@@ -73,7 +73,7 @@ def export(state: State, name: str, as_json: bool) -> None:
     if as_json:
         print_json(_object(thread, turns))
     else:
-        click.echo("\n\n".join(_markdown(thread, turns)))
+        click.echo(plain("\n\n".join(_markdown(thread, turns))))
 
 
 @threads.command()

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from localcrag.corpus.ignore import IGNORE_FILES, is_hidden
+from localcrag.corpus.ignore import IGNORE_FILES, Home, is_hidden
 from localcrag.errors import CorpusError, UsageError
+from localcrag.paths import expanded
 
 QUIET, LONGEST = 500, 5_000
 """A round begins when nothing changed for so many milliseconds, or after so many whatever happens."""
@@ -34,18 +35,18 @@ class _Place:
 def changes(targets: Sequence[str], own: Path) -> Iterator[None]:
     """Yields once when the watching has begun, then each time that something below the targets changed.
 
-    What changes while the caller works is not lost. Files below ``own``, where localcrag itself writes,
-    do not count. It ends with KeyboardInterrupt.
+    What changes while the caller works is not lost. What an ingestion leaves out of ``own``, the home where
+    localcrag itself writes, does not count. It ends with KeyboardInterrupt.
 
     Raises UsageError for a target that is no file or folder, CorpusError for one that cannot be watched.
     """
     from watchfiles import Change, watch
 
     places = [_place(target) for target in targets]
-    home = _Place(os.path.realpath(own))
+    home = Home.at(own)
 
     def counts(_: Change, path: str) -> bool:
-        return not path.startswith(home.folder + "/") and any(place.holds(path) for place in places)
+        return any(place.holds(path) and not home.excludes(path, place.folder) for place in places)
 
     seen = watch(
         *{place.folder for place in places},
@@ -71,7 +72,7 @@ def changes(targets: Sequence[str], own: Path) -> Iterator[None]:
 
 
 def _place(target: str) -> _Place:
-    path = Path(target).expanduser()
+    path = expanded(target)
     if target == "-" or "://" in target:
         raise UsageError(f"--watch is for files and folders, not for {target}", hint="ingest it apart")
     if path.is_dir():

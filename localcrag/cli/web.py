@@ -8,6 +8,7 @@ from functools import partial
 import click
 
 from localcrag.cli.common import State, json_option, pass_state, print_json
+from localcrag.cli.render import plain
 
 
 @click.group()
@@ -37,9 +38,9 @@ def check(state: State, url: str | None, as_json: bool) -> int:
             }
         )
         return 0 if found.fine else 1
-    click.echo(f"{found.state}: {found.detail}")
+    click.echo(plain(f"{found.state}: {found.detail}"))
     if found.version:
-        click.echo(f"SearXNG {found.version}; engines: {', '.join(found.engines) or 'none'}")
+        click.echo(plain(f"SearXNG {found.version}; engines: {', '.join(found.engines) or 'none'}"))
     if found.hint:
         click.echo(f"Hint: {found.hint}", err=True)
     return 0 if found.fine else 1
@@ -66,6 +67,6 @@ def log(state: State, limit: int | None, since: datetime | None, as_json: bool) 
     for entry in entries:
         when = entry.when.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         question = f"  for “{entry.question}”" if entry.question else ""
-        click.echo(f"{when}  {entry.kind:5}  {entry.target}{question}")
+        click.echo(plain(f"{when}  {entry.kind:5}  {entry.target}{question}"))
     if not entries:
         click.echo("No query and no address has left this machine.", err=True)

@@ -11,13 +11,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from localcrag.corpus.ignore import Rules, is_hidden, is_leavings
+from localcrag.corpus.ignore import Home, Rules, is_hidden, is_leavings
 from localcrag.corpus.sources import LocalFile, StdinFile, UrlFile
 from localcrag.errors import CorpusError
+from localcrag.paths import expanded
 from localcrag.types import Skipped
 
 Found = LocalFile | StdinFile | UrlFile | Skipped
@@ -25,6 +26,7 @@ Place = tuple[int, int] | str
 """What makes two names mean the same: the device and inode of a file, else the name itself."""
 Met = tuple[Place, Found]
 
+_NO_HOME = Home()
 _URL = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 _WILD = re.compile(r"[*?\[]")
 
@@ -41,35 +43,36 @@ class Target:
     pattern: tuple[str, ...] = ()
 
 
-def discover(targets: Sequence[str]) -> Iterator[Found]:
+def discover(targets: Sequence[str], home: Home = _NO_HOME) -> Iterator[Found]:
     """Every source that the targets name, each once, in a fixed order.
 
-    A file named by itself is always taken. Below folders and for globs, hidden entries, tools' leavings
-    and ignored paths are left out (see :mod:`localcrag.corpus.ignore`).
+    A file named by itself is always taken, unless it is one that localcrag keeps in its ``home``. Below
+    folders and for globs, hidden entries, tools' leavings, ignored paths and the home are left out (see
+    :mod:`localcrag.corpus.ignore`).
 
     Raises CorpusError for a target that does not exist, before anything is yielded, and for a glob that
     matches nothing.
     """
-    plan = [_understood(target) for target in targets]
-    return _once(plan)
+    plan = [_understood(target, home) for target in targets]
+    return _once(plan, home)
 
 
-def _once(plan: Sequence[Met | Target]) -> Iterator[Found]:
+def _once(plan: Sequence[Met | Target], home: Home) -> Iterator[Found]:
     seen: set[Place] = set()
     for item in plan:
-        for place, found in _below(item) if isinstance(item, Target) else (item,):
+        for place, found in _below(item, home) if isinstance(item, Target) else (item,):
             if place not in seen:
                 seen.add(place)
                 yield found
 
 
-def _understood(target: str) -> Met | Target:
+def _understood(target: str, home: Home) -> Met | Target:
     """What one target means; looks at the disk, but reads nothing."""
     if target == "-":
         return "-", StdinFile()
     if _URL.match(target):
         return target, UrlFile(target)
-    path = Path(target).expanduser()
+    path = expanded(target)
     try:
         info = path.stat()
     except OSError as error:
@@ -80,12 +83,15 @@ def _understood(target: str) -> Met | Target:
         raise CorpusError(f"not a path: {target!r}", hint="Check the spelling.") from error
     if stat.S_ISDIR(info.st_mode):
         return Target(target, os.path.realpath(path))
-    return _file(os.path.join(os.path.realpath(path.parent), path.name), info)  # noqa: PTH118
+    named, real = os.path.join(os.path.realpath(path.parent), path.name), os.path.realpath(path)  # noqa: PTH118
+    if home.excludes(real, real):
+        return named, Skipped(named, "localcrag keeps it for itself")
+    return _file(named, info)
 
 
 def _glob(target: str) -> Target:
     """The folder before the first wildcard, and the pattern from there on."""
-    parts = Path(target).expanduser().parts
+    parts = expanded(target).parts
     first = next(i for i, part in enumerate(parts) if _WILD.search(part))
     folder = Path(*parts[:first])
     if not folder.is_dir():
@@ -120,9 +126,9 @@ def _identity(info: os.stat_result) -> tuple[int, int]:
 # ---------------------------------------------------------------------------------- walking
 
 
-def _below(target: Target) -> Iterator[Met]:
+def _below(target: Target, home: Home) -> Iterator[Met]:
     found = False
-    for met in _walk(target):
+    for met in _walk(target, home):
         found = True
         yield met
     if target.pattern and not found:
@@ -134,17 +140,20 @@ def _below(target: Target) -> Iterator[Met]:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder to enter: ``parts`` are the names from the target down to it, ``rules`` those around it."""
+    """A folder to enter: ``real`` is its real path, ``parts`` are the names from the target down to it,
+    ``rules`` those around it, and in it once it is entered.
+    """
 
     path: str
+    real: str
     parts: tuple[str, ...]
     rules: Rules
 
 
-def _walk(target: Target) -> Iterator[Met]:
+def _walk(target: Target, home: Home) -> Iterator[Met]:
     """Depth first; in each folder its files by name, then its folders by name. A folder is entered once."""
     entered: set[tuple[int, int]] = set()
-    pending = [_Folder(target.folder, (), Rules())]
+    pending = [_Folder(target.folder, target.folder, (), Rules())]
     while pending:
         folder = pending.pop()
         try:
@@ -152,23 +161,23 @@ def _walk(target: Target) -> Iterator[Met]:
             if place in entered:
                 continue
             entered.add(place)
-            rules = folder.rules.entering(folder.path)
+            folder = replace(folder, rules=folder.rules.entering(folder.path))
             with os.scandir(folder.path) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
             reason = f"this folder cannot be looked at: {error.strerror or error}"
             yield folder.path, Skipped(folder.path, reason)
             continue
-        looked = [_look(entry, (*folder.parts, entry.name), target, rules) for entry in entries]
+        looked = [_look(entry, folder, target, home) for entry in entries]
         yield from (met for met in looked if isinstance(met, tuple))
         pending += [inner for inner in reversed(looked) if isinstance(inner, _Folder)]
 
 
-def _look(
-    entry: os.DirEntry[str], parts: tuple[str, ...], target: Target, rules: Rules
-) -> Met | _Folder | None:
+def _look(entry: os.DirEntry[str], inside: _Folder, target: Target, home: Home) -> Met | _Folder | None:
     """A file to read or to report, a folder to enter, or None to pass over."""
-    if is_hidden(entry.name):
+    parts, rules = (*inside.parts, entry.name), inside.rules
+    real = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(inside.real, entry.name)  # noqa: PTH118
+    if is_hidden(entry.name) or home.excludes(real, target.folder):
         return None
     try:
         info = entry.stat()
@@ -184,7 +193,7 @@ def _look(
         return None
     if not is_folder:
         return _file(entry.path, info)
-    return None if is_leavings(entry.path, entry.name) else _Folder(entry.path, parts, rules)
+    return None if is_leavings(entry.path, entry.name) else _Folder(entry.path, real, parts, rules)
 
 
 def _matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:

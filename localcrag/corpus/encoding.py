@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 from localcrag.errors import UnreadableError
 
@@ -17,13 +18,21 @@ _CODE_PAGES = [
     *("cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257"),
     *("shift_jis", "euc_jp", "iso2022_jp", "gb18030", "big5", "euc_kr"),
 ]
+_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _LATIN_1 = frozenset({"iso-8859-1", "iso8859-1", "latin-1", "latin1"})
+_WIDE = re.compile(r"utf[-_]?(16|32)", re.IGNORECASE)
 _SAMPLE = 256 * 1024
 _WESTERN_SHARE = 0.1
 _FEW_LETTERS = 200
 _WESTERN_SHARE_OF_FEW = 0.25
 _CONTROL_SHARE = 0.01
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\v\x1b")
+
+
+def charset_of(content_type: str) -> str:
+    """The encoding that a content type names; "" where it names none."""
+    named = _CHARSET.search(content_type)
+    return named[1] if named else ""
 
 
 def decode(data: bytes, declared: str = "") -> str:
@@ -34,22 +43,24 @@ def decode(data: bytes, declared: str = "") -> str:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, errors="replace")
-    for name in (_meant(declared), "utf-8"):
+    for name in (_meant(declared, data), "utf-8"):
         text = _strictly(data, name)
         if text is not None and "\x00" not in text:
             return text
     if b"\x00" in data:
         return _wide(data)
     mended = data.decode("utf-8", errors="replace")
-    if _mostly_utf8(mended[:_SAMPLE]):
+    if _mostly_utf8(mended):
         return mended
     if _control_share(data[:_SAMPLE]) > _CONTROL_SHARE:
         raise UnreadableError("binary, no text")
     return _western(data) or _guessed(data)
 
 
-def _meant(declared: str) -> str:
-    """Who declares Latin-1 means its superset Windows-1252, as every browser reads it."""
+def _meant(declared: str, data: bytes) -> str:
+    """As browsers read it: Latin-1 is its superset Windows-1252; no UTF-16 or UTF-32 is without a NUL."""
+    if b"\x00" not in data and _WIDE.match(declared):
+        return ""
     return "cp1252" if declared.lower() in _LATIN_1 else declared
 
 
@@ -63,7 +74,7 @@ def _strictly(data: bytes, name: str) -> str | None:
 def _mostly_utf8(text: str) -> bool:
     """Whether a text with bytes that are not UTF-8 still is: ten good letters beyond ASCII for a bad one."""
     bad = text.count("\ufffd")
-    good = sum(1 for c in text if c > "\x7f") - bad
+    good = len(text) - len(text.encode("ascii", errors="ignore")) - bad
     return good > 10 * bad
 
 

@@ -1,4 +1,4 @@
-"""Which files below a folder are left out: hidden ones, tools' leavings, and what ignore files name.
+"""Which files below a folder are left out: hidden ones, tools' leavings, what ignore files name, and our own.
 
 ``.gitignore``, ``.ignore`` and ``.localcragignore`` are read in every folder from the target down, with
 git's rules: the deepest file that says something about a path decides, and ``!pattern`` takes it back.
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 IGNORE_FILES = (".gitignore", ".ignore", ".localcragignore")
 _LEAVINGS = frozenset({"node_modules", "bower_components", "__pycache__", "__MACOSX", "CVS", "_darcs"})
 _MARKERS = ("pyvenv.cfg", "CACHEDIR.TAG")
+_KEPT_FOLDERS = frozenset({"cache", "knowledge", "models", "run"})
+_KEPT_FILES = frozenset(
+    {"calibrations.toml", "config.toml", "egress.jsonl", "models.toml", "threads.db", "threads.db-journal"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,31 @@ class Rules:
             if said is not None:
                 return said
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folder, by its real path, where localcrag keeps its own files: they are no documents.
+
+    For who looks from outside it is left out whole; for who names the home itself, or something in it, only
+    what localcrag keeps there is.
+    """
+
+    path: str = ""
+
+    @classmethod
+    def at(cls, path: Path) -> Home:
+        return cls(os.path.realpath(path))
+
+    def excludes(self, path: str, start: str) -> bool:
+        """Whether ``path`` is left out where one looks from ``start``, both real paths."""
+        if not self._holds(path):
+            return False
+        kept = path[len(self.path) :].strip(os.sep).partition(os.sep)[0]
+        return not self._holds(start) or kept in _KEPT_FOLDERS | _KEPT_FILES
+
+    def _holds(self, path: str) -> bool:
+        return bool(self.path) and f"{path}/".startswith(self.path.rstrip("/") + "/")
 
 
 def is_hidden(name: str) -> bool:

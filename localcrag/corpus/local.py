@@ -10,6 +10,7 @@ from typing import BinaryIO
 from localcrag.corpus.ahead import processes_for, read_ahead
 from localcrag.corpus.apart import Readers, available
 from localcrag.corpus.discover import Found, discover
+from localcrag.corpus.ignore import Home
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind, kind_of, refuse_by_name
 from localcrag.corpus.parsed import MEBIBYTE, Limits, Parsed, clean, one_line
 from localcrag.corpus.readers import parse
@@ -17,7 +18,7 @@ from localcrag.corpus.sources import FetchUrl, LocalFile, StdinFile, UrlFile, re
 from localcrag.corpus.split import Cut, cuts_of, passages_of
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
-from localcrag.types import NO_META, Document, Meta, Page, Passage, Reading
+from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, Reading
 
 __all__ = ["LocalCorpus"]
 
@@ -27,7 +28,8 @@ class LocalCorpus:
 
     ``tokenizer`` is the embedding model's ``tokenizer.json``; ``passage_tokens`` its tokens in a passage
     at most; ``max_bytes`` the size of a source at most. ``fetch_url`` brings a URL's bytes and content
-    type; without it URLs are refused. Nothing is loaded before it is needed.
+    type; without it URLs are refused. What localcrag keeps in its ``home`` is no document. Nothing is loaded
+    before it is needed.
     """
 
     def __init__(
@@ -38,22 +40,24 @@ class LocalCorpus:
         max_bytes: int = 64 * MEBIBYTE,
         fetch_url: FetchUrl | None = None,
         stdin: BinaryIO | None = None,
+        home: Path | None = None,
     ) -> None:
         self._tokenizer = tokenizer
         self._passage_tokens = passage_tokens
         self._limits = Limits(data=max_bytes, text=4 * max_bytes)
         self._fetch_url = fetch_url
         self._stdin = stdin
+        self._home = Home.at(home) if home else Home()
 
     def discover(self, targets: Sequence[str]) -> Iterator[Found]:
         """See :func:`localcrag.corpus.discover.discover`. Raises CorpusError."""
-        return discover(targets)
+        return discover(targets, self._home)
 
     def read(self, source: SourceFile, meta: Meta = NO_META) -> Document:
         """The text of a source. Raises UnreadableError with the reason that the report shows."""
         name, data, content_type = self._bytes(source)
         if not data.strip():
-            raise UnreadableError("no text in it")
+            raise UnreadableError(NO_TEXT)
         kind = kind_of(name, data, content_type)
         return _document(source.source, name, data, parse(kind, data, self._limits, content_type), meta)
 
@@ -114,7 +118,7 @@ def _document(source: str, name: str, data: bytes, parsed: Parsed, meta: Meta) -
     pages = tuple(Page(page.number, clean(page.text)) for page in parsed.pages)
     pages = tuple(page for page in pages if page.text.strip())
     if not pages:
-        raise UnreadableError("no text in it")
+        raise UnreadableError(NO_TEXT)
     named = name if parsed.media_type == MEDIA_TYPES[Kind.CODE] else PurePosixPath(name).stem
     title = one_line(clean(parsed.title)) or named
     return Document(source, sha256(data).hexdigest(), title, parsed.media_type, pages, meta)

@@ -30,7 +30,7 @@ _BACK_WORDS = """
     it its itself they them their theirs themselves he him his himself she her hers herself this these
     those there one ones
 """
-_BACK = frozenset(_BACK_WORDS.split())
+BACK = frozenset(_BACK_WORDS.split())
 """Words that point back, unless the question has named enough before them."""
 _ASPECT_WORDS = """
     advantage advantages another become began begin benefit benefits best better between big call called
@@ -51,9 +51,9 @@ _INTRODUCES_A_TOPIC = ("of", "about", "on", "regarding")
 _ASKING_WORDS = """
     who am are is was were do does did has have had can could may might must shall should will would
 """
-_ASKING = frozenset(_ASKING_WORDS.split())
+ASKING = frozenset(_ASKING_WORDS.split())
 """What makes a whole question with one word more; "which" and "how many" only make a part of one."""
-_OPENING = _ASKING | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
+_OPENING = ASKING | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
 
 
 class _Lean(Enum):
@@ -132,12 +132,12 @@ def _is_whole(words: Sequence[str]) -> bool:
     children" and "what is the dose for children" are not.
     """
     low = [bare(word) for word in words]
-    if not low or low[0] not in _OPENING or _BACK & set(low):
+    if not low or low[0] not in _OPENING or BACK & set(low):
         return False
     placing = _PLACING.difference(_INTRODUCES_A_TOPIC)
     end = next((i for i in range(1, len(low)) if low[i] in placing), len(low))
     told = [word for word in low if word not in LITTLE]
-    asked = [word for word in low[:end] if word not in LITTLE or word in _ASKING]
+    asked = [word for word in low[:end] if word not in LITTLE or word in ASKING]
     return min(len(told), len(asked)) >= 2 and not _points_back(words[:end])
 
 
@@ -151,7 +151,7 @@ def _points_back(words: Sequence[str]) -> bool:
     if len(naming) == 1 and only and low[only - 1] == "the" and words[only].islower():
         return True
     before = len(words) if len(naming) < 2 else naming[1]
-    return bool(_BACK & set(low[: before + 1]))
+    return bool(BACK & set(low[: before + 1]))
 
 
 def _after_opening(low: Sequence[str]) -> int:

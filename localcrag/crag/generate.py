@@ -42,7 +42,8 @@ def answer(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
 def write(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
     """The model writes; it can cite only keys that exist, and a sentence is verified before it is shown.
 
-    Where the constraint fails before anything was shown, the evidence is quoted instead.
+    Where the constraint fails before anything was shown, or nothing that was written holds, the evidence
+    is quoted instead.
     """
     kept = _distinct(strip for finding in findings for strip in finding.strips)
     arrangement = _arrangement(whole, kept)
@@ -55,13 +56,17 @@ def write(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
     agreed = (yield from _agreed(whole, evidence)) if written else True
     shown, borne_out = yield from _borne_out(whole, written, evidence)
-    citations, gone = still_there(whole, verifier.citations(shown))
+    citations = verifier.citations(shown)
     yield Verified(
-        (*verifier.removed, *(f"“{text}”: its evidence does not say so" for text in borne_out.gone), *gone)
+        (*verifier.removed, *(f"“{text}”: its evidence does not say so" for text in borne_out.gone))
     )
     if finish in _ENDINGS:
         yield Degraded("answer", _ENDINGS[finish])
-    sure = agreed and borne_out.all and all(finding.sure for finding in findings)
+    late = lost(whole, citations)
+    for key, reason in late.items():
+        yield Degraded("evidence", f"citation [{key}]: {reason}")
+    current = not verifier.lost and not late
+    sure = current and agreed and borne_out.all and all(finding.sure for finding in findings)
     return Outcome(_status("".join(shown), citations, finish, sure), tuple(citations))
 
 
@@ -79,18 +84,28 @@ def _verified(
     inquiry: Inquiry, text: Iterator[str], verifier: Verifier
 ) -> Steps[tuple[list[str], Finish | None]]:
     """The sentences of the written text that may be shown, and how it ended: None where its constraint
-    failed. They are shown as they come, but for those that are to be held against the evidence first.
+    failed or none of them holds. They are shown as they come, but for those that are to be held against
+    the evidence first.
     """
     written: list[str] = []
+    declined = False
     try:
         for sentence in by_sentence(text):
-            if not _declines(sentence) and (checked := verifier.check(sentence)):
+            if _declines(sentence):
+                declined = True
+                continue
+            verifier.lost |= lost(inquiry, verifier.citations([sentence]))
+            if checked := verifier.check(sentence):
                 written.append(checked)
                 if inquiry.options.grounding is not Grounding.REMOVE:
                     yield Delta(checked)
     except ConstraintError as error:
         then = "what was written before it stands" if written else "the evidence is quoted instead"
         yield Degraded("answer", f"{error}; {then}")
+        return written, None
+    if verifier.removed and not written and not declined:
+        yield Verified(tuple(verifier.removed))
+        yield Degraded("answer", "nothing that was written holds; the evidence is quoted instead")
         return written, None
     return written, inquiry.parts.model.last_finish
 
@@ -137,16 +152,16 @@ def quote(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from _agreed(whole, evidence)
-    citations, gone = still_there(whole, [cite(item) for item in evidence])
-    held = {citation.key for citation in citations}
-    shown = {_span(item.strip): item for item in evidence if item.key in held}
-    if shown:
+    gone = lost(whole, [cite(item) for item in evidence])
+    held = [item for item in evidence if item.key not in gone]
+    if held:
+        shown = {_span(item.strip): item for item in held}
         yield Delta("\n\n".join(_blocks(findings, chosen, shown)))
-    yield Verified(tuple(gone))
-    if not shown:
+    yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
+    if not held:
         return Outcome(Status.NOT_FOUND)
-    sure = agreed and all(finding.sure for finding in findings)
-    return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(citations))
+    sure = agreed and not gone and all(finding.sure for finding in findings)
+    return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, held)))
 
 
 def _blocks(
@@ -184,18 +199,16 @@ def _span(strip: Strip) -> tuple[str, int, int]:
     return strip.passage.id, strip.start, strip.end
 
 
-def still_there(inquiry: Inquiry, citations: Sequence[Citation]) -> tuple[list[Citation], list[str]]:
-    """The citations whose quote is exactly what the store holds at their span, and why the others went."""
-    kept, gone = [], []
+def lost(inquiry: Inquiry, citations: Sequence[Citation]) -> dict[int, str]:
+    """The keys of the citations whose quote is not what the store holds at their span now, and why."""
+    gone = {}
     hashes = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage.document for g in inquiry.grades}
     for citation in citations:
         if citation.origin is Origin.DOCUMENTS:
             document = hashes[citation.source, citation.page]
             if _stored(inquiry.parts.store, document, citation) != citation.quote:
-                gone.append(f"citation [{citation.key}]: {citation.source} has changed since it was read")
-                continue
-        kept.append(citation)
-    return kept, gone
+                gone[citation.key] = f"{citation.source} has changed since it was read"
+    return gone
 
 
 def _stored(store: PassageStore, document: str, citation: Citation) -> str:

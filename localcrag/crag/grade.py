@@ -14,7 +14,7 @@ from localcrag.crag import prompts
 from localcrag.crag.layout import Table
 from localcrag.errors import ConstraintError, ContextOverflow, LocalCragError
 from localcrag.odds import log_odds, sigmoid
-from localcrag.protocols import Evaluator, LanguageModel
+from localcrag.protocols import Embedder, Evaluator, LanguageModel
 from localcrag.types import Choice, Grade, GraderKind, Hit, Label, Passage, Prompt, Thresholds, Verdict
 
 OPTIONS = ("yes", "no")
@@ -158,6 +158,7 @@ class Fusion:
 class FusedGrader:
     """A small language model's yes or no, fused with the evaluator and the similarity.
 
+    The similarity is that of the question and the passage; where a hit does not have it, it is made.
     Where one of the two judges fails on a passage, the grade is an error: half a fusion is not
     on the scale that the thresholds were fitted on. A language model whose word was fitted to
     weigh nothing is not asked.
@@ -165,6 +166,7 @@ class FusedGrader:
 
     model: LanguageModel
     evaluator: Evaluator
+    embedder: Embedder
     fusion: Fusion
     thresholds: Thresholds
     kind: GraderKind = GraderKind.FUSED
@@ -173,12 +175,22 @@ class FusedGrader:
         texts = [hit.passage.text for hit in hits]
         scores = self.evaluator.score(question, texts)
         choices = ask(self.model, question, texts) if self.fusion.model else [_UNASKED] * len(texts)
-        return [self._grade(*row) for row in zip(hits, scores, choices, strict=True)]
+        cosines = self._similarities(question, hits)
+        return [self._grade(*row) for row in zip(hits, scores, choices, cosines, strict=True)]
 
-    def _grade(self, hit: Hit, score: float, choice: Choice | Exception) -> Grade:
+    def _similarities(self, question: str, hits: Sequence[Hit]) -> list[float]:
+        """The cosine of the question and each passage."""
+        unknown = [hit.passage.text for hit in hits if hit.similarity is None]
+        if not unknown or not self.fusion.similarity:
+            return [hit.similarity or 0.0 for hit in hits]
+        vectors = self.embedder.encode([question, *unknown])
+        made = iter((vectors[1:] @ vectors[0]).tolist())
+        return [next(made) if hit.similarity is None else hit.similarity for hit in hits]
+
+    def _grade(self, hit: Hit, score: float, choice: Choice | Exception, cosine: float) -> Grade:
         if isinstance(choice, Exception):
             return Grade(hit, Verdict.ERROR, None, str(choice))
-        p = self.fusion(score, choice.probabilities[0], hit.similarity or 0.0)
+        p = self.fusion(score, choice.probabilities[0], cosine)
         return _judged(hit, p)
 
 

@@ -14,6 +14,7 @@ from itertools import combinations
 from localcrag.crag import prompts
 from localcrag.crag.grade import OPTIONS, yes_or_no
 from localcrag.crag.parts import Inquiry
+from localcrag.crag.refine import MARKER
 from localcrag.errors import ModelError
 from localcrag.events import Contradicted, Degraded, Grounded, Steps
 from localcrag.types import Claim, Contradiction, Evidence, Prompt, Verdict
@@ -27,7 +28,7 @@ def ground(inquiry: Inquiry, sentences: Sequence[str], evidence: Sequence[Eviden
     """A claim per sentence; one that cites nothing is held against all the evidence."""
     texts = {item.key: item.text for item in evidence}
     split = [(bare(sentence), _keys(sentence)) for sentence in sentences]
-    asked = [(text, keys) for text, keys in split if any(letter.isalnum() for letter in text)]
+    asked = [(text, keys) for text, keys in split if _says_something(text, keys)]
     support = [[texts[key] for key in keys] or list(texts.values()) for _, keys in asked]
     judged = yield from _yes_or_no(
         inquiry,
@@ -87,6 +88,11 @@ def _yes_or_no(
 
 def _judged(text: str, p_yes: float) -> tuple[Verdict, float]:
     return (Verdict.YES if text == OPTIONS[0] else Verdict.NO), p_yes
+
+
+def _says_something(text: str, keys: Sequence[int]) -> bool:
+    """Whether a sentence without its citations is a claim, and not marks or the mere marker of a list."""
+    return any(map(str.isalnum, text)) and (bool(keys) or not MARKER.fullmatch(text))
 
 
 def bare(sentence: str) -> str:

@@ -7,6 +7,7 @@ With the agent, a plan takes the place of the fixed steps between retrieving and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -18,6 +19,7 @@ from localcrag.crag.divide import divide, may_have_parts
 from localcrag.crag.gather import corrective
 from localcrag.crag.grade import ask
 from localcrag.crag.offer import offer
+from localcrag.crag.once import Once
 from localcrag.crag.parts import Finding, Inquiry, Options, Outcome, Parts, Query, timed
 from localcrag.crag.record import Record
 from localcrag.crag.refine import refine, strips, whole, windows
@@ -27,6 +29,8 @@ from localcrag.types import Action, Choice, Origin, Status, Strip, StripKind
 
 MAX_QUESTION = 4000
 """Characters; a longer question is a document, and belongs into the knowledge base."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What bytes that are no text become in an argument, and half an escape in JSON."""
 NOT_FOUND = {
     True: "Neither your documents nor the web pages that were read answer this.",
     False: "Your documents do not answer this.",
@@ -71,19 +75,26 @@ class Loop:
         if options.divide and options.agent is None and may_have_parts(standalone):
             division = divide(parts.model, standalone, extractive=options.extractive)
             asked = yield from timed(parts, "divide", division)
-        findings = []
-        for part in asked:
-            own = part if not query.history else question
-            inquiry = Inquiry(parts, options, part, own, query.filter) if len(asked) > 1 else whole
-            findings.append((yield from self._find(inquiry)))
-            if len(asked) > 1:
-                whole.grades += inquiry.grades
-                yield PartSettled(part, findings[-1].status, inquiry.action or Action.INCORRECT)
+        if len(asked) > 1:
+            findings = yield from self._parts(whole, asked, alone=not query.history)
+        else:
+            findings = [(yield from self._find(whole))]
         outcome = yield from timed(parts, "generate", self._answer(whole, findings))
         for finding in findings:
             if query.filter is not None and not finding.sure:
                 yield from timed(parts, "suggest", offer(finding.inquiry, query.filter))
         return outcome
+
+    def _parts(self, whole: Inquiry, asked: Sequence[str], *, alone: bool) -> Steps[list[Finding]]:
+        """Each part by itself; the web gets the user's own line, once where all the parts share it."""
+        once, findings = Once(), []
+        parts, options = once.within(self.parts, self.options)
+        for part in asked:
+            inquiry = Inquiry(parts, options, part, part if alone else whole.asked, whole.filter)
+            findings.append((yield from once.told(self._find(inquiry))))
+            whole.grades += inquiry.grades
+            yield PartSettled(part, findings[-1].status, inquiry.action or Action.INCORRECT)
+        return findings
 
     def _find(self, inquiry: Inquiry) -> Steps[Finding]:
         """Gather the evidence for one question, and keep of it what helps."""
@@ -130,8 +141,11 @@ class Loop:
 
 
 def checked(question: str) -> str:
-    """The question without the white space around it. Raises UsageError if it is empty or too long."""
-    stripped = question.strip()
+    """The question without the white space around it, and without code points that are no characters.
+
+    Raises UsageError if it is empty or too long.
+    """
+    stripped = _SURROGATE.sub("\ufffd", question.strip())
     if not stripped:
         raise UsageError("the question is empty", hint='ask something: localcrag ask "what is …?"')
     if len(stripped) > MAX_QUESTION:

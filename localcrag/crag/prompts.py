@@ -92,10 +92,11 @@ def questions(passage: Passage, count: int) -> Prompt:
         f"You write the questions that a passage answers. {_FENCED}",
         (
             f"Write {asked} that the passage below answers, as somebody would ask who has not read it: name "
-            "what is asked about, and never speak of the passage.\n\nTitle: ",
-            Data(place),
-            "\n",
-            *_passage(passage.text),
+            "what is asked about, and never speak of the passage.\n\n<passage>\nTitle: ",
+            fenced(place),
+            "\n\n",
+            fenced(passage.text),
+            "\n</passage>\n",
         ),
     )
 
@@ -147,11 +148,11 @@ def condense(history: Sequence[Turn], question: str) -> Prompt:
     """A follow-up as a question that stands alone."""
     lines = "\n".join(f"{turn.role.capitalize()}: {turn.text}" for turn in history)
     return Prompt(
-        "You rewrite follow-up questions so that they stand alone.",
+        f"You rewrite follow-up questions so that they stand alone. {_FENCED}",
         (
             "Conversation:\n",
-            Data(lines),
-            "\n\nFollow-up: ",
+            *_passage(lines),
+            "\nFollow-up: ",
             Data(question),
             "\n\nRewrite the follow-up as one standalone question.",
         ),

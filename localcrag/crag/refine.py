@@ -14,7 +14,7 @@ from itertools import groupby
 
 from localcrag.types import Evidence, Passage, Strip
 
-_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
+MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
 """What begins an item of a list, and belongs to the sentence after it: "2.", "(a)", "-"."""
 _ITEM = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\||[-*+•]\s|\d{1,3}[.)]\s))")
 WINDOW = 3
@@ -55,8 +55,8 @@ def strips(passage: Passage) -> list[Strip]:
     text = passage.text
     spans: list[tuple[int, int]] = []
     for start, end in sentences(text):
-        after_marker = bool(spans) and _MARKER.fullmatch(text, *spans[-1]) is not None
-        short = end - start < MIN_STRIP and not _MARKER.fullmatch(text, start, end)
+        after_marker = bool(spans) and MARKER.fullmatch(text, *spans[-1]) is not None
+        short = end - start < MIN_STRIP and not MARKER.fullmatch(text, start, end)
         if spans and (after_marker or short):
             spans[-1] = (spans[-1][0], end)
         else:

@@ -47,9 +47,11 @@ class Retriever:
         """Yields Retrieved for each query and Reranked once; returns the best hits.
 
         The hits of several queries are fused by rank; whatever the queries, a hit is judged by
-        how it bears on the ``question``. ``vectors``, of shape (queries, dimension), stand in for
-        the queries' own.
+        how it bears on the ``question``: one that another line's search found and the evaluator
+        reranked has no similarity, since its cosine was to that line. ``vectors``, of shape
+        (queries, dimension), stand in for the queries' own.
         """
+        otherwise = vectors is not None or any(query != question for query in queries)
         vectors = self.embedder.encode(list(queries)) if vectors is None else vectors
         lists: list[list[Hit]] = []
         for query, vector in zip(queries, vectors, strict=True):
@@ -58,6 +60,7 @@ class Retriever:
             yield Retrieved(query, tuple(hits))
         best = self.narrowed(lists[0] if len(lists) == 1 else fuse(lists), question)
         if self.evaluator and best:
+            best = [replace(hit, similarity=None) for hit in best] if otherwise else best
             yield Reranked(tuple(best))
         return best
 

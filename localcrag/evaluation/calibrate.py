@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 
 from localcrag.app import AskOptions, KnowledgeBase
-from localcrag.composition import UNCALIBRATED
+from localcrag.composition import UNCALIBRATED, band_of
 from localcrag.crag.grade import RUBRIC_BOUNDS
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.agreement import MARGIN
@@ -20,11 +20,9 @@ from localcrag.evaluation.observe import Judgement, judge
 from localcrag.evaluation.results import interval_json
 from localcrag.evaluation.run import Progress
 from localcrag.llm.calibrations import Calibration, fingerprint
-from localcrag.odds import Scale, log_odds
+from localcrag.odds import FINE, Scale, log_odds
 from localcrag.types import GraderKind, JsonValue, Thresholds, Verdict, WebPolicy
 
-FINE = 1e-12
-"""How near to 0 and 1 a probability may come before its log-odds are cut off."""
 NEEDED: Mapping[GraderKind, Sequence[GraderKind]] = {
     GraderKind.YESNO: (GraderKind.YESNO,),
     GraderKind.RUBRIC: (GraderKind.RUBRIC,),
@@ -180,7 +178,7 @@ def _band(
     _require(rows)
     p, asked, right, question = (np.array(column) for column in zip(*rows, strict=True))
     scale, bounds = _in_use(kb, GraderKind.EVALUATOR)
-    found = fitted_band(Both(p, asked, right, question), kb.models.band or bounds, margin)
+    found = fitted_band(Both(p, asked, right, question), kb.models.band or band_of(bounds), margin)
     return _outcome(kb, GraderKind.CASCADE, scale, found)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from localcrag.evaluation.questions import Broken, Question
 from localcrag.evaluation.text import Words, normalised, overlap
+from localcrag.paths import expanded
 from localcrag.types import Citation, Indexed, Passage
 
 Names = Mapping[str, frozenset[str]]
@@ -107,10 +108,14 @@ def _names(documents: Sequence[Indexed]) -> Names:
     return {name: frozenset(sources) for name, sources in called.items()}
 
 
+def _absolute(name: str) -> str:
+    """The path that a label may be; a "~" that is nobody's home is part of a file name."""
+    return str(expanded(name).absolute())
+
+
 def _resolved(name: str, names: Names) -> frozenset[str]:
     """The sources that a label means: by path, else by the end of a path, a file name or a title."""
-    absolute = str(Path(name).expanduser().absolute()).casefold()
-    for key in (name.casefold(), absolute):
+    for key in (name.casefold(), _absolute(name).casefold()):
         if key in names:
             return names[key]
     if "/" in name:

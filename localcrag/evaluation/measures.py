@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -43,6 +43,20 @@ class Group(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Cutoffs:
+    """The k of recall@k, at each stage: no hit is known beyond those that the stage keeps."""
+
+    search: Sequence[int]
+    reranked: Sequence[int]
+
+    @classmethod
+    def within(cls, wanted: Iterable[int], *, search: int, reranked: int) -> Cutoffs:
+        """The wanted ones, where a stage keeps so many; in place of a greater one as many as it keeps."""
+        ks = set(wanted)
+        return cls(*(sorted({min(k, kept) for k in ks}) for kept in (search, reranked)))
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """One figure over a set of observations; ``n`` is how many of what it counts there were."""
 
@@ -71,16 +85,14 @@ class Compared:
     difference: Interval
 
 
-def figures(observations: Sequence[Observation], cutoffs: Sequence[int]) -> list[Figure]:
-    """Every measure that the labels allow; ``cutoffs`` are the k of recall@k."""
+def figures(observations: Sequence[Observation], cutoffs: Cutoffs) -> list[Figure]:
+    """Every measure that the labels allow."""
     taken = list(measures(observations, cutoffs))
     found = intervals([measure.statistic for measure in taken], len(observations))
     return [Figure(m.group, m.name, i, m.n) for m, i in zip(taken, found, strict=True)]
 
 
-def compared(
-    first: Sequence[Observation], second: Sequence[Observation], cutoffs: Sequence[int]
-) -> list[Compared]:
+def compared(first: Sequence[Observation], second: Sequence[Observation], cutoffs: Cutoffs) -> list[Compared]:
     """The measures that both have; the observations are of the same questions, in the same order."""
     left, right = ({(m.group, m.name): m for m in measures(each, cutoffs)} for each in (first, second))
     common = [key for key in left if key in right]
@@ -90,7 +102,7 @@ def compared(
     return [Compared(taken[0][key], taken[1][key], gap) for key, gap in zip(common, gaps, strict=True)]
 
 
-def measures(observations: Sequence[Observation], cutoffs: Sequence[int]) -> Iterator[Measure]:
+def measures(observations: Sequence[Observation], cutoffs: Cutoffs) -> Iterator[Measure]:
     """The measures over these observations, in the order of the loop."""
     if not observations:
         return
@@ -140,13 +152,13 @@ def reciprocal(ranks: Ranks) -> float:
     return max((1 / rank for rank in ranks if rank is not None), default=0.0)
 
 
-def _retrieval(taken: _Taken, cutoffs: Sequence[int]) -> Iterator[Measure]:
-    stages: Sequence[tuple[str, Callable[[Observation], Ranks]]] = (
-        ("search", lambda o: o.searched),
-        ("reranked", lambda o: o.reranked),
+def _retrieval(taken: _Taken, cutoffs: Cutoffs) -> Iterator[Measure]:
+    stages: Sequence[tuple[str, Callable[[Observation], Ranks], Sequence[int]]] = (
+        ("search", lambda o: o.searched, cutoffs.search),
+        ("reranked", lambda o: o.reranked, cutoffs.reranked),
     )
-    for stage, ranks in stages:
-        for k in cutoffs:
+    for stage, ranks, ks in stages:
+        for k in ks:
             score = partial(recall, k=k)
             yield from taken.ratio(Group.RETRIEVAL, f"recall@{k}, {stage}", _ranked(ranks, score))
         yield from taken.ratio(Group.RETRIEVAL, f"MRR, {stage}", _ranked(ranks, reciprocal))

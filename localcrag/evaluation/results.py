@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from localcrag.evaluation.measures import (
     Compared,
     Confusion,
+    Cutoffs,
     Figure,
     compared,
     confusion,
@@ -53,7 +54,7 @@ class Result:
         }
 
 
-def result_of(name: str, kb: str, run: Run, cutoffs: Sequence[int]) -> Result:
+def result_of(name: str, kb: str, run: Run, cutoffs: Cutoffs) -> Result:
     """The figures of one run, which must have an observation."""
     seen = run.observations
     return Result(
@@ -83,7 +84,7 @@ class Comparison:
         }
 
 
-def comparison_of(first: Result, second: Result, cutoffs: Sequence[int]) -> Comparison:
+def comparison_of(first: Result, second: Result, cutoffs: Cutoffs) -> Comparison:
     """The two, paired by question."""
     others = {o.question.line: o for o in second.observations}
     left = [o for o in first.observations if o.question.line in others]

@@ -30,12 +30,15 @@ def normalised(text: str) -> Words:
 
 
 def exact(prediction: str, answers: Sequence[str]) -> float:
-    """1 where the prediction is one of the answers, else 0."""
-    return float(normalised(prediction) in {normalised(answer) for answer in answers})
+    """1 where the prediction is one of the answers, else 0; an empty one is none of them."""
+    said = normalised(prediction)
+    return float(bool(prediction.strip()) and said in {normalised(answer) for answer in answers})
 
 
 def f1(prediction: str, answers: Sequence[str]) -> float:
-    """The best token F1 with one of the answers, in [0, 1]."""
+    """The best token F1 with one of the answers, in [0, 1]; an empty prediction has none."""
+    if not prediction.strip():
+        return 0.0
     return max((_f1(normalised(prediction), normalised(answer)) for answer in answers), default=0.0)
 
 

@@ -20,6 +20,7 @@ from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 from localcrag.errors import ModelFileError, ModelNotFound
+from localcrag.paths import expanded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,8 +65,8 @@ class SentenceTransformerEmbedder:
         """Where the model's files are. Raises ModelNotFound."""
         if self._model.removeprefix("sentence-transformers/") == DEFAULT:
             return _packaged()
-        folder = Path(self._model).expanduser()
-        if (folder / "modules.json").is_file() or (folder / "config.json").is_file():
+        folder = expanded(self._model)
+        if any(os.path.isfile(folder / name) for name in ("modules.json", "config.json")):  # noqa: PTH113 - of any length
             return folder.absolute()
         for name in (self._model, f"sentence-transformers/{self._model}"):
             if found := _cached(name):
@@ -78,7 +79,7 @@ class SentenceTransformerEmbedder:
     @cached_property
     def name(self) -> str:
         """What a knowledge base remembers; for a folder its name and a fingerprint of its files."""
-        if self.folder == Path(self._model).expanduser().absolute():
+        if self.folder == expanded(self._model).absolute():
             return f"{self.folder.name}#{_fingerprint(self.folder)}"
         return DEFAULT if self._packaged else self._model
 

@@ -3,12 +3,14 @@
 llama.cpp answers a damaged file with a line on stderr, or by ending the process, so every file is
 looked at here before llama.cpp sees it. The layout is that of ``docs/gguf.md`` of the ggml project:
 magic, version, two counts, key-value pairs, tensor infos, padding, tensor data. Only the header is
-read (some 10 MB for a vocabulary of 150,000 tokens), through a memory map.
+read (some 10 MB for a vocabulary of 150,000 tokens), through a memory map that ends at a limit, so
+that no number in it can make us read, or keep, more.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import mmap
 import re
 import struct
@@ -26,6 +28,8 @@ _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 _STRING, _ARRAY = 8, 9
 _SHORT = 64  # arrays up to this length are kept, longer ones (a vocabulary) are skipped
 _TOKENIZER = "tokenizer.ggml."
+_HEADER = 128 << 20  # bytes; no header is longer
+_DIMENSIONS = 4  # of a tensor, at most, as in ggml.h
 
 # ggml type → (elements in a block, bytes of a block), from ggml.h; an unknown type is not measured
 _BLOCKS = {
@@ -89,9 +93,9 @@ class GgufInfo:
         return next((value for name, value in self.metadata if name == key), default)
 
     def number(self, key: str, default: float) -> float:
-        """A numeric value; the default where it is missing or not a number."""
+        """A numeric value; the default where it is missing or not a finite number."""
         value = self.value(key, default)
-        return float(value) if isinstance(value, (int, float)) else default
+        return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else default
 
     def numbers(self, key: str) -> tuple[float, ...]:
         """A numeric array; empty where it is missing."""
@@ -102,11 +106,11 @@ class GgufInfo:
 def read_metadata(path: Path | str) -> GgufInfo:
     """The header of a GGUF file. Raises ModelNotFound, ModelFileError."""
     path = Path(path)
-    if not path.exists():
-        raise ModelNotFound(f"No model file at {path}.", hint="Check the path, or name another model.")
-    if not path.is_file():
-        raise ModelFileError(f"{path} is not a file.", hint="Give the path of one GGUF file.")
     try:
+        if not path.exists():
+            raise ModelNotFound(f"No model file at {path}.", hint="Check the path, or name another model.")
+        if not path.is_file():
+            raise ModelFileError(f"{path} is not a file.", hint="Give the path of one GGUF file.")
         stat = path.stat()
         return _read(path, stat.st_size, stat.st_mtime_ns)
     except PermissionError as error:
@@ -179,10 +183,10 @@ def _read(path: Path, size: int, _mtime_ns: int) -> GgufInfo:
                 hint="Give a model in GGUF format; other formats must be converted first.",
             )
         try:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            with mmap.mmap(file.fileno(), min(size, _HEADER), access=mmap.ACCESS_READ) as data:
                 return _Reader(data, path).info(size)
-        except (struct.error, LookupError, ValueError) as error:
-            raise _truncated(path, "its header ends early") from error
+        except (struct.error, LookupError, ValueError, OverflowError) as error:
+            raise _truncated(path, "its header ends early, or makes no sense") from error
 
 
 def _truncated(path: Path, why: str) -> ModelFileError:
@@ -204,22 +208,32 @@ class _Reader:
                 hint="Convert the model again with a current llama.cpp.",
             )
         tensors, pairs = int(self._number("Q")), int(self._number("Q"))
-        if tensors > 1_000_000 or pairs > 1_000_000:
+        if tensors > 1_000_000 or pairs > 100_000:
             raise _truncated(self._path, "its counts make no sense")
         values: dict[str, Value] = {}
         for _ in range(pairs):
             key = self._string()
             start = self._at
             value = self._value(int(self._number("I")))
+            if self._at > len(self._data):  # a long array was only skipped
+                raise _truncated(self._path, "its header ends early")
             if value is not None:
                 values[key] = value
             if key.startswith(_TOKENIZER):
-                self._tokenizer.update(key.encode() + self._data[start : self._at])
+                self._hash(key, start)
         weights, extent = self._tensors(tensors)
         alignment = _integer(values.get("general.alignment"), 32)
+        if alignment < 1:
+            raise _truncated(self._path, f"its weights are aligned to {alignment} bytes")
         if tensors and self._at + (-self._at) % alignment + extent > size:
             raise _truncated(self._path, "the file is shorter than the weights it lists")
         return self._describe(values, weights, size)
+
+    def _hash(self, key: str, start: int) -> None:
+        """A pair becomes part of what tells vocabularies apart, without a copy of its value."""
+        self._tokenizer.update(key.encode())
+        with memoryview(self._data) as header, header[start : self._at] as value:
+            self._tokenizer.update(value)
 
     def _describe(self, values: dict[str, Value], weights: int, size: int) -> GgufInfo:
         architecture = str(values.get("general.architecture", ""))
@@ -246,7 +260,9 @@ class _Reader:
         for _ in range(count):
             self._string()
             elements = 1
-            for _ in range(int(self._number("I"))):
+            if (dimensions := int(self._number("I"))) > _DIMENSIONS:
+                raise _truncated(self._path, f"it lists weights of {dimensions} dimensions")
+            for _ in range(dimensions):
                 elements *= int(self._number("Q"))
             block, width = _BLOCKS.get(int(self._number("I")), (1, 0))
             weights += elements
@@ -301,4 +317,4 @@ class _Reader:
 
 
 def _integer(value: Value | None, default: int) -> int:
-    return int(value) if isinstance(value, (int, float)) else default
+    return int(value) if isinstance(value, (int, float)) and math.isfinite(value) else default

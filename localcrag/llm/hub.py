@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
-from localcrag.errors import ModelError, ModelFileError, ModelNotFound
+from localcrag.errors import LocalCragError, ModelError, ModelFileError, ModelNotFound, StorageFull
 from localcrag.llm.gguf import read_metadata, require_evaluator, require_generator
 from localcrag.llm.registry import ModelEntry, Registry, Role, sha256
 
 
 def pull(home: Path, repository: str, file: str, name: str, digest: str | None) -> ModelEntry:
-    """Download, check, and only then add. Raises ModelNotFound, ModelFileError, ModelError."""
+    """Download, check, and only then add.
+
+    Raises ModelNotFound, ModelFileError, ModelError, StorageFull.
+    """
     for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         os.environ.pop(variable, None)
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HTTPError as Lost  # type: ignore[attr-defined]  # its HTTP library's
 
+    folder = home / "models" / name
+    held = os.path.lexists(folder / file)
     try:
-        path = Path(hf_hub_download(repository, file, local_dir=home / "models" / name))
+        path = Path(hf_hub_download(repository, file, local_dir=folder))
     except LocalEntryNotFoundError as error:
         raise ModelError(
             "the hub cannot be reached",
@@ -28,9 +35,24 @@ def pull(home: Path, repository: str, file: str, name: str, digest: str | None) 
         raise ModelNotFound(f"the hub has no {file} in {repository}, or it needs a login") from error
     except ValueError as error:
         raise ModelNotFound(f"{repository!r} is not the name of a repository: {error}") from error
+    except (OSError, Lost, RuntimeError) as error:  # hf_xet, which downloads, raises the last
+        if not held and os.path.lexists(folder / file):
+            (folder / file).unlink()  # a copy from the hub's own cache that was cut off
+        raise _broken_off(file, error) from error
     if digest and sha256(path) != digest.lower():
         path.unlink()
         raise ModelFileError(f"{file} has another sha256 than {digest}; it was deleted")
     role = Role.EVALUATOR if read_metadata(path).evaluator else Role.LANGUAGE
     (require_evaluator if role is Role.EVALUATOR else require_generator)(path)
     return Registry(home).add(name, path, role, f"{repository} {file}")
+
+
+def _broken_off(file: str, error: Exception) -> LocalCragError:
+    """A download that did not come to its end, and what to do."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return StorageFull(f"no space left to fetch {file}", hint="make room and try again")
+    said = (isinstance(error, OSError) and error.strerror) or str(error).strip() or type(error).__name__
+    return ModelError(
+        f"{file} could not be fetched whole: {said.splitlines()[0]}",
+        hint="try again; nothing was added. Or copy the file here, and use localcrag models add",
+    )

@@ -15,7 +15,8 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
-from localcrag.errors import ModelFileError, ModelNotFound
+from localcrag.errors import ModelError, ModelFileError, ModelNotFound
+from localcrag.paths import expanded
 
 CHUNK = 1 << 20
 
@@ -81,8 +82,7 @@ class Registry:
                     hint="localcrag models list shows what is there",
                 )
             return entry.path
-        path = Path(name_or_file).expanduser()
-        if path.is_file():
+        if path := _file(name_or_file):
             return path
         close = get_close_matches(name_or_file, entries, n=2)
         near = f"did you mean {' or '.join(close)}? " if close else ""
@@ -93,7 +93,7 @@ class Registry:
 
     def add(self, name: str, file: Path, role: Role, description: str = "") -> ModelEntry:
         """Remember a file under a name; the file stays where it is."""
-        path = file.expanduser().absolute()
+        path = expanded(str(file)).absolute()
         entry = ModelEntry(name, path, role, sha256(path), path.stat().st_size, "", description, False)
         self._write([*(known for known in self._own() if known.name != name), entry])
         return entry
@@ -122,10 +122,27 @@ class Registry:
         tables = [
             {("file" if key == "path" else key): row[key] for key in row if key != "embedded"} for row in rows
         ]
-        self.home.mkdir(parents=True, exist_ok=True)
         part = self.manifest.with_suffix(".part")
-        part.write_text(tomli_w.dumps({"model": tables}), "utf-8")
-        part.replace(self.manifest)
+        try:
+            self.home.mkdir(parents=True, exist_ok=True)
+            part.write_text(tomli_w.dumps({"model": tables}), "utf-8")
+            part.replace(self.manifest)
+        except OSError as error:
+            raise ModelError(
+                f"the list of models {self.manifest} cannot be written: {error.strerror}",
+                hint="make room, or mend its permissions, and try again",
+            ) from error
+
+
+def _file(name: str) -> Path | None:
+    """The file of that name; None where there is none, or can be none (a name that is too long)."""
+    path = expanded(name)
+    try:
+        return path if path.is_file() else None
+    except PermissionError:
+        return path  # who reads it says so
+    except OSError:
+        return None
 
 
 def verify(entry: ModelEntry) -> str:

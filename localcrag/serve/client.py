@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from localcrag import __version__
 from localcrag.errors import WarmError
+from localcrag.paths import expanded
 from localcrag.serve.lines import line, read
 from localcrag.serve.messages import (
     Crashed,
@@ -272,9 +273,9 @@ def placed(model: ModelSettings) -> ModelSettings:
     """The settings with files named from the root: the server has another working directory."""
 
     def absolute(name: str) -> str:
-        path = Path(name).expanduser()
+        path = expanded(name)
         named_as_file = path.suffix == ".gguf" or len(path.parts) > 1
-        return str(path.absolute()) if named_as_file and path.exists() else name
+        return str(path.absolute()) if named_as_file and os.path.exists(path) else name  # noqa: PTH110 - of any length
 
     return replace(
         model,

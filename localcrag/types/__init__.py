@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         Passage,
         StoreInfo,
     )
-    from localcrag.types.ingestion import Indexed, IngestReport, Reading, Skipped
+    from localcrag.types.ingestion import NO_TEXT, Indexed, IngestReport, Reading, Skipped
     from localcrag.types.judging import Decision, Grade, Hit, Thresholds
     from localcrag.types.kinds import (
         Action,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_META",
+    "NO_TEXT",
     "Action",
     "Answer",
     "Choice",

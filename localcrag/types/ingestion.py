@@ -7,6 +7,10 @@ from dataclasses import asdict, dataclass, field
 
 from localcrag.types.documents import NO_META, Document, JsonValue, Meta, Passage
 
+NO_TEXT = "no text in it"
+"""Why there is no document of a source that was read."""
+NO_TEXT_LAYER = "PDF without a text layer (scanned?): run OCR first"
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -16,6 +20,11 @@ class Reading:
     document: Document | None
     passages: Sequence[Passage] = ()
     reason: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether the source itself has no text now: not where it could not be read."""
+        return self.reason in (NO_TEXT, NO_TEXT_LAYER) or bool(self.document and not self.passages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from localcrag.errors import FetchRefused, OfflineError
 from localcrag.types import WebPage, WebResult
 from localcrag.web.addresses import IPAddress, is_public, is_web_port, literal
 from localcrag.web.background import in_background
+from localcrag.web.replies import storable
 
 if TYPE_CHECKING:
     from localcrag.web.wire import Admit, Head, Target
@@ -119,6 +120,8 @@ def fetch_url(
 ) -> tuple[bytes, str]:
     """The bytes behind an address that the user typed, and their media type ("" if the server names none).
 
+    Where the server names the encoding too, it follows: ``text/plain; charset=koi8-r``.
+
     Private addresses are allowed, because the user named this one; a redirect from a public
     address to a private one is not. ``accept`` empty takes every media type.
     Raises FetchRefused, OfflineError, and what ``record`` raises.
@@ -143,7 +146,8 @@ def fetch_url(
         raise FetchRefused(
             f"{url} could not be fetched: {error}", hint="download it another way, and ingest the file"
         ) from error
-    return body.content, body.media_type
+    named = body.media_type and body.charset
+    return body.content, f"{body.media_type}; charset={body.charset}" if named else body.media_type
 
 
 # ---------------------------------------------------------------------------------- one fetch
@@ -219,7 +223,7 @@ def _extracted(body: _Body) -> tuple[str, str]:
         title, text = "", _decoded(body)
     if not text.strip():
         raise FetchRefused("no text was found on the page")
-    return title, text
+    return storable(title), storable(text)
 
 
 def _main_text(body: _Body) -> tuple[str, str]:
@@ -240,5 +244,5 @@ def _main_text(body: _Body) -> tuple[str, str]:
 def _decoded(body: _Body) -> str:
     try:
         return body.content.decode(body.charset or "utf-8", "replace")
-    except LookupError:
+    except (LookupError, ValueError):
         return body.content.decode("utf-8", "replace")

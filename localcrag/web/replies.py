@@ -29,6 +29,7 @@ def _tags(names: str) -> re.Pattern[str]:
 
 
 _BREAKS = _tags("br|p|div|li|ul|ol|tr|td|th|table|hr|h[1-6]|blockquote|pre")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _INLINE = _tags("a|abbr|b|big|cite|code|em|font|i|img|mark|q|s|small|span|strong|sub|sup|tt|u|wbr")
 
 
@@ -71,12 +72,11 @@ def _infobox(box: Json) -> Iterator[WebResult]:
 def _result(item: Json, *, title: str, snippet: str) -> Iterator[WebResult]:
     url = item.get("url")
     if isinstance(url, str) and _is_web(url):
-        engine = item.get("engine")
         yield WebResult(
             url=url.strip(),
             title=title[:TITLE_LIMIT],
             snippet=snippet[:SNIPPET_LIMIT],
-            engine=engine if isinstance(engine, str) else "",
+            engine=_text(item, "engine"),
         )
 
 
@@ -117,10 +117,15 @@ def _text(item: Json, key: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text without markup, character references resolved, on one line.
+    """Text without markup and lone surrogates, character references resolved, on one line.
 
     Only what is a tag of the HTML that engines put into titles and snippets goes. An HTML parser
     would take ``vector<int>`` and ``if (a<b && c>d)`` for markup too, and lose what they say.
     """
     text = _BREAKS.sub(" ", text[:RAW_LIMIT])
-    return " ".join(unescape(_INLINE.sub("", text)).split())
+    return storable(" ".join(unescape(_INLINE.sub("", text)).split()))
+
+
+def storable(text: str) -> str:
+    """The text as UTF-8 can hold it: JSON and some encodings can name half a character."""
+    return _SURROGATES.sub("\ufffd", text)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from localcrag.crag.loop import NOT_FOUND
+from localcrag.events import Delta, Finished
+from localcrag.types import Action, Answer, Mode, Policy, Status
 from tests.cli.conftest import Run
 from tests.shape_models import shape
 
@@ -106,6 +113,24 @@ def test_a_question_from_stdin(run: Run) -> None:
     assert run("ask", "-", "--json", stdin=QUESTION + "\n").json["question"] == QUESTION
 
 
+def test_a_question_that_is_not_all_text_is_asked_without_what_is_none(run: Run) -> None:
+    found = run("ask", QUESTION + " \udcff", "--json")
+    assert (found.code, found.json["question"]) == (0, QUESTION + " \ufffd"), found.err
+
+
+def test_a_question_from_stdin_that_is_not_utf_8(home: Path) -> None:
+    command = [sys.executable, "-m", "localcrag", "--home", str(home), "ask", "-", "--json"]
+    for utf_8_mode in ("0", "1"):
+        done = subprocess.run(
+            command,
+            input=QUESTION.encode() + b" caf\xe9",
+            capture_output=True,
+            env={**os.environ, "PYTHONUTF8": utf_8_mode, "LC_ALL": "C.UTF-8"},
+        )
+        assert done.returncode in (0, 3), done.stderr
+        assert json.loads(done.stdout)["question"] == QUESTION + " caf\ufffd"
+
+
 def test_an_unknown_knowledge_base_names_those_there_are(run: Run) -> None:
     done = run("ask", QUESTION, "--kb", "defalt")
     assert done.code == 1
@@ -133,6 +158,26 @@ def test_a_chat_model_writes_and_cites_only_what_exists(run: Run) -> None:
     assert {grade["verdict"] for grade in found["grades"]} <= {"yes", "no"}
     keys = {str(citation["key"]) for citation in found["citations"]}
     assert set(re.findall(r"\[(\d+)\]", found["answer"])) <= keys
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "code"),
+    [
+        (Status.TRUNCATED, "Take it dai", 0),
+        (Status.UNSURE, "Take it daily.", 0),
+        *((Status.TRUNCATED, nothing, 3) for nothing in NOT_FOUND.values()),
+        *((Status.NOT_FOUND, nothing, 3) for nothing in NOT_FOUND.values()),
+    ],
+)
+def test_what_was_answered_exits_0_though_it_cites_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch, status: Status, text: str, code: int
+) -> None:
+    answer = Answer("q?", status, text, Mode.WRITE, Policy.CRAG, Action.CORRECT)
+    monkeypatch.setattr(
+        "localcrag.serve.client.WarmBase.stream", lambda *_: iter([Delta(text), Finished(answer)])
+    )
+    done = run("ask", "q?")
+    assert (done.code, done.out) == (code, f"{text}\n")
 
 
 def test_search_prints_hits_with_place_score_and_snippet(run: Run) -> None:

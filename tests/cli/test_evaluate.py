@@ -73,6 +73,16 @@ def test_the_table_is_on_stdout_and_has_nothing_else(run: Run, questions: Path) 
     assert "searched your documents" not in done.out + done.err
 
 
+def test_recall_is_measured_as_far_as_hits_are_kept(run: Run, questions: Path) -> None:
+    done = run("eval", str(questions), "--limit", "1", "--k", "20", "--json")
+    assert done.code == 0, done.err
+    names = {name for group, name in measures(done.json) if group == "retrieval"}
+    assert {"recall@20, search", "recall@6, reranked"} <= names and "recall@20, reranked" not in names
+    [said] = [line for line in done.err.splitlines() if "recall@20" in line]
+    assert said.startswith("instead of recall@20: recall@6, reranked;")
+    assert "instead of recall" not in run("eval", str(questions), "--limit", "1", "--k", "6").err
+
+
 def test_options_are_those_of_ask(run: Run, questions: Path) -> None:
     done = run(
         "eval", str(questions), "--policy", "any-irrelevant", "--filter", "page = 2", "--limit", "1", "--json"

@@ -110,6 +110,38 @@ def test_stdin_is_a_document(fresh: Run, monkeypatch: pytest.MonkeyPatch, home: 
     assert '"added": 1' in done.stdout
 
 
+def test_emptied_text_is_not_found_any_more(fresh: Run, tmp_path: Path) -> None:
+    secret, other = tmp_path / "secret.txt", tmp_path / "other.txt"
+    secret.write_text("The heron is called Zacharias.")
+    other.write_text("Storks stand on the roof.")
+    assert fresh("ingest", str(tmp_path), "--json").json["added"] == 2
+    secret.write_text("")
+    report = fresh("ingest", str(tmp_path), "--json").json
+    assert (report["removed"], report["unchanged"], len(report["skipped"])) == (1, 1, 1)
+    hits = fresh("search", "Zacharias", "--evaluator", "none", "--json").json["hits"]
+    assert [hit["source"] for hit in hits] == [str(other.resolve())]
+
+
+def test_a_home_below_the_folder_is_no_document(fresh: Run, fresh_home: Path) -> None:
+    (fresh_home.parent / "notes.txt").write_text("Herons stand in the reeds.")
+    fresh_home.mkdir()
+    (fresh_home / "egress.jsonl").write_text('{"target": "a private query"}')
+    report = fresh("ingest", str(fresh_home.parent), "--json").json
+    assert (report["added"], report["skipped"]) == (1, [])
+    named = fresh("ingest", str(fresh_home / "egress.jsonl"), "--json")
+    assert named.code == 1 and named.json["skipped"][0]["reason"] == "localcrag keeps it for itself"
+
+
+def test_a_lock_file_of_word_does_not_stop_the_rest(
+    fresh: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "~$report.docx").write_bytes(b"\x05owner")
+    (tmp_path / "notes.txt").write_text("Herons stand in the reeds.")
+    monkeypatch.chdir(tmp_path)
+    report = fresh("ingest", "notes.txt", "~$report.docx", "--prune", "--json").json
+    assert (report["added"], len(report["skipped"])) == (1, 1)
+
+
 @pytest.mark.parametrize("pair", ["novalue", "bad key=1", "=x"])
 def test_meta_that_is_not_key_and_value(fresh: Run, documents: Path, pair: str) -> None:
     done = fresh("ingest", str(documents), "--meta", pair)
@@ -251,6 +283,7 @@ def test_a_number_of_questions_that_cannot_be(fresh: Run, documents: Path, count
         (["-"], 2, "--watch is for files and folders"),
         (["https://example.org/a"], 2, "--watch is for files and folders"),
         (["/no/such/folder"], 1, "no such file or folder"),
+        (["~nosuchuser/folder"], 1, "no such file or folder"),
         (["", "--json"], 2, "--jsonl"),
         (["", "--questions", "1"], 2, "cannot write questions"),
     ],
@@ -361,11 +394,26 @@ def test_an_empty_folder_can_be_watched(fresh: Run, tmp_path: Path, monkeypatch:
         ("apart/single.txt", True),
         ("apart/other.txt", False),
         ("globbed/x.md", True),
+        ("docs/home/models/x.md", False),
     ],
 )
 def test_which_changes_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, counts: bool
 ) -> None:
+    assert counted(tmp_path, monkeypatch, path, "docs/home") is counts
+
+
+@pytest.mark.parametrize(
+    ("path", "counts"), [("docs/a.txt", True), ("docs/sub/models/a.txt", True), ("docs/knowledge/a/b", False)]
+)
+def test_which_changes_count_in_the_home_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, counts: bool
+) -> None:
+    assert counted(tmp_path, monkeypatch, path, "docs") is counts
+
+
+def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, home: str) -> bool:
+    """Whether a change of the path begins a round of an ingestion of three targets."""
     import watchfiles
 
     from localcrag.cli.watch import changes
@@ -381,6 +429,13 @@ def test_which_changes_count(
 
     monkeypatch.setattr(watchfiles, "watch", watch)
     targets = [str(tmp_path / "docs"), str(tmp_path / "apart/single.txt"), str(tmp_path / "globbed/*.md")]
-    next(changes(targets, tmp_path / "docs/home"))
+    next(changes(targets, tmp_path / home))
     assert given["folders"] == {str(tmp_path / name) for name in ("docs", "apart", "globbed")}
-    assert given["watch_filter"](watchfiles.Change.added, str(tmp_path / path)) is counts
+    return bool(given["watch_filter"](watchfiles.Change.added, str(tmp_path / path)))
+
+
+def test_the_name_of_a_file_cannot_steer_the_terminal(fresh: Run, tmp_path: Path) -> None:
+    (tmp_path / "evil\x1b[31m.bin").write_bytes(b"\x00\x01\x02" * 100)
+    (tmp_path / "a.txt").write_text("Herons stand in the reeds.")
+    assert "\x1b[31m" not in fresh("ingest", str(tmp_path)).err
+    assert "\x1b[31m" not in fresh("ingest", "/no/\x1b[31mfolder").err

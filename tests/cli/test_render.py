@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from localcrag.cli.render import Steps
-from localcrag.types import Action, Answer, Mode, Policy, Status
-from tests.crag.values import grade
+from localcrag.cli.chat import say
+from localcrag.cli.render import Steps, link, plain
+from localcrag.events import Degraded, Delta, Event, Gathered, Graded, PageRead, Refined, Retrieved
+from localcrag.threads import SqliteThreads
+from localcrag.types import Action, Answer, Citation, Evidence, Mode, Origin, Policy, Status, Strip, Turn
+from localcrag.web.ledger import Ledger
+from tests.cli.conftest import Run
+from tests.crag.values import grade, passage
+
+EVIL = "a \x1b]0;PWNED\x07 and \x1b[31m\x9b2J\r\x08 of it"
+CONTROL = set(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
 
 
 def shown(capsys: pytest.CaptureFixture[str], status: Status, *confidences: float | None) -> str:
@@ -25,3 +36,72 @@ def test_what_came_closest_is_named_where_there_is_no_answer(capsys: pytest.Capt
 def test_nothing_is_named_that_is_not_worth_a_look(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys, Status.NOT_FOUND, 0.001, None) == ""
     assert "closest" not in shown(capsys, Status.UNSURE, 0.09)
+
+
+# ------------------------------------------------------------------- what a document must not send
+
+
+def harmless(capsys: pytest.CaptureFixture[str]) -> str:
+    """What was printed, which holds words of the document and no control character."""
+    seen = "".join(capsys.readouterr())
+    assert "PWNED" in seen and not CONTROL & set(seen)
+    return seen
+
+
+def test_line_breaks_and_tabs_are_no_control_sequence_and_places_stay() -> None:
+    assert plain("a\tb\nc – “é” 字") == "a\tb\nc – “é” 字"
+    assert plain("a\x1b[31mb\r\n") == "a [31mb \n"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Delta(EVIL),
+        Degraded("grade", EVIL),
+        Graded(grade(0.9, text=EVIL)),
+        Retrieved(EVIL, ()),
+        Refined((Strip(passage(EVIL), 0, len(EVIL), EVIL, 0.5),), 0),
+        PageRead(f"https://example.org/{EVIL}", 9),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_no_event_brings_control_characters_to_the_terminal(
+    capsys: pytest.CaptureFixture[str], event: Event
+) -> None:
+    Steps(trace=True).show(event)
+    harmless(capsys)
+
+
+@pytest.mark.parametrize("evidence", [True, False])
+@pytest.mark.parametrize("origin", list(Origin))
+def test_no_source_brings_control_characters_to_the_terminal(
+    capsys: pytest.CaptureFixture[str], evidence: bool, origin: Origin
+) -> None:
+    source = f"/{EVIL}.txt" if origin is Origin.DOCUMENTS else f"https://{EVIL}"
+    citation = Citation(1, source, 2, 0, len(EVIL), EVIL, origin)
+    steps = Steps(trace=False, evidence=evidence)
+    steps.show(Gathered((Evidence(1, Strip(passage(EVIL), 0, len(EVIL), EVIL, 0.9)),)))
+    found = Answer("q?", Status.ANSWERED, "", Mode.QUOTE, Policy.CRAG, Action.CORRECT)
+    steps.sources(replace(found, citations=(citation,)))
+    harmless(capsys)
+    assert not CONTROL & set(link(citation))
+
+
+def test_a_chat_that_goes_on_shows_its_turns_without_them(capsys: pytest.CaptureFixture[str]) -> None:
+    say(EVIL)
+    harmless(capsys)
+
+
+def test_no_list_brings_control_characters_to_the_terminal(
+    fresh: Run, fresh_home: Path, tmp_path: Path
+) -> None:
+    store = SqliteThreads(fresh_home / "threads.db")
+    store.open("evil")
+    store.append("evil", [Turn("user", "q?"), Turn("assistant", EVIL)])
+    Ledger(fresh_home / "egress.jsonl").record("query", EVIL, EVIL)
+    (tmp_path / "PWNED\x1b[31m.txt").write_text("A text of some words.")
+    fresh("ingest", str(tmp_path), "--meta", "team=PWNED\x9b2J")
+    for command in ("threads show evil", "threads export evil", "web log", "kb show"):
+        done = fresh(*command.split())
+        assert done.code == 0 and "PWNED" in done.out, done.err
+        assert not CONTROL & set(done.out)

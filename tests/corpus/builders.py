@@ -171,6 +171,12 @@ def mail(*, html: bool = False) -> bytes:
     return message.as_bytes()
 
 
+def nested_mail(depth: int) -> bytes:
+    """A multipart in a multipart, and so on; a text in the last."""
+    parts = "".join(f'Content-Type: multipart/mixed; boundary="b{i}"\n\n--b{i}\n' for i in range(depth))
+    return f"Subject: Deep\nFrom: ann@example.org\n{parts}Content-Type: text/plain\n\nbottom\n".encode()
+
+
 def _saved(document: object) -> bytes:
     out = io.BytesIO()
     document.save(out)  # type: ignore[attr-defined]

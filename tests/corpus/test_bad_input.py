@@ -12,8 +12,21 @@ from typing import BinaryIO
 import pytest
 
 from localcrag.corpus import LocalCorpus, LocalFile, sources
+from localcrag.corpus.readers import text as text_reader
 from localcrag.errors import UnreadableError
-from tests.corpus.builders import FOX, bomb, docx, epub, pdf, pptx, replaced, spoilt, xlsx, zipped
+from tests.corpus.builders import (
+    FOX,
+    bomb,
+    docx,
+    epub,
+    nested_mail,
+    pdf,
+    pptx,
+    replaced,
+    spoilt,
+    xlsx,
+    zipped,
+)
 from tests.corpus.conftest import Read
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500
@@ -53,6 +66,7 @@ MEBIBYTE = 1024 * 1024
         ("x.html", b"<html><script>1</script></html>", "no text in it"),
         ("x.html", b"<div>" * 3000 + b"x" + b"</div>" * 3000, "HTML nested too deeply"),
         ("x.json", b"[" * 100_000 + b"]" * 100_000, "JSON nested too deeply"),
+        ("x.eml", nested_mail(1500), "mail nested too deeply"),
         ("x.ipynb", b'{"cells": 1}', "damaged notebook"),
         ("x.ipynb", b"[", "damaged notebook"),
     ],
@@ -61,6 +75,17 @@ def test_the_reason_is_one_clear_line(read: Read, name: str, data: bytes, reason
     with pytest.raises(UnreadableError) as caught:
         read(name, data)
     assert str(caught.value) == reason
+
+
+def test_a_reader_that_recurses_too_deeply_costs_its_file_only(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(*_: object) -> str:
+        return endless()
+
+    monkeypatch.setattr(text_reader, "read_rows", endless)
+    with pytest.raises(UnreadableError, match=r"^CSV nested too deeply$"):
+        read("x.csv", "a,b\n1,2\n")
 
 
 GOOD = {

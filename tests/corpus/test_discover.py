@@ -11,6 +11,7 @@ import pytest
 
 from localcrag.corpus import LocalCorpus, LocalFile, StdinFile, UrlFile
 from localcrag.corpus.discover import discover
+from localcrag.corpus.ignore import Home
 from localcrag.errors import CorpusError, OfflineError, UnreadableError
 from localcrag.types import Skipped
 
@@ -127,6 +128,57 @@ def test_globs_and_paths_are_relative_to_the_working_folder(
 def test_a_file_whose_name_looks_like_a_glob_is_that_file(tree: Tree) -> None:
     root = tree(**{"a[1].md": "", "a1.md": ""})
     assert names(root, root / "a[1].md") == ["a[1].md"]
+
+
+def test_a_tilde_in_front_is_a_home_or_part_of_a_name(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tree(**{"home/a.md": "", "~$report.md": "", "~docs/b.md": "", "~/c.md": ""})
+    monkeypatch.setenv("HOME", str(root / "home"))
+    monkeypatch.chdir(root)
+    assert names(root, "~/a.md", "~$report.md", "~docs/*.md") == ["home/a.md", "~$report.md", "~docs/b.md"]
+    assert names(root, "~/c.md") == ["~/c.md"], "a file that is called so goes before the home"
+    with pytest.raises(CorpusError, match="no such file or folder: ~dcos/x"):
+        discover(["~dcos/x"])
+    with pytest.raises(CorpusError, match="no such folder: ~dcos"):
+        discover(["~dcos/*.md"])
+
+
+@pytest.fixture
+def own(tree: Tree) -> Path:
+    """A home of localcrag, with a user's files in it and beside it."""
+    kept = ("knowledge/kb/state.json", "models/m/README.md", "egress.jsonl", "config.toml", "threads.db")
+    return tree(
+        **dict.fromkeys(["a.md", "lc/notes.md", "lc/docs/models/b.md", *(f"lc/{k}" for k in kept)], "")
+    )
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        (["."], ["a.md"]),
+        (["**"], ["a.md"]),
+        (["elsewhere"], []),
+        (["lc"], ["lc/notes.md", "lc/docs/models/b.md"]),
+        (["lc/*"], ["lc/notes.md", "lc/docs/models/b.md"]),
+        (["lc/docs", "lc/notes.md"], ["lc/docs/models/b.md", "lc/notes.md"]),
+        (["lc/knowledge", "lc/knowledge/kb"], []),
+    ],
+)
+def test_what_localcrag_keeps_in_its_home_is_left_out(
+    own: Path, targets: list[str], expected: list[str]
+) -> None:
+    (own / "elsewhere").mkdir()
+    (own / "elsewhere/link").symlink_to(own / "lc")
+    (own / "elsewhere/ledger.md").symlink_to(own / "lc/egress.jsonl")
+    found = discover([str(own / target) for target in targets], Home.at(own / "lc"))
+    assert [os.path.relpath(item.source, own.resolve()) for item in found] == expected
+
+
+def test_what_localcrag_keeps_in_its_home_is_not_read_by_name_either(own: Path) -> None:
+    (own / "ledger.md").symlink_to(own / "lc/egress.jsonl")
+    named = [own / "lc/egress.jsonl", own / "lc/knowledge/kb/state.json", own / "ledger.md"]
+    found = list(discover(list(map(str, named)), Home.at(own / "lc")))
+    reason = "localcrag keeps it for itself"
+    assert found == [Skipped(str(own.resolve() / path.relative_to(own)), reason) for path in named]
 
 
 def test_a_symlink_loop_is_walked_once(tree: Tree) -> None:
@@ -257,6 +309,16 @@ def test_urls_go_through_the_given_fetcher(tokenizer: Path) -> None:
     document = corpus.read(found)
     assert asked == [found.source] and document.media_type == "text/html"
     assert (document.title, document.pages[0].text) == ("Größe", "Körper")
+
+
+def test_text_behind_a_url_is_in_the_encoding_that_the_server_names(tokenizer: Path) -> None:
+    words = "Одна таблетка в день."
+    for name, declared in (("a.txt", "text/plain"), ("a", "text/plain"), ("a.md", "text/markdown")):
+        corpus = LocalCorpus(
+            tokenizer, fetch_url=lambda _, of=declared: (words.encode("koi8-r"), f"{of}; charset=koi8-r")
+        )
+        document = corpus.read(UrlFile(f"https://example.org/{name}"))
+        assert (document.media_type, document.pages[0].text) == (declared, words)
 
 
 def test_urls_are_refused_without_a_fetcher_and_where_it_refuses(tokenizer: Path) -> None:

@@ -56,6 +56,18 @@ def test_a_bad_byte_in_utf8_spoils_one_letter_only() -> None:
     assert decode((POLISH + RUSSIAN).encode() + b"\xff.") == POLISH + RUSSIAN + "\ufffd."
 
 
+def test_a_bad_byte_far_from_the_start_is_judged_by_all_of_the_text() -> None:
+    text = "plain " * 50_000 + POLISH
+    assert decode(text.encode() + b"\xff.") == text + "\ufffd."
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "UTF-16LE", "utf_16_be", "utf-32"])
+def test_what_has_no_nul_is_not_in_the_wide_encoding_it_declares(declared: str) -> None:
+    assert decode(b"plain words.", declared) == "plain words."
+    assert decode(GERMAN.encode() + b" " * 4, declared) == GERMAN + " " * 4
+    assert decode(GERMAN.encode(declared), declared) == GERMAN
+
+
 def test_a_declared_encoding_is_tried_first_and_may_be_wrong() -> None:
     assert decode("ąćę".encode("iso-8859-2"), "iso-8859-2") == "ąćę"
     assert decode("“5 €”".encode("cp1252"), "ISO-8859-1") == "“5 €”"

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from email.mime.base import MIMEBase
+from email.mime.image import MIMEImage
+from email.mime.message import MIMEMessage
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 
 import pytest
 
 from localcrag.corpus import LocalCorpus
 from localcrag.corpus.readers.pdf import mend_hyphens
+from localcrag.errors import UnreadableError
 from tests.corpus.builders import FOX, docx, epub, mail, pdf, pptx, replaced, xlsx, xlsx_far_corner
 from tests.corpus.conftest import Read
 
@@ -140,6 +146,8 @@ def test_html_in_the_encoding_it_declares(read: Read) -> None:
     html = '<meta charset="koi8-r"><title>Доза</title><p>Одна таблетка</p>'.encode("koi8-r")
     document = read("x.html", html)
     assert (document.title, document.pages[0].text) == ("Доза", "Одна таблетка")
+    wide = read("y.html", '<meta charset="utf-16"><title>Größe</title><p>Vier Tabletten</p>')
+    assert (wide.title, wide.pages[0].text) == ("Größe", "Vier Tabletten")
 
 
 def test_markdown_is_kept_as_it_is(read: Read, corpus: LocalCorpus) -> None:
@@ -165,6 +173,18 @@ def test_csv_rows_stand_alone(read: Read, delimiter: str) -> None:
     rows = [["name", "note"], ["Ann", '"a, b;\nc"'], ["Bob", ""], ["", ""], ["Cy", "x"]]
     document = read("x.tsv" if delimiter == "\t" else "x.csv", "\n".join(delimiter.join(row) for row in rows))
     assert document.pages[0].text == "name: Ann\nnote: a, b; c\n\nname: Bob\n\nname: Cy\nnote: x"
+
+
+def test_apostrophes_in_a_csv_are_letters(read: Read) -> None:
+    lines = ["name,note", "Ann,'tis fine", "Bob,it isn't", "'Cy','x'", 'Di,"a ""b"", c"']
+    assert read("x.csv", "\n".join(lines)).pages[0].text == (
+        "name: Ann\nnote: 'tis fine\n\nname: Bob\nnote: it isn't\n\n"
+        "name: 'Cy'\nnote: 'x'\n\nname: Di\nnote: a \"b\", c"
+    )
+    lines = ["name;note", "Ann;'a', 'b', 'c'", "Bob;'d', 'e', 'f'"]
+    assert read("y.csv", "\n".join(lines)).pages[0].text == (
+        "name: Ann\nnote: 'a', 'b', 'c'\n\nname: Bob\nnote: 'd', 'e', 'f'"
+    )
 
 
 def test_a_title_above_a_table_is_kept(read: Read) -> None:
@@ -230,6 +250,54 @@ def test_mail(read: Read) -> None:
         "Date: Mon, 02 Mar 2026 10:00:00 +0000\n\nTake one tablet – täglich.\n\n\nAttachments: leaflet.pdf"
     )
     assert "Take **one** tablet." in read("y.eml", mail(html=True)).pages[0].text
+
+
+def mixed(*parts: MIMEBase, subtype: str = "mixed", subject: str = "") -> MIMEMultipart:
+    message = MIMEMultipart(subtype)
+    if subject:
+        message["Subject"] = subject
+    for part in parts:
+        message.attach(part)
+    return message
+
+
+def test_mail_texts_around_a_picture_are_all_read(read: Read) -> None:
+    picture = MIMEImage(b"\x89PNG", "png", name="leaf.png")
+    named = MIMEText("as a file")
+    named.add_header("Content-Disposition", "inline", filename="notes.txt")
+    twins = mixed(MIMEText("last"), MIMEText("<p>twin</p>", "html"), subtype="alternative")
+    parts = mixed(MIMEText("first"), picture, MIMEText("<i>then</i>", "html"), named, twins, subject="S")
+    assert read("x.eml", parts.as_bytes()).pages[0].text == (
+        "Subject: S\n\nfirst\n\n*then*\n\nlast\n\nAttachments: leaf.png, notes.txt"
+    )
+    only = mixed(named, subject="S").as_bytes()
+    assert read("y.eml", only).pages[0].text == "Subject: S\n\nas a file"
+
+
+def test_a_later_text_of_a_mail_that_cannot_be_read_is_named(read: Read) -> None:
+    deep = MIMEText("<div>" * 3000 + "x" + "</div>" * 3000, "html")
+    parts = mixed(MIMEText("first"), deep, MIMEMessage(deep), MIMEText("last"), subject="S")
+    text = read("x.eml", parts.as_bytes()).pages[0].text
+    assert "first\n\nlast\n\nAttachments: text/html (HTML nested too deeply)" in text
+    with pytest.raises(UnreadableError, match=r"^HTML nested too deeply$"):
+        read("y.eml", mixed(deep, subject="S").as_bytes())
+
+
+def test_a_forwarded_mail_is_read_with_the_one_around_it(read: Read) -> None:
+    message: MIMEBase = MIMEText("the innermost")
+    for number in range(12):
+        forward = MIMEMessage(message)
+        if not number:
+            forward.add_header("Content-Disposition", "attachment", filename="inner.eml")
+        message = mixed(MIMEText(f"see below {number}"), forward, subject=f"Fwd {number}")
+    text = read("x.eml", message.as_bytes()).pages[0].text
+    assert text.startswith("Subject: Fwd 11\n\nsee below 11\n\nSubject: Fwd 10\n\nsee below 10\n\n")
+    assert text.endswith("Subject: Fwd 1\n\nsee below 1\n\nAttachments: message/rfc822")
+    near = mixed(MIMEText("see below"), MIMEMessage(MIMEText("inner text")), subject="Fwd").as_bytes()
+    assert read("y.eml", near).pages[0].text.endswith("see below\n\ninner text")
+    bare = near.replace(b"Content-Type: text/plain", b"X").partition(b"message/rfc822")
+    noise = bare[0] + b"message/rfc822\n\nQmFzZTY0IG5vaXNl\n"
+    assert read("z.eml", noise).pages[0].text.endswith("Attachments: message/rfc822")
 
 
 def test_source_code_is_text(read: Read) -> None:

@@ -20,7 +20,7 @@ from localcrag.egress import VARIABLE, offline
 from localcrag.errors import CorpusError, OfflineError
 from localcrag.types import NO_META, Reading
 from tests.corpus import misbehaving
-from tests.corpus.builders import FOX, pdf
+from tests.corpus.builders import FOX, nested_mail, pdf
 
 ROOT = Path(__file__).parents[2]
 MEBIBYTE = 1024 * 1024
@@ -95,6 +95,18 @@ def test_another_process_reads_what_this_one_would(
     for file in found[:3]:
         document = corpus.read(file, {"team": "x"})
         assert apart_[file.name] == Reading(file.source, document, corpus.split(document))
+
+
+@pytest.mark.parametrize("apart_", [False, True])
+def test_a_hostile_mail_costs_itself_only(
+    corpus: LocalCorpus, request: pytest.FixtureRequest, tmp_path: Path, apart_: bool
+) -> None:
+    started = request.getfixturevalue("processes") if apart_ else []
+    found = files(tmp_path, "a.txt", "deep.eml", "b.txt")
+    (tmp_path / "deep.eml").write_bytes(nested_mail(1500))
+    read = readings(corpus, found)
+    assert read["deep.eml"].reason == "mail nested too deeply" and bool(started) == apart_
+    assert read["a.txt"].document and read["b.txt"].document
 
 
 def test_a_little_starts_no_process(

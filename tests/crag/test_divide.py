@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag.divide import MAX_PARTS, Division, by_rule, divide, may_have_parts
-from localcrag.errors import ConstraintError, ContextOverflow, ModelError
-from localcrag.events import Degraded, Divided, Event, Gathered, Graded, PartSettled, Retrieved
-from localcrag.types import Action, CorrectionKind, Mode, PartAnswer, Status, WebPolicy, WebResult
+from localcrag.errors import ConstraintError, ContextOverflow, ModelError, WebError
+from localcrag.events import Degraded, Divided, Event, Gathered, Graded, PageRead, PartSettled, Retrieved
+from localcrag.types import Action, CorrectionKind, Mode, PartAnswer, Status, Turn, WebPolicy, WebResult
 from tests.crag.values import drained
 from tests.crag.world import Script, World, answer, of
 from tests.fakes.llm import ScriptedModel
@@ -119,6 +119,66 @@ def test_the_rule_cuts_where_a_question_begins(question: str, parts: list[str]) 
     assert by_rule(question) == parts
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When and where is the annual meeting?",
+        "annual meeting: When and where is it?",
+        "How and when do I apply for leave?",
+        "How long and how often should I take Zeldrine?",
+        "Which drug and which dose is best?",
+        "Which drug and which dose and which form is best?",
+        "Who decides which rooms and which days?",
+        "What is the difference between what staff pay for parking and what the firm pays?",
+        "What is the difference between what is paid by staff and what is paid by the firm?",
+        "What are the rules for staff who travel and who work at night?",
+        "What is and what is not paid?",
+        "Which drugs can be taken with milk and which cannot?",
+        "Who is allowed to park and who isn't?",
+        "Who found Zeldrine and when?",
+        "What is the dose of Zeldrine? Why?",
+        "Who? And who makes Zeldrine?",
+        "Hi, can you help me?",
+        "Hi, can you help me? Are you there?",
+    ],
+)
+def test_the_rule_makes_no_part_of_what_is_no_question(question: str) -> None:
+    assert by_rule(question) == [question]
+    assert drained(divide(ScriptedModel(), question, extractive=True)) == ([], [question])
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("What is the dose? And who makes it?", ["What is the dose?", "dose: And who makes it?"]),
+        ("Who approves travel and what is the dose of Zeldrine?", ["Who approves travel?", DOSE]),
+        ("Is travel paid, and who approves it?", ["Is travel paid?", "travel paid: who approves it?"]),
+        ("What causes fever and how is it treated?", ["What causes fever?", "fever: how is it treated?"]),
+        (
+            "What is the fee and when and where is Zeldrine sold?",
+            ["What is the fee?", "when and where is Zeldrine sold?"],
+        ),
+        (
+            "When and where is the meeting and who leads it?",
+            ["When and where is the meeting?", "meeting: who leads it?"],
+        ),
+        ("What is leave and how to apply for it?", ["What is leave?", "leave: how to apply for it?"]),
+        ("what is the dose of Zeldrine and what about Orlan?", [DOSE, "dose: what about Orlan?"]),
+        (
+            "How is leave approved and why isn't travel paid?",
+            ["How is leave approved?", "why isn't travel paid?"],
+        ),
+        (f"Hi, can you help me? {DOSE}", [DOSE]),
+        (f"Hi, can you help me? {TWO}", [DOSE, FOUND]),
+        (f"Hello? Can you help me? {TWO}", [DOSE, FOUND]),
+        (f"Who? {TWO}", [f"Who? {DOSE}", FOUND]),
+        (f"{DOSE} Why? {FOUND}", [f"{DOSE} Why?", FOUND]),
+    ],
+)
+def test_every_part_is_a_question_by_itself(question: str, parts: list[str]) -> None:
+    assert by_rule(question) == parts
+
+
 def test_a_small_model_is_not_asked() -> None:
     model = ScriptedModel()
     events, parts = drained(divide(model, TWO, extractive=True))
@@ -201,3 +261,47 @@ def test_a_part_corrects_with_its_own_words() -> None:
     asked.run(TWO)
     lines = [text for call, text in asked.model.asked if call == "line"]
     assert lines and all(FOUND in text and DOSE not in text for text in lines)
+
+
+@pytest.mark.parametrize(
+    ("policy", "allowed", "sent"),
+    [(WebPolicy.AUTO, True, 1), (WebPolicy.ASK, True, 1), (WebPolicy.ASK, False, 0)],
+)
+def test_the_parts_of_a_follow_up_ask_the_web_for_their_line_once(
+    policy: WebPolicy, allowed: bool, sent: int
+) -> None:
+    shown: list[str] = []
+
+    def consent(query: str) -> str | None:
+        shown.append(query)
+        return query if allowed else None
+
+    script = both(grades={"page": 0.95}, search="dose Zeldrine Zeldrine found", answer="So. [1]")
+    asked = world(script, extractive=True, web_policy=policy, consent=consent)
+    asked.search._found = {"": [WebResult("https://example.org", "", "a page")]}
+    events = asked.run(TWO, [Turn("user", DOSE), Turn("assistant", "5 mg. [1]")])
+    assert len(of(Divided, events)) == 1
+    assert len(shown) == (policy is WebPolicy.ASK)
+    assert len(asked.search.queries) == len(of(PageRead, events)) == sent
+    assert len(asked.fetcher.fetched) == sent
+    assert [web.sent for web in answer(events).web] == [allowed]
+    assert [part.status for part in answer(events).parts] == [
+        Status.ANSWERED if allowed else Status.NOT_FOUND
+    ] * 2
+
+
+def test_a_web_that_fails_for_a_line_is_not_asked_for_it_again() -> None:
+    script = both(grades={}, search="dose Zeldrine Zeldrine found")
+    asked = world(script, extractive=True, web_policy=WebPolicy.AUTO)
+    asked.search._found = {"": WebError("it is down")}
+    found = answer(asked.run(TWO, [Turn("user", DOSE), Turn("assistant", "5 mg. [1]")]))
+    assert len(asked.search.queries) == len(found.web) == 1
+    assert found.status is Status.NOT_FOUND and any("it is down" in reason for reason in found.degraded)
+
+
+def test_parts_with_lines_of_their_own_ask_the_web_for_each() -> None:
+    asked = world(both(grades={}), web_policy=WebPolicy.AUTO)
+    lines = iter(["the dose", "the discovery"])
+    asked.model._lines = lambda _prompt: next(lines)
+    assert [web.query for web in answer(asked.run(TWO)).web] == ["the dose", "the discovery"]
+    assert asked.search.queries == ["the dose", "the discovery"]

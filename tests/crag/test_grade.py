@@ -12,6 +12,7 @@ from localcrag.crag.remember import RememberingEvaluator
 from localcrag.errors import ConstraintError
 from localcrag.types import Choice, Hit, Thresholds, Verdict
 from tests.crag.values import passage
+from tests.fakes.index import HashEmbedder
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 
 BOUNDS = Thresholds(upper=0.7, lower=0.3)
@@ -63,7 +64,9 @@ def test_fusion_is_a_logistic_regression_of_both_judges_and_the_similarity() -> 
 
 def test_fused_grades_use_both_and_fail_where_one_fails() -> None:
     evaluator = ScriptedEvaluator(lambda _, text: 0.9 if "good" in text else 0.2)
-    grader = FusedGrader(ScriptedModel(choose=choose), evaluator, Fusion(1.0, 1.0, 0.0, 0.0), BOUNDS)
+    grader = FusedGrader(
+        ScriptedModel(choose=choose), evaluator, HashEmbedder(), Fusion(1.0, 1.0, 0.0, 0.0), BOUNDS
+    )
     grades = grader.grade("q?", HITS)
     assert [g.verdict for g in grades] == [Verdict.YES, Verdict.NO, Verdict.ERROR]
     assert grades[0].confidence == pytest.approx(0.9 * 0.8 / (0.9 * 0.8 + 0.1 * 0.2))
@@ -71,9 +74,21 @@ def test_fused_grades_use_both_and_fail_where_one_fails() -> None:
 
 def test_a_model_whose_word_weighs_nothing_is_not_asked() -> None:
     model, evaluator = ScriptedModel(choose=choose), ScriptedEvaluator(lambda *_: 0.9)
-    grader = FusedGrader(model, evaluator, Fusion(1.0, 0.0, 0.0, 0.0), BOUNDS)
+    grader = FusedGrader(model, evaluator, HashEmbedder(), Fusion(1.0, 0.0, 0.0, 0.0), BOUNDS)
     assert [g.confidence for g in grader.grade("q?", HITS)] == [pytest.approx(0.9)] * 3
     assert model.asked == []
+
+
+def test_a_fused_grade_is_the_same_whichever_search_found_the_passage() -> None:
+    embedder, evaluator = HashEmbedder(), ScriptedEvaluator(lambda *_: 0.5)
+    grader = FusedGrader(ScriptedModel(), evaluator, embedder, Fusion(1.0, 0.0, 4.0, -1.0), BOUNDS)
+    passages = [hit.passage for hit in HITS]
+    vectors = embedder.encode(["which?", *(passage.text for passage in passages)])
+    cosines = (vectors[1:] @ vectors[0]).tolist()
+    first = [Hit(passage, 1.0, cosine) for passage, cosine in zip(passages, cosines, strict=True)]
+    later = [first[0], *(Hit(passage, 0.5) for passage in passages[1:])]
+    expected = [grade.confidence for grade in grader.grade("which?", first)]
+    assert [grade.confidence for grade in grader.grade("which?", later)] == pytest.approx(expected)
 
 
 def test_no_hits_ask_nobody() -> None:

@@ -86,6 +86,11 @@ def test_what_says_nothing_is_not_checked() -> None:
     assert model.asked == []
 
 
+def test_the_marker_of_a_list_is_no_claim_and_a_number_that_cites_is_one() -> None:
+    _, claims = grounds(judge(), "1. Take it. [1]\n", "2.", "(b)", "5. [1]")
+    assert [claim.text for claim in claims] == ["1. Take it.", "5."]
+
+
 def test_a_claim_that_cannot_be_checked_is_an_error_and_the_others_are_not() -> None:
     events, claims = grounds(judge(cures=ConstraintError("broken")), "It cures all. [1]", WRITTEN)
     assert [(claim.verdict, claim.confidence) for claim in claims] == [

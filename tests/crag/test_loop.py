@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from localcrag.crag.loop import checked
 from localcrag.crag.parts import Query
 from localcrag.errors import (
     ConstraintError,
@@ -351,6 +352,20 @@ def test_neither_history_nor_documents_reach_a_web_query() -> None:
     assert all("secret" not in prompt and "dose" not in prompt for prompt in prompts[1:])
     assert "and who won?" in prompts[-1]
     assert world.search.queries == ["line 2"]
+
+
+# ------------------------------------------------------------------------------ what is asked
+
+
+@pytest.mark.parametrize("question", ["what is \udcff", " \ud83d?", "\udcff"])
+def test_a_code_point_that_is_no_character_is_replaced(question: str) -> None:
+    found = checked(question)
+    assert found.encode().decode() == found and "\ufffd" in found
+    assert checked(found) == found
+
+
+def test_characters_beyond_the_first_plane_stay() -> None:
+    assert checked("what is 😀 and 𝒳?") == "what is 😀 and 𝒳?"
 
 
 # ------------------------------------------------------------------------------ always

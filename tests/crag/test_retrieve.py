@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localcrag.crag.retrieve import Retriever, distinct, fuse, rerank, standardized
-from localcrag.events import Event, Reranked, Retrieved
+from localcrag.events import Event, Reranked, Retrieved, result_of
 from localcrag.types import Hit
 from tests.crag.values import passage
 from tests.crag.world import store_of
@@ -107,6 +107,22 @@ def test_without_one_the_search_stands() -> None:
     events, hits = run(Retriever(store, HashEmbedder(), None, passages=3, candidates=8), "word 1")
     assert [type(event) for event in events] == [Retrieved]
     assert hits == list(events[0].hits) and hits[0].passage.text == "word 1"  # type: ignore[attr-defined]
+
+
+def test_a_similarity_is_to_the_question_or_not_known() -> None:
+    """A fusion was fitted on that one: it is to grade a passage alike, whichever search found it."""
+    store = store_of({f"/{n}.txt": f"word {n} of the question" for n in range(4)})
+    retriever = Retriever(store, HashEmbedder(), ScriptedEvaluator(lambda *_: 0.9), passages=2, candidates=4)
+    vectors = HashEmbedder().encode(["another line"])
+    for steps in (
+        retriever.search(["word 3"], "the question"),
+        retriever.search(["word 1", "word 2"], "the question"),
+        retriever.search(["the question"], "the question", vectors=vectors),
+    ):
+        assert [hit.similarity for hit in result_of(steps)] == [None, None]
+    for hit in result_of(retriever.search(["the question"], "the question")):
+        asked, held = HashEmbedder().encode(["the question", hit.passage.text])
+        assert hit.similarity == pytest.approx(float(asked @ held), abs=1e-6)
 
 
 def test_a_step_of_none_is_one() -> None:

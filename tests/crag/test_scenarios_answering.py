@@ -111,6 +111,38 @@ ANSWERING = [
         exit=3,
     ),
     Scenario(
+        name="an answer that is cut short before its first citation was given all the same",
+        options={"answer_tokens": 3},
+        script=Script(grades={"dose": 0.95}, answer="Take it daily [1]."),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified Degraded(answer)",
+        status=Status.TRUNCATED,
+        prints="Take it daily",
+        degraded=("answer: cut short at the longest length allowed",),
+        tells=(CUT_SHORT,),
+    ),
+    Scenario(
+        name="where nothing that is written holds the evidence is quoted",
+        script=Script(grades={"dose": 0.95}, answer="Take 500 mg. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified Degraded(answer) "
+        "Gathered Verified",
+        status=Status.UNSURE,
+        prints="The dose of Zeldrine is 5 mg a day. [1]",
+        degraded=(
+            "removed from the answer: “Take 500 mg.”: 500 is not in the evidence",
+            "answer: nothing that was written holds; the evidence is quoted instead",
+        ),
+        tells=(UNSURE,),
+    ),
+    Scenario(
+        name="a model that finds no answer is believed, whatever does not hold beside it",
+        script=Script(grades={"dose": 0.95}, answer="The documents do not answer this. Ask in 2030."),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        status=Status.NOT_FOUND,
+        prints=NOT_FOUND,
+        degraded=("removed from the answer: “Ask in 2030.”: 2030 is not in the evidence",),
+        exit=3,
+    ),
+    Scenario(
         name="a number from nowhere takes its sentence away",
         script=Script(grades={"dose": 0.95}, answer=f"{WRITTEN} Take 500 mg. [1]"),
         events="Retrieved Graded Graded Decided(correct) Gathered Verified",

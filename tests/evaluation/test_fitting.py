@@ -9,7 +9,7 @@ from localcrag.crag.grade import Fusion
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.fitting import Material, fitted, thresholds
 from localcrag.models import rescaled
-from localcrag.odds import Scale, log_odds, sigmoid
+from localcrag.odds import FINE, Scale, log_odds, sigmoid
 from localcrag.types import Thresholds
 
 IN_USE = Thresholds(0.7, 0.3)
@@ -99,6 +99,14 @@ def test_a_scale_on_a_scale() -> None:
     number = 1.7
     assert second.of(number) == pytest.approx(sigmoid(3.0 * log_odds(first.of(number), 1e-12) - 1.0))
     assert Scale()(0.3) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("p", [1e-9, 0.2, 1 - 1e-9, 1.0])
+def test_a_scale_gives_in_use_what_was_fitted(p: float) -> None:
+    """Also of a judge that is as good as sure: its log-odds are cut off in the same place."""
+    slope, bias = 0.1, -0.9
+    scale = Scale().then(slope, bias)
+    assert scale(p) == pytest.approx(sigmoid(slope * log_odds(p, FINE) + bias))
 
 
 @pytest.mark.parametrize("number", [-4.0, 0.0, 0.3, 5.0])

@@ -52,6 +52,23 @@ def test_a_document_that_is_not_held_is_named() -> None:
     assert (unknown.line, unknown.reason) == (3, "the knowledge base has no document 'absent.md'")
 
 
+@pytest.mark.parametrize("name", ["~$x.docx", "~no-such-user/x.docx", "x" * 5000, "x/" * 5000])
+def test_a_name_that_can_be_no_path_is_not_held(name: str) -> None:
+    labelled, [unknown] = label([Question(3, "q", sources=(name,))], DOCUMENTS)
+    assert not labelled
+    assert unknown.reason == f"the knowledge base has no document {name!r}"
+
+
+def test_a_name_that_begins_like_a_home_is_found_where_it_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = held(str(tmp_path / "~$x" / "a.txt"))
+    [found], unknown = label([Question(1, "q", sources=("~$x/a.txt",))], [document])
+    assert found.gold == Gold((frozenset({document.source}),))
+    assert not unknown
+
+
 def test_what_is_not_answerable_has_no_right_hit_whatever_its_source() -> None:
     found = gold(sources=("notes.md",), answerable=False)
     assert found == NOTHING

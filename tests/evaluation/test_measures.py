@@ -6,7 +6,16 @@ import math
 
 import pytest
 
-from localcrag.evaluation.measures import Figure, compared, confusion, figures, recall, reciprocal, statuses
+from localcrag.evaluation.measures import (
+    Cutoffs,
+    Figure,
+    compared,
+    confusion,
+    figures,
+    recall,
+    reciprocal,
+    statuses,
+)
 from localcrag.evaluation.observe import Observation
 from localcrag.evaluation.results import Comparison, comparison_of, result_of
 from localcrag.evaluation.run import Run
@@ -55,8 +64,12 @@ FOOLED = observation(
 ALL = [GOOD, LOST, HOPELESS, FOOLED]
 
 
+def both(*cutoffs: int) -> Cutoffs:
+    return Cutoffs(cutoffs, cutoffs)
+
+
 def taken(observations: list[Observation], *cutoffs: int) -> dict[tuple[str, str], Figure]:
-    return {(str(f.group), f.name): f for f in figures(observations, cutoffs or (1, 4))}
+    return {(str(f.group), f.name): f for f in figures(observations, both(*cutoffs or (1, 4)))}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +123,7 @@ def test_each_measure(group: str, name: str, value: float, n: int) -> None:
 
 
 def test_the_measures_come_in_the_order_of_the_loop() -> None:
-    groups = list(dict.fromkeys(str(f.group) for f in figures(ALL, (1, 4))))
+    groups = list(dict.fromkeys(str(f.group) for f in figures(ALL, both(1, 4))))
     assert groups == [
         "retrieval", "grades", "correction", "answers", "abstention", "citations", "tokens per question",
         "seconds per question",
@@ -150,9 +163,9 @@ def test_confusion_and_statuses() -> None:
 def test_a_comparison_is_of_the_questions_that_both_finished() -> None:
     worse = [observation(line=n, searched=(None,), said=answer(tokens=500)) for n in range(1, 21)]
     better = [observation(line=n, searched=(1,), said=answer(tokens=500)) for n in range(2, 31)]
-    first = result_of("a", "kb", Run(worse), (1,))
-    second = result_of("b", "kb", Run(list(reversed(better))), (1,))
-    found: Comparison = comparison_of(first, second, (1,))
+    first = result_of("a", "kb", Run(worse), both(1))
+    second = result_of("b", "kb", Run(list(reversed(better))), both(1))
+    found: Comparison = comparison_of(first, second, both(1))
     assert found.questions == 19
     rows = {row.first.name: row.difference for row in found.measures}
     assert rows["recall@1, search"].value == 1.0 and rows["recall@1, search"].excludes_zero
@@ -166,8 +179,15 @@ def test_a_comparison_is_of_the_questions_that_both_finished() -> None:
     }  # fmt: skip
 
 
+def test_recall_is_not_measured_beyond_the_hits_that_a_stage_keeps() -> None:
+    wanted = Cutoffs.within({1, 4, 20}, search=24, reranked=6)
+    assert wanted == Cutoffs(search=[1, 4, 20], reranked=[1, 4, 6])
+    names = {figure.name for figure in figures(ALL, wanted)}
+    assert {"recall@20, search", "recall@6, reranked"} <= names and "recall@20, reranked" not in names
+
+
 def test_a_measure_that_only_one_has_is_not_compared() -> None:
-    rows = compared([GOOD], [observation(line=1)], (1,))
+    rows = compared([GOOD], [observation(line=1)], both(1))
     assert "recall@1, search" not in {row.first.name for row in rows}
     assert "made" in {row.first.name for row in rows}
 
@@ -175,6 +195,6 @@ def test_a_measure_that_only_one_has_is_not_compared() -> None:
 def test_json_has_no_nan() -> None:
     import json
 
-    found = result_of("a", "kb", Run(ALL), (1,)).to_json()
+    found = result_of("a", "kb", Run(ALL), both(1)).to_json()
     text = json.dumps(found, allow_nan=False)
     assert '"line": 3' in text and '"needed_made": 2' in text

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from localcrag.errors import EvaluationError, UsageError
+from localcrag.evaluation.measures import Cutoffs
 from localcrag.evaluation.observe import Observation
 from localcrag.evaluation.plots import plot, precision_recall, recall_curve, require_plots
 from localcrag.evaluation.results import Result, result_of
@@ -21,7 +22,7 @@ pytest.importorskip("matplotlib")
 
 
 def result(name: str, observations: list[Observation]) -> Result:
-    return result_of(name, "kb", Run(observations), (1,))
+    return result_of(name, "kb", Run(observations), Cutoffs((1,), (1,)))
 
 
 @pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("PNG", b"\x89PNG")])

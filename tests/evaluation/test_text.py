@@ -21,6 +21,8 @@ def test_case_punctuation_articles_space_and_citation_marks_do_not_count() -> No
         ("35 mg once a day", ["35 mg", "35 mg once daily"], 0.0, 2 * 3 / (4 + 4)),
         ("no idea", ["35 mg"], 0.0, 0.0),
         ("", ["35 mg"], 0.0, 0.0),
+        ("", ["A"], 0.0, 0.0),
+        ("A.", ["A"], 1.0, 1.0),
         ("day day", ["day night"], 0.0, 0.5),
     ],
 )

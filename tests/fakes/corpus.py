@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from localcrag.errors import CorpusError, UnreadableError
 from localcrag.protocols import SourceFile
-from localcrag.types import NO_META, Document, Meta, Page, Passage, Reading, Skipped
+from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, Reading, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ScriptedCorpus:
             if text.strip()
         )
         if not pages:
-            raise UnreadableError("no text in it")
+            raise UnreadableError(NO_TEXT)
         digest = sha256("\f".join(file.pages).encode()).hexdigest()
         return Document(file.source, digest, file.source.rpartition("/")[2], "text/plain", pages, meta)
 

@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import gguf
@@ -63,6 +64,95 @@ def test_garbage_in_the_header_is_refused(tmp_path: Path) -> None:
         except ModelFileError:  # and never another error
             refused += 1
     assert refused > 5
+
+
+F32_INFINITY = struct.pack("<f", float("inf"))
+F32_NONE = struct.pack("<f", float("nan"))
+MOST = 2**64 - 1
+UNMEASURED = 99  # a type of weights that is not known here
+
+
+def _text(text: str) -> bytes:
+    return struct.pack("<Q", len(text)) + text.encode()
+
+
+def _pair(key: str, kind: int, value: bytes) -> bytes:
+    return _text(key) + struct.pack("<I", kind) + value
+
+
+def _array(kind: int, count: int, values: bytes = b"") -> bytes:
+    return struct.pack("<IQ", kind, count) + values
+
+
+def _written(path: Path, pair: bytes, dimensions: int = 1, *, size: int = 0) -> Path:
+    """A file of one weight beside this pair; with ``size`` without weights, filled up with zeros."""
+    header = b"GGUF" + struct.pack("<IQQ", 3, not size, 2) + _pair("general.architecture", 8, _text("llama"))
+    weight = (
+        _text("w")
+        + struct.pack("<I", dimensions)
+        + struct.pack("<Q", MOST if dimensions > 1 else 1) * dimensions
+    )
+    with path.open("wb") as file:
+        file.write(header + pair + (b"" if size else weight + struct.pack("<IQ", UNMEASURED, 0) + bytes(64)))
+        file.truncate(max(size, file.tell()))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("pair", "dimensions"),
+    [
+        pytest.param(_pair("general.alignment", 4, struct.pack("<I", 0)), 1, id="alignment 0"),
+        pytest.param(_pair("general.alignment", 5, struct.pack("<i", -32)), 1, id="alignment below 0"),
+        pytest.param(_pair("a", 8, struct.pack("<Q", MOST)), 1, id="a long string"),
+        pytest.param(_pair("a", 9, _array(10, MOST)), 1, id="a long array"),
+        pytest.param(_pair("tokenizer.ggml.tokens", 9, _array(10, MOST)), 1, id="a long vocabulary"),
+        pytest.param(_pair("a", 9, _array(8, MOST, _text("x"))), 1, id="a long array of strings"),
+        pytest.param(
+            _pair("a", 9, _array(8, 100, struct.pack("<Q", MOST))), 1, id="an array of a long string"
+        ),
+        pytest.param(_pair("a", 9, _array(77, 2, bytes(64))), 1, id="an array of nothing known"),
+        pytest.param(_pair("a", 9, _array(9, 2, bytes(64))), 1, id="an array of arrays"),
+        pytest.param(_pair("a", 7, b"\1"), 30_000, id="dimensions without end"),
+    ],
+)
+def test_a_header_made_to_break_its_reader_is_a_damaged_file(
+    tmp_path: Path, pair: bytes, dimensions: int
+) -> None:
+    with pytest.raises(ModelFileError, match="damaged or incomplete") as caught:
+        require_generator(_written(tmp_path / "crafted.gguf", pair, dimensions))
+    assert "\n" not in str(caught.value) and caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "key", ["general.alignment", "llama.context_length", "general.file_type", "split.count"]
+)
+@pytest.mark.parametrize("value", [F32_INFINITY, F32_NONE], ids=["infinite", "not a number"])
+def test_a_number_that_is_none_is_one_that_is_missing(tmp_path: Path, key: str, value: bytes) -> None:
+    info = require_generator(_written(tmp_path / "crafted.gguf", _pair(key, 6, value)))
+    assert (info.parameters, info.context_train, info.number(key, 7.0)) == (1, 0, 7.0)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(_pair("a", 8, struct.pack("<Q", 2_000_000_000)), id="a string"),
+        pytest.param(_pair("tokenizer.ggml.tokens", 9, _array(0, 2_000_000_000)), id="a vocabulary"),
+    ],
+)
+def test_a_header_as_long_as_its_file_is_not_read_into_memory(tmp_path: Path, pair: bytes) -> None:
+    path = _written(tmp_path / "long.gguf", pair, size=2_000_001_000)  # sparse: it takes no room
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match="damaged or incomplete"):
+            read_metadata(path)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_name_that_is_too_long_for_a_file(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="too long"):
+        read_metadata(tmp_path / ("x" * 5000))
 
 
 def test_an_old_version_is_named(tmp_path: Path) -> None:

@@ -66,6 +66,13 @@ def test_the_text_of_a_page_without_what_surrounds_it(script: ScriptedServer) ->
     assert "About us" not in page.text and "rights reserved" not in page.text
 
 
+def test_an_encoding_that_names_half_a_character(script: ScriptedServer) -> None:
+    body = rb"The heron \ud83d stands still."
+    script.answers["/page"] = Answer(200, body, "text/plain; charset=unicode_escape")
+    page = fetched(script)
+    assert (page.text, page.degraded) == ("The heron \ufffd stands still.", "")
+
+
 def test_the_request_tells_nothing_of_its_sender(script: ScriptedServer) -> None:
     script.answers["/page"] = Answer(200, PAGE, headers=(("Set-Cookie", "id=1"),))
     fetcher_ = fetcher(script.host)
@@ -85,11 +92,14 @@ def test_plain_text_and_encodings(script: ScriptedServer) -> None:
     latin = "Ein Graureiher für Kröten. ".encode("latin-1")
     script.answers["/latin"] = Answer(200, latin, "text/plain; charset=ISO-8859-1")
     script.answers["/unknown"] = Answer(200, b"plain words", "text/plain; charset=no-such-thing")
+    script.answers["/idna"] = Answer(200, b"plain words", "text/plain; charset=idna")
+    script.answers["/markup"] = Answer(200, PAGE, "text/html; charset=idna")
     body = PAGE.replace(b"small fish", "kleine Fische und Kröten".encode("latin-1"))
     declared = body.replace(b"<head>", b'<head><meta charset="iso-8859-1">')
     script.answers["/declared"] = Answer(200, declared, "text/html")
     assert fetched(script, "/latin").text == "Ein Graureiher für Kröten. "
-    assert fetched(script, "/unknown").text == "plain words"
+    assert fetched(script, "/unknown").text == fetched(script, "/idna").text == "plain words"
+    assert "grey heron stands still" in fetched(script, "/markup").text
     assert "Kröten" in fetched(script, "/declared").text
 
 
@@ -388,6 +398,15 @@ def test_a_named_url_brings_bytes_and_type_from_a_private_address_too(script: Sc
     content = fetch_url(f"{script.url}/a", record=lambda kind, url: recorded.append((kind, url)))
     assert content == (b"%PDF-1.7", "application/pdf")
     assert recorded == [("url", f"{script.url}/a"), ("url", f"{script.url}/x.pdf")]
+
+
+def test_a_named_url_brings_the_encoding_that_the_server_names(script: ScriptedServer) -> None:
+    script.answers |= {
+        "/a": Answer(200, b"x", 'Text/Plain; charset="KOI8-R"; x=y'),
+        "/b": Answer(200, b"x", "text/plain; charset="),
+    }
+    types = [fetch_url(f"{script.url}/{name}", record=lambda *_: None)[1] for name in "ab"]
+    assert types == ["text/plain; charset=koi8-r", "text/plain"]
 
 
 def test_a_named_public_url_may_not_lead_to_a_private_one(

@@ -305,6 +305,21 @@ def test_hostile_markup_takes_no_time(piece: str) -> None:
     assert perf_counter() - started < 2  # a few milliseconds; a quadratic reader takes minutes
 
 
+def test_half_a_character_becomes_a_mark_that_can_be_stored(script: ScriptedServer) -> None:
+    half = "heron \ud83d"  # without its second half
+    item = {
+        "url": "https://a.example/",
+        "title": half,
+        "content": f"{half}<b>\ude00</b> bird",
+        "engine": half,
+    }
+    [found] = replied(script, {"results": [item]})
+    assert found.title == found.engine == "heron \ufffd"
+    assert found.snippet == "heron \ufffd\ufffd bird"
+    [found] = replied(script, {"results": [item | {"content": "a \U0001f600 bird"}]})
+    assert found.snippet == "a \U0001f600 bird"
+
+
 def test_results_without_a_web_address_are_dropped(script: ScriptedServer) -> None:
     bad = [
         None,

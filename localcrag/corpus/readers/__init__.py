@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from localcrag.corpus.kinds import Kind
 from localcrag.corpus.parsed import Limits, Parsed
+from localcrag.errors import UnreadableError
 
 __all__ = ["parse"]
 
 
 def parse(kind: Kind, data: bytes, limits: Limits, content_type: str = "") -> Parsed:
-    """The text of a document of that kind. Raises UnreadableError with the reason."""
+    """The text of a document of that kind; ``content_type`` may name its encoding.
+
+    Raises UnreadableError with the reason.
+    """
+    try:
+        return _parsed(kind, data, limits, content_type)
+    except RecursionError as error:
+        raise UnreadableError(f"{kind} nested too deeply") from error
+
+
+def _parsed(kind: Kind, data: bytes, limits: Limits, content_type: str) -> Parsed:
     match kind:
         case Kind.PDF:
             from localcrag.corpus.readers.pdf import read_pdf
@@ -46,4 +57,4 @@ def parse(kind: Kind, data: bytes, limits: Limits, content_type: str = "") -> Pa
         case _:
             from localcrag.corpus.readers.text import read_text
 
-            return read_text(kind, data, limits)
+            return read_text(kind, data, limits, content_type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from localcrag.corpus.encoding import decode
+from localcrag.corpus.encoding import charset_of, decode
 from localcrag.corpus.headings import markdown_headings
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind
 from localcrag.corpus.parsed import Parsed, one_line, whole
@@ -22,8 +22,8 @@ _MAIN_SHARE = 0.3
 
 def read_html(data: bytes, content_type: str = "") -> Parsed:
     """A page of the web or of a folder; ``content_type`` may name its encoding. Raises UnreadableError."""
-    named = _CHARSET.search(content_type.encode()) or _CHARSET.search(data[:2048])
-    html = decode(data, named[1].decode("ascii", "ignore") if named else "")
+    named = _CHARSET.search(data[:2048])
+    html = decode(data, charset_of(content_type) or (named[1].decode("ascii", "ignore") if named else ""))
     visible = markdown_of(html, without=_FURNITURE) or markdown_of(html)
     title = _TITLE.search(html)
     first = next((heading.title for heading in markdown_headings(visible[:20_000])), "")

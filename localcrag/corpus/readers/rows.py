@@ -64,7 +64,10 @@ def _is_header(row: Sequence[str], following: Sequence[str]) -> bool:
 
 
 def _dialect(sample: str) -> type[csv.Dialect]:
+    """Which sign stands between cells. Only ``"`` quotes, doubled inside: an apostrophe is a letter."""
     try:
-        return csv.Sniffer().sniff(sample, _DELIMITERS)
+        dialect = csv.Sniffer().sniff(sample.replace("'", ""), _DELIMITERS)
     except csv.Error:
         return csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
+    dialect.doublequote = True
+    return dialect

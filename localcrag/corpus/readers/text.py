@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from localcrag.corpus.encoding import decode
+from localcrag.corpus.encoding import charset_of, decode
 from localcrag.corpus.headings import markdown_headings, rst_headings
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind
 from localcrag.corpus.parsed import Limits, Parsed, clean, whole
@@ -17,9 +17,9 @@ _FRONT_TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE)
 _HEAD = 20_000
 
 
-def read_text(kind: Kind, data: bytes, limits: Limits) -> Parsed:
+def read_text(kind: Kind, data: bytes, limits: Limits, content_type: str = "") -> Parsed:
     """Plain text, Markdown, reStructuredText, source code, CSV, JSON, notebooks. Raises UnreadableError."""
-    text = clean(decode(data))
+    text = clean(decode(data, charset_of(content_type)))
     media_type = MEDIA_TYPES[kind]
     match kind:
         case Kind.MARKDOWN:

@@ -1,0 +1,20 @@
+"""What a path that the user named means."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def expanded(named: str) -> Path:
+    """The path, with ``~`` and ``~user`` in front made that home, unless a file is called just so.
+
+    Where there is no such user it stays as it is: ``~$report.docx`` is what Word calls a lock file.
+    """
+    path = Path(named)
+    if os.path.lexists(path):
+        return path
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path

@@ -1,0 +1,82 @@
+"""What becomes of an answer whose documents change while it is made."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from localcrag.crag.loop import Loop
+from localcrag.crag.parts import Query
+from localcrag.events import Delta, Event
+from localcrag.types import Answer, Grounding, Mode, Status
+from tests.crag.world import Script, World, answer
+
+DOCUMENTS = {"/leaflet.txt": "The dose is 5 mg a day.", "/maker.txt": "The maker of the dose is Acme."}
+QUESTION = "what is the dose, of which maker?"
+WRITTEN = "The dose is given. [1] So is the maker [2]."
+
+
+def world(**options: object) -> World:
+    return World(DOCUMENTS, Script(otherwise=0.95, answer=WRITTEN, picks="1, 2").model()).with_options(
+        **options
+    )
+
+
+def keys(found: Answer) -> set[int]:
+    return {int(key) for key in re.findall(r"\[(\d+)\]", found.text)}
+
+
+def cited(found: Answer) -> set[int]:
+    return {citation.key for citation in found.citations}
+
+
+def change(world: World, source: str) -> None:
+    """The store holds another text of this source from now on."""
+    text = world.store.text
+    world.store.text = (  # type: ignore[method-assign]
+        lambda *given, **named: "other" if named["source"] == source else text(*given, **named)
+    )
+
+
+@pytest.mark.parametrize("source", list(DOCUMENTS))
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("how", list(Grounding))
+def test_an_answer_of_which_a_source_has_changed_is_unsure_and_no_key_of_it_dangles(
+    source: str, mode: Mode, how: Grounding
+) -> None:
+    asked = world(mode=mode, grounding=how)
+    assert answer(asked.run(QUESTION)).status is Status.ANSWERED
+    change(asked, source)
+    found = answer(asked.run(QUESTION))
+    assert found.status is Status.UNSURE
+    assert keys(found) == cited(found) and len(cited(found)) == 1
+    assert {citation.source for citation in found.citations} == {*DOCUMENTS} - {source}
+    [reason] = found.degraded
+    assert reason.startswith("removed from the answer: citation [")
+    assert reason.endswith(f"{source} has changed since it was read")
+
+
+def test_a_source_that_changes_when_it_was_cited_already_is_named() -> None:
+    asked = world()
+    events: list[Event] = []
+    for event in Loop(asked.parts, asked.options).run(Query(QUESTION)):
+        events.append(event)
+        if isinstance(event, Delta) and "[2]" in event.text:
+            for source in DOCUMENTS:
+                change(asked, source)
+    found = answer(events)
+    assert (found.status, found.text) == (Status.UNSURE, WRITTEN)
+    assert keys(found) == cited(found) == {1, 2}
+    assert len(found.degraded) == 2
+    assert all(reason.endswith("has changed since it was read") for reason in found.degraded)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_where_every_source_has_changed_nothing_is_cited(mode: Mode) -> None:
+    asked = world(mode=mode)
+    for source in DOCUMENTS:
+        change(asked, source)
+    found = answer(asked.run(QUESTION))
+    assert found.status is (Status.UNSURE if mode is Mode.WRITE else Status.NOT_FOUND)
+    assert keys(found) == cited(found) == set()
