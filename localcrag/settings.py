@@ -65,7 +65,7 @@ class LoopSettings:
     policy: Policy = _setting(Policy.CRAG, "rule that turns grades into an action")
     grader: GraderKind | None = _setting(
         None,
-        "who grades; unset: `fused` with the embedded models, else `yesno`, or `cascade` once calibrated",
+        "grader; unset: `fused` with the embedded models, else `yesno`, or `cascade` once calibrated",
     )
     mode: Mode | None = _setting(None, "how to answer; unset: `quote` with the embedded model, else `write`")
     passages: int = _setting(6, "passages graded per search", least=1)
