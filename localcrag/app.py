@@ -57,7 +57,7 @@ def open(
     ``home`` is another place for everything localcrag keeps; ``settings`` replace what the
     configuration file and the environment say. Raises SettingsError.
     """
-    given = settings or configuration.load(home=Path(home).expanduser() if home else None)
+    given = settings or configuration.load(home=Path(home) if home else None)
     return KnowledgeBase(name or given.kb, given)
 
 
@@ -233,11 +233,6 @@ class KnowledgeBase:
     # ------------------------------------------------------------------------------ parts
 
     @property
-    def is_current(self) -> bool:
-        """Whether what it has opened, if anything, is still there and was not made anew."""
-        return all(store.is_current for store in self._opened)
-
-    @property
     def models(self) -> Models:
         return models_for(self.settings.model, self.settings.home)
 
@@ -280,7 +275,7 @@ class KnowledgeBase:
 
     def _let_go(self) -> None:
         """Of what was opened, if it was removed or made anew since."""
-        if not self.is_current:
+        if not all(store.is_current for store in self._opened):
             self._opened.clear()
 
     @property

@@ -18,3 +18,8 @@ def expanded(named: str) -> Path:
         return path.expanduser()
     except RuntimeError:
         return path
+
+
+def source_of(path: Path) -> str:
+    """What the document of a file is called: its own name, in the real path of its folder."""
+    return os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118 - a string is wanted

@@ -15,6 +15,7 @@ from localcrag.cli.common import State, filter_option, json_option, pass_state, 
 from localcrag.cli.render import plain
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN
+from localcrag.paths import source_of
 from localcrag.types import JsonValue, StoreInfo
 
 if TYPE_CHECKING:
@@ -170,8 +171,7 @@ def _places(item: str) -> Iterator[str]:
     """What a document may be called that somebody names so: as it stands, or by its place on the disk."""
     yield item
     with suppress(OSError, ValueError):
-        path = Path(item).absolute()
-        yield str(path.parent.resolve() / path.name)
+        yield source_of(Path(item))
 
 
 @kb.command()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from localcrag.corpus.ignore import IGNORE_FILES, Home, is_hidden
 from localcrag.errors import CorpusError, UsageError
-from localcrag.paths import expanded
+from localcrag.paths import expanded, source_of
 
 QUIET, LONGEST = 500, 5_000
 """A round begins when nothing changed for so many milliseconds, or after so many whatever happens."""
@@ -78,8 +78,7 @@ def _place(target: str) -> _Place:
     if path.is_dir():
         return _Place(os.path.realpath(path))
     if path.exists():
-        folder = os.path.realpath(path.parent)
-        return _Place(folder, str(Path(folder, path.name)))
+        return _Place(os.path.realpath(path.parent), source_of(path))
     fixed = Path(*takewhile(lambda part: not any(sign in part for sign in _WILD), path.parts))
     if fixed != path and fixed.is_dir():
         return _Place(os.path.realpath(fixed))

@@ -18,7 +18,7 @@ from pathlib import Path
 from localcrag.corpus.ignore import Home, Rules, is_hidden, is_leavings
 from localcrag.corpus.sources import LocalFile, StdinFile, UrlFile
 from localcrag.errors import CorpusError
-from localcrag.paths import expanded
+from localcrag.paths import expanded, source_of
 from localcrag.types import Skipped
 
 Found = LocalFile | StdinFile | UrlFile | Skipped
@@ -83,7 +83,7 @@ def _understood(target: str, home: Home) -> Met | Target:
         raise CorpusError(f"not a path: {target!r}", hint="Check the spelling.") from error
     if stat.S_ISDIR(info.st_mode):
         return Target(target, os.path.realpath(path))
-    named, real = os.path.join(os.path.realpath(path.parent), path.name), os.path.realpath(path)  # noqa: PTH118
+    named, real = source_of(path), os.path.realpath(path)
     if home.excludes(real, real):
         return named, Skipped(named, "localcrag keeps it for itself")
     return _file(named, info)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from localcrag.characters import storable
 from localcrag.errors import UnreadableError
 from localcrag.types import Page
 
@@ -13,7 +14,6 @@ MEBIBYTE = 1024 * 1024
 
 _LINE_ENDS = re.compile(r"\r\n?")
 _UNSTORABLE = re.compile("[\x00\ufeff]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def whole(title: str, media_type: str, text: str) -> Parsed:
 def clean(text: str) -> str:
     """Text as it is stored: line ends are ``\\n``, no NUL, no byte order mark, no lone surrogate."""
     text = _LINE_ENDS.sub("\n", text)
-    return _SURROGATES.sub("\ufffd", _UNSTORABLE.sub("", text))
+    return storable(_UNSTORABLE.sub("", text))
 
 
 def one_line(text: str, limit: int = 200) -> str:

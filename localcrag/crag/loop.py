@@ -7,11 +7,11 @@ With the agent, a plan takes the place of the fixed steps between retrieving and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from localcrag.characters import storable
 from localcrag.crag import agent, generate
 from localcrag.crag.condense import condense
 from localcrag.crag.decide import relevant, settled
@@ -29,8 +29,6 @@ from localcrag.types import Action, Choice, Origin, Status, Strip, StripKind
 
 MAX_QUESTION = 4000
 """Characters; a longer question is a document, and belongs into the knowledge base."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
-"""What bytes that are no text become in an argument, and half an escape in JSON."""
 NOT_FOUND = {
     True: "Neither your documents nor the web pages that were read answer this.",
     False: "Your documents do not answer this.",
@@ -145,7 +143,7 @@ def checked(question: str) -> str:
 
     Raises UsageError if it is empty or too long.
     """
-    stripped = _SURROGATE.sub("\ufffd", question.strip())
+    stripped = storable(question.strip())
     if not stripped:
         raise UsageError("the question is empty", hint='ask something: localcrag ask "what is …?"')
     if len(stripped) > MAX_QUESTION:

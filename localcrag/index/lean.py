@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec, module_from_spec
 
 from localcrag.machine import cores
@@ -55,15 +55,19 @@ def give_back() -> None:
 
 def trim() -> None:
     """What was freed goes back to the system, after work that used much memory; takes milliseconds."""
-    if sys.platform == "linux" and (give := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+    if give := _libc("malloc_trim"):
         give(0)
 
 
 def _mallopt(values: Mapping[int, int]) -> None:
     """Unless the user has tuned the heaps."""
-    if sys.platform != "linux" or any(name.startswith("MALLOC_") for name in os.environ):
+    if any(name.startswith("MALLOC_") for name in os.environ):
         return
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
-    if mallopt is not None:
+    if mallopt := _libc("mallopt"):
         for parameter, value in values.items():
             mallopt(parameter, value)
+
+
+def _libc(name: str) -> Callable[..., int] | None:
+    """A function of the C library, where it is GNU's: others have none of these."""
+    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None

@@ -68,12 +68,12 @@ class Worker:
         return next((Path(name).name for name, *_ in sorted(now ^ before)), "")
 
     def _base(self, request: Work) -> app.KnowledgeBase:
-        """The one that is open, unless it was removed or made anew since."""
+        """The one that is open; it sees by itself where it was removed or made anew."""
         key = request.kb, request.model
         base = self._open.pop(key, None)
-        if base is None or not base.is_current:
-            base = app.open(request.kb, settings=replace(self.settings, model=request.model))
-        self._open[key] = base
+        self._open[key] = base = base or app.open(
+            request.kb, settings=replace(self.settings, model=request.model)
+        )
         if len(self._open) > OPEN:
             del self._open[next(iter(self._open))]
         with suppress(LocalCragError):  # a file that is not there is the work's to report

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         Passage,
         StoreInfo,
     )
-    from localcrag.types.ingestion import NO_TEXT, Indexed, IngestReport, Reading, Skipped
+    from localcrag.types.ingestion import NO_TEXT, NO_TEXT_LAYER, Indexed, IngestReport, Reading, Skipped
     from localcrag.types.judging import Decision, Grade, Hit, Thresholds
     from localcrag.types.kinds import (
         Action,
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NO_META",
     "NO_TEXT",
+    "NO_TEXT_LAYER",
     "Action",
     "Answer",
     "Choice",
@@ -125,10 +126,11 @@ __all__ = [
 _MODULES = ("kinds", "documents", "judging", "ingestion", "prompts", "web", "answers")
 """Those that import nothing of the others first."""
 
+if not TYPE_CHECKING:  # who checks types knows the names from above, and takes no others
 
-def __getattr__(name: str) -> Any:
-    for module in _MODULES if name in __all__ else ():
-        held = vars(import_module(f"localcrag.types.{module}"))
-        if name in held:
-            return globals().setdefault(name, held[name])
-    raise AttributeError(f"module 'localcrag.types' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        for module in _MODULES if name in __all__ else ():
+            held = vars(import_module(f"localcrag.types.{module}"))
+            if name in held:
+                return globals().setdefault(name, held[name])
+        raise AttributeError(f"module 'localcrag.types' has no attribute {name!r}")

@@ -20,12 +20,12 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from localcrag.characters import storable
 from localcrag.egress import refuse_outside
 from localcrag.errors import FetchRefused, OfflineError
 from localcrag.types import WebPage, WebResult
 from localcrag.web.addresses import IPAddress, is_public, is_web_port, literal
 from localcrag.web.background import in_background
-from localcrag.web.replies import storable
 
 if TYPE_CHECKING:
     from localcrag.web.wire import Admit, Head, Target

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import unescape
 
+from localcrag.characters import storable
 from localcrag.types import JsonValue, WebResult
 
 TITLE_LIMIT = 300
@@ -29,7 +30,6 @@ def _tags(names: str) -> re.Pattern[str]:
 
 
 _BREAKS = _tags("br|p|div|li|ul|ol|tr|td|th|table|hr|h[1-6]|blockquote|pre")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _INLINE = _tags("a|abbr|b|big|cite|code|em|font|i|img|mark|q|s|small|span|strong|sub|sup|tt|u|wbr")
 
 
@@ -124,8 +124,3 @@ def plain(text: str) -> str:
     """
     text = _BREAKS.sub(" ", text[:RAW_LIMIT])
     return storable(" ".join(unescape(_INLINE.sub("", text)).split()))
-
-
-def storable(text: str) -> str:
-    """The text as UTF-8 can hold it: JSON and some encodings can name half a character."""
-    return _SURROGATES.sub("\ufffd", text)

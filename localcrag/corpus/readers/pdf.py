@@ -9,10 +9,9 @@ from threading import Lock
 from localcrag.corpus.kinds import MEDIA_TYPES, Kind
 from localcrag.corpus.parsed import Limits, Parsed, joined, one_line
 from localcrag.errors import UnreadableError
-from localcrag.types import Page
+from localcrag.types import NO_TEXT_LAYER, Page
 
 _PDFIUM = Lock()  # PDFium serves one thread at a time
-_NO_TEXT = "PDF without a text layer (scanned?): run OCR first"
 _PLACEHOLDER_TITLES = re.compile(
     r"\W*(untitled|unnamed|anonymous|document\d*|slide 1|.*\.\w{2,4})?\W*$", re.I
 )
@@ -38,7 +37,7 @@ def read_pdf(data: bytes, limits: Limits) -> Parsed:
             ) from error
         raise UnreadableError("damaged PDF") from error
     if not any(text.strip() for text in texts):
-        raise UnreadableError(_NO_TEXT, hint="ocrmypdf adds a text layer to scanned pages.")
+        raise UnreadableError(NO_TEXT_LAYER, hint="ocrmypdf adds a text layer to scanned pages.")
     joined(texts, limits)
     pages = tuple(
         Page(number, text) for number, text in enumerate(mend_hyphens(texts), start=1) if text.strip()
