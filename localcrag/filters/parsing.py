@@ -180,13 +180,3 @@ def _stray(text: str, at: int) -> FilterError:
         f"column {at + 1}: {text[at]!r} has no meaning here",
         hint="text stands in quotes; comparisons are = != < <= > >= contains startswith in",
     )
-
-
-def relaxations(filter: Filter) -> list[Filter | None]:
-    """The ways to relax a filter, the least first."""
-    return [None]
-
-
-def shown(filter: Filter) -> str:
-    """A filter as text that parses to it."""
-    raise NotImplementedError
