@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
+from localcrag._platform import expanded
 from localcrag.errors import CorpusError
 from localcrag.events import Discovered, Event, Ingested, Optimizing, Progressed, SkippedSource, Steps
-from localcrag.paths import expanded
 from localcrag.protocols import Corpus, Embedder, PassageStore, SourceFile
 from localcrag.types import NO_META, NO_TEXT, Document, Indexed, IngestReport, Meta, Passage, Reading, Skipped
 

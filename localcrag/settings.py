@@ -16,7 +16,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from localcrag import folders
+from localcrag import _platform
 from localcrag.errors import SettingsError
 from localcrag.types import (
     CorrectionKind,
@@ -171,14 +171,14 @@ def config_file(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the configuration is looked for, whether it exists or not."""
     if home := environ.get(PREFIX + "HOME"):
         return Path(home).expanduser() / "config.toml"
-    return folders.config() / "config.toml"
+    return _platform.config_folder() / "config.toml"
 
 
 def default_home(environ: Mapping[str, str] = os.environ) -> Path:
     """Where knowledge bases, models and the ledger live."""
     if home := environ.get(PREFIX + "HOME"):
         return Path(home).expanduser().absolute()
-    return folders.data()
+    return _platform.data_folder()
 
 
 def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:

@@ -9,7 +9,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from localcrag import folders
+from localcrag import _platform
 
 
 @pytest.mark.parametrize("named", ["", "relative/place", "/absolute/place"])
@@ -17,15 +17,15 @@ def test_they_are_those_of_platformdirs(named: str, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("HOME", str(tmp_path))
     for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(variable, named)
-    assert folders.config() == platformdirs.user_config_path("localcrag")
-    assert folders.data() == platformdirs.user_data_path("localcrag")
+    assert _platform.config_folder() == platformdirs.user_config_path("localcrag")
+    assert _platform.data_folder() == platformdirs.user_data_path("localcrag")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the rule is that of Linux")
 def test_the_runtime_folder_is_that_of_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert folders.runtime() == tmp_path / "localcrag"
-    assert folders.runtime() == platformdirs.user_runtime_path("localcrag", appauthor=False)
+    assert _platform.runtime_folder() == tmp_path / "localcrag"
+    assert _platform.runtime_folder() == platformdirs.user_runtime_path("localcrag", appauthor=False)
     for named in ("", "relative"):
         monkeypatch.setenv("XDG_RUNTIME_DIR", named)
-        assert folders.runtime() == Path(f"/run/user/{os.getuid()}/localcrag")
+        assert _platform.runtime_folder() == Path(f"/run/user/{os.getuid()}/localcrag")

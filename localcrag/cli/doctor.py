@@ -11,9 +11,9 @@ from importlib.metadata import version
 
 import click
 
+from localcrag._platform import cores
 from localcrag.cli.common import State, json_option, pass_state, print_json
 from localcrag.errors import LocalCragError, StoreError
-from localcrag.machine import cores
 from localcrag.types import WebPolicy
 
 LIBRARIES = {

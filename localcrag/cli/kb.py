@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from localcrag._platform import source_of
 from localcrag.cli.common import State, filter_option, json_option, pass_state, print_json
 from localcrag.cli.render import plain
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN
-from localcrag.paths import source_of
 from localcrag.types import JsonValue, StoreInfo
 
 if TYPE_CHECKING:

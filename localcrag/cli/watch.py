@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from localcrag._platform import expanded, source_of
 from localcrag.corpus.ignore import IGNORE_FILES, Home, is_hidden
 from localcrag.errors import CorpusError, UsageError
-from localcrag.paths import expanded, source_of
 
 QUIET, LONGEST = 500, 5_000
 """A round begins when nothing changed for so many milliseconds, or after so many whatever happens."""

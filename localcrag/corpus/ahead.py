@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 
+from localcrag._platform import cores
 from localcrag.corpus.parsed import MEBIBYTE
-from localcrag.machine import cores
 from localcrag.protocols import SourceFile
 from localcrag.types import Meta, Reading
 

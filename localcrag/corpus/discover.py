@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from localcrag._platform import expanded, source_of
 from localcrag.corpus.ignore import Home, Rules, is_hidden, is_leavings
 from localcrag.corpus.sources import LocalFile, StdinFile, UrlFile
 from localcrag.errors import CorpusError
-from localcrag.paths import expanded, source_of
 from localcrag.types import Skipped
 
 Found = LocalFile | StdinFile | UrlFile | Skipped

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from localcrag.characters import storable
+from localcrag._platform import storable
 from localcrag.errors import UnreadableError
 from localcrag.types import Page
 

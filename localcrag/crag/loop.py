@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from localcrag.characters import storable
+from localcrag._platform import storable
 from localcrag.crag import agent, generate
 from localcrag.crag.condense import condense
 from localcrag.crag.decide import relevant, settled

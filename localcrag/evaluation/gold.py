@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from localcrag._platform import expanded
 from localcrag.evaluation.questions import Broken, Question
 from localcrag.evaluation.text import Words, normalised, overlap
-from localcrag.paths import expanded
 from localcrag.types import Citation, Indexed, Passage
 
 Names = Mapping[str, frozenset[str]]

@@ -19,8 +19,8 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
+from localcrag._platform import expanded
 from localcrag.errors import ModelFileError, ModelNotFound
-from localcrag.paths import expanded
 
 if TYPE_CHECKING:
     import numpy as np

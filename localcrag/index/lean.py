@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec, module_from_spec
 
-from localcrag.machine import cores
+from localcrag._platform import cores
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of mallopt, from malloc.h of the GNU C library."""

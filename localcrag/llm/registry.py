@@ -15,8 +15,8 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
+from localcrag._platform import expanded
 from localcrag.errors import ModelError, ModelFileError, ModelNotFound
-from localcrag.paths import expanded
 
 CHUNK = 1 << 20
 

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from localcrag._platform import cores
 from localcrag.errors import ContextOverflow, ModelError, ModelFileError
-from localcrag.machine import cores
 
 # At each step of a graph, OpenMP's threads wait for one another by spinning, by default for many
 # milliseconds: where other programs use the processors too, that halves the speed. Read once, at loading.

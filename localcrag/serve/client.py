@@ -17,8 +17,8 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from localcrag import __version__
+from localcrag._platform import expanded
 from localcrag.errors import WarmError
-from localcrag.paths import expanded
 from localcrag.serve.lines import line, read
 from localcrag.serve.messages import (
     Crashed,

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcrag import folders
+from localcrag import _platform
 from localcrag.errors import WarmError
 
 UNIX = hasattr(socket, "AF_UNIX") and os.name != "nt"
@@ -52,7 +52,7 @@ class Place:
 
 def place_of(home: Path) -> Place:
     """The runtime folder of the platform if it is there and nobody else's; else a folder below the home."""
-    runtime = folders.runtime()
+    runtime = _platform.runtime_folder()
     folder = runtime if not _weakness(runtime.parent, writing=0o022) else home / "run"
     return Place(folder, f"{zlib.crc32(os.fsencode(home)):08x}")
 

@@ -20,7 +20,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from localcrag.characters import storable
+from localcrag._platform import storable
 from localcrag.egress import refuse_outside
 from localcrag.errors import FetchRefused, OfflineError
 from localcrag.types import WebPage, WebResult

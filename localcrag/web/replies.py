@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import unescape
 
-from localcrag.characters import storable
+from localcrag._platform import storable
 from localcrag.types import JsonValue, WebResult
 
 TITLE_LIMIT = 300

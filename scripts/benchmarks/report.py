@@ -93,7 +93,7 @@ def save(part: str, report: Report, folder: Path) -> Path:
 
 def machine() -> str:
     """Processor, cores, memory and versions, in words."""
-    from localcrag.machine import cores
+    from localcrag._platform import cores
 
     described = Path("/proc/cpuinfo")
     lines = described.read_text("utf-8").splitlines() if described.exists() else []
