@@ -34,7 +34,7 @@ from localcrag.types import (
     Document,
     GraderKind,
     Hit,
-    Indexed,
+    IndexedDocument,
     IngestReport,
     Meta,
     Mode,
@@ -143,7 +143,7 @@ class KnowledgeBase:
         """What it holds. Raises UnknownKnowledgeBase."""
         return self._held.info()
 
-    def documents(self, *, filter: str | None = None) -> list[Indexed]:
+    def documents(self, *, filter: str | None = None) -> list[IndexedDocument]:
         """The documents it holds, or those that match, by source. Raises FilterError."""
         store = self._held
         held = store.indexed()

@@ -20,7 +20,17 @@ from localcrag._platform import expanded
 from localcrag.errors import CorpusError
 from localcrag.events import Discovered, Event, Ingested, Optimizing, Progressed, SkippedSource, Steps
 from localcrag.protocols import Corpus, Embedder, PassageStore, SourceFile
-from localcrag.types import NO_META, NO_TEXT, Document, Indexed, IngestReport, Meta, Passage, Reading, Skipped
+from localcrag.types import (
+    NO_META,
+    NO_TEXT,
+    Document,
+    IndexedDocument,
+    IngestReport,
+    Meta,
+    Passage,
+    ReadResult,
+    Skipped,
+)
 
 BATCH = 512
 """Passages embedded and written together, unless one document alone has more."""
@@ -132,7 +142,12 @@ class Ingestion:
         return list(files.values())
 
     def _take(
-        self, file: SourceFile, reading: Reading, known: Mapping[str, Indexed], meta: Meta, tally: _Tally
+        self,
+        file: SourceFile,
+        reading: ReadResult,
+        known: Mapping[str, IndexedDocument],
+        meta: Meta,
+        tally: _Tally,
     ) -> Iterator[Event]:
         """Put it into the batch, unless there is nothing to index in it."""
         before, document = known.get(file.source), reading.document
@@ -152,7 +167,7 @@ class Ingestion:
             tally.batched += len(reading.passages)
 
     def _write(
-        self, known: Mapping[str, Indexed], tally: _Tally, writer: ThreadPoolExecutor
+        self, known: Mapping[str, IndexedDocument], tally: _Tally, writer: ThreadPoolExecutor
     ) -> Iterator[Event]:
         """Embed the batch in one go, and have it written in one go while the next one is embedded."""
         batch, tally.batch, tally.batched = tally.batch, [], 0
@@ -169,7 +184,7 @@ class Ingestion:
         if start >= LARGE:
             yield from self._written(known, tally)
 
-    def _written(self, known: Mapping[str, Indexed], tally: _Tally) -> Iterator[Event]:
+    def _written(self, known: Mapping[str, IndexedDocument], tally: _Tally) -> Iterator[Event]:
         """Wait for what is being written, and count it. Raises StoreError."""
         if tally.written is None:
             return
@@ -182,9 +197,9 @@ class Ingestion:
             yield Progressed(read.file.source, read.file.size, outcome, len(read.passages))
 
 
-def _entry(read: _Read) -> Indexed:
+def _entry(read: _Read) -> IndexedDocument:
     document = read.document
-    return Indexed(
+    return IndexedDocument(
         source=document.source,
         hash=document.hash,
         size=read.file.size,
@@ -195,13 +210,13 @@ def _entry(read: _Read) -> Indexed:
     )
 
 
-def _untouched(file: SourceFile, before: Indexed | None, meta: Meta) -> bool:
+def _untouched(file: SourceFile, before: IndexedDocument | None, meta: Meta) -> bool:
     if before is None or not file.mtime_ns:
         return False
     return (file.size, file.mtime_ns) == (before.size, before.mtime_ns) and _covers(before.meta, meta)
 
 
-def _joined(before: Indexed | None, meta: Meta) -> Meta:
+def _joined(before: IndexedDocument | None, meta: Meta) -> Meta:
     """What a document had, and what is added to it now."""
     return {**(before.meta if before else NO_META), **meta}
 
@@ -212,7 +227,7 @@ def _covers(had: Meta, wanted: Meta) -> bool:
 
 def _vanished(
     targets: Sequence[str],
-    known: Mapping[str, Indexed],
+    known: Mapping[str, IndexedDocument],
     files: Sequence[SourceFile],
     skipped: Sequence[Skipped],
 ) -> list[str]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from localcrag.types import (
     Choice,
     Document,
-    Finish,
+    FinishReason,
     Hit,
-    Indexed,
+    IndexedDocument,
     Meta,
     Passage,
     Prompt,
-    Reading,
+    ReadResult,
     Skipped,
     StoreInfo,
     Thread,
@@ -87,7 +87,7 @@ class LanguageModel(Protocol):
         ...
 
     @property
-    def last_finish(self) -> Finish:
+    def last_finish(self) -> FinishReason:
         """How the last stream ended."""
         ...
 
@@ -127,14 +127,14 @@ class PassageStore(Protocol):
 
     def info(self) -> StoreInfo: ...
 
-    def indexed(self) -> Mapping[str, Indexed]:
+    def indexed(self) -> Mapping[str, IndexedDocument]:
         """What is held, by source.
 
         A document whose writing was cut off is not in it, or has a hash and a size that equal no file's.
         """
         ...
 
-    def replace(self, batch: Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]) -> None:
+    def replace(self, batch: Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]) -> None:
         """Write documents with their passages, each in place of what its source had before.
 
         A kill at any point leaves a source's old passages or its new ones, never both or none.
@@ -194,10 +194,10 @@ class Corpus(Protocol):
 
     def split(self, document: Document) -> list[Passage]: ...
 
-    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[Reading]:
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult]:
         """Every one of the sources, read and split; several at once where that pays, as they are done.
 
-        Runs ahead of the caller by a bounded amount of text. What cannot be read is a Reading with its
+        Runs ahead of the caller by a bounded amount of text. What cannot be read is a ReadResult with its
         reason, and so is what brings the parser itself to an end.
         """
         ...

@@ -26,7 +26,7 @@ from localcrag.types import (
     Mode,
     Policy,
     StripKind,
-    Warm,
+    WarmPolicy,
     WebPolicy,
 )
 
@@ -133,7 +133,9 @@ class IngestSettings:
 class ServeSettings:
     """The warm process, which keeps models and indexes loaded between commands."""
 
-    warm: Warm = _setting(Warm.NEVER, "may a question start it: never, auto; one that runs is used")
+    warm: WarmPolicy = _setting(
+        WarmPolicy.NEVER, "may a question start it: never, auto; one that runs is used"
+    )
     idle: float = _setting(15.0, "minutes without a question after which it ends; 0 means never", least=0)
 
 

@@ -10,7 +10,7 @@ import click
 
 from localcrag.cli.common import State, json_option, pass_state, print_json
 from localcrag.errors import UsageError, WarmError
-from localcrag.types import Warm
+from localcrag.types import WarmPolicy
 
 if TYPE_CHECKING:
     from localcrag.serve.messages import Report, Request, Start
@@ -92,7 +92,7 @@ def _asked(state: State, request: Request) -> Report | None:
     from localcrag.serve.client import Caller, Unavailable
 
     try:
-        for reply in Caller.of(state.settings, state.home, Warm.NEVER).converse(request):
+        for reply in Caller.of(state.settings, state.home, WarmPolicy.NEVER).converse(request):
             return reply if hasattr(reply, "pid") else None
     except Unavailable as why:
         if str(why):

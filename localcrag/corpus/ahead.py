@@ -13,10 +13,10 @@ from queue import SimpleQueue
 from localcrag._platform import cores
 from localcrag.corpus.parsed import MEBIBYTE
 from localcrag.protocols import SourceFile
-from localcrag.types import Meta, Reading
+from localcrag.types import Meta, ReadResult
 
 Wanted = tuple[SourceFile, Meta]
-Read = Callable[[SourceFile, Meta], Reading]
+Read = Callable[[SourceFile, Meta], ReadResult]
 
 BYTES_AHEAD = 32 * MEBIBYTE
 """Size of the files that are being read, or were and wait to be taken; one larger file is read alone."""
@@ -36,16 +36,16 @@ def processes_for(sizes: Sequence[int]) -> int:
     return min(cores(), len(sizes), MOST_PROCESSES)
 
 
-def read_ahead(wanted: Sequence[Wanted], read: Read, threads: int = 1) -> Generator[Reading]:
+def read_ahead(wanted: Sequence[Wanted], read: Read, threads: int = 1) -> Generator[ReadResult]:
     """What ``read`` makes of each, as soon as it is done; by one thread, in their order.
 
     Goes no further ahead than BYTES_AHEAD and FILES_AHEAD. Raises what ``read`` raises.
     """
-    done: SimpleQueue[Future[Reading]] = SimpleQueue()
-    weights: dict[Future[Reading], int] = {}
+    done: SimpleQueue[Future[ReadResult]] = SimpleQueue()
+    weights: dict[Future[ReadResult], int] = {}
     ahead = 0
 
-    def taken() -> Reading:
+    def taken() -> ReadResult:
         nonlocal ahead
         future = done.get()
         ahead -= weights.pop(future)

@@ -26,7 +26,7 @@ from localcrag.corpus.parsed import MEBIBYTE
 from localcrag.corpus.split import passages_at
 from localcrag.errors import CorpusError
 from localcrag.protocols import SourceFile
-from localcrag.types import Meta, Reading
+from localcrag.types import Meta, ReadResult
 
 PATIENCE = 300.0
 """Seconds for one document, and so many more for each MiB of it."""
@@ -59,22 +59,22 @@ class Readers:
         self._watching = threading.Thread(target=self._watch, name="readers", daemon=True)
         self._watching.start()
 
-    def read(self, file: SourceFile, meta: Meta) -> Reading:
+    def read(self, file: SourceFile, meta: Meta) -> ReadResult:
         """The file read and split; from any thread. Raises CorpusError where no process can be started."""
         process = self._free.get()
         try:
             patience = self._patience + file.size / MEBIBYTE * PATIENCE_PER_MIB
             answer = process.ask((file, dict(meta)), patience)
         except _Ended as ended:
-            return Reading(file.source, None, reason=str(ended))
+            return ReadResult(file.source, None, reason=str(ended))
         finally:
             self._free.put(process)
         if isinstance(answer, Exception):
             raise answer
         reading, cuts = answer
         if (document := reading.document) is None:
-            return Reading(file.source, None, reason=reading.reason)
-        return Reading(file.source, document, passages_at(document, cuts))
+            return ReadResult(file.source, None, reason=reading.reason)
+        return ReadResult(file.source, document, passages_at(document, cuts))
 
     def __enter__(self) -> Readers:
         return self

@@ -18,7 +18,7 @@ from localcrag.corpus.sources import FetchUrl, LocalFile, StdinFile, UrlFile, re
 from localcrag.corpus.split import Cut, cuts_of, passages_of
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
-from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, Reading
+from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult
 
 __all__ = ["LocalCorpus"]
 
@@ -69,7 +69,7 @@ class LocalCorpus:
         """See :func:`localcrag.corpus.split.cuts_of`."""
         return cuts_of(document, self._tokenizer, self._passage_tokens)
 
-    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[Reading]:
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult]:
         """Every one, read and split: much work in processes of its own, little in a thread.
 
         Raises CorpusError where such a process cannot be started.
@@ -86,17 +86,17 @@ class LocalCorpus:
         }
         with Readers(processes, setting) as readers:
 
-            def read(file: SourceFile, meta: Meta) -> Reading:
+            def read(file: SourceFile, meta: Meta) -> ReadResult:
                 return (readers.read if isinstance(file, LocalFile) else self._reading)(file, meta)
 
             yield from read_ahead(wanted, read, processes)
 
-    def _reading(self, file: SourceFile, meta: Meta) -> Reading:
+    def _reading(self, file: SourceFile, meta: Meta) -> ReadResult:
         try:
             document = self.read(file, meta)
-            return Reading(file.source, document, self.split(document))
+            return ReadResult(file.source, document, self.split(document))
         except UnreadableError as error:
-            return Reading(file.source, None, reason=str(error))
+            return ReadResult(file.source, None, reason=str(error))
 
     def _bytes(self, source: SourceFile) -> tuple[str, bytes, str]:
         """The name to tell the kind by, the bytes, and the content type that a server gave."""

@@ -17,13 +17,13 @@ from typing import IO, Any
 from localcrag.corpus import frames
 from localcrag.egress import obey_environment
 from localcrag.errors import UnreadableError
-from localcrag.types import Document, Reading
+from localcrag.types import Document, ReadResult
 
 READY = "ready"
 
 
 def main() -> None:
-    """Answers (file, meta) with (Reading without its passages, cuts), or with the exception it met."""
+    """Answers (file, meta) with (ReadResult without its passages, cuts), or with the exception it met."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -53,11 +53,11 @@ def _answer(corpus: Any, file: Any, meta: Any) -> object:
     document: Document | None = None
     try:
         document = corpus.read(file, meta)
-        return Reading(file.source, document), corpus.cuts(document)
+        return ReadResult(file.source, document), corpus.cuts(document)
     except UnreadableError as error:
-        return Reading(file.source, None, reason=str(error)), []
+        return ReadResult(file.source, None, reason=str(error)), []
     except MemoryError:
-        return Reading(file.source, None, reason="not enough memory to read it"), []
+        return ReadResult(file.source, None, reason="not enough memory to read it"), []
     except Exception as error:  # noqa: BLE001 - it is raised again where the document is wanted
         return _portable(error)
 

@@ -17,7 +17,7 @@ from localcrag.protocols import PassageStore
 from localcrag.types import (
     Citation,
     Evidence,
-    Finish,
+    FinishReason,
     Grounding,
     Mode,
     Origin,
@@ -82,7 +82,7 @@ def _arrangement(inquiry: Inquiry, kept: Sequence[Strip]) -> Arrangement:
 
 def _verified(
     inquiry: Inquiry, text: Iterator[str], verifier: Verifier
-) -> Steps[tuple[list[str], Finish | None]]:
+) -> Steps[tuple[list[str], FinishReason | None]]:
     """The sentences of the written text that may be shown, and how it ended: None where its constraint
     failed or none of them holds. They are shown as they come, but for those that are to be held against
     the evidence first.
@@ -220,17 +220,17 @@ def _stored(store: PassageStore, document: str, citation: Citation) -> str:
     return text[citation.start : citation.end]
 
 
-_ENDINGS: Mapping[Finish | None, str] = {
-    Finish.LENGTH: "cut short at the longest length allowed",
-    Finish.CONTEXT: "cut short: the model's context is full",
-    Finish.REPEAT: "stopped: the model began to repeat itself",
+_ENDINGS: Mapping[FinishReason | None, str] = {
+    FinishReason.LENGTH: "cut short at the longest length allowed",
+    FinishReason.CONTEXT: "cut short: the model's context is full",
+    FinishReason.REPEAT: "stopped: the model began to repeat itself",
 }
 
 
-def _status(shown: str, citations: Sequence[Citation], finish: Finish | None, sure: bool) -> Status:
+def _status(shown: str, citations: Sequence[Citation], finish: FinishReason | None, sure: bool) -> Status:
     if not shown.strip():
         return Status.NOT_FOUND
-    if finish is not Finish.STOP:
+    if finish is not FinishReason.STOP:
         return Status.TRUNCATED
     return Status.ANSWERED if sure and citations else Status.UNSURE
 

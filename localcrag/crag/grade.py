@@ -15,7 +15,7 @@ from localcrag.crag.layout import Table
 from localcrag.errors import ConstraintError, ContextOverflow, LocalCragError
 from localcrag.odds import log_odds, sigmoid
 from localcrag.protocols import Embedder, Evaluator, LanguageModel
-from localcrag.types import Choice, Grade, GraderKind, Hit, Label, Passage, Prompt, Thresholds, Verdict
+from localcrag.types import Choice, Grade, GraderKind, Hit, Passage, Prompt, RubricLabel, Thresholds, Verdict
 
 OPTIONS = ("yes", "no")
 
@@ -58,9 +58,14 @@ class YesNoGrader:
         return Grade(hit, Verdict(choice.text), choice.probabilities[0])
 
 
-SCORES: Mapping[Label, float] = {Label.AWFUL: 0.0, Label.POOR: 0.3, Label.GOOD: 0.7, Label.PERFECT: 1.0}
+SCORES: Mapping[RubricLabel, float] = {
+    RubricLabel.AWFUL: 0.0,
+    RubricLabel.POOR: 0.3,
+    RubricLabel.GOOD: 0.7,
+    RubricLabel.PERFECT: 1.0,
+}
 """What a label of the rubric is worth; from Good on a passage is kept."""
-RUBRIC_BOUNDS = Thresholds(upper=SCORES[Label.GOOD], lower=0.5)
+RUBRIC_BOUNDS = Thresholds(upper=SCORES[RubricLabel.GOOD], lower=0.5)
 """Good is enough; Poor is the same subject and no help, and counts as nothing."""
 RUBRIC_TOKENS = 120
 """Room for one sentence and a label."""
@@ -71,7 +76,7 @@ class Assessment:
     """What the rubric asks for: first the reason, so that the label follows from it."""
 
     justification: str
-    label: Label
+    label: RubricLabel
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ class RubricGrader:
         except (ConstraintError, ContextOverflow) as error:
             return Grade(hit, Verdict.ERROR, None, str(error))
         score = SCORES[given.label]
-        verdict = Verdict.YES if score >= SCORES[Label.GOOD] else Verdict.NO
+        verdict = Verdict.YES if score >= SCORES[RubricLabel.GOOD] else Verdict.NO
         return Grade(hit, verdict, score, f"{given.label}: {' '.join(given.justification.split())}")
 
 

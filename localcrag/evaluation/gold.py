@@ -9,7 +9,7 @@ from pathlib import PurePath
 from localcrag._platform import expanded
 from localcrag.evaluation.questions import Broken, Question
 from localcrag.evaluation.text import Words, normalised, overlap
-from localcrag.types import Citation, Indexed, Passage
+from localcrag.types import Citation, IndexedDocument, Passage
 
 Names = Mapping[str, frozenset[str]]
 """Everything that documents may be called, in lower case → their sources."""
@@ -74,7 +74,9 @@ class Labelled:
     gold: Gold | None
 
 
-def label(questions: Sequence[Question], documents: Sequence[Indexed]) -> tuple[list[Labelled], list[Broken]]:
+def label(
+    questions: Sequence[Question], documents: Sequence[IndexedDocument]
+) -> tuple[list[Labelled], list[Broken]]:
     """The questions with their gold, and those that name a document which is not held."""
     names = _names(documents)
     labelled: list[Labelled] = []
@@ -97,7 +99,7 @@ def _gold(question: Question, names: Names) -> Gold | None:
     return Gold(tuple(sources), tuple(normalised(passage) for passage in question.passages), question.page)
 
 
-def _names(documents: Sequence[Indexed]) -> Names:
+def _names(documents: Sequence[IndexedDocument]) -> Names:
     """The sources by everything they may be called: source, file name, name without ending, title."""
     called: dict[str, set[str]] = {}
     for document in documents:

@@ -17,7 +17,7 @@ from localcrag.evaluation.observe import Judgement, judgement
 from localcrag.evaluation.questions import Broken
 from localcrag.evaluation.run import Progress, turns
 from localcrag.protocols import LanguageModel
-from localcrag.types import Choice, Finish, GraderKind, Hit, Prompt, Tokens, WebPolicy
+from localcrag.types import Choice, FinishReason, GraderKind, Hit, Prompt, Tokens, WebPolicy
 
 T = TypeVar("T")
 
@@ -172,7 +172,7 @@ class _Counted:
         return self.model.tokens
 
     @property
-    def last_finish(self) -> Finish:
+    def last_finish(self) -> FinishReason:
         return self.model.last_finish
 
     def count(self, prompt: Prompt) -> int:

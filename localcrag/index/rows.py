@@ -24,13 +24,13 @@ import pyarrow as pa
 
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.index import sql
-from localcrag.types import Document, Indexed, Meta, MetaValue, Passage
+from localcrag.types import Document, IndexedDocument, Meta, MetaValue, Passage
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Vectors = npt.NDArray[np.float32]
-    Batch = Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]
+    Batch = Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]
     Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
 
 UNFINISHED = ""

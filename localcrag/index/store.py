@@ -22,7 +22,7 @@ from localcrag.filters import Filter, check, check_field
 from localcrag.index import sql
 from localcrag.index.folder import Folders, Record, identity, standing
 from localcrag.index.journal import Journal
-from localcrag.types import Document, Hit, Indexed, MetaValue, Passage, StoreInfo
+from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, StoreInfo
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from localcrag.index.writer import Writer
 
     Vectors = npt.NDArray[np.float32]
-    Batch = Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]
+    Batch = Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]
     Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
 
 PAGE = 256
@@ -131,7 +131,7 @@ class LanceStore:
                 questions=0 if asked is None else asked.count_rows(),
             )
 
-    def indexed(self) -> Mapping[str, Indexed]:
+    def indexed(self) -> Mapping[str, IndexedDocument]:
         """What is held, by source. Raises StoreError.
 
         A document whose writing was cut off, so that its passages may be newer than what is known of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localcrag.index.rows import PASSAGE
-from localcrag.types import NO_META, Document, Indexed, Meta, Page, Passage
+from localcrag.types import NO_META, Document, IndexedDocument, Meta, Page, Passage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,9 +43,9 @@ def vectors_of(rows: pa.Table) -> Vectors:
     return found
 
 
-def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[Indexed]:
+def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[IndexedDocument]:
     for row in rows.to_pylist():
-        yield Indexed(
+        yield IndexedDocument(
             source=row["source"],
             hash=row["hash"],
             size=row["size"],

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from localcrag.errors import ModelFileError
 from localcrag.llm.tokenised import Tokenised
-from localcrag.types import Data, Prompt, Removable
+from localcrag.types import Prompt, RemovableText, UntrustedText
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -82,7 +82,7 @@ class ChatFormat:
         system = prompt.system.strip()
         layout = self._layout(bool(system))
         before = f"{system}\n\n" if system and Slot("system") not in layout else ""
-        texts = {"system": [Data(system)], "user": _stripped(before, prompt.user)}
+        texts = {"system": [UntrustedText(system)], "user": _stripped(before, prompt.user)}
         ids: list[int] = []
         gaps: list[tuple[int, int]] = []
         settled = 0
@@ -93,7 +93,7 @@ class ChatFormat:
             for text in texts[piece.role]:
                 start = len(ids)
                 ids += self._plain(text.text, first=not ids)
-                if isinstance(text, Removable):
+                if isinstance(text, RemovableText):
                     settled = len(ids) + 1  # a sequence goes on where it ends: its last token must stay
                     gaps += [(start, len(ids))] if text.removed else []
         shift = self._begin(ids)
@@ -170,16 +170,18 @@ class ChatFormat:
             ) from error
 
 
-def _stripped(before: str, parts: Sequence[str | Data]) -> list[Data]:
+def _stripped(before: str, parts: Sequence[str | UntrustedText]) -> list[UntrustedText]:
     """The parts joined to as few texts as can be, stripped at both ends: what is removable stands alone."""
-    texts: list[Data] = [Data(before)]
+    texts: list[UntrustedText] = [UntrustedText(before)]
     for part in parts:
-        if isinstance(part, Removable):
-            texts += [part, Data("")]
+        if isinstance(part, RemovableText):
+            texts += [part, UntrustedText("")]
         else:
-            texts[-1] = Data(texts[-1].text + (part.text if isinstance(part, Data) else part))
-    texts[0] = Data(before + texts[0].text[len(before) :].lstrip())
-    texts[-1] = Data(texts[-1].text.rstrip())
+            texts[-1] = UntrustedText(
+                texts[-1].text + (part.text if isinstance(part, UntrustedText) else part)
+            )
+    texts[0] = UntrustedText(before + texts[0].text[len(before) :].lstrip())
+    texts[-1] = UntrustedText(texts[-1].text.rstrip())
     return texts
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError, ModelFileError
 from localcrag.llm.gguf import require_generator
 from localcrag.llm.lazy import LazyModel
-from localcrag.types import Choice, Finish, Prompt, Tokens
+from localcrag.types import Choice, FinishReason, Prompt, Tokens
 
 if TYPE_CHECKING:
     from localcrag.llm.cells import Cells
@@ -61,7 +61,7 @@ class LlamaCppModel(LazyModel["_Parts"]):
         self._seed, self._temperature, self._cache_dir = seed, temperature, cache_dir
         self._generated = 0
         self._before = Tokens()
-        self.last_finish = Finish.STOP
+        self.last_finish = FinishReason.STOP
 
     # ------------------------------------------------------------------------------- lifecycle
 

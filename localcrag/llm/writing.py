@@ -18,7 +18,7 @@ from localcrag.llm.constraints import Constraint, Mask
 from localcrag.llm.lookahead import Lookahead
 from localcrag.llm.runtime import Model, Row
 from localcrag.llm.tokenised import Tokenised
-from localcrag.types import Finish
+from localcrag.types import FinishReason
 
 _LONGEST_CYCLE = 64  # tokens
 _SHORTEST_LOOP = 24  # tokens, and three rounds at least
@@ -51,7 +51,7 @@ class Writer:
     ) -> None:
         self._cells, self._model, self._sampler = cells, model, sampler
         self._constraint, self._writable = constraint, writable
-        self.finish: Finish = Finish.STOP
+        self.finish: FinishReason = FinishReason.STOP
         self.generated = 0
 
     def write(self, prompt: Tokenised, *, max_tokens: int, one_line: bool = False) -> Generator[str]:
@@ -86,7 +86,7 @@ class Writer:
                 if token in self._model.endings or (
                     one_line and walk and walk.finished and self._breaks_line(row)
                 ):
-                    self.finish = Finish.STOP
+                    self.finish = FinishReason.STOP
                     return
                 ids.append(token)
                 self.generated += 1
@@ -105,12 +105,12 @@ class Writer:
         token = int(np.argmax(np.where(self._writable, row, -np.inf)))
         return token in self._model.endings or self._model.piece(token).lstrip(b" \t")[:1] in (b"\n", b"\r")
 
-    def _ended(self, ids: Sequence[int], start: int, max_tokens: int) -> Finish | None:
+    def _ended(self, ids: Sequence[int], start: int, max_tokens: int) -> FinishReason | None:
         if self.generated >= max_tokens:
-            return Finish.LENGTH
+            return FinishReason.LENGTH
         if len(ids) >= self._cells.size:
-            return Finish.CONTEXT
-        return Finish.REPEAT if loops(ids[start:]) else None
+            return FinishReason.CONTEXT
+        return FinishReason.REPEAT if loops(ids[start:]) else None
 
 
 class _Text:

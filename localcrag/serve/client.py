@@ -37,7 +37,7 @@ from localcrag.serve.messages import (
 )
 from localcrag.serve.place import Place, connect, place_of, refuse_unsafe
 from localcrag.settings import PREFIX, ModelSettings, Settings
-from localcrag.types import Hit, StoreInfo, Warm, WebPolicy
+from localcrag.types import Hit, StoreInfo, WarmPolicy, WebPolicy
 
 if TYPE_CHECKING:
     from localcrag.events import Event
@@ -96,10 +96,10 @@ class Caller:
 
     place: Place
     start: Start
-    warm: Warm
+    warm: WarmPolicy
 
     @classmethod
-    def of(cls, settings: Settings, home: Path | None, warm: Warm) -> Caller:
+    def of(cls, settings: Settings, home: Path | None, warm: WarmPolicy) -> Caller:
         """For the server of these settings; ``home`` is the --home that was given."""
         return cls(place_of(settings.home), start_of(settings, home), warm)
 
@@ -128,7 +128,7 @@ class Caller:
         """A connection; the server is started where it may be. Raises Unavailable."""
         if link := self._connected():
             return link
-        if self.warm is not Warm.AUTO:
+        if self.warm is not WarmPolicy.AUTO:
             raise Unavailable("")
         return self._begin()
 

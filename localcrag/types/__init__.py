@@ -33,7 +33,34 @@ if TYPE_CHECKING:
         Usage,
         WebQuery,
     )
-    from localcrag.types.documents import (
+    from localcrag.types.enums import (
+        Action,
+        CorrectionKind,
+        FinishReason,
+        GraderKind,
+        Grounding,
+        Layout,
+        Mode,
+        Origin,
+        Policy,
+        RubricLabel,
+        Status,
+        StripKind,
+        Tool,
+        Verdict,
+        WarmPolicy,
+        WebPolicy,
+    )
+    from localcrag.types.grading import Decision, Grade, Hit, Thresholds
+    from localcrag.types.ingest_report import (
+        NO_TEXT,
+        NO_TEXT_LAYER,
+        IndexedDocument,
+        IngestReport,
+        ReadResult,
+        Skipped,
+    )
+    from localcrag.types.passages import (
         NO_META,
         Document,
         JsonValue,
@@ -43,28 +70,8 @@ if TYPE_CHECKING:
         Passage,
         StoreInfo,
     )
-    from localcrag.types.ingestion import NO_TEXT, NO_TEXT_LAYER, Indexed, IngestReport, Reading, Skipped
-    from localcrag.types.judging import Decision, Grade, Hit, Thresholds
-    from localcrag.types.kinds import (
-        Action,
-        CorrectionKind,
-        Finish,
-        GraderKind,
-        Grounding,
-        Label,
-        Layout,
-        Mode,
-        Origin,
-        Policy,
-        Status,
-        StripKind,
-        Tool,
-        Verdict,
-        Warm,
-        WebPolicy,
-    )
-    from localcrag.types.prompts import Choice, Data, Prompt, Removable, Tokens
-    from localcrag.types.web import WebPage, WebResult
+    from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText
+    from localcrag.types.web_results import WebPage, WebResult
 
 __all__ = [
     "NO_META",
@@ -78,19 +85,17 @@ __all__ = [
     "Contradiction",
     "Correction",
     "CorrectionKind",
-    "Data",
     "Decision",
     "Document",
     "Evidence",
-    "Finish",
+    "FinishReason",
     "Grade",
     "GraderKind",
     "Grounding",
     "Hit",
-    "Indexed",
+    "IndexedDocument",
     "IngestReport",
     "JsonValue",
-    "Label",
     "Layout",
     "Meta",
     "MetaValue",
@@ -102,8 +107,9 @@ __all__ = [
     "PlannedStep",
     "Policy",
     "Prompt",
-    "Reading",
-    "Removable",
+    "ReadResult",
+    "RemovableText",
+    "RubricLabel",
     "Skipped",
     "Status",
     "StoreInfo",
@@ -114,16 +120,17 @@ __all__ = [
     "Tokens",
     "Tool",
     "Turn",
+    "UntrustedText",
     "Usage",
     "Verdict",
-    "Warm",
+    "WarmPolicy",
     "WebPage",
     "WebPolicy",
     "WebQuery",
     "WebResult",
 ]
 
-_MODULES = ("kinds", "documents", "judging", "ingestion", "prompts", "web", "answers")
+_MODULES = ("enums", "passages", "grading", "ingest_report", "prompting", "web_results", "answers")
 """Those that import nothing of the others first."""
 
 if not TYPE_CHECKING:  # who checks types knows the names from above, and takes no others

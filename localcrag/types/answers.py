@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from localcrag.types.documents import JsonValue, Passage
-from localcrag.types.judging import Grade
-from localcrag.types.kinds import Action, CorrectionKind, Mode, Origin, Policy, Status, Tool, Verdict
-from localcrag.types.prompts import Tokens
+from localcrag.types.enums import Action, CorrectionKind, Mode, Origin, Policy, Status, Tool, Verdict
+from localcrag.types.grading import Grade
+from localcrag.types.passages import JsonValue, Passage
+from localcrag.types.prompting import Tokens
 
 
 @dataclass(frozen=True, slots=True)

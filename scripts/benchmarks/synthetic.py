@@ -33,11 +33,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from localcrag.types import Document, Indexed, Page, Passage
+from localcrag.types import Document, IndexedDocument, Page, Passage
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
-Item = tuple[Document, Indexed, list[Passage], Floats]
+Item = tuple[Document, IndexedDocument, list[Passage], Floats]
 
 DIMENSION = 384
 BRANCHES = 8
@@ -248,7 +248,7 @@ def _item(number: int, texts: list[str], vectors: Floats) -> Item:
         at = stop + 2
     return (
         document,
-        Indexed(source, digest, len(whole), 0, len(texts), document.title, meta),
+        IndexedDocument(source, digest, len(whole), 0, len(texts), document.title, meta),
         passages,
         vectors,
     )

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag import prompts
-from localcrag.types import Data, Prompt, Turn
+from localcrag.types import Prompt, Turn, UntrustedText
 
 from .chatter import Chatter
 from .data import Example, tidy
@@ -40,7 +40,7 @@ class Item:
 
 def message_of(prompt: Prompt) -> str:
     """A prompt as one user message, the system's words in front of it."""
-    user = "".join(part.text if isinstance(part, Data) else part for part in prompt.user).strip()
+    user = "".join(part.text if isinstance(part, UntrustedText) else part for part in prompt.user).strip()
     return f"{prompt.system}\n\n{user}" if prompt.system else user
 
 

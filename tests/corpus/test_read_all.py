@@ -18,7 +18,7 @@ from localcrag.corpus import LocalCorpus, LocalFile, ahead, apart
 from localcrag.corpus.ahead import processes_for, read_ahead
 from localcrag.egress import VARIABLE, offline
 from localcrag.errors import CorpusError, OfflineError
-from localcrag.types import NO_META, Reading
+from localcrag.types import NO_META, ReadResult
 from tests.corpus import misbehaving
 from tests.corpus.builders import FOX, nested_mail, pdf
 
@@ -57,7 +57,7 @@ def files(folder: Path, *names: str) -> list[LocalFile]:
     return found
 
 
-def readings(corpus: LocalCorpus, found: list[LocalFile]) -> dict[str, Reading]:
+def readings(corpus: LocalCorpus, found: list[LocalFile]) -> dict[str, ReadResult]:
     return {Path(r.source).name: r for r in corpus.read_all([(file, {"team": "x"}) for file in found])}
 
 
@@ -91,10 +91,10 @@ def test_another_process_reads_what_this_one_would(
     found += [LocalFile(str(p), str(p), 100, 1) for p in (tmp_path / "p.pdf", tmp_path / "broken.pdf")]
     apart_ = readings(corpus, found)
     assert 1 <= len(processes) <= 2 and all(map(gone, processes))
-    assert apart_.pop("broken.pdf") == Reading(str(tmp_path / "broken.pdf"), None, reason="damaged PDF")
+    assert apart_.pop("broken.pdf") == ReadResult(str(tmp_path / "broken.pdf"), None, reason="damaged PDF")
     for file in found[:3]:
         document = corpus.read(file, {"team": "x"})
-        assert apart_[file.name] == Reading(file.source, document, corpus.split(document))
+        assert apart_[file.name] == ReadResult(file.source, document, corpus.split(document))
 
 
 @pytest.mark.parametrize("apart_", [False, True])
@@ -166,7 +166,7 @@ def test_a_killed_process_is_replaced(corpus: LocalCorpus, misbehave: list[int],
         for pid in misbehave:
             os.kill(pid, signal.SIGKILL)
 
-    taken: list[Reading] = []
+    taken: list[ReadResult] = []
     killer = threading.Thread(target=kill_the_one_that_hangs)
     killer.start()
     taken.extend(iter_into(taken, corpus.read_all([(file, NO_META) for file in found])))
@@ -176,7 +176,7 @@ def test_a_killed_process_is_replaced(corpus: LocalCorpus, misbehave: list[int],
     assert len(taken) == 21
 
 
-def iter_into(taken: list[Reading], readings: Iterator[Reading]) -> list[Reading]:
+def iter_into(taken: list[ReadResult], readings: Iterator[ReadResult]) -> list[ReadResult]:
     for reading in readings:
         taken.append(reading)
     return []
@@ -283,10 +283,10 @@ def test_reading_ahead_is_bounded_by_files_and_by_bytes(size: int, most: int) ->
     begun = []
     together = threading.Semaphore(0)
 
-    def read(file: Any, meta: Any) -> Reading:
+    def read(file: Any, meta: Any) -> ReadResult:
         begun.append(file.source)
         together.release()
-        return Reading(file.source, None, reason="nothing")
+        return ReadResult(file.source, None, reason="nothing")
 
     wanted = [(LocalFile(str(n), str(n), size, 1), NO_META) for n in range(ahead.FILES_AHEAD + 200)]
     reading = read_ahead(wanted, read)

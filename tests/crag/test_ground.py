@@ -22,7 +22,7 @@ from localcrag.types import (
     Claim,
     Contradiction,
     Evidence,
-    Finish,
+    FinishReason,
     Grounding,
     Mode,
     Status,
@@ -229,7 +229,7 @@ def test_sentences_are_marked_by_default() -> None:
 def test_an_answer_cut_short_is_checked_as_far_as_it_goes() -> None:
     asked = world(Grounding.REMOVE, f"{WRITTEN} It cures all ills of men. [1]", answer_tokens=10)
     found = answer(asked.run(DOSE))
-    assert asked.model.last_finish is Finish.LENGTH
+    assert asked.model.last_finish is FinishReason.LENGTH
     assert found.status is Status.TRUNCATED
     assert (found.text, [claim.text for claim in found.claims]) == (WRITTEN, [bare(WRITTEN), "It cures"])
 

@@ -10,7 +10,7 @@ from localcrag.crag import prompts
 from localcrag.crag.grade import RUBRIC_BOUNDS, SCORES, Assessment, RubricGrader
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError
 from localcrag.events import Decided, Graded
-from localcrag.types import Action, GraderKind, Hit, Label, Policy, Status, Verdict
+from localcrag.types import Action, GraderKind, Hit, Policy, RubricLabel, Status, Verdict
 from tests.crag.values import hits
 from tests.crag.world import Script, World, answer, of
 from tests.fakes.llm import ScriptedModel, text_of
@@ -22,7 +22,7 @@ def grader(*replies: Assessment | Exception) -> RubricGrader:
     return RubricGrader(ScriptedModel(objects=list(replies)))
 
 
-def world(one: Label | Exception, another: Label | Exception, policy: Policy) -> World:
+def world(one: RubricLabel | Exception, another: RubricLabel | Exception, policy: Policy) -> World:
     script = Script(labels={"another": another, "one": one}, answer="It is so. [1]")
     return World(DOCUMENTS, script.model(), by_rubric=True).with_options(policy=policy, corrections=())
 
@@ -30,14 +30,14 @@ def world(one: Label | Exception, another: Label | Exception, policy: Policy) ->
 @pytest.mark.parametrize(
     ("label", "verdict", "score"),
     [
-        (Label.AWFUL, Verdict.NO, 0.0),
-        (Label.POOR, Verdict.NO, 0.3),
-        (Label.GOOD, Verdict.YES, 0.7),
-        (Label.PERFECT, Verdict.YES, 1.0),
+        (RubricLabel.AWFUL, Verdict.NO, 0.0),
+        (RubricLabel.POOR, Verdict.NO, 0.3),
+        (RubricLabel.GOOD, Verdict.YES, 0.7),
+        (RubricLabel.PERFECT, Verdict.YES, 1.0),
     ],
 )
 def test_a_label_is_a_verdict_and_a_score_with_its_reason(
-    label: Label, verdict: Verdict, score: float
+    label: RubricLabel, verdict: Verdict, score: float
 ) -> None:
     [grade] = grader(Assessment("It names\n the  dose.", label)).grade("q?", hits("text"))
     assert (grade.verdict, grade.confidence) == (verdict, score)
@@ -45,9 +45,9 @@ def test_a_label_is_a_verdict_and_a_score_with_its_reason(
 
 
 def test_every_label_is_worth_something_and_the_bounds_are_labels() -> None:
-    assert set(SCORES) == set(Label)
+    assert set(SCORES) == set(RubricLabel)
     assert list(SCORES.values()) == sorted(SCORES.values())
-    assert SCORES[Label.POOR] < RUBRIC_BOUNDS.lower < RUBRIC_BOUNDS.upper == SCORES[Label.GOOD]
+    assert SCORES[RubricLabel.POOR] < RUBRIC_BOUNDS.lower < RUBRIC_BOUNDS.upper == SCORES[RubricLabel.GOOD]
 
 
 def test_the_reason_is_written_before_the_label() -> None:
@@ -55,7 +55,9 @@ def test_the_reason_is_written_before_the_label() -> None:
 
 
 def test_each_passage_is_judged_by_itself_in_order() -> None:
-    model = ScriptedModel(objects=[Assessment("No.", Label.AWFUL), Assessment("Yes.", Label.PERFECT)])
+    model = ScriptedModel(
+        objects=[Assessment("No.", RubricLabel.AWFUL), Assessment("Yes.", RubricLabel.PERFECT)]
+    )
     found: list[Hit] = hits("first text", "second text")
     grades = RubricGrader(model).grade("the question?", found)
     assert [grade.hit for grade in grades] == found
@@ -66,7 +68,7 @@ def test_each_passage_is_judged_by_itself_in_order() -> None:
 
 @pytest.mark.parametrize("error", [ConstraintError("no JSON"), ContextOverflow("too long")])
 def test_a_passage_that_cannot_be_labelled_is_an_error_and_the_others_are_not(error: ModelError) -> None:
-    good = Assessment("Yes.", Label.GOOD)
+    good = Assessment("Yes.", RubricLabel.GOOD)
     grades = grader(good, error, good).grade("q?", hits("a", "b", "c"))
     assert [g.verdict for g in grades] == [Verdict.YES, Verdict.ERROR, Verdict.YES]
     assert (grades[1].confidence, grades[1].reason) == (None, str(error))
@@ -78,24 +80,24 @@ def test_a_model_that_is_broken_is_no_failed_grade() -> None:
 
 
 def test_a_reason_longer_than_its_room_is_a_failed_grade() -> None:
-    [grade] = grader(Assessment("word " * 200, Label.GOOD)).grade("q?", hits("a"))
+    [grade] = grader(Assessment("word " * 200, RubricLabel.GOOD)).grade("q?", hits("a"))
     assert grade.verdict is Verdict.ERROR
 
 
 @pytest.mark.parametrize(
     ("one", "another", "action", "status"),
     [
-        (Label.PERFECT, Label.GOOD, Action.CORRECT, Status.ANSWERED),
-        (Label.GOOD, Label.GOOD, Action.CORRECT, Status.ANSWERED),
-        (Label.PERFECT, Label.POOR, Action.AMBIGUOUS, Status.ANSWERED),
-        (Label.GOOD, Label.AWFUL, Action.AMBIGUOUS, Status.ANSWERED),
-        (Label.GOOD, ConstraintError("broken"), Action.CORRECT, Status.ANSWERED),
-        (Label.POOR, Label.AWFUL, Action.INCORRECT, Status.NOT_FOUND),
-        (Label.AWFUL, Label.AWFUL, Action.INCORRECT, Status.NOT_FOUND),
+        (RubricLabel.PERFECT, RubricLabel.GOOD, Action.CORRECT, Status.ANSWERED),
+        (RubricLabel.GOOD, RubricLabel.GOOD, Action.CORRECT, Status.ANSWERED),
+        (RubricLabel.PERFECT, RubricLabel.POOR, Action.AMBIGUOUS, Status.ANSWERED),
+        (RubricLabel.GOOD, RubricLabel.AWFUL, Action.AMBIGUOUS, Status.ANSWERED),
+        (RubricLabel.GOOD, ConstraintError("broken"), Action.CORRECT, Status.ANSWERED),
+        (RubricLabel.POOR, RubricLabel.AWFUL, Action.INCORRECT, Status.NOT_FOUND),
+        (RubricLabel.AWFUL, RubricLabel.AWFUL, Action.INCORRECT, Status.NOT_FOUND),
     ],
 )
 def test_policy_score_over_the_labels(
-    one: Label, another: Label | Exception, action: Action, status: Status
+    one: RubricLabel, another: RubricLabel | Exception, action: Action, status: Status
 ) -> None:
     events = world(one, another, Policy.SCORE).run("which passage?")
     assert of(Decided, events)[0].action is action
@@ -105,24 +107,24 @@ def test_policy_score_over_the_labels(
 @pytest.mark.parametrize(
     ("label", "action"),
     [
-        (Label.PERFECT, Action.CORRECT),
-        (Label.GOOD, Action.CORRECT),
-        (Label.POOR, Action.INCORRECT),
-        (Label.AWFUL, Action.INCORRECT),
+        (RubricLabel.PERFECT, Action.CORRECT),
+        (RubricLabel.GOOD, Action.CORRECT),
+        (RubricLabel.POOR, Action.INCORRECT),
+        (RubricLabel.AWFUL, Action.INCORRECT),
     ],
 )
-def test_policy_crag_over_the_labels(label: Label, action: Action) -> None:
-    events = world(label, Label.AWFUL, Policy.CRAG).run("which passage?")
+def test_policy_crag_over_the_labels(label: RubricLabel, action: Action) -> None:
+    events = world(label, RubricLabel.AWFUL, Policy.CRAG).run("which passage?")
     assert of(Decided, events)[0].action is action
 
 
 def test_only_what_reached_the_threshold_is_evidence() -> None:
-    found = answer(world(Label.GOOD, Label.POOR, Policy.SCORE).run("which passage?"))
+    found = answer(world(RubricLabel.GOOD, RubricLabel.POOR, Policy.SCORE).run("which passage?"))
     assert [citation.quote for citation in found.citations] == ["one passage"]
 
 
 def test_the_reason_is_in_the_answers_json() -> None:
-    events = world(Label.GOOD, Label.AWFUL, Policy.SCORE).run("which passage?")
+    events = world(RubricLabel.GOOD, RubricLabel.AWFUL, Policy.SCORE).run("which passage?")
     reasons = {grade.hit.passage.text: grade.reason for grade in answer(events).grades}
     assert reasons == {"one passage": "Good: For a reason.", "another passage": "Awful: For a reason."}
     assert {event.grade.reason for event in of(Graded, events)} == set(reasons.values())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.types import Action, CorrectionKind, Label, Meta, Mode, Policy, Status, StripKind
+from localcrag.types import Action, CorrectionKind, Meta, Mode, Policy, RubricLabel, Status, StripKind
 from tests.crag.scenario import NOT_FOUND, WRITTEN, Scenario, check
 from tests.crag.world import Script
 
@@ -238,7 +238,7 @@ OTHERS = [
         name="the rubric's labels decide, and its reasons can be read",
         by_rubric=True,
         policy=Policy.SCORE,
-        script=Script(labels={"dose": Label.PERFECT, "cool": Label.POOR}, answer=WRITTEN),
+        script=Script(labels={"dose": RubricLabel.PERFECT, "cool": RubricLabel.POOR}, answer=WRITTEN),
         events="Retrieved Graded Graded Decided(ambiguous) Decided(ambiguous) Gathered Verified",
         action=AMBIGUOUS,
         tells=("1 of 2 kept, mean score 0.65 < 0.70",),

@@ -23,8 +23,8 @@ from localcrag.errors import (
 from localcrag.types import (
     Action,
     CorrectionKind,
-    Label,
     Policy,
+    RubricLabel,
     Status,
     StripKind,
     WebPolicy,
@@ -74,7 +74,7 @@ GRADING = [
         name="a label that cannot be decoded is a failed grade",
         by_rubric=True,
         policy=Policy.SCORE,
-        script=Script(labels={"dose": Label.PERFECT, "cool": BROKEN}, answer=WRITTEN),
+        script=Script(labels={"dose": RubricLabel.PERFECT, "cool": BROKEN}, answer=WRITTEN),
         events="Retrieved Graded Graded Degraded(grade) Decided(correct) Gathered Verified",
         degraded=("grade: /leaflet.txt: the mask broke",),
     ),
@@ -85,7 +85,7 @@ GRADING = [
             documents=LONG,
             context=300,
             options={"answer_tokens": 100},
-            script=Script(grades={"dose": 0.95}, labels={"dose": Label.PERFECT}, answer=WRITTEN),
+            script=Script(grades={"dose": 0.95}, labels={"dose": RubricLabel.PERFECT}, answer=WRITTEN),
             events="Retrieved Graded Graded Degraded(grade) Decided(correct) Gathered Verified",
             degraded=("grade: /leaflet.txt: (n) tokens do not fit the context of 300",),
         )

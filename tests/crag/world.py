@@ -19,10 +19,10 @@ from localcrag.types import (
     Answer,
     Document,
     Grounding,
-    Indexed,
-    Label,
+    IndexedDocument,
     Meta,
     Page,
+    RubricLabel,
     StripKind,
     Thresholds,
     Turn,
@@ -52,7 +52,7 @@ def store_of(documents: Mapping[str, str], metas: Mapping[str, Meta] = NO_METAS)
         numbered = tuple(Page(n if len(pages) > 1 else None, page) for n, page in enumerate(pages, 1))
         document = Document(source, digest, source, "text/plain", numbered, metas.get(source, NO_META))
         passages = split(document)
-        entry = Indexed(source, digest, len(text), 1, len(passages))
+        entry = IndexedDocument(source, digest, len(text), 1, len(passages))
         store.replace([(document, entry, passages, embedder.encode([p.text for p in passages]))])
     return store
 
@@ -85,7 +85,7 @@ class Script:
 
     grades: Mapping[str, float | Exception] = field(default_factory=dict)
     otherwise: float = 0.05
-    labels: Mapping[str, Label | Exception] = field(default_factory=dict)
+    labels: Mapping[str, RubricLabel | Exception] = field(default_factory=dict)
     rewrite: Reply = "nothing new"
     search: Reply = ""
     phrasings: tuple[Reply, ...] = ("other words",)
@@ -128,7 +128,7 @@ class Script:
     def _write(self, prompt: str) -> object:
         if prompt.startswith(prompts.divide("").system):
             return self.parts if isinstance(self.parts, Exception) else Division(self.parts)
-        label = first_of(self.labels, prompt.split("<passage>")[-1], Label.AWFUL)
+        label = first_of(self.labels, prompt.split("<passage>")[-1], RubricLabel.AWFUL)
         return label if isinstance(label, Exception) else Assessment("For a reason.", label)
 
 

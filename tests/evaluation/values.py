@@ -12,7 +12,7 @@ from localcrag.types import (
     Citation,
     Grade,
     Hit,
-    Indexed,
+    IndexedDocument,
     Mode,
     Origin,
     Passage,
@@ -93,5 +93,5 @@ def observation(
     )
 
 
-def held(source: str, title: str = "") -> Indexed:
-    return Indexed(source, "hash", 1, 1, 1, title)
+def held(source: str, title: str = "") -> IndexedDocument:
+    return IndexedDocument(source, "hash", 1, 1, 1, title)

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from localcrag.errors import CorpusError, UnreadableError
 from localcrag.protocols import SourceFile
-from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, Reading, Skipped
+from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ class ScriptedCorpus:
             for ordinal, (page, (start, end)) in enumerate(pieces)
         ]
 
-    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[Reading]:
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult]:
         for file, meta in wanted:
             try:
                 document = self.read(file, meta)
             except UnreadableError as error:
-                yield Reading(file.source, None, reason=str(error))
+                yield ReadResult(file.source, None, reason=str(error))
             else:
-                yield Reading(file.source, document, self.split(document))
+                yield ReadResult(file.source, document, self.split(document))
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from localcrag.errors import StoreError
 from localcrag.filters import BUILT_IN, FieldType, Filter, check, is_key, matches, type_of
-from localcrag.types import Document, Hit, Indexed, Passage, StoreInfo
+from localcrag.types import Document, Hit, IndexedDocument, Passage, StoreInfo
 
 Vectors = npt.NDArray[np.float32]
 
@@ -40,7 +40,7 @@ class HashEmbedder:
 @dataclass
 class _Held:
     document: Document
-    entry: Indexed
+    entry: IndexedDocument
     passages: Sequence[Passage]
     vectors: Vectors
 
@@ -80,10 +80,10 @@ class MemoryStore:
             questions=sum(len(item.questions) for item in self._asked.values()),
         )
 
-    def indexed(self) -> Mapping[str, Indexed]:
+    def indexed(self) -> Mapping[str, IndexedDocument]:
         return {source: item.entry for source, item in self._held.items()}
 
-    def replace(self, batch: Sequence[tuple[Document, Indexed, Sequence[Passage], Vectors]]) -> None:
+    def replace(self, batch: Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]) -> None:
         for document, *_ in batch:
             for key, value in document.meta.items():
                 if is_key(key) and self._keys.setdefault(key, type_of(value)) is not type_of(value):

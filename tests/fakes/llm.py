@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from localcrag.errors import ConstraintError, ContextOverflow
-from localcrag.types import Choice, Data, Finish, Prompt, Removable, Thresholds, Tokens
+from localcrag.types import Choice, FinishReason, Prompt, RemovableText, Thresholds, Tokens, UntrustedText
 
 T = TypeVar("T")
 
@@ -25,8 +25,8 @@ def text_of(prompt: Prompt, *, removed: bool = False) -> str:
     return f"{prompt.system}\n\n{user}".strip()
 
 
-def _seen(part: str | Data) -> bool:
-    return not (isinstance(part, Removable) and part.removed)
+def _seen(part: str | UntrustedText) -> bool:
+    return not (isinstance(part, RemovableText) and part.removed)
 
 
 def words(text: str) -> list[str]:
@@ -55,7 +55,7 @@ class ScriptedModel:
     ) -> None:
         self.context = context
         self.tokens = Tokens()
-        self.last_finish = Finish.STOP
+        self.last_finish = FinishReason.STOP
         self.asked: list[tuple[str, str]] = []
         self.closed = False
         self._choose = choose or _evenly
@@ -108,7 +108,7 @@ class ScriptedModel:
         return text
 
     def _limited(self, pieces: Sequence[str], max_tokens: int) -> Iterator[str]:
-        self.last_finish = Finish.LENGTH if len(pieces) >= max_tokens else Finish.STOP
+        self.last_finish = FinishReason.LENGTH if len(pieces) >= max_tokens else FinishReason.STOP
         for piece in pieces[:max_tokens]:
             self.tokens += Tokens(0, 1)
             yield piece

@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pytest
 
 from localcrag.index.store import KnowledgeBases, LanceStore
-from localcrag.types import NO_META, Document, Indexed, Meta, Page, Passage
+from localcrag.types import NO_META, Document, IndexedDocument, Meta, Page, Passage
 from tests.fakes.index import HashEmbedder
 
 EMBEDDER = HashEmbedder()
-Item = tuple[Document, Indexed, list[Passage], npt.NDArray[np.float32]]
+Item = tuple[Document, IndexedDocument, list[Passage], npt.NDArray[np.float32]]
 
 
 def item(
@@ -38,7 +38,7 @@ def item(
             )
         )  # fmt: skip
         at += len(text) + 1
-    entry = Indexed(source, digest, len(whole), 1_000, len(passages), title, meta)
+    entry = IndexedDocument(source, digest, len(whole), 1_000, len(passages), title, meta)
     return document, entry, passages, EMBEDDER.encode([p.text for p in passages])
 
 

@@ -13,7 +13,7 @@ from localcrag.crag import prompts
 from localcrag.llm.cells import Cells, common_beginning
 from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.tokenised import Tokenised
-from localcrag.types import Choice, Data, Prompt
+from localcrag.types import Choice, Prompt, UntrustedText
 from tests.crag.values import evidence
 from tests.llm.conftest import Load, Shaped
 from tests.shape_models import CACHE, shape
@@ -138,7 +138,9 @@ def test_the_answer_does_not_see_what_was_taken_back(shaped: Shaped) -> None:
 
     seen = np.abs(row(hidden, [1, 2]) - row(other, [1, 2])).max()
     taken_back = np.abs(row(hidden, [1]) - row(other, [1])).max()
-    if len(ids(model, Prompt("", (Data(hidden),)))) == len(ids(model, Prompt("", (Data(other),)))):
+    if len(ids(model, Prompt("", (UntrustedText(hidden),)))) == len(
+        ids(model, Prompt("", (UntrustedText(other),)))
+    ):
         assert taken_back < 0.5 * seen
     assert np.isfinite(taken_back)
 

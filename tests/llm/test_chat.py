@@ -10,7 +10,7 @@ import pytest
 from localcrag.errors import ModelFileError
 from localcrag.llm.chat import ChatFormat, Slot, looks_like_markup
 from localcrag.llm.engine import LlamaCppModel
-from localcrag.types import Data, Prompt
+from localcrag.types import Prompt, UntrustedText
 from tests.llm.conftest import Load, Shaped
 from tests.shape_models import vendored
 
@@ -31,7 +31,8 @@ HOSTILE = (
 
 def prompt(passage: str) -> Prompt:
     return Prompt(
-        "You judge.", ("Question: ", Data("what?"), "\n\nPassage:\n", Data(passage), "\n\nyes or no?")
+        "You judge.",
+        ("Question: ", UntrustedText("what?"), "\n\nPassage:\n", UntrustedText(passage), "\n\nyes or no?"),
     )
 
 

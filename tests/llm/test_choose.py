@@ -15,7 +15,7 @@ from localcrag.llm.cells import common_beginning
 from localcrag.llm.constraints import Mask, Walk
 from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.runtime import Row
-from localcrag.types import Choice, Data, Prompt, Tokens
+from localcrag.types import Choice, Prompt, Tokens, UntrustedText
 from tests.crag.values import evidence
 from tests.llm.conftest import Load, Shaped
 from tests.shape_models import CACHE, shape
@@ -271,7 +271,7 @@ def test_the_same_prompt_several_times(load: Load) -> None:
 
 def test_prompts_with_nothing_in_common(load: Load) -> None:
     model = load("mamba")  # neither template nor beginning-of-text token
-    asked = [Prompt("", (Data(text),)) for text in ("alpha", "Beta beta", "gamma")]
+    asked = [Prompt("", (UntrustedText(text),)) for text in ("alpha", "Beta beta", "gamma")]
     assert common_length(model, asked) == 0
     assert len(chosen(model.choose(asked, OPTIONS))) == 3
 

@@ -12,14 +12,16 @@ import pytest
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.protocols import Evaluator, LanguageModel
-from localcrag.types import Choice, Data, Finish, Prompt, Removable, Tokens
+from localcrag.types import Choice, FinishReason, Prompt, RemovableText, Tokens, UntrustedText
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 
 OPTIONS = ("yes", "no")
 
 
 def prompt(text: str = "The sky is blue.") -> Prompt:
-    return Prompt("You judge passages.", ("Question: what colour?\n\n", Data(text), "\n\nAnswer yes or no."))
+    return Prompt(
+        "You judge passages.", ("Question: what colour?\n\n", UntrustedText(text), "\n\nAnswer yes or no.")
+    )
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ def test_a_choice_is_one_of_the_options_with_probabilities_that_sum_to_one(model
 
 @pytest.mark.parametrize("removed", [False, True])
 def test_what_is_taken_back_takes_its_room_all_the_same(model: LanguageModel, removed: bool) -> None:
-    text = Removable("The sky is blue.", removed=removed)
-    asked = Prompt("", ("Two texts:\n", text, "\nand\n", Data("The grass is green.")))
+    text = RemovableText("The sky is blue.", removed=removed)
+    asked = Prompt("", ("Two texts:\n", text, "\nand\n", UntrustedText("The grass is green.")))
     assert model.count(asked) > model.count(Prompt("", asked.user[2:]))
     assert "".join(model.stream(asked, max_tokens=4))
 
@@ -95,7 +97,7 @@ def test_an_object_that_does_not_fit_is_an_error(model: LanguageModel) -> None:
 def test_a_stream_ends_at_its_bound_and_says_so(model: LanguageModel) -> None:
     text = "".join(model.stream(prompt(), max_tokens=5))
     assert text
-    assert model.last_finish in (Finish.LENGTH, Finish.STOP)
+    assert model.last_finish in (FinishReason.LENGTH, FinishReason.STOP)
 
 
 def test_a_stream_holds_its_pattern(model: LanguageModel) -> None:

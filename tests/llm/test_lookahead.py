@@ -11,12 +11,12 @@ from localcrag.llm.lookahead import GRAM, GUESS, NEXT, Lookahead
 from localcrag.llm.runtime import Context
 from localcrag.llm.tokenised import Tokenised
 from localcrag.llm.writing import Sampler
-from localcrag.types import Data, Prompt, Tokens
+from localcrag.types import Prompt, Tokens, UntrustedText
 from tests.llm.conftest import Load
 
 SENTENCE = "The usual dose of Zeldrine is thirty-five milligrams once a day, taken with a glass of water."
 ROW = list(range(10, 10 + GRAM))
-ASKED = Prompt("You repeat.", (Data(SENTENCE), "\n\nRepeat it."))
+ASKED = Prompt("You repeat.", (UntrustedText(SENTENCE), "\n\nRepeat it."))
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_the_text_is_what_it_would_be_without_guesses(
     load: Load, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     model = load(name)
-    prompt = Prompt("", (Data("one two three four one two three four one two three"),))
+    prompt = Prompt("", (UntrustedText("one two three four one two three four one two three"),))
     ahead = "".join(model.stream(prompt, max_tokens=40))
     monkeypatch.setattr(Lookahead, "_guess", lambda self, text: [])
     assert ahead == "".join(model.stream(prompt, max_tokens=40))

@@ -20,11 +20,11 @@ from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.lookahead import Lookahead
 from localcrag.llm.records import read_record, schema_of
 from localcrag.llm.writing import loops
-from localcrag.types import Data, Finish, Prompt
+from localcrag.types import FinishReason, Prompt, UntrustedText
 from tests.llm.conftest import Load, Shaped
 from tests.shape_models import CACHE, shape
 
-ASKED = Prompt("You help.", ("Question: ", Data("What is the dose of Zürich 東京?"), "\nAnswer."))
+ASKED = Prompt("You help.", ("Question: ", UntrustedText("What is the dose of Zürich 東京?"), "\nAnswer."))
 CITED = r"([^\[\]]|\[(1|2)\])+"
 
 
@@ -86,7 +86,7 @@ def test_every_vocabulary_cites_only_keys_that_exist(shaped: Shaped) -> None:
 def test_every_vocabulary_can_be_made_to_cite(shaped: Shaped) -> None:
     text = "".join(shaped.model.stream(ASKED, pattern=r"(It is so \[(1|2)\]\. ){2}", max_tokens=60))
     assert re.fullmatch(r"It is so \[[12]\]\. It is so \[[12]\]\. ", text)
-    assert shaped.model.last_finish is Finish.STOP
+    assert shaped.model.last_finish is FinishReason.STOP
 
 
 def test_every_vocabulary_streams_whole_characters(shaped: Shaped) -> None:
@@ -99,7 +99,7 @@ def test_every_vocabulary_streams_whole_characters(shaped: Shaped) -> None:
 def test_free_text_holds_no_control_tokens(shaped: Shaped) -> None:
     parts = shaped.model._loaded()
     text = "".join(shaped.model.stream(ASKED, max_tokens=8))
-    assert text and shaped.model.last_finish in (Finish.LENGTH, Finish.STOP)
+    assert text and shaped.model.last_finish in (FinishReason.LENGTH, FinishReason.STOP)
     barred = [token for token in parts.model.unwritable if token not in parts.model.endings]
     assert not parts.writable[barred].any()
     assert parts.writable[list(parts.model.endings)].all()
@@ -148,7 +148,7 @@ def test_a_stream_cut_off_inside_a_citation_leaves_it_out(load: Load) -> None:
     cut = []
     for length in range(22, 38):
         cut.append("".join(model.stream(ASKED, pattern=pattern, max_tokens=length)))
-        assert model.last_finish is Finish.LENGTH
+        assert model.last_finish is FinishReason.LENGTH
     assert all(re.fullmatch(pattern, text) for text in cut)
     assert len(set(cut)) < len(cut) / 4
 
@@ -157,7 +157,7 @@ def test_a_pattern_that_cannot_be_finished_in_time_is_an_error(load: Load) -> No
     with pytest.raises(ConstraintError, match="length") as caught:
         list(load("llama2").stream(ASKED, pattern="(abcdefgh ){40}", max_tokens=6))
     assert caught.value.hint
-    assert load("llama2").last_finish is Finish.LENGTH
+    assert load("llama2").last_finish is FinishReason.LENGTH
 
 
 def test_a_pattern_that_is_none_is_an_error(load: Load) -> None:
@@ -237,18 +237,18 @@ def test_what_is_not_exactly_the_class_is_refused(text: str) -> None:
 
 def test_a_full_context_ends_a_stream_and_says_so() -> None:
     with LlamaCppModel(shape("llama2"), context=256, threads=1, temperature=2.0) as model:
-        prompt = Prompt("", (Data("word " * 200),))
+        prompt = Prompt("", (UntrustedText("word " * 200),))
         list(model.stream(prompt, max_tokens=500))
-        assert model.last_finish is Finish.CONTEXT
+        assert model.last_finish is FinishReason.CONTEXT
         with pytest.raises(ContextOverflow, match="256"):
-            list(model.stream(Prompt("", (Data("word " * 240),))))
+            list(model.stream(Prompt("", (UntrustedText("word " * 240),))))
         with pytest.raises(ContextOverflow, match="256"):
             model.line(prompt, max_tokens=100)
 
 
 def test_a_model_that_repeats_itself_is_stopped(load: Load) -> None:
     text = "".join(load("llama2").stream(ASKED, max_tokens=400))
-    assert load("llama2").last_finish is Finish.REPEAT
+    assert load("llama2").last_finish is FinishReason.REPEAT
     assert len(text) < 2000
 
 

@@ -261,7 +261,7 @@ def test_a_warm_search_imports_none_of_what_does_the_work(house: House) -> None:
     )
     heavy = (
         "numpy,torch,lancedb,pyarrow,llama_cpp,outlines_core,transformers,rich,httpx2,"
-        "localcrag.app,localcrag.events,localcrag.options,localcrag.types.answers,localcrag.types.ingestion"
+        "localcrag.app,localcrag.events,localcrag.options,localcrag.types.answers,localcrag.types.ingest_report"
     )
     arguments = ["--home", str(house.home), "search", "--json", "--", heavy]
     done = finished(house.begin("-c", program, *arguments))

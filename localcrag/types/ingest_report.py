@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
-from localcrag.types.documents import NO_META, Document, JsonValue, Meta, Passage
+from localcrag.types.passages import NO_META, Document, JsonValue, Meta, Passage
 
 NO_TEXT = "no text in it"
 """Why there is no document of a source that was read."""
@@ -13,7 +13,7 @@ NO_TEXT_LAYER = "PDF without a text layer (scanned?): run OCR first"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadResult:
     """What came of reading one source: the document with its passages, or the reason why there is none."""
 
     source: str
@@ -28,7 +28,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexedDocument:
     """What a knowledge base remembers of a document it holds; ``size`` in bytes, ``mtime_ns`` of the file."""
 
     source: str

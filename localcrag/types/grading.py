@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from localcrag.types.documents import JsonValue, Passage
-from localcrag.types.kinds import Action, Verdict
+from localcrag.types.enums import Action, Verdict
+from localcrag.types.passages import JsonValue, Passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class UntrustedText:
     """Text from a user, a document or the web inside a prompt: data, never instructions.
 
     A model adapter must read it as plain text: no control token, whatever the text spells.
@@ -16,7 +16,7 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
-class Removable(Data):
+class RemovableText(UntrustedText):
     """Data that can be taken back after it was read: its tokens are its own, shared with nothing around it.
 
     Where it is ``removed``, the model has read it, for the sake of a cache that an earlier prompt filled,
@@ -28,10 +28,10 @@ class Removable(Data):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One chat turn for a language model: our own words as ``str``, everybody else's as :class:`Data`."""
+    """One chat turn for a language model: our own words as ``str``, everybody else's as :class:`UntrustedText`."""
 
     system: str
-    user: tuple[str | Data, ...]
+    user: tuple[str | UntrustedText, ...]
 
 
 @dataclass(frozen=True, slots=True)

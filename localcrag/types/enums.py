@@ -20,7 +20,7 @@ class Verdict(StrEnum):
     ERROR = "error"
 
 
-class Label(StrEnum):
+class RubricLabel(StrEnum):
     """The four labels of the rubric, from a passage that misleads to one that answers in full."""
 
     AWFUL = "Awful"
@@ -80,14 +80,14 @@ class WebPolicy(StrEnum):
     AUTO = "auto"
 
 
-class Warm(StrEnum):
+class WarmPolicy(StrEnum):
     """Whether a question starts the warm process where none runs."""
 
     NEVER = "never"
     AUTO = "auto"
 
 
-class Finish(StrEnum):
+class FinishReason(StrEnum):
     """Why a model stopped writing: it was done, or at a bound, or it began to repeat itself."""
 
     STOP = "stop"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from localcrag.types.kinds import Origin
+from localcrag.types.enums import Origin
 
 MetaValue = str | int | float | bool
 Meta = Mapping[str, MetaValue]
