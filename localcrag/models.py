@@ -17,8 +17,8 @@ from localcrag.types import GraderKind, Thresholds
 if TYPE_CHECKING:
     from localcrag.index.embedder import SentenceTransformerEmbedder
     from localcrag.llm.calibrations import Calibration, Calibrations
-    from localcrag.llm.engine import LlamaCppModel
     from localcrag.llm.evaluator import LlamaCppEvaluator
+    from localcrag.llm.language_model import LlamaCppModel
 
 NO_EVALUATOR = "none"
 WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
@@ -44,7 +44,7 @@ class Models:
 
     @cached_property
     def language(self) -> LlamaCppModel:
-        from localcrag.llm.engine import LlamaCppModel
+        from localcrag.llm.language_model import LlamaCppModel
 
         return LlamaCppModel(
             self.language_file,

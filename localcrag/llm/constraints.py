@@ -27,15 +27,15 @@ import numpy as np
 import numpy.typing as npt
 
 from localcrag.errors import ConstraintError
-from localcrag.llm.chat import looks_like_markup
+from localcrag.llm.chat_template import looks_like_markup
 
 if TYPE_CHECKING:
-    from localcrag.llm.runtime import Model
+    from localcrag.llm.llama_backend import Model
 
 Mask = npt.NDArray[np.bool_]
 
 _CORE_ERRORS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
-_WORTH_KEEPING = 0.02
+_MIN_TOKENS_WORTH_KEEPING = 0.02
 """Seconds of compiling from which an index is stored on disk: a process that finds all of its constraints
 there never reads the vocabulary, which takes more than a second where there are 150,000 tokens."""
 _CONTROL = "\x00-\x1f\x7f-\x9f\u2028\u2029"
@@ -162,7 +162,7 @@ class Constraints:
             index: Index = core.Index(f" ?(?:{pattern})", self._vocabulary_of_core())
         except _CORE_ERRORS as error:
             raise ConstraintError(f"The pattern {pattern!r} cannot be compiled: {error}.") from error
-        if time.perf_counter() - start > _WORTH_KEEPING:
+        if time.perf_counter() - start > _MIN_TOKENS_WORTH_KEEPING:
             self._store(pattern, index)
         return index
 

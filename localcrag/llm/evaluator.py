@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localcrag.errors import ModelError
 from localcrag.llm.gguf import require_evaluator
-from localcrag.llm.lazy import LazyModel
+from localcrag.llm.lazy_model import LazyModel
 from localcrag.odds import Scale
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
     from localcrag.llm.calibrations import Calibration
-    from localcrag.llm.runtime import Context, Model
+    from localcrag.llm.llama_backend import Context, Model
 
 _PAIRS = 32  # at most, side by side in one step
 _ROOM, _WINDOW = 512, 4096  # tokens that fit one step, at least one pair of the model's whole window
@@ -34,7 +34,7 @@ step to all, and then masks what is of another pair: two pairs of 250 side by si
 processor time of one after the other, while of pairs of 30 at least four must share a step (1.6 times)."""
 
 
-class LlamaCppEvaluator(LazyModel["_Parts"]):
+class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
     """An :class:`~localcrag.protocols.Evaluator` over one GGUF file; loads on first use.
 
     A pair that is longer than the model's window loses the end of its text, then of its query.
@@ -72,7 +72,7 @@ class LlamaCppEvaluator(LazyModel["_Parts"]):
 
     @property
     def tokens(self) -> Tokens:
-        return Tokens(self._before + (self._parts.context.evaluated if self._parts else 0))
+        return Tokens(self._before + (self._resident.context.evaluated if self._resident else 0))
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """P(the text answers the query) for each text, in [0, 1]. Raises ModelError."""
@@ -101,7 +101,7 @@ class LlamaCppEvaluator(LazyModel["_Parts"]):
                 self._memory = _Memory(pairs)
 
     def _read(self, query: str, texts: Sequence[str]) -> list[float]:
-        from localcrag.llm.runtime import Span
+        from localcrag.llm.llama_backend import Span
 
         model, context, window = self._loaded()
         tokens = _Pairs(model, window).of(query, texts)
@@ -120,20 +120,20 @@ class LlamaCppEvaluator(LazyModel["_Parts"]):
         self._before = self.tokens.evaluated
         self._memory = _Memory(self._memory.size)
 
-    def _load(self) -> _Parts:
-        from localcrag.llm.runtime import Context, Model, Room, default_threads
+    def _load(self) -> _LoadedEvaluator:
+        from localcrag.llm.llama_backend import Context, ContextSize, Model, default_threads
 
         model = Model(self.info.path, gpu_layers=self._gpu_layers)
         window = min(self.info.context_train or 2 * _ROOM, _WINDOW)
         step = max(_ROOM, window)  # without a causal mask one step must hold a whole pair
         threads = self._threads or default_threads()
-        room = Room(
+        room = ContextSize(
             cells=step, sequences=_PAIRS, batch=step, step=step, threads=threads, outputs=step, rank=True
         )
-        return _Parts(model, Context(model, room), window)
+        return _LoadedEvaluator(model, Context(model, room), window)
 
 
-class _Parts(NamedTuple):
+class _LoadedEvaluator(NamedTuple):
     model: Model
     context: Context
     window: int

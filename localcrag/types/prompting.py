@@ -28,7 +28,7 @@ class RemovableText(UntrustedText):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One chat turn for a language model: our own words as ``str``, everybody else's as :class:`UntrustedText`."""
+    """One chat turn for a language model: our own words as ``str``, everybody else's as `UntrustedText`."""
 
     system: str
     user: tuple[str | UntrustedText, ...]

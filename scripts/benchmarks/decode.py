@@ -26,8 +26,8 @@ from benchmarks.material import QUESTION, texts
 from benchmarks.report import Chart, Figure, Line, Report, Room
 
 if TYPE_CHECKING:
-    from localcrag.llm.engine import LlamaCppModel
-    from localcrag.llm.writing import Sampler
+    from localcrag.llm.decoding import Sampler
+    from localcrag.llm.language_model import LlamaCppModel
 
 PASSAGES = 3
 NEVER = 1 << 30
@@ -65,7 +65,7 @@ class Pair:
 
 def measure(room: Room) -> Report:
     from benchmarks import shapes
-    from localcrag.llm.engine import LlamaCppModel
+    from localcrag.llm.language_model import LlamaCppModel
 
     name = room.options.get("model", "qwen3" if room.quick else "0.6b")
     with LlamaCppModel(shapes.model(name, room.cache), context=4096) as model:
@@ -96,19 +96,21 @@ def _pairs(model: LlamaCppModel, held: Sequence[Text], room: Room) -> list[Pair]
 def _written(model: LlamaCppModel, text: Text, limit: int, ahead: bool) -> Written:
     """Write one text through the engine's own parts, its tokens given."""
     from localcrag.crag import prompts
-    from localcrag.llm import lookahead
-    from localcrag.llm.writing import Writer
+    from localcrag.llm import speculative
+    from localcrag.llm.decoding import Decoder
 
     parts = model._loaded()
     keys = list(range(1, len(text.evidence) + 1))
     prompt = parts.chat.tokenise(prompts.answer_on_table(QUESTION, text.evidence, keys))
     script = parts.model.tokenize_on(text.answer, special=False)[:limit]
-    writer = Writer(parts.cells, parts.model, None, parts.writable, _given([*script, parts.model.endings[0]]))
+    writer = Decoder(
+        parts.cache, parts.model, None, parts.writable, _given([*script, parts.model.endings[0]])
+    )
     with (
-        patch.object(lookahead, "GRAM", lookahead.GRAM if ahead else NEVER),
-        patch.object(parts.cells, "extend", wraps=parts.cells.extend) as extend,
+        patch.object(speculative, "NGRAM_TOKENS", speculative.NGRAM_TOKENS if ahead else NEVER),
+        patch.object(parts.cache, "extend", wraps=parts.cache.extend) as extend,
     ):
-        pieces = writer.write(prompt, max_tokens=len(script) + 1)
+        pieces = writer.decode(prompt, max_tokens=len(script) + 1)
         next(pieces)
         started = perf_counter()
         for _ in pieces:
@@ -120,7 +122,7 @@ def _written(model: LlamaCppModel, text: Text, limit: int, ahead: bool) -> Writt
 
 def _given(script: Sequence[int]) -> Sampler:
     """A sampler that picks these tokens, one after the other."""
-    from localcrag.llm.writing import Sampler
+    from localcrag.llm.decoding import Sampler
 
     class Given(Sampler):
         def __init__(self) -> None:
@@ -153,9 +155,9 @@ def _growth(model: LlamaCppModel, rounds: int) -> list[tuple[int, float]]:
     for _ in range(rounds):
         for size in SIZES:
             started = perf_counter()
-            parts.cells.extend(parts.cells.held[:size])
+            parts.cache.extend(parts.cache.held[:size])
             taken[size].append(perf_counter() - started)
-            parts.cells.take_back(size)
+            parts.cache.take_back(size)
     return [(size, median(taken[size]) / median(taken[1])) for size in SIZES[1:]]
 
 

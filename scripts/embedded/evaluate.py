@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from localcrag.crag.rewrite import rewrite
-from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.gguf import read_metadata
+from localcrag.llm.language_model import LlamaCppModel
 
 from . import benchmarks as bench
 from .calibration import Calibration, Fusion, auc, calibrate, calibration_error, cross_validated_auc, fuse

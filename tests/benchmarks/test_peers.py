@@ -55,7 +55,7 @@ def test_plain_rag_evaluates_the_tokens_of_its_prompt_every_time(worker: Worker,
 
     from localcrag.crag import prompts
     from localcrag.crag.refine import numbered, whole
-    from localcrag.llm.engine import LlamaCppModel
+    from localcrag.llm.language_model import LlamaCppModel
 
     evidence = numbered([whole(hit.passage, 1.0) for hit in hits(TEXTS)])
     with LlamaCppModel(model, context=2048, threads=1) as same:

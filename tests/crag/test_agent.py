@@ -40,8 +40,8 @@ from localcrag.events import (
 )
 from localcrag.filters import parse
 from localcrag.llm.constraints import pattern_of_schema
-from localcrag.llm.engine import LlamaCppModel
-from localcrag.llm.records import read_record, schema_of
+from localcrag.llm.language_model import LlamaCppModel
+from localcrag.llm.structured_output import read_record, schema_of
 from localcrag.types import CorrectionKind, Grounding, PlannedStep, Status, Tokens, Tool, WebPolicy, WebResult
 from tests.crag.world import World, answer, names, of, says
 from tests.fakes.index import HashEmbedder, words

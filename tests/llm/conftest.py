@@ -9,8 +9,8 @@ from typing import NamedTuple
 import gguf
 import pytest
 
-from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.language_model import LlamaCppModel
 from tests.shape_models import CACHE, encoder, shape
 
 Load = Callable[[str], LlamaCppModel]

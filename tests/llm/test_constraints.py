@@ -14,7 +14,7 @@ import pytest
 from localcrag.errors import ConstraintError
 from localcrag.llm import constraints
 from localcrag.llm.constraints import LINE, Constraints, Walk, one_of, pattern_of_schema
-from localcrag.llm.records import schema_of
+from localcrag.llm.structured_output import schema_of
 from tests.llm.conftest import Load
 
 
@@ -76,7 +76,7 @@ def test_a_token_outside_the_pattern_is_an_error(load: Load) -> None:
 
 @pytest.fixture
 def fresh(load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Constraints:
-    monkeypatch.setattr(constraints, "_WORTH_KEEPING", 0.0)
+    monkeypatch.setattr(constraints, "_MIN_TOKENS_WORTH_KEEPING", 0.0)
     return Constraints(load("llama2")._loaded().model, "vocabulary", tmp_path)
 
 

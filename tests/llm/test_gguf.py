@@ -13,9 +13,9 @@ import gguf
 import pytest
 
 from localcrag.errors import LocalCragError, ModelFileError, ModelNotFound
-from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.gguf import read_metadata, require_evaluator, require_generator
+from localcrag.llm.language_model import LlamaCppModel
 from tests.shape_models import shape, vendored
 
 
@@ -242,7 +242,7 @@ def test_reading_a_header_loads_nothing_heavy(reranker_file: Path) -> None:
     heavy = {"llama_cpp", "numpy", "outlines", "outlines_core", "gguf", "jinja2", "pydantic"}
     code = f"""
 import sys
-from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.evaluator import LlamaCppEvaluator
 path = {str(reranker_file)!r}
 LlamaCppModel(path)

@@ -17,8 +17,8 @@ from localcrag.crag.layout import OnTable, Table
 from localcrag.crag.loop import Loop
 from localcrag.crag.parts import Options, Parts, Query
 from localcrag.events import Graded
-from localcrag.llm.cells import common_beginning
-from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.kv_cache import common_beginning
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.types import Choice, Grounding, Layout, Prompt, StripKind, Thresholds
 from tests.crag.values import evidence
 from tests.crag.world import World, answer, of
@@ -58,7 +58,7 @@ def model() -> Iterator[Labelled]:
 
 def asked(model: Labelled, grader: Grader, **changes: object) -> tuple[int, list[str]]:
     """Tokens that the language model read for the question, and the passages in the order of grading."""
-    model._loaded().cells.forget()
+    model._loaded().cache.forget()
     world = World({f"/{n}.txt": text for n, text in enumerate(TEXTS)}, model)  # type: ignore[arg-type]
     options = Options(passages=8, strips=StripKind.NONE, grounding=Grounding.OFF, answer_tokens=WRITTEN)
     parts: Parts = replace(world.parts, grader=grader)

@@ -172,6 +172,6 @@ def turned(items: Sequence[str], number: int) -> list[str]:
 
 
 def default_threads() -> int:
-    from localcrag.llm.runtime import default_threads
+    from localcrag.llm.llama_backend import default_threads
 
     return default_threads()

@@ -27,8 +27,8 @@ from localcrag.crag.parts import Options, Parts, Query
 from localcrag.crag.refine import numbered, whole
 from localcrag.crag.remember import RememberingEvaluator
 from localcrag.events import answer_of
-from localcrag.llm.engine import LlamaCppModel
-from localcrag.llm.writing import Sampler
+from localcrag.llm.decoding import Sampler
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.models import Models
 from localcrag.options import AskOptions
 from localcrag.settings import ModelSettings, Settings

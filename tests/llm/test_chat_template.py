@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from localcrag.errors import ModelFileError
-from localcrag.llm.chat import ChatFormat, Slot, looks_like_markup
-from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.chat_template import ChatFormat, Slot, looks_like_markup
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.types import Prompt, UntrustedText
 from tests.llm.conftest import Load, Shaped
 from tests.shape_models import vendored

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.llm.engine import LlamaCppModel
-from localcrag.llm.lookahead import GRAM, GUESS, NEXT, Lookahead
-from localcrag.llm.runtime import Context
-from localcrag.llm.tokenised import Tokenised
-from localcrag.llm.writing import Sampler
+from localcrag.llm.decoding import Sampler
+from localcrag.llm.kv_cache import TokenizedPrompt
+from localcrag.llm.language_model import LlamaCppModel
+from localcrag.llm.llama_backend import Context
+from localcrag.llm.speculative import GUESS, NEXT, NGRAM_TOKENS, PromptLookup
 from localcrag.types import Prompt, Tokens, UntrustedText
 from tests.llm.conftest import Load
 
 SENTENCE = "The usual dose of Zeldrine is thirty-five milligrams once a day, taken with a glass of water."
-ROW = list(range(10, 10 + GRAM))
+ROW = list(range(10, 10 + NGRAM_TOKENS))
 ASKED = Prompt("You repeat.", (UntrustedText(SENTENCE), "\n\nRepeat it."))
 
 
@@ -46,12 +46,12 @@ def test_a_text_that_repeats_its_prompt_is_read_in_few_batches(
     load: Load, batches: list[int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     model = load(name)
-    model._loaded().cells.forget()
+    model._loaded().cache.forget()
     before = model.tokens
     batches.clear()
     assert repeated(model, monkeypatch) == SENTENCE
     used = model.tokens - before
-    assert len(batches) < GRAM + used.generated / 3
+    assert len(batches) < NGRAM_TOKENS + used.generated / 3
     assert max(batches[1:]) == NEXT + 1
     assert model.count(ASKED) <= used.evaluated <= model.count(ASKED) + 2 * NEXT
 
@@ -72,7 +72,7 @@ def test_the_text_is_what_it_would_be_without_guesses(
     model = load(name)
     prompt = Prompt("", (UntrustedText("one two three four one two three four one two three"),))
     ahead = "".join(model.stream(prompt, max_tokens=40))
-    monkeypatch.setattr(Lookahead, "_guess", lambda self, text: [])
+    monkeypatch.setattr(PromptLookup, "_guess", lambda self, text: [])
     assert ahead == "".join(model.stream(prompt, max_tokens=40))
 
 
@@ -80,12 +80,12 @@ def test_a_wrong_guess_is_taken_back_and_counted_as_read(load: Load) -> None:
     model = load("llama2")
     parts = model._loaded()
     text = [*parts.chat.tokenise(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
-    ahead = Lookahead(parts.cells, Tokenised(tuple(text)), guesses=True)
+    ahead = PromptLookup(parts.cache, TokenizedPrompt(tuple(text)), guesses=True)
     before = model.tokens
     ahead.behind([*text, ROW[-1]], 20)
-    assert list(parts.cells.held) == [*text, ROW[-1], 20, 21, 22]
+    assert list(parts.cache.held) == [*text, ROW[-1], 20, 21, 22]
     ahead.behind([*text, ROW[-1], 11], 20)
-    assert list(parts.cells.held) == [*text, ROW[-1], 11]
+    assert list(parts.cache.held) == [*text, ROW[-1], 11]
     assert model.tokens - before == Tokens(3, 0)
 
 
@@ -95,24 +95,24 @@ def test_a_guess_is_short_until_one_came_whole(load: Load, batches: list[int]) -
     parts = model._loaded()
     known = list(range(300, 340))
     text = [*parts.chat.tokenise(ASKED).ids, *known, 7]
-    ahead = Lookahead(parts.cells, Tokenised(tuple(text)), guesses=True)
+    ahead = PromptLookup(parts.cache, TokenizedPrompt(tuple(text)), guesses=True)
     batches.clear()
-    whole = GRAM + GUESS + 1
-    for token in [*known[: whole + 2], 8, *known[20 : 20 + GRAM]]:
+    whole = NGRAM_TOKENS + GUESS + 1
+    for token in [*known[: whole + 2], 8, *known[20 : 20 + NGRAM_TOKENS]]:
         text.append(token)
         ahead.behind(text, 100)
-    assert batches == [*[1] * (GRAM - 1), 1 + GUESS, 1 + NEXT, *[1] * GRAM, 1 + GUESS]
+    assert batches == [*[1] * (NGRAM_TOKENS - 1), 1 + GUESS, 1 + NEXT, *[1] * NGRAM_TOKENS, 1 + GUESS]
 
 
 def test_nothing_is_read_beyond_the_room_there_is(load: Load) -> None:
     model = load("llama2")
     parts = model._loaded()
     text = [*parts.chat.tokenise(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
-    ahead = Lookahead(parts.cells, Tokenised(tuple(text)), guesses=True)
+    ahead = PromptLookup(parts.cache, TokenizedPrompt(tuple(text)), guesses=True)
     ahead.behind([*text, ROW[-1]], 2)
-    assert list(parts.cells.held) == [*text, ROW[-1], 20, 21]
+    assert list(parts.cache.held) == [*text, ROW[-1], 20, 21]
     ahead.take_back()
-    assert list(parts.cells.held) == [*text, ROW[-1]]
+    assert list(parts.cache.held) == [*text, ROW[-1]]
 
 
 def test_a_text_that_was_left_in_the_middle_takes_nothing_back_in_a_closed_model(
@@ -120,11 +120,11 @@ def test_a_text_that_was_left_in_the_middle_takes_nothing_back_in_a_closed_model
 ) -> None:
     """The context of a closed model is freed memory."""
     model = load("qwen3")
-    cells = model._loaded().cells
-    made: list[Lookahead] = []
-    whole = Lookahead.__init__
+    cells = model._loaded().cache
+    made: list[PromptLookup] = []
+    whole = PromptLookup.__init__
     monkeypatch.setattr(
-        Lookahead, "__init__", lambda self, *a, **k: (made.append(self), whole(self, *a, **k))[1]
+        PromptLookup, "__init__", lambda self, *a, **k: (made.append(self), whole(self, *a, **k))[1]
     )
     taken: list[int] = []
     monkeypatch.setattr(cells, "take_back", taken.append)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 from localcrag.llm.gguf import GgufInfo
 
 if TYPE_CHECKING:
-    from localcrag.llm.runtime import Context, Model
+    from localcrag.llm.llama_backend import Context, Model
 
 
-class Loaded(Protocol):
+class Resident(Protocol):
     """What a loaded model is made of, at least."""
 
     @property
@@ -24,10 +24,10 @@ class Loaded(Protocol):
     def context(self) -> Context: ...
 
 
-P = TypeVar("P", bound=Loaded)
+R = TypeVar("R", bound=Resident)
 
 
-class LazyModel(ABC, Generic[P]):
+class LazyModel(ABC, Generic[R]):
     """A GGUF file; ``inspect`` reads its header and raises where it is of the wrong kind.
 
     Calls may come from several threads, one at a time goes through.
@@ -37,7 +37,7 @@ class LazyModel(ABC, Generic[P]):
         self._path, self._inspect = Path(path), inspect
         self._lock = threading.RLock()
         self._info: GgufInfo | None = None
-        self._parts: P | None = None
+        self._resident: R | None = None
 
     @property
     def info(self) -> GgufInfo:
@@ -59,10 +59,10 @@ class LazyModel(ABC, Generic[P]):
         """Free the model's memory; the next use loads it again."""
         with self._lock:
             self._settle()
-            parts, self._parts = self._parts, None
-            if parts:
-                parts.context.close()
-                parts.model.close()
+            loaded, self._resident = self._resident, None
+            if loaded:
+                loaded.context.close()
+                loaded.model.close()
 
     def __enter__(self) -> Self:
         return self
@@ -72,13 +72,13 @@ class LazyModel(ABC, Generic[P]):
     ) -> None:
         self.close()
 
-    def _loaded(self) -> P:
-        if self._parts is None:
-            self._parts = self._load()
-        return self._parts
+    def _loaded(self) -> R:
+        if self._resident is None:
+            self._resident = self._load()
+        return self._resident
 
     @abstractmethod
-    def _load(self) -> P:
+    def _load(self) -> R:
         """The loaded model."""
 
     @abstractmethod

@@ -13,11 +13,10 @@ from collections.abc import Generator, Iterator, Sequence
 import numpy as np
 
 from localcrag.errors import ConstraintError
-from localcrag.llm.cells import Cells
 from localcrag.llm.constraints import Constraint, Mask
-from localcrag.llm.lookahead import Lookahead
-from localcrag.llm.runtime import Model, Row
-from localcrag.llm.tokenised import Tokenised
+from localcrag.llm.kv_cache import KVCache, TokenizedPrompt
+from localcrag.llm.llama_backend import Model, Row
+from localcrag.llm.speculative import PromptLookup
 from localcrag.types import FinishReason
 
 _LONGEST_CYCLE = 64  # tokens
@@ -43,18 +42,18 @@ class Sampler:
         return int(self._random.choice(len(weights), p=weights / weights.sum()))
 
 
-class Writer:
+class Decoder:
     """One text in the making. ``finish`` says afterwards how it ended, ``generated`` its tokens."""
 
     def __init__(
-        self, cells: Cells, model: Model, constraint: Constraint | None, writable: Mask, sampler: Sampler
+        self, cache: KVCache, model: Model, constraint: Constraint | None, writable: Mask, sampler: Sampler
     ) -> None:
-        self._cells, self._model, self._sampler = cells, model, sampler
+        self._cache, self._model, self._sampler = cache, model, sampler
         self._constraint, self._writable = constraint, writable
         self.finish: FinishReason = FinishReason.STOP
         self.generated = 0
 
-    def write(self, prompt: Tokenised, *, max_tokens: int, one_line: bool = False) -> Generator[str]:
+    def decode(self, prompt: TokenizedPrompt, *, max_tokens: int, one_line: bool = False) -> Generator[str]:
         """The text piece by piece; with ``one_line`` a line break the model wants ends it.
 
         Before a text of more than a line, all is forgotten that other prompts left in the cache.
@@ -73,11 +72,13 @@ class Writer:
                 hint="Allow more tokens, or use another model.",
             )
 
-    def _pieces(self, prompt: Tokenised, max_tokens: int, one_line: bool) -> Iterator[tuple[bytes, bool]]:
+    def _pieces(
+        self, prompt: TokenizedPrompt, max_tokens: int, one_line: bool
+    ) -> Iterator[tuple[bytes, bool]]:
         walk = self._constraint.begin() if self._constraint else None
         ids, start = list(prompt.ids), len(prompt.ids)
         guesses = not self._model.forgets_only_whole
-        ahead = Lookahead(self._cells, prompt, guesses=guesses, alone=not one_line)
+        ahead = PromptLookup(self._cache, prompt, guesses=guesses, alone=not one_line)
         row = ahead.first
         try:
             while True:
@@ -96,7 +97,7 @@ class Writer:
                 if ended := self._ended(ids, start, max_tokens):
                     self.finish = ended
                     return
-                row = ahead.behind(ids, min(max_tokens - self.generated, self._cells.size - len(ids)))
+                row = ahead.behind(ids, min(max_tokens - self.generated, self._cache.size - len(ids)))
         finally:
             ahead.take_back()
 
@@ -108,7 +109,7 @@ class Writer:
     def _ended(self, ids: Sequence[int], start: int, max_tokens: int) -> FinishReason | None:
         if self.generated >= max_tokens:
             return FinishReason.LENGTH
-        if len(ids) >= self._cells.size:
+        if len(ids) >= self._cache.size:
             return FinishReason.CONTEXT
         return FinishReason.REPEAT if loops(ids[start:]) else None
 

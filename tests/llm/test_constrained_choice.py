@@ -11,10 +11,10 @@ import pytest
 
 from localcrag.crag import prompts
 from localcrag.errors import ConstraintError, ContextOverflow
-from localcrag.llm.cells import common_beginning
 from localcrag.llm.constraints import Mask, Walk
-from localcrag.llm.engine import LlamaCppModel
-from localcrag.llm.runtime import Row
+from localcrag.llm.kv_cache import common_beginning
+from localcrag.llm.language_model import LlamaCppModel
+from localcrag.llm.llama_backend import Row
 from localcrag.types import Choice, Prompt, Tokens, UntrustedText
 from tests.crag.values import evidence
 from tests.llm.conftest import Load, Shaped
@@ -42,7 +42,7 @@ def chosen(answers: Sequence[Choice | Exception]) -> list[Choice]:
 
 
 def forget(model: LlamaCppModel) -> None:
-    model._loaded().cells.forget()
+    model._loaded().cache.forget()
 
 
 def common_length(model: LlamaCppModel, asked: Sequence[Prompt]) -> int:
@@ -90,7 +90,7 @@ def test_only_lower_case_options_count(shaped: Shaped) -> None:
     model, (prompt,) = shaped.model, grades(["The dose is five milligrams."])
     (choice,) = chosen(model.choose([prompt], OPTIONS))
     parts = model._loaded()
-    row = parts.cells.read(parts.chat.tokenise(prompt)).astype(np.float64)
+    row = parts.cache.read(parts.chat.tokenise(prompt)).astype(np.float64)
     weight = dict.fromkeys(OPTIONS, 0.0)
     for token, piece in parts.model.pieces():
         said = piece.removeprefix(b" ")
@@ -119,9 +119,9 @@ def test_what_was_adopted_is_as_good_as_read_anew(shaped: Shaped) -> None:
     writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]))
     forget(model)
     parts = model._loaded()
-    anew = parts.cells.read(parts.chat.tokenise(writing))
+    anew = parts.cache.read(parts.chat.tokenise(writing))
     model.choose(grades(PASSAGES), OPTIONS)
-    adopted = parts.cells.read(parts.chat.tokenise(writing))
+    adopted = parts.cache.read(parts.chat.tokenise(writing))
     assert int(anew.argmax()) == int(adopted.argmax())
     assert np.abs(anew - adopted).max() < 0.1 * np.abs(anew).max()
 
@@ -148,7 +148,7 @@ def test_a_token_that_options_share_counts_once_for_all_of_them(load: Load) -> N
     together = chosen(model.choose(asked, ("yes a", "yes b", "yes c", "yes d", "no")))
     parts = model._loaded()
     for prompt, choice in zip(asked, together, strict=True):
-        row = parts.cells.read(parts.chat.tokenise(prompt)).astype(np.float64)
+        row = parts.cache.read(parts.chat.tokenise(prompt)).astype(np.float64)
         weight = {piece: math.exp(row[token] - row.max()) for token, piece in parts.model.pieces()}
         no = sum(weight[piece] for piece in (b"n", b"no", b" n", b" no"))
         yes = sum(weight[piece] for piece in (b"yes", b" yes"))  # as the tokenizer itself spells the options
@@ -249,8 +249,8 @@ def test_an_error_inside_outlines_is_a_typed_error(load: Load, monkeypatch: pyte
 
 def test_logits_that_are_no_numbers_are_a_typed_error(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     model = load("llama2")
-    cells = model._loaded().cells
-    whole = cells.branches
+    cells = model._loaded().cache
+    whole = cells.read_branches
 
     def broken(suffixes: Sequence[Sequence[int]]) -> list[tuple[int, Row]]:
         return [(fork, row * np.nan) for fork, row in whole(suffixes)]

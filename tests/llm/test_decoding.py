@@ -16,10 +16,10 @@ import pytest
 from localcrag.crag import prompts
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError
 from localcrag.llm.constraints import pattern_of_schema
-from localcrag.llm.engine import LlamaCppModel
-from localcrag.llm.lookahead import Lookahead
-from localcrag.llm.records import read_record, schema_of
-from localcrag.llm.writing import loops
+from localcrag.llm.decoding import loops
+from localcrag.llm.language_model import LlamaCppModel
+from localcrag.llm.speculative import PromptLookup
+from localcrag.llm.structured_output import read_record, schema_of
 from localcrag.types import FinishReason, Prompt, UntrustedText
 from tests.llm.conftest import Load, Shaped
 from tests.shape_models import CACHE, shape
@@ -268,7 +268,7 @@ def test_a_stream_goes_on_after_other_calls_came_between(load: Load) -> None:
     prompt = parts.chat.tokens(ASKED)
     pieces = []
     for piece in model.stream(ASKED, max_tokens=10):
-        assert list(parts.cells.held[: len(prompt)]) == prompt
+        assert list(parts.cache.held[: len(prompt)]) == prompt
         pieces.append(piece)
         model.choose([prompts.grade("q", "p")], ("yes", "no"))
     assert "".join(pieces) == undisturbed
@@ -296,9 +296,9 @@ def test_a_model_closed_while_it_writes_says_so() -> None:
 
 
 def test_generated_tokens_are_counted_once(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Lookahead, "_guess", lambda self, text: [])
+    monkeypatch.setattr(PromptLookup, "_guess", lambda self, text: [])
     model = load("llama2")
-    model._loaded().cells.forget()
+    model._loaded().cache.forget()
     before = model.tokens
     list(model.stream(ASKED, max_tokens=7))
     used = model.tokens - before
@@ -324,7 +324,7 @@ def test_ctrl_c_ends_a_computation_and_harms_nothing() -> None:
         with pytest.raises(KeyboardInterrupt):
             for _ in range(100):
                 model.choose(long, ("yes", "no"))
-                model._loaded().cells.forget()
+                model._loaded().cache.forget()
         timer.join()
         assert model.choose(short, ("yes", "no")) == expected
 
@@ -340,7 +340,7 @@ def test_an_interrupt_tells_llama_cpp_to_stop(load: Load, monkeypatch: pytest.Mo
         told.append(context._abort.value)
         return 2
 
-    monkeypatch.setattr("localcrag.llm.runtime.llama.llama_decode", endless)
+    monkeypatch.setattr("localcrag.llm.llama_backend.llama.llama_decode", endless)
     timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
@@ -352,7 +352,7 @@ def test_an_interrupt_tells_llama_cpp_to_stop(load: Load, monkeypatch: pytest.Mo
 def test_llama_cpp_stops_when_told(load: Load) -> None:
     model = load("llama2")
     expected = model.choose([prompts.grade("q", "p")], ("yes", "no"))
-    model._loaded().cells.forget()
+    model._loaded().cache.forget()
     model._loaded().context._abort.value = b"1"
     with pytest.raises(ModelError, match="code 2"):
         model.choose([prompts.grade("q", "p")], ("yes", "no"))

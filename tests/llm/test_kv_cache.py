@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
-from localcrag.llm.cells import Cells, common_beginning
-from localcrag.llm.engine import LlamaCppModel
-from localcrag.llm.tokenised import Tokenised
+from localcrag.llm.kv_cache import KVCache, TokenizedPrompt, common_beginning
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.types import Choice, Prompt, UntrustedText
 from tests.crag.values import evidence
 from tests.llm.conftest import Load, Shaped
@@ -29,7 +28,7 @@ PASSAGES = [
 
 
 def forget(model: LlamaCppModel) -> None:
-    model._loaded().cells.forget()
+    model._loaded().cache.forget()
 
 
 def ids(model: LlamaCppModel, prompt: Prompt) -> list[int]:
@@ -87,7 +86,7 @@ def test_a_text_is_written_without_the_forks_of_others(load: Load) -> None:
     model = load("llama2")
     forget(model)
     cost(model, [prompts.grade(QUESTION, passage) for passage in PASSAGES])
-    cells = model._loaded().cells
+    cells = model._loaded().cache
     before = in_use(cells)
     model.line(prompts.rewrite(QUESTION))
     assert in_use(cells) > before  # a line does not drive them out
@@ -134,7 +133,7 @@ def test_the_answer_does_not_see_what_was_taken_back(shaped: Shaped) -> None:
     def row(last: str, keys: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
         forget(model)
         prompt = prompts.answer_on_table(QUESTION, [PASSAGES[0], last], keys)
-        return parts.cells.read(parts.chat.tokenise(prompt))
+        return parts.cache.read(parts.chat.tokenise(prompt))
 
     seen = np.abs(row(hidden, [1, 2]) - row(other, [1, 2])).max()
     taken_back = np.abs(row(hidden, [1]) - row(other, [1])).max()
@@ -151,14 +150,14 @@ def test_an_answer_is_the_same_from_a_warm_cache_and_a_cold_one(shaped: Shaped) 
     answer = parts.chat.tokenise(prompts.answer_on_table(QUESTION, PASSAGES, [1, 4]))
     assert answer.gaps
     forget(model)
-    cold = parts.cells.read(answer)
+    cold = parts.cache.read(answer)
     forget(model)
     cost(model, on_table(PASSAGES, range(1, 5)))
-    warm = parts.cells.read(answer)
+    warm = parts.cache.read(answer)
     assert int(cold.argmax()) == int(warm.argmax())
     assert np.abs(cold - warm).max() < 0.1 * np.abs(cold).max()
     again = model.tokens
-    parts.cells.read(answer)
+    parts.cache.read(answer)
     assert (model.tokens - again).evaluated == 1
 
 
@@ -187,10 +186,10 @@ def test_a_full_context_lets_the_oldest_forks_go() -> None:
             asked = [prompts.grade(f"Question {number}?", passage) for passage in PASSAGES[:3]]
             cost(model, asked)
             list(model.stream(prompts.answer(f"Question {number}?", evidence(PASSAGES[1])), max_tokens=40))
-        assert in_use(model._loaded().cells) <= 700
+        assert in_use(model._loaded().cache) <= 700
 
 
-def in_use(cells: Cells) -> int:
+def in_use(cells: KVCache) -> int:
     held = [cells._trunk, *cells._forks.values()]
     return len({cell for sequence in held for cell in sequence.cells} - {-1})
 
@@ -208,27 +207,27 @@ def small() -> Iterator[LlamaCppModel]:
 
 
 @st.composite
-def readings(draw: st.DrawFn) -> Tokenised:
+def readings(draw: st.DrawFn) -> TokenizedPrompt:
     tokens = draw(st.lists(st.integers(5, 6), min_size=2, max_size=90))
     if len(tokens) < 12 or draw(st.booleans()):
-        return Tokenised(tuple(tokens))
+        return TokenizedPrompt(tuple(tokens))
     start = draw(st.integers(1, len(tokens) - 6))
     end = draw(st.integers(start + 1, len(tokens) - 3))
-    return Tokenised(tuple(tokens), ((start, end),), end + 1)
+    return TokenizedPrompt(tuple(tokens), ((start, end),), end + 1)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(readings(), st.tuples(TOKENS, TOKENS), TOKENS), min_size=2, max_size=8))
 def test_any_order_of_reading_forking_and_writing_gives_what_a_fresh_cache_gives(
-    small: LlamaCppModel, steps: list[Tokenised | tuple[list[int], list[int]] | list[int]]
+    small: LlamaCppModel, steps: list[TokenizedPrompt | tuple[list[int], list[int]] | list[int]]
 ) -> None:
-    cells = small._loaded().cells
+    cells = small._loaded().cache
     cells.forget()
-    last: Tokenised | None = None
+    last: TokenizedPrompt | None = None
     for step in steps:
         if isinstance(step, tuple):
-            cells.branches(step)
-        elif isinstance(step, Tokenised):
+            cells.read_branches(step)
+        elif isinstance(step, TokenizedPrompt):
             cells.read(step)
             last = step
         elif len(cells.held) + len(step) < 200:

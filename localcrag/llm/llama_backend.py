@@ -217,7 +217,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ContextSize:
     """The size of a working memory: cells (tokens) in all, sequences, tokens per batch and per step."""
 
     cells: int
@@ -242,7 +242,7 @@ class Span:
 class Context:
     """A model's working memory (KV cache): reads tokens, gives logits."""
 
-    def __init__(self, model: Model, room: Room) -> None:
+    def __init__(self, model: Model, room: ContextSize) -> None:
         self._abort = ctypes.create_string_buffer(b"0")
         self._stop = ctypes.cast(ctypes.CDLL(None).atoi, llama.ggml_abort_callback)
         self.handle = llama.llama_init_from_model(model.handle, self._params(room))
@@ -261,7 +261,7 @@ class Context:
         self.cells: int = min(llama.llama_n_ctx(self.handle), room.cells)  # llama.cpp rounds up
         self.evaluated = 0
 
-    def _params(self, room: Room) -> llama.llama_context_params:
+    def _params(self, room: ContextSize) -> llama.llama_context_params:
         params: llama.llama_context_params = llama.llama_context_default_params()
         params.n_ctx, params.n_batch, params.n_ubatch = room.cells, room.batch, room.step
         params.n_seq_max, params.kv_unified = room.sequences, True

@@ -15,18 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from localcrag.errors import ConstraintError
-from localcrag.llm.cells import Cells, common_beginning
 from localcrag.llm.constraints import Constraint, Walk
-from localcrag.llm.runtime import Model, Row
+from localcrag.llm.kv_cache import KVCache, common_beginning
+from localcrag.llm.llama_backend import Model, Row
 from localcrag.types import Choice
 
-RESERVE = 32
+RESERVED_CELLS = 32
 """Cells kept free per prompt for the tokens of options that are not told apart by their first."""
 
 Path = tuple[int, ...]
 
 
-class Options:
+class ChoiceOptions:
     """The options of a choice, as a model's vocabulary spells them."""
 
     def __init__(self, texts: Sequence[str], constraint: Constraint, model: Model) -> None:
@@ -68,16 +68,16 @@ class Options:
         return b"".join(map(self._model.piece, path)).removeprefix(b" ")
 
 
-class _Ballot:
+class _PendingChoice:
     """The choice for one prompt, as it fills."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ChoiceOptions) -> None:
         self._options = options
         self._masses = np.zeros(len(options.texts))
         self.open: list[tuple[Path, float]] = [((), 1.0)]
         self.error: ConstraintError | None = None
 
-    def hear(self, row: Row) -> None:
+    def add_logits(self, row: Row) -> None:
         """Share the next open path's probability out by the logits behind it."""
         path, mass = self.open.pop(0)
         try:
@@ -126,47 +126,47 @@ def _softmax(logits: Row) -> npt.NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seat:
+class _Suffix:
     """A prompt in a round: its number, and its tokens behind the common beginning."""
 
     prompt: int
-    suffix: Sequence[int]
+    tokens: Sequence[int]
 
 
 def choose(
-    cells: Cells, prompts: Sequence[Sequence[int]], options: Options, *, take_back: bool
+    cache: KVCache, prompts: Sequence[Sequence[int]], options: ChoiceOptions, *, take_back: bool
 ) -> list[Choice | Exception]:
     """One choice per prompt (token ids). ``take_back``: the model can forget the end of a sequence."""
     common = min(common_beginning(prompts), min(map(len, prompts)) - 1)
-    ballots = [_Ballot(options) for _ in prompts]
-    cells.hold(prompts[0][:common])
-    for seats in _rounds(prompts, common, cells):
-        read = cells.branches([seat.suffix for seat in seats])
-        forks = {seat.prompt: fork for seat, (fork, _) in zip(seats, read, strict=True)}
-        rows, waiting = [row for _, row in read], seats
+    choices = [_PendingChoice(options) for _ in prompts]
+    cache.hold(prompts[0][:common])
+    for suffixes in _rounds(prompts, common, cache):
+        read = cache.read_branches([suffix.tokens for suffix in suffixes])
+        forks = {suffix.prompt: fork for suffix, (fork, _) in zip(suffixes, read, strict=True)}
+        rows, waiting = [row for _, row in read], suffixes
         while waiting:
-            for seat, row in zip(waiting, rows, strict=True):
-                ballots[seat.prompt].hear(row)
-            waiting = [seat for seat in seats if ballots[seat.prompt].open]
-            paths = [ballots[seat.prompt].open[0][0] for seat in waiting]
+            for suffix, row in zip(waiting, rows, strict=True):
+                choices[suffix.prompt].add_logits(row)
+            waiting = [suffix for suffix in suffixes if choices[suffix.prompt].open]
+            paths = [choices[suffix.prompt].open[0][0] for suffix in waiting]
             if take_back:
-                twigs = [(forks[seat.prompt], path) for seat, path in zip(waiting, paths, strict=True)]
-                rows = cells.twigs(twigs) if twigs else []
+                peeks = [(forks[suffix.prompt], path) for suffix, path in zip(waiting, paths, strict=True)]
+                rows = cache.peek(peeks) if peeks else []
             else:
-                longer = [[*seat.suffix, *path] for seat, path in zip(waiting, paths, strict=True)]
-                rows = [row for _, row in cells.branches(longer)] if longer else []
-    return [ballot.result() for ballot in ballots]
+                longer = [[*suffix.tokens, *path] for suffix, path in zip(waiting, paths, strict=True)]
+                rows = [row for _, row in cache.read_branches(longer)] if longer else []
+    return [choice.result() for choice in choices]
 
 
-def _rounds(prompts: Sequence[Sequence[int]], common: int, cells: Cells) -> Iterator[list[_Seat]]:
+def _rounds(prompts: Sequence[Sequence[int]], common: int, cache: KVCache) -> Iterator[list[_Suffix]]:
     """The prompts in as few rounds as forks and cells allow, in order."""
-    seats: list[_Seat] = []
+    suffixes: list[_Suffix] = []
     used = common
     for number, prompt in enumerate(prompts):
-        need = len(prompt) - common + RESERVE
-        if seats and (len(seats) == cells.forks or used + need > cells.size):
-            yield seats
-            seats, used = [], common
-        seats.append(_Seat(number, prompt[common:]))
+        need = len(prompt) - common + RESERVED_CELLS
+        if suffixes and (len(suffixes) == cache.forks or used + need > cache.size):
+            yield suffixes
+            suffixes, used = [], common
+        suffixes.append(_Suffix(number, prompt[common:]))
         used += need
-    yield seats
+    yield suffixes

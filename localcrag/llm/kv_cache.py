@@ -1,11 +1,11 @@
-"""What each sequence of a context holds, so that nothing is read twice.
+"""What each sequence of a KV cache holds, so that nothing is read twice.
 
 Sequence 0, the trunk, holds the prompt that is being read or written on. Every other sequence is a
-fork: it keeps the end of one graded prompt, or a trunk that had to give way, for as long as there is
-room; the oldest goes first. A new prompt goes on from whichever sequence has most of its beginning.
+fork: it keeps the end of one graded prompt, or a trunk that had to give way, as long as there is
+room; the oldest goes first. A new prompt goes on from the sequence that has most of its beginning.
 So an answer that begins with a passage goes on from the grading of that passage, and the passages of
 a question outlive the rewriting of it (the idea of SGLang's prefix tree, arXiv 2312.07104, section 3,
-for the prompts of one question). Bookkeeping and cache are changed together; where an interrupt or an
+for the prompts of one question). Bookkeeping and cache are changed together; if an interrupt or an
 error falls between the two, the next use starts from an empty cache.
 """
 
@@ -16,10 +16,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice
 
-from localcrag.llm.runtime import Context, Row, Span
-from localcrag.llm.tokenised import Gaps, Tokenised
+from localcrag.llm.llama_backend import Context, Row, Span
 
-_WORTH_KEEPING = 64
+Gaps = tuple[tuple[int, int], ...]
+"""Positions [start, end) whose tokens were read and then forgotten, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedPrompt:
+    """A prompt as tokens. Once the first ``settled`` of them are read, those in ``gaps`` are forgotten,
+    and the rest is read without sight of them.
+    """
+
+    ids: tuple[int, ...]
+    gaps: Gaps = ()
+    settled: int = 0
+
+
+_MIN_TOKENS_WORTH_KEEPING = 64
 """Tokens that only the trunk holds, from which on it is kept as a fork when it gives way."""
 _TAKEN_BACK = -1
 
@@ -52,7 +66,7 @@ class _Sequence:
         return min([common, *(start for start, _ in (*self.gaps, *gaps))])
 
 
-class Cells:
+class KVCache:
     """The cells of one context, by sequence: 0 is the trunk, 1 and up are forks."""
 
     def __init__(self, context: Context, *, forgets_only_whole: bool) -> None:
@@ -94,7 +108,7 @@ class Cells:
         """Make the trunk hold exactly these tokens; only what is not held yet is read."""
         self._hold(tokens, (), output=False)
 
-    def read(self, prompt: Tokenised, *, alone: bool = False) -> Row:
+    def read(self, prompt: TokenizedPrompt, *, alone: bool = False) -> Row:
         """Make the trunk hold the prompt; the logits after its last token, shape (vocabulary,).
 
         ``alone`` forgets the forks that it does not go on from: llama.cpp looks at every cell in use for
@@ -127,7 +141,7 @@ class Cells:
             self._cut_trunk(len(self._trunk.tokens) - count)
             self.extended -= count
 
-    def branches(self, suffixes: Sequence[Sequence[int]]) -> list[tuple[int, Row]]:
+    def read_branches(self, suffixes: Sequence[Sequence[int]]) -> list[tuple[int, Row]]:
         """Read suffixes of the trunk side by side; each one's fork, and the logits after its last token."""
         with self._together():
             if self._forgets_only_whole:
@@ -147,23 +161,23 @@ class Cells:
                 self._note(self._forks[fork], suffix)
             return list(zip(seats, rows, strict=True))
 
-    def twigs(self, twigs: Sequence[tuple[int, Sequence[int]]]) -> list[Row]:
+    def peek(self, peeks: Sequence[tuple[int, Sequence[int]]]) -> list[Row]:
         """Read tokens at the end of forks, take them back, and return the logits after each.
 
-        A twig is (fork, tokens). Not for models that forget only the whole of a sequence: read a
+        A peek is (fork, tokens). Not for models that forget only the whole of a sequence: read a
         longer branch instead.
         """
         with self._together():
-            ends = [len(self._forks[fork].tokens) for fork, _ in twigs]
-            needed = sum(len(tokens) for _, tokens in twigs)
-            self._make_room(needed, sparing={fork for fork, _ in twigs})
+            ends = [len(self._forks[fork].tokens) for fork, _ in peeks]
+            needed = sum(len(tokens) for _, tokens in peeks)
+            self._make_room(needed, sparing={fork for fork, _ in peeks})
             rows = self._context.read(
                 [
                     Span(fork, end, tokens, output=True)
-                    for (fork, tokens), end in zip(twigs, ends, strict=True)
+                    for (fork, tokens), end in zip(peeks, ends, strict=True)
                 ]
             )
-            for (fork, _), end in zip(twigs, ends, strict=True):
+            for (fork, _), end in zip(peeks, ends, strict=True):
                 self._context.cut(fork, end)
             self._free += needed
             return rows
@@ -206,7 +220,7 @@ class Cells:
     def _keep_trunk(self, common: int, *, spare: int) -> None:
         """Before all but the trunk's beginning goes: keep it as a fork, where much of it is nowhere else."""
         elsewhere = max((fork.beginning(self._trunk.tokens) for fork in self._forks.values()), default=0)
-        if len(self._trunk.tokens) - max(common, elsewhere) < _WORTH_KEEPING:
+        if len(self._trunk.tokens) - max(common, elsewhere) < _MIN_TOKENS_WORTH_KEEPING:
             return
         if len(self._forks) == self.forks:
             self._forget_fork(next(fork for fork in self._forks if fork != spare))

@@ -23,13 +23,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NoReturn
 
 from localcrag.errors import ModelFileError
-from localcrag.llm.tokenised import Tokenised
+from localcrag.llm.kv_cache import TokenizedPrompt
 from localcrag.types import Prompt, RemovableText, UntrustedText
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from localcrag.llm.runtime import Model
+    from localcrag.llm.llama_backend import Model
 
 FALLBACK = "{% for message in messages %}{{ message.content }}\n\n{% endfor %}Answer:"
 """The template of a model that has none (a base model): the texts one below the other."""
@@ -75,7 +75,7 @@ class ChatFormat:
         """The token ids of a whole prompt."""
         return list(self.tokenise(prompt).ids)
 
-    def tokenise(self, prompt: Prompt) -> Tokenised:
+    def tokenise(self, prompt: Prompt) -> TokenizedPrompt:
         """The tokens of a whole prompt, the beginning-of-text token exactly once where one belongs, and
         which of them are taken back.
         """
@@ -98,7 +98,7 @@ class ChatFormat:
                     gaps += [(start, len(ids))] if text.removed else []
         shift = self._begin(ids)
         moved = tuple((start + shift, end + shift) for start, end in gaps)
-        return Tokenised(tuple(ids), moved, min(settled + shift, len(ids) - 1) if gaps else 0)
+        return TokenizedPrompt(tuple(ids), moved, min(settled + shift, len(ids) - 1) if gaps else 0)
 
     def _begin(self, ids: list[int]) -> int:
         """See to the beginning-of-text token; returns by how many places the rest has moved."""

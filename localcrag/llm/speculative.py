@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from localcrag.llm.cells import Cells
-from localcrag.llm.runtime import Row
-from localcrag.llm.tokenised import Tokenised
+from localcrag.llm.kv_cache import KVCache, TokenizedPrompt
+from localcrag.llm.llama_backend import Row
 
-GRAM = 6
+NGRAM_TOKENS = 6
 """Tokens that must have stood side by side before, for what followed them to be a guess."""
 GUESS, NEXT = 3, 7
 """Tokens guessed at most: at first, and behind a guess that came whole.
@@ -28,47 +27,49 @@ a guess must be nearly sure; 4 and 8 are sizes that the kernels like. With a row
 """
 
 
-class Lookahead:
+class PromptLookup:
     """The logits behind a growing text, some of them known before they are asked for."""
 
-    def __init__(self, cells: Cells, prompt: Tokenised, *, guesses: bool, alone: bool = False) -> None:
-        self._cells, self._prompt, self._guesses = cells, prompt, guesses
+    def __init__(
+        self, cache: KVCache, prompt: TokenizedPrompt, *, guesses: bool, alone: bool = False
+    ) -> None:
+        self._cache, self._prompt, self._guesses = cache, prompt, guesses
         self._behind: dict[tuple[int, ...], int] = {}
         self._indexed = 0
         self._length = GUESS
         self._ahead: list[tuple[int, Row]] = []
-        self.first = cells.read(prompt, alone=alone)
+        self.first = cache.read(prompt, alone=alone)
         """The logits behind the text as it was given."""
-        self._epoch = cells.epoch
+        self._epoch = cache.epoch
 
     def behind(self, text: Sequence[int], room: int) -> Row:
         """The logits behind a text that has grown by one token; ``room`` more tokens may follow it."""
         if self._ahead and self._ahead[0][0] == text[-1]:
             return self._ahead.pop(0)[1]
-        if self._cells.epoch != self._epoch:
+        if self._cache.epoch != self._epoch:
             self._ahead = []
-            row = self._cells.read(replace(self._prompt, ids=tuple(text)))
-            self._epoch = self._cells.epoch
+            row = self._cache.read(replace(self._prompt, ids=tuple(text)))
+            self._epoch = self._cache.epoch
             return row
         if self._ahead:
             self._length = GUESS
         self.take_back()
         guess = self._guess(text)[:room] if self._guesses else []
         self._length = NEXT if guess else GUESS
-        rows = self._cells.extend([text[-1], *guess])
+        rows = self._cache.extend([text[-1], *guess])
         self._ahead = list(zip(guess, rows[1:], strict=True))
         return rows[0]
 
     def take_back(self) -> None:
         """Forget what was read ahead and did not come."""
-        if self._ahead and self._cells.epoch == self._epoch:
-            self._cells.take_back(len(self._ahead))
+        if self._ahead and self._cache.epoch == self._epoch:
+            self._cache.take_back(len(self._ahead))
         self._ahead = []
 
     def _guess(self, text: Sequence[int]) -> Sequence[int]:
         """What followed the last tokens where they stood before; nothing where they never did."""
-        for end in range(max(GRAM, self._indexed), len(text)):
-            self._behind[tuple(text[end - GRAM : end])] = end
+        for end in range(max(NGRAM_TOKENS, self._indexed), len(text)):
+            self._behind[tuple(text[end - NGRAM_TOKENS : end])] = end
         self._indexed = len(text)
-        start = self._behind.get(tuple(text[-GRAM:]))
+        start = self._behind.get(tuple(text[-NGRAM_TOKENS:]))
         return text[start : start + self._length] if start is not None else []
