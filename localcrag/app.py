@@ -44,8 +44,8 @@ from localcrag.types import (
 )
 
 if TYPE_CHECKING:
-    from localcrag.corpus import LocalCorpus
-    from localcrag.index.store import Facet, KnowledgeBases, LanceStore
+    from localcrag.documents import LocalCorpus
+    from localcrag.store.lance_store import Facet, KnowledgeBases, LanceStore
     from localcrag.web.ledger import Ledger
 
 
@@ -63,7 +63,7 @@ def open(
 
 def names(settings: Settings) -> list[str]:
     """The knowledge bases there are."""
-    from localcrag.index.store import KnowledgeBases
+    from localcrag.store.lance_store import KnowledgeBases
 
     return KnowledgeBases(settings.home).names()
 
@@ -238,7 +238,7 @@ class KnowledgeBase:
 
     @cached_property
     def corpus(self) -> LocalCorpus:
-        from localcrag.corpus import LocalCorpus
+        from localcrag.documents import LocalCorpus
 
         limits = self.settings.ingest
         return LocalCorpus(
@@ -280,7 +280,7 @@ class KnowledgeBase:
 
     @property
     def _bases(self) -> KnowledgeBases:
-        from localcrag.index.store import KnowledgeBases
+        from localcrag.store.lance_store import KnowledgeBases
 
         return KnowledgeBases(self.settings.home)
 

@@ -15,7 +15,7 @@ from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds
 
 if TYPE_CHECKING:
-    from localcrag.index.embedder import SentenceTransformerEmbedder
+    from localcrag.embedding.embedder import SentenceTransformerEmbedder
     from localcrag.llm.calibrations import Calibration, Calibrations
     from localcrag.llm.evaluator import LlamaCppEvaluator
     from localcrag.llm.language_model import LlamaCppModel
@@ -33,7 +33,7 @@ class Models:
 
     @cached_property
     def embedder(self) -> SentenceTransformerEmbedder:
-        from localcrag.index.embedder import SentenceTransformerEmbedder
+        from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
         verified = self.home / "cache" / "verified.json"
         return SentenceTransformerEmbedder(self.settings.embedding, cache=verified)

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.corpus import LocalCorpus
+from localcrag.documents import LocalCorpus
 from localcrag.errors import CorpusError, StorageFull
 from localcrag.events import Discovered, Ingested, Progressed, SkippedSource, report_of
 from localcrag.ingest import BATCH, LARGE, Ingestion
 from localcrag.types import NO_META, IngestReport, Meta, Skipped
-from tests.corpus.builders import pdf
-from tests.corpus.conftest import tokenizer_file
-from tests.corpus.test_read_all import gone, soon
-from tests.fakes.corpus import ScriptedCorpus, ScriptedFile
-from tests.fakes.index import HashEmbedder, MemoryStore, Vectors
+from tests.documents.builders import pdf
+from tests.documents.conftest import tokenizer_file
+from tests.documents.test_read_all import gone, soon
+from tests.fakes.documents import ScriptedCorpus, ScriptedFile
+from tests.fakes.store import HashEmbedder, MemoryStore, Vectors
 
 
 def file(source: str, text: str = "some text", **more: object) -> ScriptedFile:
@@ -152,7 +152,7 @@ def test_what_was_emptied_is_forgotten_and_what_is_unreadable_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
 ) -> None:
     if processes:
-        monkeypatch.setattr("localcrag.corpus.ahead.WORTH_A_PROCESS", 0)
+        monkeypatch.setattr("localcrag.documents.prefetch.WORTH_A_PROCESS", 0)
     now = {"blank.md": b" \n", "broken.pdf": b"%PDF-1.4 nothing", "empty.txt": b"", "scan.pdf": pdf([])}
     for name in now:
         (tmp_path / name).write_bytes(pdf(["Old words."]) if name.endswith("pdf") else b"Old words.")
@@ -289,11 +289,11 @@ def test_who_stops_listening_keeps_what_was_written() -> None:
 SLOW = """if True:
     import sys, time
     from pathlib import Path
-    from localcrag.corpus import LocalCorpus, ahead
-    from localcrag.index.store import KnowledgeBases
+    from localcrag.documents import LocalCorpus, ahead
+    from localcrag.store.lance_store import KnowledgeBases
     from localcrag.ingest import Ingestion
-    from tests.corpus.conftest import tokenizer_file
-    from tests.fakes.index import HashEmbedder
+    from tests.documents.conftest import tokenizer_file
+    from tests.fakes.store import HashEmbedder
 
     calls = []
 

@@ -13,9 +13,9 @@ from localcrag.errors import ConstraintError, ModelFileError, StorageFull
 from localcrag.events import Degraded, Event, Questioned
 from localcrag.questions import BATCH, LINES, Questioning, distinct
 from localcrag.types import UntrustedText
-from tests.fakes.index import HashEmbedder, MemoryStore
 from tests.fakes.llm import ScriptedModel
-from tests.index.conftest import EMBEDDER, item
+from tests.fakes.store import HashEmbedder, MemoryStore
+from tests.store.conftest import EMBEDDER, item
 
 
 def two_each(text: str) -> str:

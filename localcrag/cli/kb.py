@@ -20,7 +20,7 @@ from localcrag.types import JsonValue, StoreInfo
 
 if TYPE_CHECKING:
     from localcrag.app import KnowledgeBase
-    from localcrag.index.store import Facet
+    from localcrag.store.lance_store import Facet
 
 FACETS_SHOWN, FACETS_LISTED = 8, 100
 """Values of a field that `kb show` prints, and that its --json lists."""

@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from localcrag._platform import expanded, source_of
-from localcrag.corpus.ignore import IGNORE_FILES, Home, is_hidden
+from localcrag.documents.ignore import IGNORE_FILES, Home, is_hidden
 from localcrag.errors import CorpusError, UsageError
 
 QUIET, LONGEST = 500, 5_000

@@ -16,7 +16,7 @@ be in capitals. Text compares by character, case included, and numbers as 64-bit
 values: a passage that lacks a field equals nothing, is neither less nor greater, and ``!=`` is exactly
 ``not =``.
 
-A parsed filter is a value; :mod:`localcrag.index.sql` compiles it for the index, :func:`matches` says
+A parsed filter is a value; :mod:`localcrag.store.sql` compiles it for the index, :func:`matches` says
 what it means, :func:`spelled` writes it down again, and :func:`relaxations` are the wider filters that
 could be offered in its place. The grammar is small enough that a parser of one screen is lighter than a
 library, and its errors name the column and what was expected there.

@@ -25,8 +25,8 @@ from benchmarks.report import Chart, Figure, Line, Report, Room
 from benchmarks.synthetic import DIMENSION, Corpus, Query, vocabulary
 
 if TYPE_CHECKING:
-    from localcrag.index.store import LanceStore
-    from localcrag.index.tables import Snapshot
+    from localcrag.store.lance_store import LanceStore
+    from localcrag.store.tables import Snapshot
 
 NAME = "made"
 K = 24
@@ -124,10 +124,10 @@ def _made(corpus: Corpus, home: Path, *, fresh: bool) -> Built:
 
 def _filled(corpus: Corpus, home: Path) -> LanceStore:
     """Rows as an ingestion writes them, but appended without looking whether they replace others."""
-    from localcrag.index.embedder import DEFAULT
-    from localcrag.index.rows import document_rows, passage_rows, text_rows
-    from localcrag.index.store import KnowledgeBases
-    from localcrag.index.tables import Tables
+    from localcrag.embedding.embedder import DEFAULT
+    from localcrag.store.arrow_rows import document_rows, passage_rows, text_rows
+    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.tables import Tables
 
     store = KnowledgeBases(home).create(NAME, DEFAULT, DIMENSION)
     tables = Tables(store.folder)
@@ -157,7 +157,7 @@ def _optimized(store: LanceStore) -> Built:
 
 def vocabulary_file() -> Path:
     """The vocabulary of the installed embedding model."""
-    from localcrag.index.embedder import SentenceTransformerEmbedder
+    from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder().folder / "vocab.txt"
 
@@ -167,8 +167,8 @@ def vocabulary_file() -> Path:
 
 def _searched(corpus: Corpus, home: Path, warming: int, timed: int) -> Searched:
     from localcrag.filters import parse
-    from localcrag.index.search import DEPTH, Wanted, matching, nearest
-    from localcrag.index.store import KnowledgeBases
+    from localcrag.store.hybrid_search import DEPTH, Wanted, matching, nearest
+    from localcrag.store.lance_store import KnowledgeBases
 
     store = KnowledgeBases(home).open(NAME)
     queries, narrow = corpus.queries(warming + timed), parse(FILTER)
@@ -202,8 +202,8 @@ def _searched(corpus: Corpus, home: Path, warming: int, timed: int) -> Searched:
 def _recall(snapshot: Snapshot, queries: Sequence[Query]) -> tuple[float, float]:
     """The share of the ten nearest, by comparing every vector, that are the first ten found."""
     from localcrag.filters import parse
-    from localcrag.index import sql
-    from localcrag.index.search import DEPTH, Wanted, nearest
+    from localcrag.store import sql
+    from localcrag.store.hybrid_search import DEPTH, Wanted, nearest
 
     shares = []
     for where in (None, sql.compile(parse(FILTER))):

@@ -22,7 +22,7 @@ class RandomEmbedder:
     def __init__(self, *, loaded: bool) -> None:
         import numpy as np
 
-        from localcrag.index.embedder import SentenceTransformerEmbedder
+        from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
         model = SentenceTransformerEmbedder()
         self.name, self.dimension = model.name, model.dimension
@@ -41,8 +41,8 @@ class RandomEmbedder:
 def ingest(home: Path, folder: Path, *, loaded: bool = False) -> IngestReport:
     import localcrag
     from localcrag.events import report_of
-    from localcrag.index.store import KnowledgeBases
     from localcrag.ingest import Ingestion
+    from localcrag.store.lance_store import KnowledgeBases
 
     corpus, embedder = localcrag.open("default", home=home).corpus, RandomEmbedder(loaded=loaded)
     store = KnowledgeBases(home).create("default", embedder.name, embedder.dimension)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from localcrag.cli.main import main
-from tests.corpus.builders import pdf
+from tests.documents.builders import pdf
 
 LEAFLET = (
     ("Zeldrine tablets. Information for patients.", "Zeldrine is made by the Orlan company in Porto."),

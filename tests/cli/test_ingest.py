@@ -18,7 +18,7 @@ from localcrag.ingest import BATCH
 from localcrag.models import Models
 from localcrag.types import MetaValue
 from tests.cli.conftest import Run
-from tests.corpus.builders import pdf
+from tests.documents.builders import pdf
 from tests.fakes.llm import ScriptedModel
 from tests.shape_models import shape
 
@@ -170,7 +170,7 @@ def test_another_embedding_model_is_refused_and_nothing_changes(
 ) -> None:
     import shutil
 
-    from localcrag.index.embedder import SentenceTransformerEmbedder
+    from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
     folder = tmp_path / "other-model"
     shutil.copytree(SentenceTransformerEmbedder().folder, folder)

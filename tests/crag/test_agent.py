@@ -44,8 +44,8 @@ from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.structured_output import read_record, schema_of
 from localcrag.types import CorrectionKind, Grounding, PlannedStep, Status, Tokens, Tool, WebPolicy, WebResult
 from tests.crag.world import World, answer, names, of, says
-from tests.fakes.index import HashEmbedder, words
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel, text_of
+from tests.fakes.store import HashEmbedder, words
 from tests.shape_models import CACHE, shape
 
 DOCUMENTS = {

@@ -26,8 +26,8 @@ from localcrag.filters import parse
 from localcrag.types import CorrectionKind, Grade, Hit, Origin, Verdict, WebPolicy, WebResult
 from tests.crag.values import drained
 from tests.crag.world import Script, World, answer, of
-from tests.fakes.index import HashEmbedder
 from tests.fakes.llm import text_of
+from tests.fakes.store import HashEmbedder
 
 DOCUMENTS = {
     "/leaflet.txt": "The dose of Zeldrine is 5 mg a day.\n\nThe rest is kept in a cool place.",

@@ -12,8 +12,8 @@ from localcrag.crag.remember import RememberingEvaluator
 from localcrag.errors import ConstraintError
 from localcrag.types import Choice, Hit, Thresholds, Verdict
 from tests.crag.values import passage
-from tests.fakes.index import HashEmbedder
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
+from tests.fakes.store import HashEmbedder
 
 BOUNDS = Thresholds(upper=0.7, lower=0.3)
 HITS = [

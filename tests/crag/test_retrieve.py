@@ -9,8 +9,8 @@ from localcrag.events import Event, Reranked, Retrieved, result_of
 from localcrag.types import Hit
 from tests.crag.values import passage
 from tests.crag.world import store_of
-from tests.fakes.index import HashEmbedder
 from tests.fakes.llm import ScriptedEvaluator
+from tests.fakes.store import HashEmbedder
 
 
 def hit(text: str, score: float) -> Hit:

@@ -28,9 +28,9 @@ from localcrag.types import (
     Turn,
     WebResult,
 )
-from tests.fakes.corpus import ScriptedCorpus
-from tests.fakes.index import HashEmbedder, MemoryStore
+from tests.fakes.documents import ScriptedCorpus
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
+from tests.fakes.store import HashEmbedder, MemoryStore
 from tests.fakes.web import FakeFetcher, FakeSearch
 
 E = TypeVar("E", bound=Event)

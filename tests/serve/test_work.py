@@ -42,7 +42,7 @@ def found(worker: Worker, kb: str = "one") -> list[str]:
 def test_tables_stay_open_from_one_request_to_the_next(
     worker: Worker, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from localcrag.index import tables
+    from localcrag.store import tables
 
     opened: list[Path] = []
     opening = tables.Tables.__init__

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.corpus.builders import pdf
+from tests.documents.builders import pdf
 
 PAGES = (("About herons.",), ("The grey heron nests in tall trees beside the river Ousk.",))
 NAMESPACE = [

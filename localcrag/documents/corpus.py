@@ -1,0 +1,132 @@
+"""The corpus on this machine: a thin face on discovery, reading and splitting."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from localcrag.documents.discovery import FoundSource, discover
+from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
+from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, kind_of, refuse_by_name
+from localcrag.documents.ignore import Home
+from localcrag.documents.prefetch import processes_for, read_ahead
+from localcrag.documents.process_pool import ReaderPool, available
+from localcrag.documents.readers import parse
+from localcrag.documents.sources import (
+    FetchUrl,
+    LocalFile,
+    StdinFile,
+    UrlFile,
+    read_file,
+    read_stdin,
+    read_url,
+)
+from localcrag.documents.splitting import Cut, cuts_of, passages_of
+from localcrag.errors import UnreadableError
+from localcrag.protocols import SourceFile
+from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult
+
+__all__ = ["LocalCorpus"]
+
+
+class LocalCorpus:
+    """Files, folders, URLs and standard input as documents; implements :class:`localcrag.protocols.Corpus`.
+
+    ``tokenizer`` is the embedding model's ``tokenizer.json``; ``passage_tokens`` its tokens in a passage
+    at most; ``max_bytes`` the size of a source at most. ``fetch_url`` brings a URL's bytes and content
+    type; without it URLs are refused. What localcrag keeps in its ``home`` is no document. Nothing is loaded
+    before it is needed.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Path,
+        *,
+        passage_tokens: int = 250,
+        max_bytes: int = 64 * MEBIBYTE,
+        fetch_url: FetchUrl | None = None,
+        stdin: BinaryIO | None = None,
+        home: Path | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._passage_tokens = passage_tokens
+        self._limits = Limits(data=max_bytes, text=4 * max_bytes)
+        self._fetch_url = fetch_url
+        self._stdin = stdin
+        self._home = Home.at(home) if home else Home()
+
+    def discover(self, targets: Sequence[str]) -> Iterator[FoundSource]:
+        """See :func:`localcrag.documents.discovery.discover`. Raises CorpusError."""
+        return discover(targets, self._home)
+
+    def read(self, source: SourceFile, meta: Meta = NO_META) -> Document:
+        """The text of a source. Raises UnreadableError with the reason that the report shows."""
+        name, data, content_type = self._bytes(source)
+        if not data.strip():
+            raise UnreadableError(NO_TEXT)
+        kind = kind_of(name, data, content_type)
+        return _document(source.source, name, data, parse(kind, data, self._limits, content_type), meta)
+
+    def split(self, document: Document) -> list[Passage]:
+        """See :func:`localcrag.documents.splitting.passages_of`."""
+        return passages_of(document, self._tokenizer, self._passage_tokens)
+
+    def cuts(self, document: Document) -> list[Cut]:
+        """See :func:`localcrag.documents.splitting.cuts_of`."""
+        return cuts_of(document, self._tokenizer, self._passage_tokens)
+
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult]:
+        """Every one, read and split: much work in processes of its own, little in a thread.
+
+        Raises CorpusError where such a process cannot be started.
+        """
+        sizes = [file.size for file, _ in wanted if isinstance(file, LocalFile)]
+        processes = processes_for(sizes)
+        if not processes or not available():
+            yield from read_ahead(wanted, self._reading)
+            return
+        setting = {
+            "tokenizer": self._tokenizer,
+            "passage_tokens": self._passage_tokens,
+            "max_bytes": self._limits.data,
+        }
+        with ReaderPool(processes, setting) as readers:
+
+            def read(file: SourceFile, meta: Meta) -> ReadResult:
+                return (readers.read if isinstance(file, LocalFile) else self._reading)(file, meta)
+
+            yield from read_ahead(wanted, read, processes)
+
+    def _reading(self, file: SourceFile, meta: Meta) -> ReadResult:
+        try:
+            document = self.read(file, meta)
+            return ReadResult(file.source, document, self.split(document))
+        except UnreadableError as error:
+            return ReadResult(file.source, None, reason=str(error))
+
+    def _bytes(self, source: SourceFile) -> tuple[str, bytes, str]:
+        """The name to tell the kind by, the bytes, and the content type that a server gave."""
+        limit = self._limits.data
+        match source:
+            case LocalFile():
+                refuse_by_name(source.name)
+                return source.name, read_file(source, limit), ""
+            case StdinFile():
+                return source.name, read_stdin(limit, self._stdin), ""
+            case UrlFile():
+                refuse_by_name(source.name)
+                return source.name, *read_url(source.source, limit, self._fetch_url)
+            case _:
+                raise TypeError(f"{type(source).__name__} is not a source of this corpus")
+
+
+def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: Meta) -> Document:
+    pages = tuple(Page(page.number, clean(page.text)) for page in parsed.pages)
+    pages = tuple(page for page in pages if page.text.strip())
+    if not pages:
+        raise UnreadableError(NO_TEXT)
+    named = name if parsed.media_type == MEDIA_TYPES[DocumentFormat.CODE] else PurePosixPath(name).stem
+    title = one_line(clean(parsed.title)) or named
+    return Document(source, sha256(data).hexdigest(), title, parsed.media_type, pages, meta)

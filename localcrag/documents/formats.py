@@ -1,0 +1,218 @@
+"""What kind of document some bytes are: by the name's extension first, then by how they begin.
+
+A strong signature (PDF, Office, EPUB) wins over an extension that means text; an extension that
+means nothing is settled by the content.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from localcrag.errors import UnreadableError
+
+
+class DocumentFormat(StrEnum):
+    """The families of formats, each with one reader."""
+
+    PDF = "PDF"
+    DOCX = "DOCX"
+    PPTX = "PPTX"
+    XLSX = "XLSX"
+    EPUB = "EPUB"
+    HTML = "HTML"
+    MARKDOWN = "Markdown"
+    RST = "reStructuredText"
+    TEXT = "text"
+    CODE = "source code"
+    CSV = "CSV"
+    JSON = "JSON"
+    JSONL = "JSON Lines"
+    NOTEBOOK = "notebook"
+    MAIL = "mail"
+
+
+class Markup(StrEnum):
+    """How a document's stored text is written, which decides where it may be cut."""
+
+    MARKDOWN = "markdown"
+    RST = "rst"
+    PROSE = "prose"
+    LINES = "lines"
+
+
+MEDIA_TYPES = {
+    DocumentFormat.PDF: "application/pdf",
+    DocumentFormat.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    DocumentFormat.PPTX: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    DocumentFormat.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    DocumentFormat.EPUB: "application/epub+zip",
+    DocumentFormat.HTML: "text/html",
+    DocumentFormat.MARKDOWN: "text/markdown",
+    DocumentFormat.RST: "text/x-rst",
+    DocumentFormat.TEXT: "text/plain",
+    DocumentFormat.CODE: "text/x-source",
+    DocumentFormat.CSV: "text/csv",
+    DocumentFormat.JSON: "application/json",
+    DocumentFormat.JSONL: "application/jsonl",
+    DocumentFormat.NOTEBOOK: "application/x-ipynb+json",
+    DocumentFormat.MAIL: "message/rfc822",
+}
+OFFICE = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
+ARCHIVES = OFFICE | {DocumentFormat.EPUB}
+
+_MARKUPS = {
+    **dict.fromkeys((DocumentFormat.PDF, DocumentFormat.TEXT, DocumentFormat.MAIL), Markup.PROSE),
+    **dict.fromkeys(
+        (
+            DocumentFormat.DOCX,
+            DocumentFormat.PPTX,
+            DocumentFormat.XLSX,
+            DocumentFormat.EPUB,
+            DocumentFormat.HTML,
+        ),
+        Markup.MARKDOWN,
+    ),
+    **dict.fromkeys((DocumentFormat.MARKDOWN, DocumentFormat.NOTEBOOK), Markup.MARKDOWN),
+    **dict.fromkeys(
+        (DocumentFormat.CODE, DocumentFormat.CSV, DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES
+    ),
+    DocumentFormat.RST: Markup.RST,
+}
+_MARKUP_OF_MEDIA_TYPE = {MEDIA_TYPES[kind]: markup for kind, markup in _MARKUPS.items()}
+
+_SUFFIXES = {
+    DocumentFormat.PDF: "pdf",
+    DocumentFormat.DOCX: "docx docm dotx dotm",
+    DocumentFormat.PPTX: "pptx pptm ppsx ppsm potx",
+    DocumentFormat.XLSX: "xlsx xlsm xltx xltm",
+    DocumentFormat.EPUB: "epub",
+    DocumentFormat.HTML: "html htm xhtml xht",
+    DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
+    DocumentFormat.RST: "rst rest",
+    DocumentFormat.TEXT: "txt text log org adoc asciidoc tex bib srt vtt",
+    DocumentFormat.CSV: "csv tsv tab",
+    DocumentFormat.JSON: "json geojson jsonld",
+    DocumentFormat.JSONL: "jsonl ndjson",
+    DocumentFormat.NOTEBOOK: "ipynb",
+    DocumentFormat.MAIL: "eml",
+    DocumentFormat.CODE: (
+        "py pyi pyx pxd c h cc cpp cxx hpp hh m mm cs java kt kts scala groovy clj cljs go rs swift dart "
+        "js mjs cjs ts tsx jsx vue svelte php rb pl pm lua r jl hs ml mli ex exs erl hrl elm nim zig v d "
+        "f f90 for pas ada sql sh bash zsh fish ps1 bat cmd awk vim el lisp scm rkt tcl asm s cu cl glsl "
+        "hlsl proto thrift graphql gql tf hcl nix cmake mk gradle sbt bzl dockerfile makefile "
+        "xml xsd xsl svg css scss sass less toml yaml yml ini cfg conf properties env plist po diff patch"
+    ),
+}
+_KIND_OF_SUFFIX = {suffix: kind for kind, names in _SUFFIXES.items() for suffix in names.split()}
+
+_BINARY_SUFFIXES = (
+    "png jpg jpeg gif bmp tif tiff webp ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
+    "zip gz bz2 xz zst 7z rar tar tgz jar war whl egg deb rpm dmg iso img apk exe dll so dylib a o obj lib "
+    "pyc pyo class wasm bin db sqlite sqlite3 parquet arrow feather lance npy npz pkl pickle h5 hdf5 "
+    "safetensors gguf pt pth onnx ttf otf woff woff2 eot"
+)
+_BINARY = frozenset(_BINARY_SUFFIXES.split())
+_UNSUPPORTED = {
+    "doc": "the old Word format (.doc) is not read",
+    "ppt": "the old PowerPoint format (.ppt) is not read",
+    "xls": "the old Excel format (.xls) is not read",
+    "odt": "OpenDocument (.odt) is not read",
+    "ods": "OpenDocument (.ods) is not read",
+    "odp": "OpenDocument (.odp) is not read",
+    "rtf": "RTF is not read",
+    "msg": "Outlook messages (.msg) are not read",
+}
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_HTML_START = re.compile(
+    rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
+)
+_MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
+_MAIL_HEADERS = (b"subject:", b"from:", b"date:")
+
+
+def suffix_of(name: str) -> str:
+    """The extension of a file name, lower case and without its dot; "" where there is none."""
+    path = PurePosixPath(name.lower())
+    return path.suffix[1:] or (path.name if path.name in ("dockerfile", "makefile") else "")
+
+
+def refuse_by_name(name: str) -> None:
+    """Raises UnreadableError for a name that says the file holds no text we can read."""
+    suffix = suffix_of(name)
+    if suffix in _BINARY:
+        raise UnreadableError(f"binary, no text (.{suffix})")
+    if suffix in _UNSUPPORTED:
+        raise UnreadableError(_UNSUPPORTED[suffix], hint="Save it as DOCX, PPTX, XLSX, PDF or text.")
+
+
+def kind_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
+    """The kind of ``data``, found under the file name ``name``; a server's ``content_type`` goes before it.
+
+    Raises UnreadableError where the bytes are known not to be readable.
+    """
+    by_name = _KIND_OF_SUFFIX.get(suffix_of(name))
+    by_signature = _signature(data, by_name)
+    if by_signature is not None and by_name not in ARCHIVES:
+        return by_signature
+    return _kind_of_content_type(content_type) or by_name or _kind_of_content(data)
+
+
+def markup_of(media_type: str) -> Markup:
+    """How the stored text of a document of that media type is written."""
+    return _MARKUP_OF_MEDIA_TYPE.get(media_type, Markup.PROSE)
+
+
+def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | None:
+    if data.startswith(_OLE):
+        if _ENCRYPTED_PACKAGE in data:
+            raise UnreadableError(
+                f"encrypted {by_name if by_name in OFFICE else 'Office file'} (needs a password)",
+                hint="Save a copy without the password.",
+            )
+        raise UnreadableError("an old Office format is not read", hint="Save it as DOCX, PPTX or XLSX.")
+    if data[:1024].lstrip().startswith(b"%PDF-"):
+        return DocumentFormat.PDF
+    if data.startswith(b"{\\rtf"):
+        raise UnreadableError(_UNSUPPORTED["rtf"], hint="Save it as DOCX or text.")
+    return _kind_of_archive(data) if data.startswith(b"PK\x03\x04") else None
+
+
+def _kind_of_archive(data: bytes) -> DocumentFormat | None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return None
+    parts = {"word": DocumentFormat.DOCX, "ppt": DocumentFormat.PPTX, "xl": DocumentFormat.XLSX}
+    if "[Content_Types].xml" in names:
+        return next(
+            (kind for part, kind in parts.items() if any(n.startswith(part + "/") for n in names)), None
+        )
+    return DocumentFormat.EPUB if "META-INF/container.xml" in names else None
+
+
+def _kind_of_content_type(content_type: str) -> DocumentFormat | None:
+    media_type = content_type.split(";")[0].strip().lower()
+    if media_type in ("", MEDIA_TYPES[DocumentFormat.TEXT]):
+        return None
+    if media_type == "application/xhtml+xml":
+        return DocumentFormat.HTML
+    return next((kind for kind, known in MEDIA_TYPES.items() if known == media_type), None)
+
+
+def _kind_of_content(data: bytes) -> DocumentFormat:
+    if data.startswith(b"PK\x03\x04"):
+        raise UnreadableError("an archive is not read", hint="Unpack it and ingest the folder.")
+    start = data[:4096]
+    if _HTML_START.match(start):
+        return DocumentFormat.HTML
+    if start.startswith(b"#!"):
+        return DocumentFormat.CODE
+    if _MAIL_START.match(start) and all(b"\n" + header in b"\n" + start.lower() for header in _MAIL_HEADERS):
+        return DocumentFormat.MAIL
+    return DocumentFormat.TEXT

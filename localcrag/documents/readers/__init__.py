@@ -1,0 +1,60 @@
+"""One module per family of formats; each turns bytes into an ``ExtractedText``.
+
+A reader imports its library when it is first used, so that a corpus of text files never pays for PDF.
+:func:`parse` is a plain top-level function of plain values: it can run in a worker process.
+"""
+
+from __future__ import annotations
+
+from localcrag.documents.extracted import ExtractedText, Limits
+from localcrag.documents.formats import DocumentFormat
+from localcrag.errors import UnreadableError
+
+__all__ = ["parse"]
+
+
+def parse(kind: DocumentFormat, data: bytes, limits: Limits, content_type: str = "") -> ExtractedText:
+    """The text of a document of that kind; ``content_type`` may name its encoding.
+
+    Raises UnreadableError with the reason.
+    """
+    try:
+        return _parsed(kind, data, limits, content_type)
+    except RecursionError as error:
+        raise UnreadableError(f"{kind} nested too deeply") from error
+
+
+def _parsed(kind: DocumentFormat, data: bytes, limits: Limits, content_type: str) -> ExtractedText:
+    match kind:
+        case DocumentFormat.PDF:
+            from localcrag.documents.readers.pdf import read_pdf
+
+            return read_pdf(data, limits)
+        case DocumentFormat.DOCX:
+            from localcrag.documents.readers.docx import read_docx
+
+            return read_docx(data, limits)
+        case DocumentFormat.PPTX:
+            from localcrag.documents.readers.pptx import read_pptx
+
+            return read_pptx(data, limits)
+        case DocumentFormat.XLSX:
+            from localcrag.documents.readers.xlsx import read_xlsx
+
+            return read_xlsx(data, limits)
+        case DocumentFormat.EPUB:
+            from localcrag.documents.readers.epub import read_epub
+
+            return read_epub(data, limits)
+        case DocumentFormat.HTML:
+            from localcrag.documents.readers.html import read_html
+
+            return read_html(data, content_type)
+        case DocumentFormat.MAIL:
+            from localcrag.documents.readers.mail import read_mail
+
+            return read_mail(data, limits)
+        case _:
+            from localcrag.documents.readers.plain_text import read_text
+
+            return read_text(kind, data, limits, content_type)

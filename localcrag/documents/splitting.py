@@ -1,0 +1,310 @@
+"""Cutting a document into passages of a bounded number of tokens.
+
+The splitter is semantic-text-splitter: it fills a passage with the largest pieces that fit (sections,
+paragraphs, sentences, words). Around it:
+
+* tokens are counted once per stretch of text with the embedding model's own tokenizer, and a piece's
+  count is looked up by its position, which is ten times faster than tokenizing every candidate;
+* a line end that only wraps a paragraph is shown to the splitter as a space, so that it cuts at the
+  end of a sentence, not of a line; positions stay those of the stored text;
+* a heading is never the end of a passage where something follows it, and crumbs join a neighbour.
+
+What comes out covers every character that is not white space exactly once, in order.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from localcrag.documents.formats import Markup, markup_of
+from localcrag.documents.headings import Heading, Outline, markdown_outline, prose_wraps, rst_outline
+from localcrag.errors import CorpusError
+from localcrag.types import Document, Passage
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Span = tuple[int, int]
+Cut = tuple[int, int, int, str]
+"""A passage as (index of its page, start, end, heading)."""
+
+_WINDOW = 64 * 1024
+_CHARACTERS_PER_TOKEN = 16
+_CRUMB = 5
+_BLANK = " \t\n"
+
+
+def passages_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> list[Passage]:
+    """The passages of a document, page by page, each at most ``passage_tokens`` tokens.
+
+    ``tokenizer`` is a ``tokenizer.json``; special tokens are not counted. A passage also holds at most
+    16 characters per token, which bounds words that the tokenizer gives up on.
+
+    Raises CorpusError for a tokenizer that cannot be loaded.
+    """
+    return passages_at(document, cuts_of(document, tokenizer, passage_tokens))
+
+
+def cuts_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> list[Cut]:
+    """Where :func:`passages_of` cuts: all that it finds out, and much smaller than the passages."""
+    cutter = _Cutter(load_tokenizer(tokenizer), passage_tokens)
+    markup = markup_of(document.media_type)
+    cuts: list[Cut] = []
+    for index, page in enumerate(document.pages):
+        spans, headings = cutter.cut(page.text, markup)
+        above = _headings_above(spans, headings)
+        cuts += [(index, *span, heading) for span, heading in zip(spans, above, strict=True)]
+    return cuts
+
+
+def passages_at(document: Document, cuts: Sequence[Cut]) -> list[Passage]:
+    """The passages between cuts of :func:`cuts_of`."""
+    prefix = f"{sha256(document.source.encode()).hexdigest()[:12]}-{document.hash[:12]}"
+    return [
+        Passage(
+            id=f"{prefix}-{ordinal}",
+            document=document.hash,
+            source=document.source,
+            title=document.title,
+            heading=heading,
+            page=document.pages[index].number,
+            start=start,
+            end=end,
+            text=document.pages[index].text[start:end],
+            ordinal=ordinal,
+            meta=document.meta,
+        )
+        for ordinal, (index, start, end, heading) in enumerate(cuts)
+    ]
+
+
+@lru_cache(maxsize=4)
+def load_tokenizer(path: Path) -> Tokenizer:
+    """A tokenizer that counts a text's tokens: without the truncation and padding its file may ask for.
+
+    Raises CorpusError.
+    """
+    from tokenizers import Tokenizer
+
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        settings["truncation"] = settings["padding"] = None
+        tokenizer: Tokenizer = Tokenizer.from_str(json.dumps(settings))
+    except Exception as error:  # the library raises bare Exception for a bad file
+        raise CorpusError(
+            f"not a tokenizer: {path} ({error})", hint="Give the tokenizer.json of the embedding model."
+        ) from error
+    return tokenizer
+
+
+class _Counter:
+    """Counts tokens of pieces of one text, which is tokenized once.
+
+    ``view`` is the text as the splitter sees it, of the same length.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, text: str, view: str) -> None:
+        self._tokenizer, self._text, self._view = tokenizer, text, view
+        self._ends = [end for _, end in tokenizer.encode(text, add_special_tokens=False).offsets]
+        self._last = 0
+
+    def __call__(self, piece: str) -> int:
+        """A piece of the view. The splitter asks in reading order; an equal piece counts the same."""
+        start = self._view.find(piece, self._last)
+        if start < 0:
+            start = self._view.index(piece)
+        self._last = start
+        return self.size((start, start + len(piece)))
+
+    def size(self, span: Span) -> int:
+        start, end = span
+        tokens = bisect_right(self._ends, end) - bisect_right(self._ends, start)
+        return max(tokens, -(-(end - start) // _CHARACTERS_PER_TOKEN))
+
+    def exactly(self, span: Span) -> int:
+        """The same by tokenizing the piece itself: differs where it begins or ends inside a word."""
+        encoding = self._tokenizer.encode(self._text[slice(*span)], add_special_tokens=False)
+        return max(len(encoding.ids), -(-(span[1] - span[0]) // _CHARACTERS_PER_TOKEN))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cutter:
+    tokenizer: Tokenizer
+    limit: int
+
+    def cut(self, text: str, markup: Markup) -> tuple[list[Span], list[Heading]]:
+        """The spans of a page's passages, and its headings."""
+        spans: list[Span] = []
+        headings: list[Heading] = []
+        for start, end in _windows(text):
+            piece = text[start:end]
+            outline = _outline(piece, markup)
+            spans += [(a + start, b + start) for a, b in _Window(self, piece, outline, markup).spans()]
+            headings += [replace(h, start=h.start + start, end=h.end + start) for h in outline.headings]
+        return spans, headings
+
+
+class _Window:
+    """One stretch of text, short enough to be tokenized at once."""
+
+    def __init__(self, cutter: _Cutter, text: str, outline: Outline, markup: Markup) -> None:
+        self._limit, self._text, self._markup = cutter.limit, text, markup
+        self._headings, self._starts = outline.headings, [heading.start for heading in outline.headings]
+        self._view = _unwrapped(text, outline)
+        self._counter = _Counter(cutter.tokenizer, text, self._view)
+
+    def spans(self) -> list[Span]:
+        spans = self._split((0, len(self._text)), self._limit)
+        spans = self._join_crumbs(self._lead_with_headings(spans))
+        return [exact for span in spans for exact in self._within_limit(span)]
+
+    def _split(self, span: Span, limit: int) -> list[Span]:
+        from semantic_text_splitter import MarkdownSplitter, TextSplitter
+
+        splitter = MarkdownSplitter if self._markup is Markup.MARKDOWN else TextSplitter
+        first, last = span
+        pieces = splitter.from_callback(self._counter, limit).chunk_indices(self._view[first:last])
+        cuts = [first, *(first + start for start, _ in pieces[1:]), last]
+        stripped = (self._stripped(cut) for cut in pairwise(cuts))
+        return [piece for piece in stripped if piece[0] < piece[1]]
+
+    def _stripped(self, span: Span) -> Span:
+        start, end = span
+        while start < end and self._text[start].isspace():
+            start += 1
+        while start < end and self._text[end - 1].isspace():
+            end -= 1
+        return start, end
+
+    def _within_limit(self, span: Span) -> list[Span]:
+        """Cuts again what a cut inside a word has made larger than it was counted."""
+        start, end = span
+        edges = [i for i in (start, end) if 0 < i < len(self._text)]
+        whole_words = all(self._text[i - 1] in _BLANK or self._text[i] in _BLANK for i in edges)
+        size = self._counter.size(span) if whole_words else self._counter.exactly(span)
+        if size <= self._limit or end - start <= 1:
+            return [span]
+        middle = (start + end) // 2
+        halves = (self._stripped((start, middle)), self._stripped((middle, end)))
+        return [exact for half in halves if half[0] < half[1] for exact in self._within_limit(half)]
+
+    # ------------------------------------------------------------------ headings and crumbs
+
+    def _lead_with_headings(self, spans: list[Span]) -> list[Span]:
+        """Moves headings at the end of a passage to the one that they head."""
+        result: list[Span] = []
+        for span in spans:
+            if result and (start := self._dangling(result[-1])) is not None:
+                before = self._stripped((result[-1][0], start))
+                led = self._led(start, span)
+                if led:
+                    result[-1:] = [before] if before[0] < before[1] else []
+                    result += led
+                    continue
+            result.append(span)
+        return result
+
+    def _dangling(self, span: Span) -> int | None:
+        """Where the headings at the end of a passage begin, if it ends with any."""
+        end = span[1]
+        for heading in reversed(self._headings[: bisect_left(self._starts, span[1])]):
+            if heading.start < span[0] or self._text[heading.end : end].strip():
+                break
+            end = heading.start
+        return end if end < span[1] else None
+
+    def _headed(self, span: Span) -> bool:
+        at = bisect_left(self._starts, span[0])
+        return at < len(self._starts) and self._starts[at] == span[0]
+
+    def _led(self, start: int, span: Span) -> list[Span]:
+        """``span`` and what stands before it from ``start`` on; two pieces where one would be too large."""
+        both = (start, span[1])
+        if self._counter.size(both) <= self._limit:
+            return [both]
+        room = self._limit - self._counter.size((start, span[0]))
+        if room < max(1, self._limit // 4):
+            return []
+        first = self._split(span, room)[0]
+        led, rest = (start, first[1]), self._stripped((first[1], span[1]))
+        return [led, rest] if self._counter.size(led) <= self._limit and rest[0] < rest[1] else []
+
+    def _join_crumbs(self, spans: list[Span]) -> list[Span]:
+        """Small passages join the one before (or, under a heading of their own, the one after), or share its
+        text evenly where both together are too large for one."""
+        for before_heading in (False, True):
+            joined: list[Span] = []
+            for span in spans:
+                if joined and (before_heading or not self._headed(span)):
+                    joined[-1:] = self._together(joined[-1], span)
+                else:
+                    joined.append(span)
+            spans = joined
+        return spans
+
+    def _together(self, left: Span, right: Span) -> list[Span]:
+        size, crumb = self._counter.size, self._limit // _CRUMB
+        if min(size(left), size(right)) >= crumb:
+            return [left, right]
+        both = (left[0], right[1])
+        if size(both) <= self._limit:
+            return [both]
+        if self._headed(right) or self._dangling(left) is not None:
+            return [left, right]
+        even = self._split(both, min(self._limit, size(both) * 3 // 5))
+        good = len(even) == 2 and min(map(size, even)) >= crumb and self._dangling(even[0]) is None
+        return even if good else [left, right]
+
+
+def _windows(text: str) -> Iterator[Span]:
+    """Stretches that can be tokenized at once, cut at a heading, a blank line, a line end or a space."""
+    start = 0
+    while len(text) - start > _WINDOW:
+        half, full = start + _WINDOW // 2, start + _WINDOW
+        found = (text.rfind(mark, half, full) for mark in ("\n\n#", "\n\n", "\n", " "))
+        end = next((at + 1 for at in found if at > 0), full)
+        yield start, end
+        start = end
+    yield start, len(text)
+
+
+def _outline(text: str, markup: Markup) -> Outline:
+    match markup:
+        case Markup.MARKDOWN:
+            return markdown_outline(text)
+        case Markup.RST:
+            return rst_outline(text)
+        case Markup.PROSE:
+            return Outline(wraps=tuple(prose_wraps(text)))
+        case Markup.LINES:
+            return Outline()
+
+
+def _unwrapped(text: str, outline: Outline) -> str:
+    """The text with a space for each line end that only wraps a paragraph."""
+    parts, last = [], 0
+    for wrap in outline.wraps:
+        parts.append(text[last:wrap])
+        last = wrap + 1
+    return " ".join([*parts, text[last:]])
+
+
+def _headings_above(spans: list[Span], headings: list[Heading]) -> Iterator[str]:
+    """For each span the path of the headings that it stands under: ``Dosage > Children``."""
+    stack: list[Heading] = []
+    remaining = iter(headings)
+    following = next(remaining, None)
+    for start, _ in spans:
+        while following is not None and following.start <= start:
+            stack = [heading for heading in stack if heading.level < following.level]
+            stack.append(following)
+            following = next(remaining, None)
+        yield " > ".join(heading.title for heading in stack if heading.title)

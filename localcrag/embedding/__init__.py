@@ -1,0 +1,1 @@
+"""Texts to vectors. Import its modules; this package loads nothing."""

@@ -1,0 +1,1 @@
+"""Knowledge bases in LanceDB folders. Import its modules; this package loads nothing."""

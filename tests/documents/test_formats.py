@@ -1,0 +1,327 @@
+"""The text, title, pages and headings of each format."""
+
+from __future__ import annotations
+
+import json
+from email.mime.base import MIMEBase
+from email.mime.image import MIMEImage
+from email.mime.message import MIMEMessage
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+
+import pytest
+
+from localcrag.documents import LocalCorpus
+from localcrag.documents.readers.pdf import mend_hyphens
+from localcrag.errors import UnreadableError
+from tests.documents.builders import FOX, docx, epub, mail, pdf, pptx, replaced, xlsx, xlsx_far_corner
+from tests.documents.conftest import ReadFunction
+
+XXE = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file://{path}">]>'
+
+
+def headings(corpus: LocalCorpus, document: object) -> list[str]:
+    return [passage.heading for passage in corpus.split(document)]  # type: ignore[arg-type]
+
+
+def test_pdf_pages_title_and_line_ends(read: ReadFunction) -> None:
+    document = read("x.pdf", pdf([FOX, "Second line."], [], ["Third page."], title="A Real Title"))
+    assert document.media_type == "application/pdf" and document.title == "A Real Title"
+    assert [(p.number, p.text) for p in document.pages] == [(1, f"{FOX}\nSecond line."), (3, "Third page.")]
+
+
+@pytest.mark.parametrize("title", ["untitled", "", "report.doc"])
+def test_a_pdf_without_a_telling_title_is_called_as_its_file(read: ReadFunction, title: str) -> None:
+    assert read("My Paper.v2.pdf", pdf([FOX], title=title)).title == "My Paper.v2"
+
+
+def test_pdf_words_cut_at_a_line_end_are_mended(read: ReadFunction) -> None:
+    lines = ["The treat-", "ment of Anglo-", "Saxon kings took 10-", "20 days.", "A treatment."]
+    assert read("x.pdf", pdf(lines)).pages[0].text == (
+        "The treatment of Anglo-Saxon kings took 10-\n20 days.\nA treatment."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("inter\x02national", "international"),
+        ("well\x02known; a well and the known", "well-known; a well and the known"),
+        ("well\x02known. It is well-known", "well-known. It is well-known"),
+        ("Anglo\x02Saxon", "Anglo-Saxon"),
+        ("10\x0220", "10-20"),
+        ("re\ufffesign, to resign", "resign, to resign"),
+    ],
+)
+def test_hyphens_are_mended_by_what_the_document_shows(text: str, mended: str) -> None:
+    assert mend_hyphens([text]) == [mended]
+
+
+def test_docx(read: ReadFunction, corpus: LocalCorpus) -> None:
+    document = read("x.docx", docx(title="The Leaflet"))
+    assert document.title == "The Leaflet" and [p.number for p in document.pages] == [None]
+    text = document.pages[0].text
+    assert text.startswith("# Dosage\n\nTake one tablet with water.\n\n## Children\n\nHalf a tablet")
+    assert "- after a meal" in text and "| age | dose |" in text and "| 6   | half |" in text
+    small = LocalCorpus(corpus._tokenizer, passage_tokens=16)
+    assert headings(small, document)[:2] == ["Dosage", "Dosage > Children"]
+
+
+def test_a_docx_without_a_title_is_called_as_its_file(read: ReadFunction) -> None:
+    assert read("leaflet.docx", docx()).title == "leaflet"
+
+
+def test_office_files_read_nothing_from_outside(read: ReadFunction, tmp_path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("TOPSECRET")
+    part = XXE.format(path=secret) + (
+        '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r>'
+        "<w:t>seen &e; too</w:t></w:r></w:p></w:body></w:document>"
+    )
+    text = read("x.docx", replaced(docx(), {"word/document.xml": part})).pages[0].text
+    assert "seen" in text and "TOPSECRET" not in text
+
+
+def test_pptx_slides_are_pages(read: ReadFunction, corpus: LocalCorpus) -> None:
+    document = read(
+        "x.pptx", pptx(("Doses", ["one", "two"], "say it slowly"), ("", [], ""), ("End", ["bye"], ""))
+    )
+    assert [p.number for p in document.pages] == [1, 3] and document.title == "Doses"
+    assert document.pages[0].text == "# Doses\n\n- one\n- two\n\nNotes: say it slowly"
+    assert document.pages[1].text.startswith(
+        "# End\n\nbye\n\n| drug | dose |\n| --- | --- |\n| aspirin | 100\\|mg |"
+    )
+    assert document.pages[1].text.endswith("grouped words")
+    assert headings(corpus, document) == ["Doses", "End"]
+
+
+def test_xlsx_sheets_are_pages_and_rows_stand_alone(read: ReadFunction, corpus: LocalCorpus) -> None:
+    sheets = {
+        "Doses": [["drug", "dose in mg", "safe"], ["aspirin", 100.0, True], ["ibuprofen", 2.5, None]],
+        "Hidden": [["no"]],
+        "Notes": [["just a note"]],
+    }
+    document = read("x.xlsx", xlsx(sheets, hidden=["Hidden"]))
+    assert [(p.number, p.text) for p in document.pages] == [
+        (1, "# Doses\n\ndrug: aspirin\ndose in mg: 100\nsafe: yes\n\ndrug: ibuprofen\ndose in mg: 2.5"),
+        (3, "# Notes\n\njust a note"),
+    ]
+    assert headings(corpus, document) == ["Doses", "Notes"]
+
+
+def test_a_sheet_with_a_cell_in_its_farthest_corner_costs_little(read: ReadFunction) -> None:
+    text = read("x.xlsx", xlsx_far_corner()).pages[0].text
+    assert "near" in text and len(text) < 1000
+
+
+def test_epub_chapters_in_reading_order(read: ReadFunction, corpus: LocalCorpus) -> None:
+    document = read("x.epub", epub([("One", "First chapter."), ("Two", "Second chapter.")], title="The Book"))
+    assert document.title == "The Book"
+    assert document.pages[0].text == "# One\n\nFirst chapter.\n\n# Two\n\nSecond chapter."
+
+
+def test_html_main_content_and_title(read: ReadFunction) -> None:
+    paragraph = " ".join([FOX] * 5)
+    html = (
+        "<html><head><title>Doses &amp; more</title><style>p{}</style></head><body>"
+        "<nav><a href=/>Home</a></nav>"
+        f"<article><h1>Dosage of some_drug_name</h1><p>{paragraph}</p><h2>Children</h2><p>{paragraph}</p>"
+        "<script>alert(1)</script></article><footer>Imprint</footer></body></html>"
+    )
+    document = read("x.html", html)
+    assert document.title == "Doses & more"
+    text = document.pages[0].text
+    assert "# Dosage of some_drug_name" in text and "## Children" in text and FOX in text
+    assert not any(word in text for word in ("Home", "alert", "Imprint", "p{}"))
+
+
+def test_html_without_a_main_content_gives_all_visible_text(read: ReadFunction) -> None:
+    rows = "".join(f"<div><span>item {i}</span></div>" for i in range(5))
+    document = read("x.htm", f"<body><h1>Parts</h1>{rows}<p style='display:none'>unseen</p></body>")
+    assert document.title == "Parts"
+    assert all(f"item {i}" in document.pages[0].text for i in range(5))
+
+
+def test_html_in_the_encoding_it_declares(read: ReadFunction) -> None:
+    html = '<meta charset="koi8-r"><title>Доза</title><p>Одна таблетка</p>'.encode("koi8-r")
+    document = read("x.html", html)
+    assert (document.title, document.pages[0].text) == ("Доза", "Одна таблетка")
+    wide = read("y.html", '<meta charset="utf-16"><title>Größe</title><p>Vier Tabletten</p>')
+    assert (wide.title, wide.pages[0].text) == ("Größe", "Vier Tabletten")
+
+
+def test_markdown_is_kept_as_it_is(read: ReadFunction, corpus: LocalCorpus) -> None:
+    text = "---\ntitle: 'Front *matter*'\n---\n\n# Dosage\n\nOne `tablet`."
+    document = read("x.md", text)
+    assert document.pages[0].text == text and document.title == "Front *matter*"
+    assert read("y.md", "intro\n\nThe **bold** `title`\n====\n\ntext").title == "The bold title"
+    assert read("z.md", "```\n# no title\n```\n").title == "z"
+
+
+def test_restructuredtext_headings(read: ReadFunction) -> None:
+    text = f"=====\nGuide\n=====\n\n{FOX}\n\nDosage\n======\n\n{FOX}\n\nChildren\n--------\n\n{FOX}\n"
+    document = read("x.rst", text)
+    assert document.title == "Guide" and document.pages[0].text == text
+    from tests.documents.conftest import tokenizer_file
+
+    small = LocalCorpus(tokenizer_file(), passage_tokens=30)
+    assert headings(small, document) == ["Guide", "Guide > Dosage", "Guide > Dosage > Children"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_csv_rows_stand_alone(read: ReadFunction, delimiter: str) -> None:
+    rows = [["name", "note"], ["Ann", '"a, b;\nc"'], ["Bob", ""], ["", ""], ["Cy", "x"]]
+    document = read("x.tsv" if delimiter == "\t" else "x.csv", "\n".join(delimiter.join(row) for row in rows))
+    assert document.pages[0].text == "name: Ann\nnote: a, b; c\n\nname: Bob\n\nname: Cy\nnote: x"
+
+
+def test_apostrophes_in_a_csv_are_letters(read: ReadFunction) -> None:
+    lines = ["name,note", "Ann,'tis fine", "Bob,it isn't", "'Cy','x'", 'Di,"a ""b"", c"']
+    assert read("x.csv", "\n".join(lines)).pages[0].text == (
+        "name: Ann\nnote: 'tis fine\n\nname: Bob\nnote: it isn't\n\n"
+        "name: 'Cy'\nnote: 'x'\n\nname: Di\nnote: a \"b\", c"
+    )
+    lines = ["name;note", "Ann;'a', 'b', 'c'", "Bob;'d', 'e', 'f'"]
+    assert read("y.csv", "\n".join(lines)).pages[0].text == (
+        "name: Ann\nnote: 'a', 'b', 'c'\n\nname: Bob\nnote: 'd', 'e', 'f'"
+    )
+
+
+def test_a_title_above_a_table_is_kept(read: ReadFunction) -> None:
+    rows = ["Doses of 2026,,", ",,", "drug,dose,safe", "aspirin,100,yes", "ibuprofen,,"]
+    assert read("x.csv", "\n".join(rows)).pages[0].text == (
+        "Doses of 2026\n\ndrug: aspirin\ndose: 100\nsafe: yes\n\ndrug: ibuprofen"
+    )
+
+
+def test_a_csv_without_a_header_numbers_its_columns(read: ReadFunction) -> None:
+    assert read("x.csv", "1,2\n3,4\n").pages[0].text == "column 1: 1\ncolumn 2: 2\n\ncolumn 1: 3\ncolumn 2: 4"
+    assert read("y.csv", "a,b\nc,d,e\n").pages[0].text == "a: c\nb: d\ncolumn 3: e"
+
+
+def test_json_records(read: ReadFunction) -> None:
+    value = {"name": "Kit", "size": {"h": 1.5, "tags": ["a", "b"]}, "parts": [{"id": 1}, {"id": None}]}
+    assert read("x.json", json.dumps(value)).pages[0].text == (
+        "name: Kit\nsize.h: 1.5\nsize.tags: a, b\n\nparts.id: 1\n\nparts.id: null"
+    )
+    deep: object = "bottom"
+    for _ in range(50):
+        deep = {"k": deep}
+    text = read("y.json", json.dumps([deep])).pages[0].text
+    assert text.startswith("k.k.k.k.k.k.k.k: {") and "bottom" in text
+    commented = '// settings\n{"a": 1}'
+    document = read("z.json", commented)
+    assert document.pages[0].text == commented and document.media_type == "text/x-source"
+
+
+def test_json_lines_keep_what_is_no_json(read: ReadFunction) -> None:
+    assert read("x.jsonl", '{"a": 1, "b": "x\u2028y"}\nbroken {\n\n{"a": 2}').pages[0].text == (
+        "a: 1\nb: x\u2028y\n\nbroken {\n\na: 2"
+    )
+
+
+def test_notebooks(read: ReadFunction) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Study\n", "Text."]},
+        {
+            "cell_type": "code",
+            "source": "print('```')",
+            "outputs": [
+                {"output_type": "stream", "text": ["```\n"]},
+                {"output_type": "display_data", "data": {"image/png": "xx", "text/plain": "<Figure>"}},
+                {"output_type": "error", "ename": "ValueError", "evalue": "bad", "traceback": ["long"]},
+            ],
+        },
+    ]
+    book = {"cells": cells, "metadata": {"language_info": {"name": "python"}}}
+    document = read("x.ipynb", json.dumps(book))
+    assert document.title == "Study"
+    assert document.pages[0].text == (
+        "# Study\nText.\n\n````python\nprint('```')\n````\n\n````text\n```\n````\n\n"
+        "```text\n<Figure>\n```\n\n```text\nValueError: bad\n```"
+    )
+
+
+def test_mail(read: ReadFunction) -> None:
+    document = read("x.eml", mail())
+    assert document.title == "Größe der Dosis"
+    assert document.pages[0].text == (
+        "Subject: Größe der Dosis\nFrom: Ann <ann@example.org>\nTo: bob@example.org\n"
+        "Date: Mon, 02 Mar 2026 10:00:00 +0000\n\nTake one tablet – täglich.\n\n\nAttachments: leaflet.pdf"
+    )
+    assert "Take **one** tablet." in read("y.eml", mail(html=True)).pages[0].text
+
+
+def mixed(*parts: MIMEBase, subtype: str = "mixed", subject: str = "") -> MIMEMultipart:
+    message = MIMEMultipart(subtype)
+    if subject:
+        message["Subject"] = subject
+    for part in parts:
+        message.attach(part)
+    return message
+
+
+def test_mail_texts_around_a_picture_are_all_read(read: ReadFunction) -> None:
+    picture = MIMEImage(b"\x89PNG", "png", name="leaf.png")
+    named = MIMEText("as a file")
+    named.add_header("Content-Disposition", "inline", filename="notes.txt")
+    twins = mixed(MIMEText("last"), MIMEText("<p>twin</p>", "html"), subtype="alternative")
+    parts = mixed(MIMEText("first"), picture, MIMEText("<i>then</i>", "html"), named, twins, subject="S")
+    assert read("x.eml", parts.as_bytes()).pages[0].text == (
+        "Subject: S\n\nfirst\n\n*then*\n\nlast\n\nAttachments: leaf.png, notes.txt"
+    )
+    only = mixed(named, subject="S").as_bytes()
+    assert read("y.eml", only).pages[0].text == "Subject: S\n\nas a file"
+
+
+def test_a_later_text_of_a_mail_that_cannot_be_read_is_named(read: ReadFunction) -> None:
+    deep = MIMEText("<div>" * 3000 + "x" + "</div>" * 3000, "html")
+    parts = mixed(MIMEText("first"), deep, MIMEMessage(deep), MIMEText("last"), subject="S")
+    text = read("x.eml", parts.as_bytes()).pages[0].text
+    assert "first\n\nlast\n\nAttachments: text/html (HTML nested too deeply)" in text
+    with pytest.raises(UnreadableError, match=r"^HTML nested too deeply$"):
+        read("y.eml", mixed(deep, subject="S").as_bytes())
+
+
+def test_a_forwarded_mail_is_read_with_the_one_around_it(read: ReadFunction) -> None:
+    message: MIMEBase = MIMEText("the innermost")
+    for number in range(12):
+        forward = MIMEMessage(message)
+        if not number:
+            forward.add_header("Content-Disposition", "attachment", filename="inner.eml")
+        message = mixed(MIMEText(f"see below {number}"), forward, subject=f"Fwd {number}")
+    text = read("x.eml", message.as_bytes()).pages[0].text
+    assert text.startswith("Subject: Fwd 11\n\nsee below 11\n\nSubject: Fwd 10\n\nsee below 10\n\n")
+    assert text.endswith("Subject: Fwd 1\n\nsee below 1\n\nAttachments: message/rfc822")
+    near = mixed(MIMEText("see below"), MIMEMessage(MIMEText("inner text")), subject="Fwd").as_bytes()
+    assert read("y.eml", near).pages[0].text.endswith("see below\n\ninner text")
+    bare = near.replace(b"Content-Type: text/plain", b"X").partition(b"message/rfc822")
+    noise = bare[0] + b"message/rfc822\n\nQmFzZTY0IG5vaXNl\n"
+    assert read("z.eml", noise).pages[0].text.endswith("Attachments: message/rfc822")
+
+
+def test_source_code_is_text(read: ReadFunction) -> None:
+    document = read("tool.py", "import os\n\n\ndef f():\n\treturn 1\n")
+    assert document.title == "tool.py" and document.media_type == "text/x-source"
+    assert document.pages[0].text == "import os\n\n\ndef f():\n\treturn 1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "media_type"),
+    [
+        ("paper", pdf([FOX]), "application/pdf"),
+        ("paper.txt", pdf([FOX]), "application/pdf"),
+        ("leaflet", docx(), "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+        ("book.unknown", epub([("One", "Text.")]), "application/epub+zip"),
+        ("page", b"<!-- x -->\n<!DOCTYPE html><p>Text", "text/html"),
+        ("script", b"#!/bin/sh\necho hi", "text/x-source"),
+        ("letter", mail(), "message/rfc822"),
+        ("README", b"Plain words.", "text/plain"),
+        ("x.strange", b"Plain words.", "text/plain"),
+        ("x.docm", docx(), "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ],
+)
+def test_the_kind_is_told_by_content_where_the_name_does_not(
+    read: ReadFunction, name: str, data: bytes, media_type: str
+) -> None:
+    assert read(name, data).media_type == media_type

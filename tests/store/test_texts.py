@@ -1,0 +1,66 @@
+"""The stored text comes back whole, however its rows divide it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from localcrag.store import arrow_rows, tables
+from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.types import Page
+from tests.store.conftest import EMBEDDER, Item, item
+
+LONG = "Größe und Maß. " * 40
+
+
+def test_a_long_page_is_kept_in_parts_and_comes_back_whole(
+    lance: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow_rows, "PART", 100)
+    lance.replace([item("/long", LONG, "end"), item("/paged", LONG, "", "x" * 200, paged=True)])
+    lance.optimize()
+    assert lance._tables.texts.count_rows() == 7 + 6 + 1 + 2
+    assert max(len(row["text"]) for row in lance._tables.texts.search().to_list()) == 100
+    long, paged = lance.documents()
+    assert long.pages == (Page(None, f"{LONG}\nend"),)
+    assert paged.pages == (Page(1, LONG), Page(2, ""), Page(3, "x" * 200))
+    assert lance.text(long.hash, None) == f"{LONG}\nend"
+    assert [lance.text(paged.hash, n) for n in (1, 2, 3)] == [LONG, "", "x" * 200]
+
+
+def test_pages_that_share_a_number_and_readings_that_differ_are_not_mixed(
+    lance: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow_rows, "PART", 5)
+
+    def unnumbered(source: str, *texts: str) -> Item:
+        document, entry, passages, vectors = item(source, *texts, hash="same")
+        return replace(document, pages=tuple(Page(None, text) for text in texts)), entry, passages, vectors
+
+    lance.replace([unnumbered("/a", "first page", "second page"), unnumbered("/b", "another reading")])
+    assert lance.text("same", None, source="/a") == "first page"
+    assert lance.text("same", None, source="/b") == "another reading"
+    assert [len(document.pages) for document in lance.documents()] == [2, 1]
+
+
+def test_a_knowledge_base_of_the_first_layout_goes_on_as_it_was(
+    bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow_rows, "PART", 100)
+    first = pa.schema([field for field in arrow_rows.TEXTS if field.name != "part"])
+    with monkeypatch.context() as patch:
+        patch.setattr(tables, "TEXTS", first)
+        made = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
+    record = made.folder / "kb.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "layout": 1}))
+    old = bases.open("old", EMBEDDER.name, EMBEDDER.dimension)
+    old.replace([item("/long", LONG), item("/paged", LONG, "two", paged=True)])
+    assert old._tables.texts.count_rows() == 3
+    long, paged = old.documents()
+    assert old.text(long.hash, None) == LONG
+    assert [old.text(paged.hash, n) for n in (1, 2)] == [LONG, "two"]
+    old.optimize()
+    assert json.loads(record.read_text())["layout"] == 1
