@@ -251,7 +251,7 @@ class KnowledgeBase:
 
     def _fetch(self, url: str) -> tuple[bytes, str]:
         """The bytes and content type of an address that the user named; on record like all egress."""
-        from localcrag.web.fetch import fetch_url
+        from localcrag.web.pages import fetch_url
 
         return fetch_url(url, record=partial(_record, self.ledger, ""))
 
@@ -291,7 +291,7 @@ class KnowledgeBase:
         record = partial(_record, self.ledger, question)
         search, fetcher = None, None
         if composition.web_policy() is not WebPolicy.NEVER:
-            from localcrag.web.fetch import HttpPageFetcher
+            from localcrag.web.pages import HttpPageFetcher
             from localcrag.web.searxng import SearxngSearch
 
             search = SearxngSearch(web.url, record=record, language=web.language, timeout=web.timeout)

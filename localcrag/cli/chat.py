@@ -30,7 +30,7 @@ from localcrag.types import Answer, Turn, WebPolicy
 
 if TYPE_CHECKING:
     from localcrag.app import AskOptions
-    from localcrag.serve.client import Base
+    from localcrag.serve.client import AskableKnowledgeBase
 
 SHOWN_AGAIN = 4
 """Turns that are shown when a conversation goes on."""
@@ -127,7 +127,7 @@ class Conversation:
 class Chat:
     """One run of ``localcrag chat``: what is asked and how, and the events of the last question."""
 
-    base: Base
+    base: AskableKnowledgeBase
     options: AskOptions
     conversation: Conversation
     events: list[Event] = field(default_factory=list)
@@ -273,7 +273,7 @@ def say(text: str) -> None:
     click.echo(click.style(plain(text), dim=True), err=True)
 
 
-def _tried(base: Base, filter: str) -> None:
+def _tried(base: AskableKnowledgeBase, filter: str) -> None:
     """Say so where no document passes the filter. Raises FilterError where it cannot be used."""
     if not base.search("a document", k=1, filter=filter):
         say("No document is like this now.")

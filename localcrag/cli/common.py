@@ -19,7 +19,7 @@ from localcrag.errors import LocalCragError, UsageError
 if TYPE_CHECKING:
     from localcrag.app import KnowledgeBase
     from localcrag.events import Event
-    from localcrag.serve.client import Base
+    from localcrag.serve.client import AskableKnowledgeBase
     from localcrag.settings import Settings
     from localcrag.types import JsonValue, MetaValue
     from localcrag.web.ledger import Ledger
@@ -63,18 +63,20 @@ class State:
             settings = settings.with_values(section, **values)
         return app.open(kb, settings=settings)
 
-    def warm(self, kb: str | None, *, say: Callable[[str], None], **sections: Mapping[str, Any]) -> Base:
+    def warm(
+        self, kb: str | None, *, say: Callable[[str], None], **sections: Mapping[str, Any]
+    ) -> AskableKnowledgeBase:
         """The same to be asked and searched: in the warm process, and in this one where that fails.
 
         ``say`` is told why, where a warm process should have answered.
         """
-        from localcrag.serve.client import Caller, WarmBase
+        from localcrag.serve.client import WarmClient, WarmKnowledgeBase
 
         settings = self.settings
         for section, values in sections.items():
             settings = settings.with_values(section, **values)
-        caller = Caller.of(self.settings, self.home, settings.serve.warm)
-        return WarmBase(kb or settings.kb, settings, caller, partial(self.open, kb, **sections), say)
+        caller = WarmClient.of(self.settings, self.home, settings.serve.warm)
+        return WarmKnowledgeBase(kb or settings.kb, settings, caller, partial(self.open, kb, **sections), say)
 
 
 pass_state = click.make_pass_decorator(State)

@@ -136,7 +136,7 @@ def _web(state: State) -> Iterator[Finding]:
     if settings.web.policy is WebPolicy.NEVER:
         yield Finding("web", True, "web.policy is never: SearXNG is not asked, `localcrag web check` does it")
         return
-    from localcrag.web.diagnose import State as Web
+    from localcrag.web.diagnose import ServerState as Web
     from localcrag.web.diagnose import diagnose
 
     found = diagnose(

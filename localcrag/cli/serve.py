@@ -13,7 +13,7 @@ from localcrag.errors import UsageError, WarmError
 from localcrag.types import WarmPolicy
 
 if TYPE_CHECKING:
-    from localcrag.serve.messages import Report, Request, Start
+    from localcrag.serve.protocol import Request, ServerStatus, StartConditions
 
 NOT_RUNNING = 1
 ENDING = 10.0
@@ -45,14 +45,14 @@ def serve(state: State, stop: bool, status: bool, background: bool, as_json: boo
     return 0
 
 
-def report(state: State) -> Report | None:
+def report(state: State) -> ServerStatus | None:
     """How the server of this home is; None where none runs. Raises WarmError where it does not say."""
-    from localcrag.serve.messages import Look
+    from localcrag.serve.protocol import StatusRequest
 
-    return _asked(state, Look())
+    return _asked(state, StatusRequest())
 
 
-def told(report: Report) -> str:
+def told(report: ServerStatus) -> str:
     """A report in words."""
     idle = "busy" if report.busy else f"idle for {_span(report.idle)}"
     ends = f", ends after {_span(report.limit)}" if report.limit else ""
@@ -72,9 +72,9 @@ def _status(state: State, as_json: bool) -> int:
 
 
 def _stop(state: State) -> int:
-    from localcrag.serve.messages import Stop
+    from localcrag.serve.protocol import StopRequest
 
-    found = _asked(state, Stop())
+    found = _asked(state, StopRequest())
     if found is None:
         click.echo("No warm process runs.", err=True)
         return 0
@@ -88,11 +88,11 @@ def _stop(state: State) -> int:
     return 0
 
 
-def _asked(state: State, request: Request) -> Report | None:
-    from localcrag.serve.client import Caller, Unavailable
+def _asked(state: State, request: Request) -> ServerStatus | None:
+    from localcrag.serve.client import Unavailable, WarmClient
 
     try:
-        for reply in Caller.of(state.settings, state.home, WarmPolicy.NEVER).converse(request):
+        for reply in WarmClient.of(state.settings, state.home, WarmPolicy.NEVER).converse(request):
             return reply if hasattr(reply, "pid") else None
     except Unavailable as why:
         if str(why):
@@ -100,21 +100,21 @@ def _asked(state: State, request: Request) -> Report | None:
     return None
 
 
-def _serve(state: State, background: bool) -> Start | None:
+def _serve(state: State, background: bool) -> StartConditions | None:
     """Serve to the end; returns what to begin again with."""
-    from localcrag.serve.client import start_of
-    from localcrag.serve.place import claimed, place_of
+    from localcrag.serve.client import start_conditions
+    from localcrag.serve.endpoint import claimed, endpoint_of
     from localcrag.serve.server import Server, note
-    from localcrag.serve.work import Worker
+    from localcrag.serve.worker import Worker
 
-    settings, place = state.settings, place_of(state.settings.home)
+    settings, place = state.settings, endpoint_of(state.settings.home)
     with claimed(place) as listener:
         if listener is None:
             if background:
                 return None
             raise WarmError("a warm process runs already", hint="localcrag serve --status tells more")
         worker = Worker(settings)
-        start = start_of(settings, state.home)
+        start = start_conditions(settings, state.home)
         server = Server(place, listener, start, worker, limit=settings.serve.idle * 60)
         note(f"serves {settings.home}" + ("" if background else "; Ctrl-C ends it"))
         try:
@@ -124,7 +124,7 @@ def _serve(state: State, background: bool) -> Start | None:
             note("ended")
 
 
-def _begin_again(start: Start, background: bool) -> None:
+def _begin_again(start: StartConditions, background: bool) -> None:
     """Become a fresh process with what the command that found us outdated was started with."""
     from localcrag.serve.client import command_of
     from localcrag.settings import PREFIX

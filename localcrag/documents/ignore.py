@@ -19,7 +19,15 @@ _LEAVINGS = frozenset({"node_modules", "bower_components", "__pycache__", "__MAC
 _MARKERS = ("pyvenv.cfg", "CACHEDIR.TAG")
 _KEPT_FOLDERS = frozenset({"cache", "knowledge", "models", "run"})
 _KEPT_FILES = frozenset(
-    {"calibrations.toml", "config.toml", "egress.jsonl", "models.toml", "threads.db", "threads.db-journal"}
+    {
+        "calibrations.toml",
+        "config.toml",
+        "egress.jsonl",
+        "egress.lock",
+        "models.toml",
+        "threads.db",
+        "threads.db-journal",
+    }
 )
 
 

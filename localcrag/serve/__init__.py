@@ -6,7 +6,7 @@
                             ▲         messages.py, lines.py      │
                             └── the loop's events, one a line ◄──┘
 
-A command sends its question together with what it was started with (:class:`messages.Start`); a
+A command sends its question together with what it was started with (:class:`messages.StartConditions`); a
 server that was started with something else begins again, as a fresh process, before it answers.
 Where there is no server, or where it fails, the command does the work in its own process.
 

@@ -1,6 +1,6 @@
 """A command's side of the warm process: a knowledge base that is asked there, and here where that fails.
 
-:class:`WarmBase` answers as :class:`localcrag.app.KnowledgeBase` does. Whatever goes wrong with the
+:class:`WarmKnowledgeBase` answers as :class:`localcrag.app.KnowledgeBase` does. Whatever goes wrong with the
 server, the command does the work in its own process, and ``--trace`` says why.
 """
 
@@ -19,23 +19,24 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from localcrag import __version__
 from localcrag._platform import expanded
 from localcrag.errors import WarmError
-from localcrag.serve.lines import line, read
-from localcrag.serve.messages import (
+from localcrag.serve.endpoint import Endpoint, connect, endpoint_of, refuse_unsafe
+from localcrag.serve.protocol import (
+    BadMessage,
     Crashed,
     Done,
     Failed,
-    Found,
-    Held,
-    Here,
-    Info,
-    NotUnderstood,
+    Heartbeat,
+    InfoReply,
+    InfoRequest,
     Request,
     Restarting,
-    Search,
-    Start,
-    Work,
+    SearchReply,
+    SearchRequest,
+    StartConditions,
+    WorkRequest,
+    decode,
+    encode,
 )
-from localcrag.serve.place import Place, connect, place_of, refuse_unsafe
 from localcrag.settings import PREFIX, ModelSettings, Settings
 from localcrag.types import Hit, StoreInfo, WarmPolicy, WebPolicy
 
@@ -56,7 +57,7 @@ class Unavailable(Exception):
     """The server does not do it; says why, or nothing where there is none and none was wanted."""
 
 
-class Base(Protocol):
+class AskableKnowledgeBase(Protocol):
     """What a command asks of a knowledge base, warm or not."""
 
     @property
@@ -69,11 +70,11 @@ class Base(Protocol):
     def reset(self) -> None: ...
 
 
-def start_of(settings: Settings, home: Path | None) -> Start:
+def start_conditions(settings: Settings, home: Path | None) -> StartConditions:
     """What this process was started with; ``home`` is the --home that was given."""
     named = home is not None or bool(os.environ.get(PREFIX + "HOME"))
     variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
-    return Start(
+    return StartConditions(
         version=__version__,
         interpreter=sys.executable,
         home=str(settings.home) if named else "",
@@ -83,7 +84,7 @@ def start_of(settings: Settings, home: Path | None) -> Start:
     )
 
 
-def command_of(start: Start) -> list[str]:
+def command_of(start: StartConditions) -> list[str]:
     """The command line of a server in the background that is started with the same."""
     home = ["--home", start.home] if start.home else []
     offline = ["--offline"] if start.offline else []
@@ -91,17 +92,17 @@ def command_of(start: Start) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class WarmClient:
     """How a command reaches the server of its home."""
 
-    place: Place
-    start: Start
+    place: Endpoint
+    start: StartConditions
     warm: WarmPolicy
 
     @classmethod
-    def of(cls, settings: Settings, home: Path | None, warm: WarmPolicy) -> Caller:
+    def of(cls, settings: Settings, home: Path | None, warm: WarmPolicy) -> WarmClient:
         """For the server of these settings; ``home`` is the --home that was given."""
-        return cls(place_of(settings.home), start_of(settings, home), warm)
+        return cls(endpoint_of(settings.home), start_conditions(settings, home), warm)
 
     def converse(self, request: Request) -> Iterator[Any]:
         """The replies, up to the end of the work; closing the iterator ends the work.
@@ -173,22 +174,22 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
     try:
         with closing(link), link.makefile("rb") as lines:
             link.settimeout(FIRST)
-            link.sendall(line(request))
+            link.sendall(encode(request))
             patience = monotonic() + request.patience
             while text := lines.readline():
                 link.settimeout(SILENCE)
-                reply = read(text)
+                reply = decode(text)
                 if isinstance(reply, Done):
                     return
                 if isinstance(reply, Failed):
                     raise reply.error()
                 if isinstance(reply, Crashed):
                     raise Unavailable(f"it failed: {reply.reason}")
-                if not isinstance(reply, Here):
+                if not isinstance(reply, Heartbeat):
                     yield reply
                 elif reply.queued and monotonic() > patience:
                     raise Unavailable("it answers another question")
-    except (OSError, NotUnderstood) as error:
+    except (OSError, BadMessage) as error:
         raise Unavailable(str(error) or type(error).__name__) from error
     raise Unavailable("it went away")
 
@@ -197,7 +198,7 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
 
 
 @dataclass(frozen=True)
-class WarmBase:
+class WarmKnowledgeBase:
     """A knowledge base that is asked in the warm process; ``cold`` opens it in this one.
 
     ``say`` is told why the warm process was not used, where one should have been.
@@ -205,18 +206,18 @@ class WarmBase:
 
     name: str
     settings: Settings
-    caller: Caller
-    cold: Callable[[], Base]
+    caller: WarmClient
+    cold: Callable[[], AskableKnowledgeBase]
     say: Callable[[str], None]
 
     def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]:
         """As :meth:`localcrag.app.KnowledgeBase.search`."""
-        found = self._one(Search(*self._work(), query, k, filter), Found)
+        found = self._one(SearchRequest(*self._work(), query, k, filter), SearchReply)
         return self.cold().search(query, k=k, filter=filter) if found is None else list(found.hits)
 
     def info(self) -> StoreInfo:
         """As :meth:`localcrag.app.KnowledgeBase.info`."""
-        held = self._one(Info(*self._work()), Held)
+        held = self._one(InfoRequest(*self._work()), InfoReply)
         return self.cold().info() if held is None else held.info
 
     def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]:
@@ -225,7 +226,7 @@ class WarmBase:
         A question whose web query a person is to consent to is not sent: the person is here.
         """
         from localcrag.options import AskOptions
-        from localcrag.serve.asking import Ask
+        from localcrag.serve.ask_request import AskRequest
 
         given = options or AskOptions()
         if self._needs_consent(given):
@@ -234,7 +235,9 @@ class WarmBase:
             return
         seen: list[Event] = []
         try:
-            for event in self.caller.converse(Ask(*self._work(), question, replace(given, consent=None))):
+            for event in self.caller.converse(
+                AskRequest(*self._work(), question, replace(given, consent=None))
+            ):
                 seen.append(event)
                 yield event
         except Unavailable as why:
@@ -249,7 +252,7 @@ class WarmBase:
         wanted = given.web or self.settings.web.policy
         return wanted is WebPolicy.ASK and not self.settings.offline
 
-    def _one(self, request: Work, kind: type[T]) -> T | None:
+    def _one(self, request: WorkRequest, kind: type[T]) -> T | None:
         """The one reply; None, and an excuse, where the server does not give it."""
         try:
             (reply,) = self.caller.converse(request)
@@ -265,7 +268,7 @@ class WarmBase:
         if str(why):
             self.say(str(why))
 
-    def _work(self) -> tuple[Start, str, ModelSettings]:
+    def _work(self) -> tuple[StartConditions, str, ModelSettings]:
         return self.caller.start, self.name, placed(self.settings.model)
 
 

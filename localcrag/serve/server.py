@@ -26,22 +26,22 @@ from typing import Any
 
 from localcrag import __version__
 from localcrag.errors import LocalCragError
-from localcrag.serve import lines
-from localcrag.serve.messages import (
+from localcrag.serve import protocol
+from localcrag.serve.endpoint import UNIX, Endpoint, same_user
+from localcrag.serve.protocol import (
+    BadMessage,
     Crashed,
     Done,
     Failed,
-    Here,
-    Look,
-    NotUnderstood,
-    Report,
+    Heartbeat,
     Restarting,
-    Start,
-    Stop,
-    Work,
+    ServerStatus,
+    StartConditions,
+    StatusRequest,
+    StopRequest,
+    WorkRequest,
 )
-from localcrag.serve.place import UNIX, Place, same_user
-from localcrag.serve.work import Worker
+from localcrag.serve.worker import Worker
 
 BEAT = 2.0
 """Seconds between two signs of life."""
@@ -56,7 +56,7 @@ LONGEST = 1 << 24
 HANG_UP = getattr(signal, "SIGUSR1", signal.SIGTERM)
 
 
-class Gone(KeyboardInterrupt):
+class CommandGone(KeyboardInterrupt):
     """The command that asked went away."""
 
 
@@ -64,15 +64,15 @@ class Gone(KeyboardInterrupt):
 class Job:
     """One piece of work and the connection it came from."""
 
-    request: Work
+    request: WorkRequest
     link: socket.socket
     gone: bool = False
     done: bool = False
     _sending: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, message: object) -> None:
-        """Raises OSError where the command is gone, NotUnderstood."""
-        text = lines.line(message)
+        """Raises OSError where the command is gone, BadMessage."""
+        text = protocol.encode(message)
         with self._sending:
             self.link.sendall(text)
 
@@ -81,15 +81,15 @@ class Job:
 class Server:
     """Serves the requests at a listening socket until it is idle for too long, or told to end."""
 
-    place: Place
+    place: Endpoint
     listener: socket.socket
-    start: Start
+    start: StartConditions
     worker: Worker
     limit: float
     """Seconds without a question after which it ends; 0 means never."""
     since: float = field(default_factory=time.time)
     answered: int = 0
-    _jobs: queue.SimpleQueue[Job | Start | None] = field(default_factory=queue.SimpleQueue)
+    _jobs: queue.SimpleQueue[Job | StartConditions | None] = field(default_factory=queue.SimpleQueue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: int = 0
     _running: Job | None = None
@@ -100,7 +100,7 @@ class Server:
     def __post_init__(self) -> None:
         self._own = self._inode()
 
-    def run(self, first: Callable[[], None] | None = None) -> Start | None:
+    def run(self, first: Callable[[], None] | None = None) -> StartConditions | None:
         """Serve; returns what to begin again with, or None to end. ``first`` is done before any question.
 
         Must be called in the main thread. KeyboardInterrupt ends it.
@@ -138,7 +138,7 @@ class Server:
                     self._answer(job)
             finally:
                 self._running = None
-        except Gone:
+        except CommandGone:
             note("a command went away")
             with contextlib.suppress(LocalCragError):  # a model that is not there has nothing to reset
                 self.worker.reset(job.request)
@@ -159,13 +159,13 @@ class Server:
             last: object = Done()
         except LocalCragError as error:
             last = Failed.of(error)
-        except NotUnderstood as error:
+        except BadMessage as error:
             last = Crashed(f"a reply could not be sent: {error}")
         self.answered += 1
         job.done = True  # from here on the command may go away, and nothing is interrupted
         job.send(last)
 
-    def _steps(self, request: Work) -> Generator[Any]:
+    def _steps(self, request: WorkRequest) -> Generator[Any]:
         """What the work gives; an error that is none of ours is told, written down, and survived."""
         try:
             yield from self.worker.do(request)
@@ -179,7 +179,7 @@ class Server:
         """The signal that a connection's thread sends: raises where its question is still worked on."""
         job = self._running
         if job is not None and job.gone and not job.done:
-            raise Gone
+            raise CommandGone
 
     def _idle(self) -> bool:
         """Whether it is time to end; from then on nothing is taken up."""
@@ -208,27 +208,27 @@ class Server:
                 if not self._admitted(link):
                     note("refused: a process of another user")
                     return
-                request = lines.read(_line(link))
+                request = protocol.decode(_line(link))
                 link.settimeout(TAKING)
-                if isinstance(request, Work):
+                if isinstance(request, WorkRequest):
                     self._take(request, link)
-                elif isinstance(request, (Look, Stop)):
-                    link.sendall(lines.line(self._report()) + lines.line(Done()))
-                if isinstance(request, Stop):
+                elif isinstance(request, (StatusRequest, StopRequest)):
+                    link.sendall(protocol.encode(self._report()) + protocol.encode(Done()))
+                if isinstance(request, StopRequest):
                     self._end(None)
-            except (OSError, NotUnderstood) as error:
+            except (OSError, BadMessage) as error:
                 note(f"a connection failed: {error}")
 
     def _admitted(self, link: socket.socket) -> bool:
         if UNIX:
             return same_user(link)
-        from localcrag.serve.loopback import admits
+        from localcrag.serve.endpoint import admits
 
         return admits(link, self.place.address)
 
-    def _take(self, request: Work, link: socket.socket) -> None:
+    def _take(self, request: WorkRequest, link: socket.socket) -> None:
         """Put the work into the queue, and stay with it; or begin again, where it needs another start."""
-        link.sendall(lines.line(Here(queued=False)))
+        link.sendall(protocol.encode(Heartbeat(queued=False)))
         reason = self.start.difference(request.start)
         if not reason and (changed := self.worker.changed(request)):
             reason = f"{changed} was changed"
@@ -249,7 +249,7 @@ class Server:
         link = job.link
         try:
             while True:
-                job.send(Here(queued=self._running not in (None, job)))
+                job.send(Heartbeat(queued=self._running not in (None, job)))
                 if select([link], [], [], BEAT)[0] and not link.recv(1):
                     break
         except OSError:
@@ -260,7 +260,7 @@ class Server:
 
     def _end(
         self,
-        again: Start | None,
+        again: StartConditions | None,
         farewell: Callable[[bool], object] | None = None,
         link: socket.socket | None = None,
     ) -> None:
@@ -274,17 +274,17 @@ class Server:
                 self._hide()
             try:
                 if link and farewell:
-                    link.sendall(lines.line(farewell(at_once)) + lines.line(Done()))
+                    link.sendall(protocol.encode(farewell(at_once)) + protocol.encode(Done()))
             finally:
                 if not self._ending:
                     self._ending = True
                     self._jobs.put(again)
 
-    def _report(self) -> Report:
+    def _report(self) -> ServerStatus:
         with self._lock:
             busy = bool(self._waiting)
             idle = 0.0 if busy else time.monotonic() - self._used
-            return Report(
+            return ServerStatus(
                 pid=os.getpid(),
                 version=__version__,
                 home=str(self.worker.settings.home),
@@ -311,11 +311,11 @@ class Server:
 
 
 def _line(link: socket.socket) -> bytes:
-    """A whole line from the other side. Raises NotUnderstood, OSError."""
+    """A whole line from the other side. Raises BadMessage, OSError."""
     text = b""
     while not text.endswith(b"\n"):
         if not (more := link.recv(1 << 16)) or len(text) > LONGEST:
-            raise NotUnderstood("no whole request came")
+            raise BadMessage("no whole request came")
         text += more
     return text
 

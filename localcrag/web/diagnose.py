@@ -17,7 +17,7 @@ from localcrag.errors import (
     ServerDown,
     WebNotConfigured,
 )
-from localcrag.web.searxng import CHECK_HINT, Record, SearxngOptions, SearxngSearch, ServerInfo
+from localcrag.web.searxng import CHECK_HINT, RecordEgress, SearxngOptions, SearxngSearch, ServerInfo
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ PROBE = "encyclopedia"
 """The query of the check: it tells nothing about anybody."""
 
 
-class State(StrEnum):
+class ServerState(StrEnum):
     """How a SearXNG stands."""
 
     NOT_CONFIGURED = "not_configured"
@@ -38,14 +38,14 @@ class State(StrEnum):
     FINE = "fine"
 
 
-_STATES: tuple[tuple[type[LocalCragError], State], ...] = (
-    (WebNotConfigured, State.NOT_CONFIGURED),
-    (OfflineError, State.OFFLINE),
-    (ServerDown, State.DOWN),
-    (JsonDisabled, State.JSON_DISABLED),
-    (RateLimited, State.RATE_LIMITED),
-    (EnginesFailed, State.ENGINES_FAILING),
-    (BadReply, State.NOT_SEARXNG),
+_STATES: tuple[tuple[type[LocalCragError], ServerState], ...] = (
+    (WebNotConfigured, ServerState.NOT_CONFIGURED),
+    (OfflineError, ServerState.OFFLINE),
+    (ServerDown, ServerState.DOWN),
+    (JsonDisabled, ServerState.JSON_DISABLED),
+    (RateLimited, ServerState.RATE_LIMITED),
+    (EnginesFailed, ServerState.ENGINES_FAILING),
+    (BadReply, ServerState.NOT_SEARXNG),
 )
 
 
@@ -56,7 +56,7 @@ class Diagnosis:
     ``version`` and ``engines`` (those switched on) are what the server says of itself, where it does.
     """
 
-    state: State
+    state: ServerState
     detail: str
     hint: str = ""
     version: str = ""
@@ -64,11 +64,11 @@ class Diagnosis:
 
     @property
     def fine(self) -> bool:
-        return self.state is State.FINE
+        return self.state is ServerState.FINE
 
 
 def diagnose(
-    url: str, *, record: Record, timeout: float = 15.0, options: SearxngOptions | None = None
+    url: str, *, record: RecordEgress, timeout: float = 15.0, options: SearxngOptions | None = None
 ) -> Diagnosis:
     """Ask ``/healthz`` and ``/config``, then search for a harmless fixed word, as a question would.
 
@@ -80,18 +80,22 @@ def diagnose(
     if problem is not None:
         return problem
     info, no_info = _attempt(server.info)
-    if not healthy and no_info is not None and no_info.state is State.NOT_SEARXNG:
+    if not healthy and no_info is not None and no_info.state is ServerState.NOT_SEARXNG:
         return no_info
     results, problem = _attempt(lambda: server.search(PROBE))
     if problem is not None:
         return _with(problem, info)
     if results:
-        return _with(Diagnosis(State.FINE, f"it answers in JSON: {len(results)} results for “{PROBE}”"), info)
+        return _with(
+            Diagnosis(ServerState.FINE, f"it answers in JSON: {len(results)} results for “{PROBE}”"), info
+        )
     if info is not None and not info.engines:
         detail = "it answers in JSON, but no search engine is switched on"
-        return _with(Diagnosis(State.ENGINES_FAILING, detail, "enable engines in its settings.yml"), info)
+        return _with(
+            Diagnosis(ServerState.ENGINES_FAILING, detail, "enable engines in its settings.yml"), info
+        )
     detail = f"it answers in JSON, and found nothing for “{PROBE}”"
-    return _with(Diagnosis(State.FINE, detail, "if that is a surprise, look at its engines"), info)
+    return _with(Diagnosis(ServerState.FINE, detail, "if that is a surprise, look at its engines"), info)
 
 
 def _attempt(step: Callable[[], T]) -> tuple[T | None, Diagnosis | None]:

@@ -1,19 +1,18 @@
 """The egress ledger: what left the machine, when, and for which question.
 
 One JSON object a line, in a file that only its owner can read. A line is on the disk before what it
-speaks of is sent, and what cannot be written down is not sent.
+speaks of is sent, and what cannot be written down is not sent. Processes that write at the same time
+take turns through a lock file beside it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from localcrag.errors import LedgerError
 
@@ -70,24 +69,23 @@ class Ledger:
         return found if limit is None else found[len(found) - min(limit, len(found)) :]
 
     def _append(self, line: bytes) -> None:
-        with self._locked() as descriptor:
-            end = os.lseek(descriptor, 0, os.SEEK_END)
-            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
-            data = (b"\n" if torn else b"") + line + b"\n"
-            while data:
-                data = data[os.write(descriptor, data) :]
-            os.fsync(descriptor)
+        """Write a whole line, and first an end for one that a crash cut off. Raises OSError."""
+        from filelock import FileLock
 
-    @contextmanager
-    def _locked(self) -> Iterator[int]:
-        """The open file, to this process alone; what a crash cut off before is ended by a new line."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield descriptor
-        finally:
-            os.close(descriptor)
+        with FileLock(self.path.with_suffix(".lock"), mode=0o600), self._opened() as file:
+            end = file.seek(0, os.SEEK_END)
+            if end:
+                file.seek(end - 1)
+                line = line if file.read(1) == b"\n" else b"\n" + line
+            file.write(line + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _opened(self) -> BinaryIO:
+        """The file for reading and appending, made for its owner alone. Raises OSError."""
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        return os.fdopen(os.open(self.path, flags, 0o600), "a+b")
 
 
 def _parsed(line: str) -> Entry | None:

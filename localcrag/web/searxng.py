@@ -21,6 +21,7 @@ length makes it a 414.
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,16 +33,16 @@ from localcrag.errors import (
     JsonDisabled,
     RateLimited,
     ServerDown,
+    UsageError,
     WebNotConfigured,
 )
 from localcrag.types import JsonValue, WebResult
-from localcrag.web import replies
-from localcrag.web.query import search_line
+from localcrag.web import searxng_json
 
 if TYPE_CHECKING:
-    from localcrag.web.wire import Call, Head, Target
+    from localcrag.web.http import HttpCall, HttpTarget, ResponseHead
 
-Record = Callable[[str, str], None]
+RecordEgress = Callable[[str, str], None]
 """Writes down (kind, target) before it leaves the machine; what it raises stops the sending."""
 
 REPLY_LIMIT = 4 * 1024 * 1024
@@ -89,7 +90,7 @@ class SearxngSearch:
         self,
         url: str,
         *,
-        record: Record,
+        record: RecordEgress,
         language: str = "en",
         timeout: float = 15.0,
         options: SearxngOptions | None = None,
@@ -106,7 +107,7 @@ class SearxngSearch:
         return search_line(query)
 
     def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
-        """The results for the words of ``query`` (see :func:`~localcrag.web.query.search_line`), best first.
+        """The results for the words of ``query`` (see :func:`~localcrag.web.searxng.search_line`), best first.
 
         Raises UsageError for a query without a word, OfflineError, and the WebErrors listed above.
         """
@@ -115,7 +116,7 @@ class SearxngSearch:
         refuse_outside(target.host)
         self._check_options()
         self._record("query", line)
-        reply = replies.parsed(self._ask(target, self._form(line)))
+        reply = searxng_json.parsed(self._ask(target, self._form(line)))
         if not reply.results and reply.failed:
             raise EnginesFailed(
                 "every search engine of the SearXNG failed: "
@@ -142,27 +143,27 @@ class SearxngSearch:
 
     def healthy(self) -> bool:
         """Whether ``/healthz`` answers OK. Raises ServerDown where nothing answers, OfflineError."""
-        from localcrag.web import wire
+        from localcrag.web import http
 
         target = self._target("healthz")
-        call = wire.Call(target, self._timeout, REPLY_LIMIT)
+        call = http.HttpCall(target, self._timeout, REPLY_LIMIT)
         try:
-            with wire.exchange(call) as head:
+            with http.exchange(call) as head:
                 return head.status == 200 and head.read().strip() == b"OK"
-        except (wire.Unreachable, wire.TimedOut) as error:
+        except (http.Unreachable, http.TimedOut) as error:
             raise self._down(error) from error
-        except wire.WireError:
+        except http.WireError:
             return False
 
     # ------------------------------------------------------------------------------ the request
 
-    def _target(self, path: str) -> Target:
-        from localcrag.web import wire
+    def _target(self, path: str) -> HttpTarget:
+        from localcrag.web import http
 
         if not self._url.strip():
             raise WebNotConfigured("no SearXNG is configured", hint="searxng/README.md says how to start one")
         try:
-            return wire.Target.parse(f"{self._url.strip().rstrip('/')}/{path}")
+            return http.HttpTarget.parse(f"{self._url.strip().rstrip('/')}/{path}")
         except ValueError as error:
             raise WebNotConfigured(
                 f"the SearXNG address {self._url!r} cannot be used: {error}",
@@ -201,20 +202,20 @@ class SearxngSearch:
                 )
         self._options_checked = True
 
-    def _ask(self, target: Target, form: Mapping[str, str] | None) -> Mapping[str, JsonValue]:
+    def _ask(self, target: HttpTarget, form: Mapping[str, str] | None) -> Mapping[str, JsonValue]:
         """One exchange; the JSON object that came back, or the error that says what is wrong."""
-        from localcrag.web import wire
+        from localcrag.web import http
 
-        call = wire.Call(target, self._timeout, REPLY_LIMIT, {"Accept": "application/json"}, form)
+        call = http.HttpCall(target, self._timeout, REPLY_LIMIT, {"Accept": "application/json"}, form)
         try:
-            with wire.exchange(call) as head:
+            with http.exchange(call) as head:
                 return self._accepted(head, call)
-        except (wire.Unreachable, wire.TimedOut) as error:
+        except (http.Unreachable, http.TimedOut) as error:
             raise self._down(error) from error
-        except wire.WireError as error:
+        except http.WireError as error:
             raise self._bad(str(error)) from error
 
-    def _accepted(self, head: Head, call: Call) -> Mapping[str, JsonValue]:
+    def _accepted(self, head: ResponseHead, call: HttpCall) -> Mapping[str, JsonValue]:
         if head.status == 403:
             raise JsonDisabled(f"the SearXNG at {self._url} does not give out JSON (403)", hint=JSON_HINT)
         if head.status == 429:
@@ -243,3 +244,32 @@ class SearxngSearch:
 
     def _bad(self, reason: str) -> BadReply:
         return BadReply(f"{self._url} did not answer like a SearXNG: {reason}", hint=CHECK_HINT)
+
+
+MAX_CHARACTERS = 400
+"""Search engines look at some 32 to 50 words; more of a question only tells more about its asker."""
+
+_COMMANDS = "!:<"
+
+
+def search_line(text: str) -> str:
+    """The words of ``text`` on one line, at most ``MAX_CHARACTERS`` long, with no command among them.
+
+    Exactly what is sent, so show this one when asking for consent; a line that went through once
+    comes out the same. Raises UsageError where there is no word in it.
+    """
+    visible = "".join(c if unicodedata.category(c) not in ("Cc", "Cs") else " " for c in text)
+    words = [stripped for word in visible.split() if (stripped := word.lstrip(_COMMANDS))]
+    if not words:
+        raise UsageError("there is no word to search the web for", hint="ask with at least one word")
+    return _shortened(words)
+
+
+def _shortened(words: list[str]) -> str:
+    """Whole words up to the limit; a first word longer than it is cut."""
+    line = words[0][:MAX_CHARACTERS]
+    for word in words[1:]:
+        if len(line) + 1 + len(word) > MAX_CHARACTERS:
+            break
+        line += f" {word}"
+    return line

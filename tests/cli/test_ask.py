@@ -174,7 +174,7 @@ def test_what_was_answered_exits_0_though_it_cites_nothing(
 ) -> None:
     answer = Answer("q?", status, text, Mode.WRITE, Policy.CRAG, Action.CORRECT)
     monkeypatch.setattr(
-        "localcrag.serve.client.WarmBase.stream", lambda *_: iter([Delta(text), Finished(answer)])
+        "localcrag.serve.client.WarmKnowledgeBase.stream", lambda *_: iter([Delta(text), Finished(answer)])
     )
     done = run("ask", "q?")
     assert (done.code, done.out) == (code, f"{text}\n")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from localcrag.errors import WebError
 from localcrag.types import WebPage, WebResult
-from localcrag.web.query import search_line
+from localcrag.web.searxng import search_line
 
 
 class FakeSearch:

@@ -21,8 +21,8 @@ from localcrag.cli.common import State
 from localcrag.cli.main import main
 from localcrag.cli.serve import report
 from localcrag.errors import WarmError
-from localcrag.serve.messages import Report
-from localcrag.serve.place import Place, place_of
+from localcrag.serve.endpoint import Endpoint, endpoint_of
+from localcrag.serve.protocol import ServerStatus
 
 NOTES = """# Notes of the garden club
 
@@ -60,15 +60,15 @@ class House:
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
-    def place(self) -> Place:
-        return place_of(self.home)
+    def place(self) -> Endpoint:
+        return endpoint_of(self.home)
 
     @property
-    def served(self) -> Report | None:
+    def served(self) -> ServerStatus | None:
         return report(State(self.home, offline=False))
 
     @property
-    def server(self) -> Report:
+    def server(self) -> ServerStatus:
         found = self.served
         assert found is not None, "no warm process runs"
         return found
@@ -92,13 +92,13 @@ class House:
     def client(self, *arguments: str) -> subprocess.Popen[str]:
         return self.begin("-m", "localcrag", "--home", str(self.home), *arguments)
 
-    def serve(self, *arguments: str) -> Report:
+    def serve(self, *arguments: str) -> ServerStatus:
         """A server in the foreground; returns when it answers."""
         self.client("serve", *arguments)
         until(lambda: self.served is not None)
         return self.server
 
-    def serve_paused(self, gate: Path) -> Report:
+    def serve_paused(self, gate: Path) -> ServerStatus:
         """A server that stops after the first event of each question, until there is a file ``gate``."""
         self.begin(str(PAUSED), str(self.home), str(gate))
         until(lambda: self.served is not None)

@@ -12,16 +12,23 @@ from typing import Any
 import pytest
 
 from localcrag.errors import ModelNotFound
-from localcrag.serve import lines, server
-from localcrag.serve.messages import Done, Found, Search, Start, Stop, Work
-from localcrag.serve.place import UNIX, Place, claimed
-from localcrag.serve.server import Gone, Job, Server
+from localcrag.serve import protocol, server
+from localcrag.serve.endpoint import UNIX, Endpoint, claimed
+from localcrag.serve.protocol import (
+    Done,
+    SearchReply,
+    SearchRequest,
+    StartConditions,
+    StopRequest,
+    WorkRequest,
+)
+from localcrag.serve.server import CommandGone, Job, Server
 from localcrag.settings import Settings, load
 from localcrag.types import Hit, Passage
 
 pytestmark = pytest.mark.skipif(not UNIX, reason="Unix sockets")
 
-START = Start("v", "python", "", False, "", {})
+START = StartConditions("v", "python", "", False, "", {})
 LONG = Passage("id", "hash", "/a", "title", "", None, 0, 1500, "x" * 1500)
 
 
@@ -31,24 +38,24 @@ class Verbose:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def changed(self, request: Work) -> str:
+    def changed(self, request: WorkRequest) -> str:
         return ""
 
-    def reset(self, request: Work) -> None:
+    def reset(self, request: WorkRequest) -> None:
         raise ModelNotFound("there is no such model")
 
-    def do(self, request: Work) -> Iterator[Any]:
-        assert isinstance(request, Search)
+    def do(self, request: WorkRequest) -> Iterator[Any]:
+        assert isinstance(request, SearchRequest)
         if not request.k:
-            raise Gone
+            raise CommandGone
         for _ in range(request.k):
-            yield Found((Hit(LONG, 1.0),) * 24)
+            yield SearchReply((Hit(LONG, 1.0),) * 24)
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="lc-") as folder:
-        place = Place(Path(folder), "a")
+        place = Endpoint(Path(folder), "a")
         with claimed(place) as listener:
             assert listener is not None
             yield Server(place, listener, START, Verbose(load(home=tmp_path)), limit=0)  # type: ignore[arg-type]
@@ -57,7 +64,7 @@ def served(tmp_path: Path) -> Iterator[Server]:
 def asked(served: Server, k: int) -> socket.socket:
     link = socket.socket(socket.AF_UNIX)
     link.connect(str(served.place.address))
-    link.sendall(lines.line(Search(START, "x", served.worker.settings.model, "q", k, None)))
+    link.sendall(protocol.encode(SearchRequest(START, "x", served.worker.settings.model, "q", k, None)))
     return link
 
 
@@ -70,23 +77,23 @@ def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
     def commands() -> None:
         with asked(served, 50), asked(served, 1) as other, other.makefile("rb") as text:
             other.settimeout(30)
-            replies.extend(map(lines.read, text))
+            replies.extend(map(protocol.decode, text))
         with socket.socket(socket.AF_UNIX) as link:
             link.connect(str(served.place.address))
-            link.sendall(lines.line(Stop()))
+            link.sendall(protocol.encode(StopRequest()))
             link.recv(1)
 
     thread = threading.Thread(target=commands)
     thread.start()
     assert served.run() is None
     thread.join()
-    assert isinstance(replies[-1], Done) and any(isinstance(reply, Found) for reply in replies)
+    assert isinstance(replies[-1], Done) and any(isinstance(reply, SearchReply) for reply in replies)
 
 
 def test_what_cannot_be_reset_does_not_end_the_server(served: Server) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        served._work(Job(Search(START, "x", served.worker.settings.model, "q", 0, None), ours))
+        served._work(Job(SearchRequest(START, "x", served.worker.settings.model, "q", 0, None), ours))
         assert theirs.recv(1) == b"", "the command is told by the end of the connection"
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.serve.lines import line
-from localcrag.serve.messages import Look
+from localcrag.serve.protocol import StatusRequest, encode
 from tests.serve.conftest import DEADLINE, QUESTION, House, Result, until
 
 OTHER = 65534
@@ -117,7 +116,7 @@ def test_the_server_answers_no_other_user_even_where_the_files_are_open(shared: 
     until(lambda: shared.served is not None)
     shared.place.folder.chmod(0o755)
     shared.place.address.chmod(0o666)
-    caller = as_other("-c", CALLER, str(shared.place.address), line(Look()).hex())
+    caller = as_other("-c", CALLER, str(shared.place.address), encode(StatusRequest()).hex())
     out, err = caller.communicate(timeout=DEADLINE)
     assert (out, err) == ("0\n", "")
     server.kill()

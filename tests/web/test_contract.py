@@ -10,20 +10,20 @@ import pytest
 from localcrag.errors import EnginesFailed, LedgerError, UsageError
 from localcrag.protocols import PageFetcher, WebSearch
 from localcrag.types import WebResult
-from localcrag.web.fetch import HttpPageFetcher
+from localcrag.web.pages import HttpPageFetcher
 from localcrag.web.searxng import SearxngOptions, SearxngSearch
 from tests.fakes.web import FakeFetcher, FakeSearch
 from tests.web.searxng_server import Article, Corpus, Searxng, running_corpus
 
-Record = Callable[[str, str], None]
+RecordEgress = Callable[[str, str], None]
 
 
 @dataclass
 class Given:
     """Something to be asked about, under contract: ``made(record)`` builds the part."""
 
-    search: Callable[[Record], WebSearch]
-    failing: Callable[[Record], WebSearch]
+    search: Callable[[RecordEgress], WebSearch]
+    failing: Callable[[RecordEgress], WebSearch]
     recorded: list[tuple[str, str]] = field(default_factory=list)
 
     def record(self, kind: str, target: str) -> None:
@@ -107,7 +107,7 @@ BOOK = (
 
 @dataclass
 class Pages:
-    fetcher: Callable[[Record], PageFetcher]
+    fetcher: Callable[[RecordEgress], PageFetcher]
     url: Callable[[str], str]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from localcrag import egress
 from localcrag.errors import LedgerError
-from localcrag.web.diagnose import Diagnosis, State, diagnose
+from localcrag.web.diagnose import Diagnosis, ServerState, diagnose
 from tests.web.scripted import Answer, ScriptedServer
 from tests.web.searxng_server import free_port
 
@@ -28,27 +28,27 @@ def healthy(script: ScriptedServer, search: Answer) -> None:
 def checked(url: str) -> Diagnosis:
     diagnosis = diagnose(url, record=lambda *_: None, timeout=2)
     assert len(diagnosis.detail.splitlines()) == 1
-    assert diagnosis.fine or diagnosis.hint or diagnosis.state is State.NOT_SEARXNG
+    assert diagnosis.fine or diagnosis.hint or diagnosis.state is ServerState.NOT_SEARXNG
     return diagnosis
 
 
 def test_not_configured() -> None:
-    assert checked("").state is State.NOT_CONFIGURED
-    assert checked("nonsense").state is State.NOT_CONFIGURED
+    assert checked("").state is ServerState.NOT_CONFIGURED
+    assert checked("nonsense").state is ServerState.NOT_CONFIGURED
 
 
 def test_down() -> None:
-    assert checked(f"http://127.0.0.1:{free_port()}").state is State.DOWN
+    assert checked(f"http://127.0.0.1:{free_port()}").state is ServerState.DOWN
 
 
 def test_offline() -> None:
     with egress.offline():
-        assert checked("http://search.example.org").state is State.OFFLINE
+        assert checked("http://search.example.org").state is ServerState.OFFLINE
 
 
 def test_another_server(script: ScriptedServer) -> None:
     script.answers["/"] = Answer(200, b"<html>It works!</html>")
-    assert checked(script.url).state is State.NOT_SEARXNG
+    assert checked(script.url).state is ServerState.NOT_SEARXNG
     assert [r.path for r in script.requests] == ["/healthz", "/config"]  # and no query was sent to it
 
 
@@ -60,29 +60,29 @@ def test_something_that_is_not_http() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         Thread(target=greet, args=(server,), daemon=True).start()
-        assert checked(f"http://127.0.0.1:{server.getsockname()[1]}").state is State.NOT_SEARXNG
+        assert checked(f"http://127.0.0.1:{server.getsockname()[1]}").state is ServerState.NOT_SEARXNG
 
 
 def test_json_disabled_and_rate_limited(script: ScriptedServer) -> None:
     healthy(script, Answer(403, b"<html></html>"))
-    assert checked(script.url).state is State.JSON_DISABLED
+    assert checked(script.url).state is ServerState.JSON_DISABLED
     healthy(script, Answer(429, b"<html></html>"))
     diagnosis = checked(script.url)
-    assert diagnosis.state is State.RATE_LIMITED
+    assert diagnosis.state is ServerState.RATE_LIMITED
     assert (diagnosis.version, diagnosis.engines) == ("2026.8.1", ("a",))
 
 
 def test_engines_failing(script: ScriptedServer) -> None:
     healthy(script, Answer.json({"results": [], "unresponsive_engines": [["a", "timeout"]]}))
     diagnosis = checked(script.url)
-    assert diagnosis.state is State.ENGINES_FAILING and "a (timeout)" in diagnosis.detail
+    assert diagnosis.state is ServerState.ENGINES_FAILING and "a (timeout)" in diagnosis.detail
 
 
 def test_no_engine_is_switched_on(script: ScriptedServer) -> None:
     healthy(script, Answer.json({"results": []}))
     off = CONFIG | {"engines": [{"name": "a", "enabled": False}]}
     script.answers["/config"] = Answer.json(off)
-    assert checked(script.url).state is State.ENGINES_FAILING
+    assert checked(script.url).state is ServerState.ENGINES_FAILING
 
 
 def test_fine_behind_a_proxy_that_hides_all_but_the_search(script: ScriptedServer) -> None:

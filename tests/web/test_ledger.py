@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
@@ -11,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from filelock import FileLock
 
 from localcrag.errors import LedgerError
 from localcrag.web.ledger import Ledger
@@ -146,8 +146,7 @@ def test_surrogates_from_a_broken_file_name_are_recorded(ledger: Ledger) -> None
 
 def test_a_writer_waits_for_its_turn(ledger: Ledger) -> None:
     ledger.record("query", "first")
-    with ledger.path.open("ab") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with FileLock(ledger.path.with_suffix(".lock")):
         writer = Thread(target=ledger.record, args=("query", "second"))
         writer.start()
         writer.join(0.2)

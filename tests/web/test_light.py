@@ -11,7 +11,7 @@ def test_the_parts_are_built_without_loading_what_they_may_need_later() -> None:
 import sys
 from pathlib import Path
 from localcrag.web.diagnose import diagnose
-from localcrag.web.fetch import HttpPageFetcher, fetch_url
+from localcrag.web.pages import HttpPageFetcher, fetch_url
 from localcrag.web.ledger import Ledger
 from localcrag.web.searxng import SearxngSearch
 ledger = Ledger(Path("/nowhere/egress.jsonl"))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.errors import UsageError
-from localcrag.web.query import MAX_CHARACTERS, search_line
+from localcrag.web.searxng import MAX_CHARACTERS, search_line
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from localcrag.errors import (
     WebNotConfigured,
 )
 from localcrag.types import JsonValue, WebResult
-from localcrag.web.replies import parsed, plain
 from localcrag.web.searxng import REPLY_LIMIT, SearxngOptions, SearxngSearch
+from localcrag.web.searxng_json import parsed, plain
 from tests.web.scripted import Answer, ScriptedServer
 from tests.web.searxng_server import free_port
 

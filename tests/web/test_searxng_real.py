@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from localcrag.errors import EnginesFailed, JsonDisabled, WebNotConfigured
-from localcrag.web.diagnose import State, diagnose
+from localcrag.web.diagnose import ServerState, diagnose
 from localcrag.web.searxng import SearxngOptions, SearxngSearch
 from tests.web.searxng_server import (
     SHIPPED_SETTINGS,
@@ -76,7 +76,7 @@ def test_it_is_found_fine(searxng: Searxng) -> None:
     assert diagnosis.fine and diagnosis.version.startswith("20") and diagnosis.engines == ("corpus",)
     assert recorded == [("query", "encyclopedia")]
     failing = diagnose(searxng.url, record=lambda *_: None, options=SearxngOptions(engines=("broken",)))
-    assert failing.state is State.ENGINES_FAILING and "broken" in failing.detail
+    assert failing.state is ServerState.ENGINES_FAILING and "broken" in failing.detail
 
 
 def test_json_disabled(corpus: Corpus, tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_json_disabled(corpus: Corpus, tmp_path: Path) -> None:
         with pytest.raises(JsonDisabled):
             asking(server).search("heron")
         diagnosis = diagnose(server.url, record=lambda *_: None)
-    assert diagnosis.state is State.JSON_DISABLED and "formats: [html, json]" in diagnosis.hint
+    assert diagnosis.state is ServerState.JSON_DISABLED and "formats: [html, json]" in diagnosis.hint
     assert diagnosis.version and diagnosis.engines == ("corpus",)
 
 

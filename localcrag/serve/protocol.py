@@ -1,14 +1,19 @@
 """What a command and the warm process say to each other: frozen values, one a line.
 
 Each is one of msgspec's own structs: what a dataclass is, but made in a tenth of the time, which a command
-pays. A question to the loop is in :mod:`localcrag.serve.asking`, and how they become lines in
-:mod:`localcrag.serve.lines`.
+pays. A question to the loop is in :mod:`localcrag.serve.ask_request`.
+
+A line is a JSON array ``[NAME, {fields}]``. It is read back by name as exactly that value, every
+field checked against its type by msgspec; what does not fit is an error, and never half a message.
+Events travel as themselves, so whoever shows them cannot tell where they came from. Nothing but data is
+in a line: reading one runs no code, which is why it is not a pickle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from functools import cache
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -18,7 +23,7 @@ from localcrag.settings import ModelSettings
 from localcrag.types import Hit, StoreInfo
 
 
-class NotUnderstood(Exception):
+class BadMessage(Exception):
     """A line that is no message of ours."""
 
 
@@ -26,7 +31,7 @@ class Message(msgspec.Struct, frozen=True):
     """Base of what is neither an event nor a request's part."""
 
 
-class Start(Message, frozen=True):
+class StartConditions(Message, frozen=True):
     """What a process was started with; a server answers only those who were started with the same.
 
     ``home`` is what ``--home`` said ("" without it), ``settings`` all settings as text, ``environment``
@@ -40,7 +45,7 @@ class Start(Message, frozen=True):
     settings: str
     environment: Mapping[str, str]
 
-    def difference(self, other: Start) -> str:
+    def difference(self, other: StartConditions) -> str:
         """What differs, in words; "" where nothing does."""
         if (self.version, self.interpreter) != (other.version, other.interpreter):
             return "another localcrag is installed"
@@ -62,15 +67,15 @@ class Request(Message, frozen=True):
     patience: ClassVar[float] = 3.0
 
 
-class Work(Request, frozen=True):
+class WorkRequest(Request, frozen=True):
     """What is done with a knowledge base and models; the answer depends on how the command was started."""
 
-    start: Start
+    start: StartConditions
     kb: str
     model: ModelSettings
 
 
-class Search(Work, frozen=True):
+class SearchRequest(WorkRequest, frozen=True):
     """Answered by Found."""
 
     patience: ClassVar[float] = 1.0
@@ -79,24 +84,24 @@ class Search(Work, frozen=True):
     filter: str | None
 
 
-class Info(Work, frozen=True):
+class InfoRequest(WorkRequest, frozen=True):
     """Answered by Held."""
 
     patience: ClassVar[float] = 1.0
 
 
-class Look(Request, frozen=True):
+class StatusRequest(Request, frozen=True):
     """How is the server? Answered by Report."""
 
 
-class Stop(Request, frozen=True):
+class StopRequest(Request, frozen=True):
     """End after the question that is being answered. Answered by Report."""
 
 
 # ---------------------------------------------------------------------------------- replies
 
 
-class Here(Message, frozen=True):
+class Heartbeat(Message, frozen=True):
     """I am here: at once, and again and again; ``queued`` while another question is answered."""
 
     queued: bool
@@ -106,11 +111,11 @@ class Done(Message, frozen=True):
     """That was all."""
 
 
-class Found(Message, frozen=True):
+class SearchReply(Message, frozen=True):
     hits: tuple[Hit, ...]
 
 
-class Held(Message, frozen=True):
+class InfoReply(Message, frozen=True):
     info: StoreInfo
 
 
@@ -136,10 +141,10 @@ class Failed(Message, frozen=True):
         return cls(kind.__name__, str(error), error.hint)
 
     def error(self) -> LocalCragError:
-        """The error again, of the same class. Raises NotUnderstood."""
+        """The error again, of the same class. Raises BadMessage."""
         kind = getattr(errors, self.kind, None)
         if not (isinstance(kind, type) and issubclass(kind, LocalCragError)):
-            raise NotUnderstood(f"there is no error {self.kind}")
+            raise BadMessage(f"there is no error {self.kind}")
         return kind(self.text, hint=self.hint)
 
 
@@ -149,7 +154,7 @@ class Crashed(Message, frozen=True):
     reason: str
 
 
-class Report(Message, frozen=True):
+class ServerStatus(Message, frozen=True):
     """How a server is: ``since`` in seconds since 1970 (UTC), ``idle`` seconds without a question,
     ``limit`` the seconds after which it ends (0: never), ``busy`` whether it works now."""
 
@@ -162,3 +167,64 @@ class Report(Message, frozen=True):
     answered: int
     busy: bool
     offline: bool
+
+
+def encode(message: object) -> bytes:
+    """A message or an event as one line. Raises BadMessage for a value that JSON does not have."""
+    try:
+        return _ENCODER.encode((type(message).__name__, message)) + b"\n"
+    except (TypeError, ValueError, NotImplementedError, msgspec.MsgspecError) as error:
+        raise BadMessage(str(error)) from error
+
+
+def decode(text: bytes) -> Any:
+    """The message or the event in a line. Raises BadMessage."""
+    try:
+        name, fields = _OUTER.decode(text)
+        return _decoder(name).decode(fields)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise BadMessage(str(error)) from error
+
+
+def _plain(value: object) -> object:
+    """A mapping that cannot be written to, such as the meta fields of a passage, as one that can."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotImplementedError(f"{type(value).__name__} has no form in a message")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
+_OUTER = msgspec.json.Decoder(tuple[str, msgspec.Raw])
+_OURS = (
+    SearchRequest,
+    InfoRequest,
+    StatusRequest,
+    StopRequest,
+    Heartbeat,
+    Done,
+    SearchReply,
+    InfoReply,
+    Restarting,
+    Failed,
+    Crashed,
+    ServerStatus,
+)
+
+
+@cache
+def _decoder(name: str) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(_kind(name))
+
+
+def _kind(name: str) -> type:
+    """What a line with this name is; a search loads no events. Raises BadMessage."""
+    for kind in _OURS:
+        if kind.__name__ == name:
+            return kind
+    from localcrag import events
+    from localcrag.serve.ask_request import AskRequest
+
+    event = AskRequest if name == AskRequest.__name__ else getattr(events, name, None)
+    if not (isinstance(event, type) and issubclass(event, AskRequest | events.Event)):
+        raise BadMessage(f"there is no message {name[:40]!r}")
+    return event

@@ -8,10 +8,10 @@ import pytest
 
 from localcrag import app
 from localcrag.errors import UnknownKnowledgeBase
-from localcrag.serve import work
-from localcrag.serve.client import start_of
-from localcrag.serve.messages import Found, Info, Search
-from localcrag.serve.work import Worker
+from localcrag.serve import worker as worker_module
+from localcrag.serve.client import start_conditions
+from localcrag.serve.protocol import InfoRequest, SearchReply, SearchRequest
+from localcrag.serve.worker import Worker
 from localcrag.settings import Settings, load
 
 
@@ -34,8 +34,10 @@ def hold(settings: Settings, kb: str, text: str) -> None:
 
 def found(worker: Worker, kb: str = "one") -> list[str]:
     settings = worker.settings
-    (reply,) = worker.do(Search(start_of(settings, settings.home), kb, settings.model, "Zeldrine", 3, None))
-    assert isinstance(reply, Found)
+    (reply,) = worker.do(
+        SearchRequest(start_conditions(settings, settings.home), kb, settings.model, "Zeldrine", 3, None)
+    )
+    assert isinstance(reply, SearchReply)
     return [hit.passage.text for hit in reply.hits]
 
 
@@ -69,7 +71,7 @@ def test_a_knowledge_base_that_was_removed_or_made_anew_is_noticed(
     assert found(worker) == ["Zeldrine is a poison."]
     app.open("one", settings=settings).remove()
     hold(settings, "one", "Zeldrine is nothing.")
-    (held,) = worker.do(Info(start_of(settings, settings.home), "one", settings.model))
+    (held,) = worker.do(InfoRequest(start_conditions(settings, settings.home), "one", settings.model))
     assert held.info.documents == 1
     assert found(worker) == ["Zeldrine is nothing."]
 
@@ -77,7 +79,7 @@ def test_a_knowledge_base_that_was_removed_or_made_anew_is_noticed(
 def test_only_those_asked_last_stay_open(
     worker: Worker, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "OPEN", 2)
+    monkeypatch.setattr(worker_module, "OPEN", 2)
     for kb in ("one", "two", "three"):
         hold(settings, kb, f"Zeldrine {kb}")
     for kb in ("one", "two", "one", "three"):

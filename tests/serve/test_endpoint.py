@@ -12,9 +12,19 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from localcrag.errors import WarmError
-from localcrag.serve import place as places
-from localcrag.serve.loopback import admits, connect_to_loopback, listen_on_loopback, prove
-from localcrag.serve.place import Place, claimed, connect, peer, place_of, same_user
+from localcrag.serve import endpoint as places
+from localcrag.serve.endpoint import (
+    Endpoint,
+    admits,
+    claimed,
+    connect,
+    connect_to_loopback,
+    endpoint_of,
+    listen_on_loopback,
+    peer,
+    prove,
+    same_user,
+)
 
 
 @pytest.fixture
@@ -25,18 +35,18 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_each_home_has_its_own_socket_in_the_runtime_folder(runtime: Path, tmp_path: Path) -> None:
-    one, other = place_of(tmp_path / "one"), place_of(tmp_path / "other")
+    one, other = endpoint_of(tmp_path / "one"), endpoint_of(tmp_path / "other")
     assert one.folder == other.folder == runtime / "localcrag"
     assert one.address != other.address
 
 
 def test_without_a_runtime_folder_of_ones_own_it_is_below_the_home(runtime: Path, tmp_path: Path) -> None:
     runtime.chmod(0o777)
-    assert place_of(tmp_path).folder == tmp_path / "run"
+    assert endpoint_of(tmp_path).folder == tmp_path / "run"
 
 
 def test_one_process_serves_and_its_socket_is_the_users_alone(runtime: Path, tmp_path: Path) -> None:
-    place = place_of(tmp_path)
+    place = endpoint_of(tmp_path)
     assert connect(place, 1.0) is None
     with claimed(place) as listener, claimed(place) as second:
         assert listener is not None and second is None
@@ -48,7 +58,7 @@ def test_one_process_serves_and_its_socket_is_the_users_alone(runtime: Path, tmp
 
 
 def test_a_socket_left_behind_is_nobody_and_is_replaced(runtime: Path, tmp_path: Path) -> None:
-    place = place_of(tmp_path)
+    place = endpoint_of(tmp_path)
     with claimed(place):
         pass
     assert place.address.exists() and connect(place, 1.0) is None
@@ -61,7 +71,7 @@ def test_a_socket_left_behind_is_nobody_and_is_replaced(runtime: Path, tmp_path:
 def test_a_process_of_another_user_is_refused_on_both_sides(
     runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = place_of(tmp_path)
+    place = endpoint_of(tmp_path)
     with claimed(place):
         monkeypatch.setattr(places, "peer", lambda link: os.getuid() + 1)
         with pytest.raises(WarmError, match="another user's"):
@@ -74,7 +84,7 @@ def test_a_process_of_another_user_is_refused_on_both_sides(
 def test_a_folder_of_another_user_or_a_link_is_refused(
     runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = place_of(tmp_path)
+    place = endpoint_of(tmp_path)
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     place.folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(WarmError, match="not a folder"), claimed(place):
@@ -88,7 +98,7 @@ def test_a_folder_of_another_user_or_a_link_is_refused(
 
 
 def test_a_path_that_no_socket_can_have_is_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path / ("x" * 120), "name")
+    place = Endpoint(tmp_path / ("x" * 120), "name")
     with pytest.raises(WarmError, match="too long") as raised, claimed(place):
         pass
     assert "XDG_RUNTIME_DIR" in raised.value.hint

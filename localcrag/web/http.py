@@ -20,19 +20,20 @@ import socket
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpcore2
 import httpx2
 
 from localcrag.egress import refuse_outside
-from localcrag.errors import WebError
-from localcrag.web.addresses import IPAddress, literal
-from localcrag.web.background import in_background
+from localcrag.errors import LocalCragError, WebError
+from localcrag.web.ssrf import IPAddress, literal
 
 if TYPE_CHECKING:
     import ssl
@@ -65,7 +66,7 @@ class Garbled(WireError):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class HttpTarget:
     """An http(s) address, taken apart; ``host`` is in lower case and ASCII (IDNA), without brackets."""
 
     url: str
@@ -74,7 +75,7 @@ class Target:
     port: int
 
     @classmethod
-    def parse(cls, url: str) -> Target:
+    def parse(cls, url: str) -> HttpTarget:
         """Raises ValueError, with the reason, for anything but a plain http or https address."""
         try:
             parsed = httpx2.URL(url)
@@ -92,19 +93,19 @@ class Target:
             raise ValueError(f"there is no port {port}")
         return cls(str(parsed.copy_with(fragment=None)), parsed.scheme, host.lower(), port)
 
-    def join(self, location: str) -> Target:
+    def join(self, location: str) -> HttpTarget:
         """The target of a redirect; ``location`` may be relative. Raises ValueError as ``parse`` does."""
         try:
-            return Target.parse(str(httpx2.URL(self.url).join(location)))
+            return HttpTarget.parse(str(httpx2.URL(self.url).join(location)))
         except httpx2.InvalidURL as error:
             raise ValueError(f"not a valid address ({error})") from error
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HttpCall:
     """What is asked, and its bounds: ``seconds`` in total, ``size`` in bytes of the inflated body."""
 
-    target: Target
+    target: HttpTarget
     seconds: float
     size: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -116,7 +117,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ResponseHead:
     """The start of a reply; ``read`` brings the rest, once, within the bounds of the call."""
 
     status: int
@@ -131,7 +132,7 @@ def anywhere(host: str, port: int, address: IPAddress) -> None:
 
 
 @contextmanager
-def exchange(call: Call, *, admit: Admit = anywhere) -> Iterator[Head]:
+def exchange(call: HttpCall, *, admit: Admit = anywhere) -> Iterator[ResponseHead]:
     """Send the call (a POST where it has a form, else a GET) and give the head of the reply.
 
     Raises Unreachable, TimedOut, Oversized, Garbled; OfflineError before anything is looked up;
@@ -158,17 +159,17 @@ def exchange(call: Call, *, admit: Admit = anywhere) -> Iterator[Head]:
         yield _head(reply, call.size)
 
 
-def _core_url(target: Target) -> httpcore2.URL:
+def _core_url(target: HttpTarget) -> httpcore2.URL:
     url = httpx2.URL(target.url)
     return httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
 
 
-def _head(reply: httpcore2.Response, size: int) -> Head:
+def _head(reply: httpcore2.Response, size: int) -> ResponseHead:
     headers = httpx2.Headers(reply.headers)
     content_type = Message()
     content_type["Content-Type"] = headers.get("content-type", "")
     coding = headers.get("content-encoding", "").strip().lower()
-    return Head(
+    return ResponseHead(
         status=reply.status,
         media_type=content_type.get_content_type() if "content-type" in headers else "",
         charset=content_type.get_content_charset(""),
@@ -352,3 +353,26 @@ def _resolved(host: str, port: int, clock: _Clock) -> list[IPAddress]:
 
 def _reason(error: OSError | UnicodeError) -> str:
     return str(getattr(error, "strerror", None) or error)
+
+
+T = TypeVar("T")
+
+
+def in_background(work: Callable[[], T]) -> Future[T]:
+    """Start ``work``; its future holds what it returns or raises.
+
+    An error that is neither ours nor one of the system or of a value is a defect: it is shown as
+    the thread's own, and the future is cancelled, so that nobody waits for ever.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except (LocalCragError, OSError, ValueError) as error:
+            future.set_exception(error)
+        finally:
+            future.cancel()  # of no effect where it is done
+
+    Thread(target=run, name="localcrag-web", daemon=True).start()
+    return future

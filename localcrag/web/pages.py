@@ -24,13 +24,13 @@ from localcrag._platform import storable
 from localcrag.egress import refuse_outside
 from localcrag.errors import FetchRefused, OfflineError
 from localcrag.types import WebPage, WebResult
-from localcrag.web.addresses import IPAddress, is_public, is_web_port, literal
-from localcrag.web.background import in_background
+from localcrag.web.http import in_background
+from localcrag.web.ssrf import IPAddress, is_public, is_web_port, literal
 
 if TYPE_CHECKING:
-    from localcrag.web.wire import Admit, Head, Target
+    from localcrag.web.http import Admit, HttpTarget, ResponseHead
 
-Record = Callable[[str, str], None]
+RecordEgress = Callable[[str, str], None]
 
 _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
 _READABLE = _MARKUP | {"text/plain"}
@@ -66,7 +66,7 @@ class HttpPageFetcher:
     def __init__(
         self,
         *,
-        record: Record,
+        record: RecordEgress,
         allowed_private: Iterable[str] = (),
         limits: FetchLimits | None = None,
         parallel: int = 4,
@@ -98,7 +98,7 @@ class HttpPageFetcher:
             return _snippet(result, str(error))
         return WebPage(body.url, result.title or title, text)
 
-    def _visit(self, target: Target) -> Admit:
+    def _visit(self, target: HttpTarget) -> Admit:
         """Before each request, redirects too: write it down, and say which addresses it may go to."""
         named = {target.host, f"{target.host}:{target.port}", f"[{target.host}]:{target.port}"}
         if named & self._allowed:
@@ -116,7 +116,7 @@ class HttpPageFetcher:
 
 
 def fetch_url(
-    url: str, *, record: Record, limits: FetchLimits = USER_NAMED, accept: frozenset[str] = frozenset()
+    url: str, *, record: RecordEgress, limits: FetchLimits = USER_NAMED, accept: frozenset[str] = frozenset()
 ) -> tuple[bytes, str]:
     """The bytes behind an address that the user typed, and their media type ("" if the server names none).
 
@@ -128,7 +128,7 @@ def fetch_url(
     """
     admit_next: list[Admit] = [_any_address]
 
-    def visit(target: Target) -> Admit:
+    def visit(target: HttpTarget) -> Admit:
         refuse_outside(target.host)
         record("url", target.url)
         chosen = admit_next[-1]
@@ -162,30 +162,30 @@ class _Body:
 
 
 def _follow(
-    url: str, limits: FetchLimits, visit: Callable[[Target], Admit], *, accept: frozenset[str]
+    url: str, limits: FetchLimits, visit: Callable[[HttpTarget], Admit], *, accept: frozenset[str]
 ) -> _Body:
     """The body behind ``url``, after at most ``limits.redirects`` redirects. Raises FetchRefused."""
-    from localcrag.web import wire
+    from localcrag.web import http
 
     ends = monotonic() + limits.seconds
     try:
-        target = wire.Target.parse(url)
+        target = http.HttpTarget.parse(url)
         for _ in range(limits.redirects + 1):
             headers = {"Accept": ", ".join(sorted(accept)) or "*/*"}
-            call = wire.Call(target, ends - monotonic(), limits.size, headers)
-            with wire.exchange(call, admit=visit(target)) as head:
+            call = http.HttpCall(target, ends - monotonic(), limits.size, headers)
+            with http.exchange(call, admit=visit(target)) as head:
                 if head.status not in _REDIRECTS:
                     _check(head, accept)
                     return _Body(target.url, head.read(), head.media_type, head.charset)
                 if not head.location:
                     raise FetchRefused("the server redirects to nowhere")
                 target = target.join(head.location)
-    except (ValueError, wire.WireError) as error:
+    except (ValueError, http.WireError) as error:
         raise FetchRefused(str(error)) from error
     raise FetchRefused(f"more than {limits.redirects} redirects")
 
 
-def _check(head: Head, accept: frozenset[str]) -> None:
+def _check(head: ResponseHead, accept: frozenset[str]) -> None:
     if head.status != 200:
         raise FetchRefused(f"the server answered with status {head.status}")
     if accept and head.media_type not in accept:

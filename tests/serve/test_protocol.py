@@ -18,10 +18,17 @@ from localcrag.cli.main import cli
 from localcrag.errors import LocalCragError, UnknownKnowledgeBase
 from localcrag.events import Event, Ingested, to_json
 from localcrag.options import AskOptions
-from localcrag.serve.asking import Ask
+from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.client import rest_of
-from localcrag.serve.lines import line, read
-from localcrag.serve.messages import Failed, Found, Look, NotUnderstood, Start
+from localcrag.serve.protocol import (
+    BadMessage,
+    Failed,
+    SearchReply,
+    StartConditions,
+    StatusRequest,
+    decode,
+    encode,
+)
 from localcrag.settings import ModelSettings
 from localcrag.types import Hit, Mode, Turn
 
@@ -31,7 +38,7 @@ EVENTS = [
     if issubclass(kind, Event) and kind not in (Event, Ingested)
 ]
 ERRORS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, LocalCragError)]
-START = Start("1", "python", "", False, "all of them", {"LOCALCRAG_KB": "x"})
+START = StartConditions("1", "python", "", False, "all of them", {"LOCALCRAG_KB": "x"})
 
 
 def sample(kind: Any, number: int = 3) -> Any:
@@ -56,31 +63,31 @@ def sample(kind: Any, number: int = 3) -> Any:
 @pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.__name__)
 def test_every_event_arrives_as_it_was(kind: type[Event]) -> None:
     event = sample(kind)
-    text = line(event)
+    text = encode(event)
     assert text.count(b"\n") == 1 and text.endswith(b"\n")
-    back = read(text)
+    back = decode(text)
     assert type(back) is kind and back == event
     assert json.dumps(to_json(back)) == json.dumps(to_json(event))
 
 
 def test_a_request_arrives_with_all_its_options() -> None:
     options = AskOptions(filter="page = 1", mode=Mode.QUOTE, corrections=(), history=[Turn("user", "x")])
-    ask = Ask(START, "default", ModelSettings(threads=2), "why?", options)
-    assert read(line(ask)) == replace_options(ask, replace(options, corrections=[]))
+    ask = AskRequest(START, "default", ModelSettings(threads=2), "why?", options)
+    assert decode(encode(ask)) == replace_options(ask, replace(options, corrections=[]))
 
 
-def replace_options(ask: Ask, options: AskOptions) -> Ask:
-    return Ask(ask.start, ask.kb, ask.model, ask.question, options)
+def replace_options(ask: AskRequest, options: AskOptions) -> AskRequest:
+    return AskRequest(ask.start, ask.kb, ask.model, ask.question, options)
 
 
 def test_consent_cannot_be_sent() -> None:
-    with pytest.raises(NotUnderstood, match="function"):
-        line(Ask(START, "", ModelSettings(), "", AskOptions(consent=lambda query: None)))
+    with pytest.raises(BadMessage, match="function"):
+        encode(AskRequest(START, "", ModelSettings(), "", AskOptions(consent=lambda query: None)))
 
 
 @pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.__name__)
 def test_every_error_arrives_as_it_was(kind: type[LocalCragError]) -> None:
-    error = read(line(Failed.of(kind("what and why", hint="what now")))).error()
+    error = decode(encode(Failed.of(kind("what and why", hint="what now")))).error()
     assert type(error) is kind and error.exit_code == kind.exit_code
     assert (str(error), error.hint) == ("what and why", "what now")
 
@@ -104,24 +111,24 @@ def test_an_error_of_a_class_of_its_own_arrives_as_the_nearest() -> None:
         b'["Delta",{"text":1}]\n',
         b'["Found",{"hits":[{"score":"x"}]}]\n',
         b"\xff\xfe\n",
-        line(Look())[:-4],
+        encode(StatusRequest())[:-4],
     ],
 )
 def test_what_is_no_message_is_refused(text: bytes) -> None:
-    with pytest.raises(NotUnderstood):
-        read(text)
+    with pytest.raises(BadMessage):
+        decode(text)
 
 
 @pytest.mark.parametrize("name", ["deque", "LocalCragErrors", "annotations", "Exception"])
 def test_only_our_errors_are_raised(name: str) -> None:
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(BadMessage):
         Failed(name, "", "").error()
 
 
 def test_a_number_that_json_does_not_have_is_not_made_up() -> None:
     hit: Hit = replace(sample(Hit), score=float("nan"))
-    with pytest.raises(NotUnderstood):
-        read(line(Found((hit,))))
+    with pytest.raises(BadMessage):
+        decode(encode(SearchReply((hit,))))
 
 
 def test_the_rest_of_an_answer_begins_where_the_first_part_ended() -> None:
@@ -134,9 +141,9 @@ def test_the_rest_of_an_answer_begins_where_the_first_part_ended() -> None:
 def test_a_difference_is_said_in_words() -> None:
     assert START.difference(START) == ""
     other = {
-        "another localcrag": Start("2", "python", "", False, "all of them", {"LOCALCRAG_KB": "x"}),
-        "online": Start("1", "python", "", True, "all of them", {"LOCALCRAG_KB": "x"}),
-        "configuration": Start("1", "python", "", False, "all of them", {}),
+        "another localcrag": StartConditions("2", "python", "", False, "all of them", {"LOCALCRAG_KB": "x"}),
+        "online": StartConditions("1", "python", "", True, "all of them", {"LOCALCRAG_KB": "x"}),
+        "configuration": StartConditions("1", "python", "", False, "all of them", {}),
     }
     for word, start in other.items():
         assert word in START.difference(start)

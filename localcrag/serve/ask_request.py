@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from localcrag.options import AskOptions
-from localcrag.serve.messages import Work
+from localcrag.serve.protocol import WorkRequest
 
 
-class Ask(Work, frozen=True):
+class AskRequest(WorkRequest, frozen=True):
     """Answered by the loop's events. ``options`` has no consent: a person at a terminal cannot travel."""
 
     patience: ClassVar[float] = 60.0

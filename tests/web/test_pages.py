@@ -19,9 +19,9 @@ import pytest
 from localcrag import egress
 from localcrag.errors import FetchRefused, LedgerError, OfflineError
 from localcrag.types import WebPage, WebResult
-from localcrag.web import wire
-from localcrag.web.addresses import is_public, is_web_port, literal
-from localcrag.web.fetch import FetchLimits, HttpPageFetcher, fetch_url
+from localcrag.web import http
+from localcrag.web.pages import FetchLimits, HttpPageFetcher, fetch_url
+from localcrag.web.ssrf import is_public, is_web_port, literal
 from tests.web.scripted import Answer, ScriptedServer, running_script
 from tests.web.searxng_server import Corpus, free_port
 
@@ -202,9 +202,9 @@ def test_inflating_stops_at_the_limit() -> None:
             return self._real.decompress(data, limit)
 
     zlib_decompressobj = zlib.decompressobj
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(wire.Oversized):
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(http.Oversized):
         patch.setattr(zlib, "decompressobj", Spy)
-        wire.inflated([bomb], "gzip", 1000)
+        http.inflated([bomb], "gzip", 1000)
     assert calls == [1001]
 
 
@@ -415,7 +415,7 @@ def test_a_named_public_url_may_not_lead_to_a_private_one(
     script.answers |= {"/a": Answer.redirect(f"http://127.0.0.1:{script.port}/secret")}
     resolving(monkeypatch, ["127.0.0.1"])
     with pytest.MonkeyPatch.context() as patch, pytest.raises(FetchRefused, match="not a public one"):
-        patch.setattr("localcrag.web.fetch.is_public", lambda _: not script.requests)
+        patch.setattr("localcrag.web.pages.is_public", lambda _: not script.requests)
         fetch_url(f"http://public.example:{script.port}/a", record=lambda *_: None)
     assert [request.path for request in script.requests] == ["/a"]
 
@@ -470,10 +470,10 @@ def test_tls_is_checked_against_the_name_although_the_address_is_connected_to(
     with pytest.raises(FetchRefused, match="certificate"):
         fetch_url(url, record=lambda *_: None)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    wire._tls.cache_clear()
+    http._tls.cache_clear()
     try:
         assert fetch_url(url, record=lambda *_: None)[0] == PAGE
         with pytest.raises(FetchRefused, match="certificate"):
             fetch_url(f"https://127.0.0.1:{secure.port}/page", record=lambda *_: None)
     finally:
-        wire._tls.cache_clear()
+        http._tls.cache_clear()

@@ -11,8 +11,8 @@ from typing import Any
 from localcrag import app
 from localcrag.errors import LocalCragError
 from localcrag.models import Models
-from localcrag.serve.asking import Ask
-from localcrag.serve.messages import Found, Held, Info, Search, Work
+from localcrag.serve.ask_request import AskRequest
+from localcrag.serve.protocol import InfoReply, InfoRequest, SearchReply, SearchRequest, WorkRequest
 from localcrag.settings import ModelSettings, Settings
 
 WEIGHTS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
@@ -33,18 +33,18 @@ class Worker:
     _open: dict[tuple[str, ModelSettings], app.KnowledgeBase] = field(default_factory=dict)
     _stamps: dict[ModelSettings, frozenset[Stamp]] = field(default_factory=dict)
 
-    def do(self, request: Work) -> Iterator[Any]:
+    def do(self, request: WorkRequest) -> Iterator[Any]:
         """Events, or the one reply. Raises LocalCragError."""
         base = self._base(request)
         match request:
-            case Ask():
+            case AskRequest():
                 yield from base.stream(request.question, request.options)
-            case Search():
-                yield Found(tuple(base.search(request.query, k=request.k, filter=request.filter)))
-            case Info():
-                yield Held(base.info())
+            case SearchRequest():
+                yield SearchReply(tuple(base.search(request.query, k=request.k, filter=request.filter)))
+            case InfoRequest():
+                yield InfoReply(base.info())
 
-    def reset(self, request: Work) -> None:
+    def reset(self, request: WorkRequest) -> None:
         """After the work of a request was cut off, let its models load again. Raises LocalCragError."""
         self._base(request).reset()
 
@@ -61,13 +61,13 @@ class Worker:
         with suppress(LocalCragError):  # no knowledge base, or one that cannot be read: who asks it is told
             base.search("first", k=1)
 
-    def changed(self, request: Work) -> str:
+    def changed(self, request: WorkRequest) -> str:
         """The first file that changed since the models of the request were loaded, "" where none did."""
         now = self._look(request.model)
         before = self._stamps.setdefault(request.model, now)
         return next((Path(name).name for name, *_ in sorted(now ^ before)), "")
 
-    def _base(self, request: Work) -> app.KnowledgeBase:
+    def _base(self, request: WorkRequest) -> app.KnowledgeBase:
         """The one that is open; it sees by itself where it was removed or made anew."""
         key = request.kb, request.model
         base = self._open.pop(key, None)
