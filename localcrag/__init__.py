@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from localcrag.app import KnowledgeBase, open
     from localcrag.errors import LocalCragError
+    from localcrag.knowledge_base import KnowledgeBase, open
     from localcrag.types import Answer, Citation, Grade, Hit, IngestReport, Passage, Status
 
 __version__ = "0.1.0"

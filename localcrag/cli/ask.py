@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cli.asking import asking
-from localcrag.cli.common import (
-    State,
+from localcrag.cli.ask_options import asking
+from localcrag.cli.command_state import (
+    CommandState,
     evaluator_option,
     json_option,
     kb_option,
@@ -27,7 +27,7 @@ from localcrag.events import Event, answer_of
 from localcrag.types import Answer, Status
 
 if TYPE_CHECKING:
-    from localcrag.app import AskOptions
+    from localcrag.knowledge_base import AskOptions
     from localcrag.protocols import Consent
 
 NO_ANSWER = 3
@@ -47,7 +47,7 @@ NO_ANSWER = 3
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
 @pass_state
 def ask(
-    state: State,
+    state: CommandState,
     question: str,
     kb: str | None,
     options: AskOptions,
@@ -94,9 +94,9 @@ def _read() -> str:
 
 
 def _shown(events: Iterable[Event], trace: bool, evidence: bool) -> Iterator[Event]:
-    from localcrag.cli.render import Steps
+    from localcrag.cli.event_rendering import StepRenderer
 
-    steps = Steps(trace, evidence)
+    steps = StepRenderer(trace, evidence)
     for event in events:
         steps.show(event)
         yield event

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.ask import consent
-from localcrag.cli.asking import asking
-from localcrag.cli.common import (
-    State,
+from localcrag.cli.ask_options import asking
+from localcrag.cli.command_state import (
+    CommandState,
     complain,
     evaluator_option,
     kb_option,
@@ -20,8 +20,8 @@ from localcrag.cli.common import (
     pass_state,
     quiet,
 )
-from localcrag.cli.lines import Lines, lines
-from localcrag.cli.render import plain
+from localcrag.cli.event_rendering import plain
+from localcrag.cli.terminal_input import Lines, lines
 from localcrag.cli.threads import remembered
 from localcrag.errors import LocalCragError, UsageError, WebNotConfigured
 from localcrag.events import Delta, Event, Finished
@@ -29,7 +29,7 @@ from localcrag.protocols import ThreadStore
 from localcrag.types import Answer, Turn, WebPolicy
 
 if TYPE_CHECKING:
-    from localcrag.app import AskOptions
+    from localcrag.knowledge_base import AskOptions
     from localcrag.serve.client import AskableKnowledgeBase
 
 SHOWN_AGAIN = 4
@@ -49,7 +49,7 @@ OFF = "off"
 @evaluator_option
 @pass_state
 def chat(
-    state: State,
+    state: CommandState,
     thread: str | None,
     kb: str | None,
     options: AskOptions,
@@ -62,9 +62,9 @@ def chat(
     keeps its turns, its knowledge base and its --filter. /help lists what can be typed beside
     questions; Ctrl-C stops an answer, Ctrl-D or /quit ends the chat.
     """
-    from localcrag import app
+    from localcrag import knowledge_base
 
-    store = app.threads(state.settings) if thread is not None else None
+    store = knowledge_base.threads(state.settings) if thread is not None else None
     held = next((one for one in store.threads() if one.name == thread), None) if store else None
     name = kb or (held.kb if held else None)
     base = state.warm(name, say=quiet, model={"language": model, "evaluator": evaluator})
@@ -161,9 +161,9 @@ class Chat:
 
     def ask(self, question: str) -> None:
         """Answer as ``localcrag ask`` does, and remember the turns."""
-        from localcrag.cli.render import Steps
+        from localcrag.cli.event_rendering import StepRenderer
 
-        steps, self.events = Steps(trace=False), []
+        steps, self.events = StepRenderer(trace=False), []
         asked = replace(self.options, history=tuple(self.conversation.turns), consent=consent())
         try:
             for event in self.base.stream(question, asked):
@@ -192,21 +192,21 @@ class Chat:
         say("A question that begins with / needs a blank before it.")
 
     def sources(self, _: str) -> None:
-        from localcrag.cli.render import Steps
+        from localcrag.cli.event_rendering import StepRenderer
 
         answers = [turn for turn in self.conversation.turns if turn.role == "assistant"]
         answer = remembered(answers[-1]) if answers else None
         if answer is None or not answer.citations:
             say("The last answer has no sources." if answers else "There is no answer yet.")
         else:
-            Steps(trace=False).sources(answer)
+            StepRenderer(trace=False).sources(answer)
 
     def trace(self, _: str) -> None:
-        from localcrag.cli.render import Steps
+        from localcrag.cli.event_rendering import StepRenderer
 
         if not self.events:
             say("Nothing was asked yet since this chat began.")
-        steps = Steps(trace=True)
+        steps = StepRenderer(trace=True)
         for event in self.events:
             if not isinstance(event, (Delta, Finished)):
                 steps.show(event)

@@ -7,13 +7,13 @@ from dataclasses import fields
 import click
 from click.shell_completion import get_completion_class
 
-from localcrag.cli.common import State, pass_state
+from localcrag.cli.command_state import CommandState, pass_state
 from localcrag.settings import SECTIONS, config_file
 
 
 @click.command()
 @pass_state
-def config(state: State) -> None:
+def config(state: CommandState) -> None:
     """Show the settings in force, and where they are kept."""
     settings = state.settings
     path = settings.home / "config.toml" if state.home else config_file()

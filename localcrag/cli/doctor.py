@@ -12,7 +12,7 @@ from importlib.metadata import version
 import click
 
 from localcrag._platform import cores
-from localcrag.cli.common import State, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
 from localcrag.errors import LocalCragError, StoreError
 from localcrag.types import WebPolicy
 
@@ -26,7 +26,7 @@ LOW_SPACE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One thing that was looked at; ``hint`` is what to do where it is not fine."""
 
     subject: str
@@ -38,9 +38,9 @@ class Finding:
 @click.command()
 @json_option
 @pass_state
-def doctor(state: State, as_json: bool) -> int:
+def doctor(state: CommandState, as_json: bool) -> int:
     """Look at everything that localcrag needs, and say what is wrong and what to do."""
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
     for subject, look in CHECKS.items():
         for finding in _guarded(subject, look, state):
             findings.append(finding)
@@ -53,88 +53,92 @@ def doctor(state: State, as_json: bool) -> int:
     return 0 if all(finding.fine for finding in findings) else 1
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: CheckResult) -> None:
     mark = click.style("ok   ", fg="green") if finding.fine else click.style("wrong", fg="red")
     click.echo(f"{mark}  {finding.subject}: {finding.detail}")
     if finding.hint and not finding.fine:
         click.echo(f"       {finding.hint}")
 
 
-def _guarded(subject: str, look: Callable[[State], Iterator[Finding]], state: State) -> Iterator[Finding]:
+def _guarded(
+    subject: str, look: Callable[[CommandState], Iterator[CheckResult]], state: CommandState
+) -> Iterator[CheckResult]:
     try:
         yield from look(state)
     except LocalCragError as error:
-        yield Finding(subject, False, str(error), error.hint)
+        yield CheckResult(subject, False, str(error), error.hint)
 
 
-def _home(state: State) -> Iterator[Finding]:
+def _home(state: CommandState) -> Iterator[CheckResult]:
     home = state.settings.home
     place = next(path for path in (home, *home.parents) if path.exists())
     if not os.access(place, os.W_OK):
-        yield Finding("home", False, f"{home} cannot be written", "choose another with LOCALCRAG_HOME")
+        yield CheckResult("home", False, f"{home} cannot be written", "choose another with LOCALCRAG_HOME")
         return
     free = shutil.disk_usage(place).free
-    yield Finding("home", True, f"{home}, {free / 1e9:.0f} GB free")
+    yield CheckResult("home", True, f"{home}, {free / 1e9:.0f} GB free")
     if free < LOW_SPACE:
-        yield Finding(
+        yield CheckResult(
             "disk", False, f"only {free / 1e6:.0f} MB free", "make room, or choose another LOCALCRAG_HOME"
         )
 
 
-def _libraries(state: State) -> Iterator[Finding]:
+def _libraries(state: CommandState) -> Iterator[CheckResult]:
     for package, module in LIBRARIES.items():
         try:
             import_module(module)
         except (ImportError, OSError) as error:
-            yield Finding(package, False, f"cannot be imported: {error}", f"reinstall {package}")
+            yield CheckResult(package, False, f"cannot be imported: {error}", f"reinstall {package}")
         else:
-            yield Finding(package, True, version(package))
+            yield CheckResult(package, True, version(package))
 
 
-def _models(state: State) -> Iterator[Finding]:
+def _models(state: CommandState) -> Iterator[CheckResult]:
     from localcrag.llm import registry
 
     for entry in registry.Registry(state.settings.home).entries():
         wrong = registry.verify(entry)
-        yield Finding(f"model {entry.name}", not wrong, wrong or f"{entry.path}", "fetch it again")
+        yield CheckResult(f"model {entry.name}", not wrong, wrong or f"{entry.path}", "fetch it again")
     models = state.open(None).models
     models.language.load()
-    yield Finding("language model", True, f"{models.language.name} loads")
+    yield CheckResult("language model", True, f"{models.language.name} loads")
     if models.evaluator:
         models.evaluator.load()
-        yield Finding("evaluator", True, f"{models.evaluator.name} loads")
+        yield CheckResult("evaluator", True, f"{models.evaluator.name} loads")
     for fitted in models.calibrations():
-        yield Finding(
+        yield CheckResult(
             "calibration", True, f"{fitted.judge}, on {fitted.questions} questions of yours, {fitted.made}"
         )
 
 
-def _embedding(state: State) -> Iterator[Finding]:
+def _embedding(state: CommandState) -> Iterator[CheckResult]:
     embedder = state.open(None).models.embedder
     vectors = embedder.encode(["one sentence"])
-    yield Finding("embedding model", True, f"{embedder.name}, {vectors.shape[1]} dimensions")
+    yield CheckResult("embedding model", True, f"{embedder.name}, {vectors.shape[1]} dimensions")
 
 
-def _bases(state: State) -> Iterator[Finding]:
-    from localcrag import app
+def _bases(state: CommandState) -> Iterator[CheckResult]:
+    from localcrag import knowledge_base
 
-    for name in app.names(state.settings):
+    for name in knowledge_base.names(state.settings):
         try:
             info = state.open(name).info()
         except StoreError as error:
-            yield Finding(f"knowledge base {name}", False, str(error), error.hint)
+            yield CheckResult(f"knowledge base {name}", False, str(error), error.hint)
         else:
             held = f"{info.documents} documents, {info.passages} passages"
-            yield Finding(f"knowledge base {name}", True, held)
+            yield CheckResult(f"knowledge base {name}", True, held)
 
 
-def _web(state: State) -> Iterator[Finding]:
+def _web(state: CommandState) -> Iterator[CheckResult]:
     settings = state.settings
     if not settings.web.url:
-        yield Finding("web", True, "no SearXNG configured: no question leaves this machine")
+        yield CheckResult("web", True, "no SearXNG configured: no question leaves this machine")
         return
     if settings.web.policy is WebPolicy.NEVER:
-        yield Finding("web", True, "web.policy is never: SearXNG is not asked, `localcrag web check` does it")
+        yield CheckResult(
+            "web", True, "web.policy is never: SearXNG is not asked, `localcrag web check` does it"
+        )
         return
     from localcrag.web.diagnose import ServerState as Web
     from localcrag.web.diagnose import diagnose
@@ -143,20 +147,20 @@ def _web(state: State) -> Iterator[Finding]:
         settings.web.url, record=lambda kind, target: state.ledger.record(kind, target, "doctor")
     )
     offline = found.state is Web.OFFLINE
-    yield Finding("web", found.fine or offline, f"{found.state}: {found.detail}", found.hint)
+    yield CheckResult("web", found.fine or offline, f"{found.state}: {found.detail}", found.hint)
 
 
-def _warm(state: State) -> Iterator[Finding]:
+def _warm(state: CommandState) -> Iterator[CheckResult]:
     from localcrag.cli.serve import report, told
 
     found = report(state)
     unasked = f"does not run (serve.warm = {state.settings.serve.warm})"
-    yield Finding("warm process", True, told(found) if found else unasked)
+    yield CheckResult("warm process", True, told(found) if found else unasked)
 
 
-def _machine(state: State) -> Iterator[Finding]:
+def _machine(state: CommandState) -> Iterator[CheckResult]:
     memory = _memory()
-    yield Finding(
+    yield CheckResult(
         "machine", True, f"{cores()} processors" + (f", {memory / 1e9:.0f} GB of memory" if memory else "")
     )
 
@@ -169,7 +173,7 @@ def _memory() -> int:
         return 0
 
 
-CHECKS: dict[str, Callable[[State], Iterator[Finding]]] = {
+CHECKS: dict[str, Callable[[CommandState], Iterator[CheckResult]]] = {
     "machine": _machine,
     "home": _home,
     "libraries": _libraries,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from localcrag.cli.common import (
-    State,
+from localcrag.cli.command_state import (
+    CommandState,
     Words,
     evaluator_option,
     filter_option,
@@ -28,13 +28,13 @@ from localcrag.settings import Settings, overlaid
 from localcrag.types import GraderKind, JsonValue, Mode, Policy
 
 if TYPE_CHECKING:
-    from localcrag.app import KnowledgeBase
-    from localcrag.evaluation.calibrate import Outcome
-    from localcrag.evaluation.gold import Labelled
+    from localcrag.evaluation.calibration_run import CalibrationOutcome
+    from localcrag.evaluation.labels import Labelled
     from localcrag.evaluation.measures import Cutoffs
-    from localcrag.evaluation.questions import Broken, Question
-    from localcrag.evaluation.results import Comparison, Result
+    from localcrag.evaluation.question_set import Broken, Question
+    from localcrag.evaluation.results import ConfigurationComparison, Result
     from localcrag.evaluation.run import Progress
+    from localcrag.knowledge_base import KnowledgeBase
 
 
 class Several(click.ParamType[tuple[StrEnum, ...]]):
@@ -92,7 +92,7 @@ file_argument = click.argument("file", type=click.Path(path_type=Path), metavar=
 @json_option
 @pass_state
 def evaluate(
-    state: State,
+    state: CommandState,
     file: Path,
     kb: str | None,
     filter_: str | None,
@@ -133,7 +133,7 @@ def evaluate(
         return _graders(job, file, settings, graders, margin / 100, as_json)
     configurations = _configurations(settings, compare) if compare else {file.stem: settings}
     shown = job.run(configurations)
-    found: Result | Comparison = shown[0]
+    found: Result | ConfigurationComparison = shown[0]
     if len(shown) > 1:
         from localcrag.evaluation.results import comparison_of
 
@@ -146,9 +146,9 @@ def evaluate(
         skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
         print_json({"file": str(file), "skipped": skipped, **found.to_json()})
     else:
-        from localcrag.cli import tables
+        from localcrag.cli import evaluation_tables
 
-        tables.show(found)
+        evaluation_tables.show(found)
     whole = len(shown) == len(configurations) and not any(result.partial for result in shown)
     return 0 if whole else INTERRUPTED
 
@@ -157,20 +157,20 @@ def _graders(
     job: _Job, file: Path, settings: Settings, kinds: Sequence[GraderKind], margin: float, as_json: bool
 ) -> int:
     """Several graders over the same passages, on stdout."""
-    from localcrag.evaluation.agreement import standings
-    from localcrag.evaluation.graders import grade_all
+    from localcrag.evaluation.grader_comparison import compare_graders
+    from localcrag.evaluation.grader_panel import grade_all
 
     base = job.open(settings)
     base.models.check()
     labelled = job.labelled(base)
     with progress("grading") as report:
         panel = grade_all(base, labelled, kinds, filter=job.filter, progress=report)
-    found = standings(base.name, panel, margin=margin)
+    found = compare_graders(base.name, panel, margin=margin)
     if as_json:
         skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
         print_json({"file": str(file), "skipped": skipped, **found.to_json()})
     else:
-        from localcrag.cli.tables import show_standings
+        from localcrag.cli.evaluation_tables import show_standings
 
         show_standings(found)
     return INTERRUPTED if found.partial else 0
@@ -189,16 +189,16 @@ class _Job:
 
     def read(self, file: Path) -> None:
         """Read the questions. Raises EvaluationError."""
-        from localcrag.evaluation.questions import read_questions
+        from localcrag.evaluation.question_set import read_questions
 
         found = read_questions(file)
         self.questions = found.questions
         self._skip(found.broken)
 
     def open(self, settings: Settings) -> KnowledgeBase:
-        from localcrag import app
+        from localcrag import knowledge_base
 
-        return app.open(self.kb, settings=settings)
+        return knowledge_base.open(self.kb, settings=settings)
 
     def cutoffs(self, configurations: Sequence[Settings]) -> Cutoffs:
         """The k of recall@k, as far as each of these configurations keeps hits."""
@@ -236,7 +236,7 @@ class _Job:
 
     def labelled(self, base: KnowledgeBase) -> Sequence[Labelled]:
         """The questions to ask this knowledge base. Raises EvaluationError where none is left."""
-        from localcrag.evaluation.gold import label
+        from localcrag.evaluation.labels import label
 
         labelled, unknown = label(self.questions, base.documents())
         self._skip([broken for broken in unknown if broken not in self.skipped])
@@ -258,7 +258,7 @@ class _Job:
 
 def _searched(settings: Settings) -> int:
     """How many hits of a search are known: with an evaluator, those that it may rerank."""
-    from localcrag.models import NO_EVALUATOR
+    from localcrag.loaded_models import NO_EVALUATOR
 
     loop = settings.loop
     return loop.passages if settings.model.evaluator == NO_EVALUATOR else max(loop.candidates, loop.passages)
@@ -277,7 +277,7 @@ def progress(name: str) -> Iterator[Progress]:
     """A bar over the questions on stderr; nothing on a pipe."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from localcrag.cli.render import stderr_console
+    from localcrag.cli.event_rendering import stderr_console
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=stderr_console(), transient=True, disable=not sys.stderr.isatty())
@@ -304,7 +304,7 @@ def progress(name: str) -> Iterator[Progress]:
 @json_option
 @pass_state
 def calibrate(
-    state: State,
+    state: CommandState,
     file: Path | None,
     kb: str | None,
     filter_: str | None,
@@ -332,7 +332,7 @@ def calibrate(
         return _forget(job.open(settings))
     if file is None:
         raise UsageError("which questions?", hint="localcrag calibrate FILE.jsonl, or --forget")
-    from localcrag.evaluation.calibrate import calibrate as fit
+    from localcrag.evaluation.calibration_run import calibrate as fit
 
     job.read(file)
     base = job.open(settings)
@@ -347,14 +347,16 @@ def calibrate(
         fitted: list[JsonValue] = [{**o.to_json(), "stored": o in kept} for o in outcomes]
         print_json({"skipped": skipped, "stored": bool(kept), "fitted": fitted})
     else:
-        from localcrag.cli.tables import show_calibration
+        from localcrag.cli.evaluation_tables import show_calibration
 
         show_calibration(outcomes)
         click.echo(_verdict(outcomes, kept, write), err=True)
     return 0
 
 
-def _verdict(outcomes: Sequence[Outcome], kept: Sequence[Outcome], write: bool | None) -> str:
+def _verdict(
+    outcomes: Sequence[CalibrationOutcome], kept: Sequence[CalibrationOutcome], write: bool | None
+) -> str:
     """What became of a calibration."""
     if not kept and write is None:
         return "Not stored: the grades in use are as good. `--write` stores it all the same."

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import click
 
-from localcrag.cli.common import (
-    State,
+from localcrag.cli.command_state import (
+    CommandState,
     complain,
     json_option,
     kb_option,
@@ -49,7 +49,7 @@ SHOWN_SKIPS = 20
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
 @pass_state
 def ingest(
-    state: State,
+    state: CommandState,
     targets: tuple[str, ...],
     kb: str | None,
     meta: tuple[str, ...],
@@ -91,7 +91,9 @@ def ingest(
     return _exit_code(report)
 
 
-def _watch(state: State, targets: tuple[str, ...], round_: Callable[[], IngestReport], *, quiet: bool) -> int:
+def _watch(
+    state: CommandState, targets: tuple[str, ...], round_: Callable[[], IngestReport], *, quiet: bool
+) -> int:
     """Rounds until Ctrl-C. The first must work, but there may be nothing to read yet; of the later ones an
     error is shown, and the next change is waited for.
     """
@@ -133,7 +135,7 @@ def _progress(events: Iterable[Event]) -> Iterator[Event]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
-    from localcrag.cli.render import stderr_console
+    from localcrag.cli.event_rendering import stderr_console
 
     console = stderr_console()
     columns = (
@@ -174,7 +176,7 @@ def _table(report: IngestReport) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from localcrag.cli.render import plain, stderr_console
+    from localcrag.cli.event_rendering import plain, stderr_console
 
     console = stderr_console()
     table = Table(title=f"{report.kb}: {report.seconds:.1f} s", title_justify="left", show_edge=False)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag._platform import source_of
-from localcrag.cli.common import State, filter_option, json_option, pass_state, print_json
-from localcrag.cli.render import plain
+from localcrag.cli.command_state import CommandState, filter_option, json_option, pass_state, print_json
+from localcrag.cli.event_rendering import plain
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN
 from localcrag.types import JsonValue, StoreInfo
 
 if TYPE_CHECKING:
-    from localcrag.app import KnowledgeBase
+    from localcrag.knowledge_base import KnowledgeBase
     from localcrag.store.lance_store import Facet
 
 FACETS_SHOWN, FACETS_LISTED = 8, 100
@@ -34,11 +34,11 @@ def kb() -> None:
 @kb.command("list")
 @json_option
 @pass_state
-def list_(state: State, as_json: bool) -> int:
+def list_(state: CommandState, as_json: bool) -> int:
     """The knowledge bases and their sizes."""
-    from localcrag import app
+    from localcrag import knowledge_base
 
-    names = app.names(state.settings)
+    names = knowledge_base.names(state.settings)
     infos, unreadable = _infos(state, names)
     for name, error in unreadable.items():
         advice = f" ({error.hint})" if error.hint else ""
@@ -57,7 +57,7 @@ def list_(state: State, as_json: bool) -> int:
     return code
 
 
-def _infos(state: State, names: Sequence[str]) -> tuple[list[StoreInfo], dict[str, StoreError]]:
+def _infos(state: CommandState, names: Sequence[str]) -> tuple[list[StoreInfo], dict[str, StoreError]]:
     """What those hold that can be read, and why the others cannot; without what was removed meanwhile."""
     infos: list[StoreInfo] = []
     unreadable: dict[str, StoreError] = {}
@@ -76,7 +76,7 @@ def _infos(state: State, names: Sequence[str]) -> tuple[list[StoreInfo], dict[st
 @filter_option
 @json_option
 @pass_state
-def show(state: State, name: str | None, filter_: str | None, as_json: bool) -> None:
+def show(state: CommandState, name: str | None, filter_: str | None, as_json: bool) -> None:
     """The documents of a knowledge base, the fields that --filter knows, and the values of --meta fields."""
     base = state.open(name)
     info, documents = base.info(), base.documents(filter=filter_)
@@ -134,7 +134,7 @@ def _shown(facets: Sequence[Facet]) -> str:
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_state
-def remove(state: State, name: str, yes: bool) -> None:
+def remove(state: CommandState, name: str, yes: bool) -> None:
     """Delete a knowledge base; the documents themselves are not touched."""
     base = state.open(name)
     if not yes:
@@ -157,7 +157,7 @@ def _content(base: KnowledgeBase) -> str:
 @click.argument("source", nargs=-1, required=True)
 @click.option("--kb", "name", metavar="NAME", help="Knowledge base; by default the one in the settings.")
 @pass_state
-def forget(state: State, source: tuple[str, ...], name: str | None) -> int:
+def forget(state: CommandState, source: tuple[str, ...], name: str | None) -> int:
     """Take single documents out of a knowledge base."""
     base = state.open(name)
     held = {document.source for document in base.documents()}
@@ -177,7 +177,7 @@ def _places(item: str) -> Iterator[str]:
 @kb.command()
 @click.argument("name", required=False)
 @pass_state
-def compact(state: State, name: str | None) -> None:
+def compact(state: CommandState, name: str | None) -> None:
     """Bring the search indexes up to date and give disk space back."""
     base = state.open(name)
     before = base.info().size
@@ -189,7 +189,7 @@ def compact(state: State, name: str | None) -> None:
 @click.argument("name", required=False)
 @filter_option
 @pass_state
-def export(state: State, name: str | None, filter_: str | None) -> None:
+def export(state: CommandState, name: str | None, filter_: str | None) -> None:
     """Print the stored text, one JSON object per document and line."""
     for document in state.open(name).export(filter=filter_):
         pages = [asdict(page) for page in document.pages]

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from localcrag import __version__
-from localcrag.cli.commands import LazyGroup
-from localcrag.cli.common import State, complain
+from localcrag.cli.command_state import CommandState, complain
+from localcrag.cli.lazy_commands import LazyGroup
 from localcrag.egress import obey_environment
 from localcrag.errors import LocalCragError
 
@@ -34,7 +34,7 @@ def cli(context: click.Context, home: Path | None, offline: bool) -> None:
     localcrag ingest ~/papers
     localcrag ask "what is the dose?"
     """
-    context.obj = State(home=home, offline=offline)
+    context.obj = CommandState(home=home, offline=offline)
 
 
 def main(arguments: list[str] | None = None) -> int:

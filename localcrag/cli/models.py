@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from localcrag.cli.common import State, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
 from localcrag.errors import OfflineError
 
 
@@ -19,7 +19,7 @@ def models() -> None:
 @models.command("list")
 @json_option
 @pass_state
-def list_(state: State, as_json: bool) -> None:
+def list_(state: CommandState, as_json: bool) -> None:
     """The models that can be used by name."""
     from localcrag.llm.registry import Registry
 
@@ -34,7 +34,7 @@ def list_(state: State, as_json: bool) -> None:
 
 @models.command()
 @pass_state
-def verify(state: State) -> int:
+def verify(state: CommandState) -> int:
     """Compare every model file with the sha256 it is listed with."""
     from localcrag.llm import registry
 
@@ -51,7 +51,7 @@ def verify(state: State) -> int:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--description", default="", help="A word to find it by.")
 @pass_state
-def add(state: State, name: str, file: Path, description: str) -> None:
+def add(state: CommandState, name: str, file: Path, description: str) -> None:
     """Give the GGUF FILE a NAME; it stays where it is."""
     from localcrag.llm.gguf import read_metadata, require_evaluator, require_generator
     from localcrag.llm.registry import Registry, Role
@@ -65,7 +65,7 @@ def add(state: State, name: str, file: Path, description: str) -> None:
 @models.command()
 @click.argument("name")
 @pass_state
-def remove(state: State, name: str) -> None:
+def remove(state: CommandState, name: str) -> None:
     """Forget a model that was added; its file is not deleted."""
     from localcrag.llm.registry import Registry
 
@@ -79,7 +79,7 @@ def remove(state: State, name: str) -> None:
 @click.option("--name", help="Name to add it under; by default the file's.")
 @click.option("--sha256", help="Refuse the file if its digest is another.")
 @pass_state
-def pull(state: State, repository: str, file: str, name: str | None, sha256: str | None) -> None:
+def pull(state: CommandState, repository: str, file: str, name: str | None, sha256: str | None) -> None:
     """Fetch FILE of REPOSITORY from the Hugging Face hub: the only command that may reach a hub.
 
     It is not in the record of `localcrag web log`.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from localcrag.cli.common import (
-    State,
+from localcrag.cli.command_state import (
+    CommandState,
     evaluator_option,
     filter_option,
     json_option,
@@ -29,7 +29,7 @@ NO_HITS = 3
 @json_option
 @pass_state
 def search(
-    state: State,
+    state: CommandState,
     query: str,
     kb: str | None,
     filter_: str | None,
@@ -44,7 +44,7 @@ def search(
         rows = [hit.to_json(rank) for rank, hit in enumerate(hits, 1)]
         print_json({"query": query, "kb": base.name, "hits": rows})
     else:
-        from localcrag.cli.hits import print_hits
+        from localcrag.cli.hit_list import print_hits
 
         print_hits(query, hits)
         if not hits:

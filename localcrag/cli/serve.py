@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cli.common import State, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
 from localcrag.errors import UsageError, WarmError
 from localcrag.types import WarmPolicy
 
@@ -26,7 +26,7 @@ ENDING = 10.0
 @click.option("--background", is_flag=True, hidden=True)
 @json_option
 @pass_state
-def serve(state: State, stop: bool, status: bool, background: bool, as_json: bool) -> int:
+def serve(state: CommandState, stop: bool, status: bool, background: bool, as_json: bool) -> int:
     """Keep models and indexes loaded, so that ask, search and chat need not load them.
 
     It runs until Ctrl-C, --stop, or the idle time in the settings (serve.idle), and listens on a
@@ -45,7 +45,7 @@ def serve(state: State, stop: bool, status: bool, background: bool, as_json: boo
     return 0
 
 
-def report(state: State) -> ServerStatus | None:
+def report(state: CommandState) -> ServerStatus | None:
     """How the server of this home is; None where none runs. Raises WarmError where it does not say."""
     from localcrag.serve.protocol import StatusRequest
 
@@ -59,7 +59,7 @@ def told(report: ServerStatus) -> str:
     return f"process {report.pid}, {report.answered} requests, {idle}{ends}"
 
 
-def _status(state: State, as_json: bool) -> int:
+def _status(state: CommandState, as_json: bool) -> int:
     found = report(state)
     if as_json:
         import msgspec
@@ -71,7 +71,7 @@ def _status(state: State, as_json: bool) -> int:
     return 0 if found else NOT_RUNNING
 
 
-def _stop(state: State) -> int:
+def _stop(state: CommandState) -> int:
     from localcrag.serve.protocol import StopRequest
 
     found = _asked(state, StopRequest())
@@ -88,7 +88,7 @@ def _stop(state: State) -> int:
     return 0
 
 
-def _asked(state: State, request: Request) -> ServerStatus | None:
+def _asked(state: CommandState, request: Request) -> ServerStatus | None:
     from localcrag.serve.client import Unavailable, WarmClient
 
     try:
@@ -100,7 +100,7 @@ def _asked(state: State, request: Request) -> ServerStatus | None:
     return None
 
 
-def _serve(state: State, background: bool) -> StartConditions | None:
+def _serve(state: CommandState, background: bool) -> StartConditions | None:
     """Serve to the end; returns what to begin again with."""
     from localcrag.serve.client import start_conditions
     from localcrag.serve.endpoint import claimed, endpoint_of

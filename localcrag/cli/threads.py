@@ -9,9 +9,9 @@ from datetime import datetime
 
 import click
 
-from localcrag.cli.common import State, json_option, pass_state, print_json
-from localcrag.cli.hits import place
-from localcrag.cli.render import link, plain
+from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
+from localcrag.cli.event_rendering import link, plain
+from localcrag.cli.hit_list import place
 from localcrag.errors import StoreError
 from localcrag.protocols import ThreadStore
 from localcrag.types import (
@@ -36,7 +36,7 @@ def threads() -> None:
 @threads.command("list")
 @json_option
 @pass_state
-def list_(state: State, as_json: bool) -> None:
+def list_(state: CommandState, as_json: bool) -> None:
     """The conversations, the one used last first."""
     found = _store(state).threads()
     if as_json:
@@ -53,7 +53,7 @@ def list_(state: State, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 @pass_state
-def show(state: State, name: str, as_json: bool) -> None:
+def show(state: CommandState, name: str, as_json: bool) -> None:
     """The questions and answers of a conversation."""
     thread, turns = _held(_store(state), name)
     if as_json:
@@ -67,7 +67,7 @@ def show(state: State, name: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 @pass_state
-def export(state: State, name: str, as_json: bool) -> None:
+def export(state: CommandState, name: str, as_json: bool) -> None:
     """Print a conversation with its sources, as Markdown."""
     thread, turns = _held(_store(state), name)
     if as_json:
@@ -80,7 +80,7 @@ def export(state: State, name: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_state
-def delete(state: State, name: str, yes: bool) -> None:
+def delete(state: CommandState, name: str, yes: bool) -> None:
     """Delete a conversation for good: nothing of it is left in the file."""
     store = _store(state)
     thread, _ = _held(store, name)
@@ -115,10 +115,10 @@ def remembered(turn: Turn) -> Answer | None:
         ) from error
 
 
-def _store(state: State) -> ThreadStore:
-    from localcrag import app
+def _store(state: CommandState) -> ThreadStore:
+    from localcrag import knowledge_base
 
-    return app.threads(state.settings)
+    return knowledge_base.threads(state.settings)
 
 
 def _held(store: ThreadStore, name: str) -> tuple[Thread, list[Turn]]:

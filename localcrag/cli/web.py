@@ -7,8 +7,8 @@ from functools import partial
 
 import click
 
-from localcrag.cli.common import State, json_option, pass_state, print_json
-from localcrag.cli.render import plain
+from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
+from localcrag.cli.event_rendering import plain
 
 
 @click.group()
@@ -20,7 +20,7 @@ def web() -> None:
 @click.option("--url", metavar="URL", help="Another address than the one in the settings.")
 @json_option
 @pass_state
-def check(state: State, url: str | None, as_json: bool) -> int:
+def check(state: CommandState, url: str | None, as_json: bool) -> int:
     """Ask your SearXNG a harmless question, and say what is wrong and what to do."""
     from localcrag.web.diagnose import diagnose
 
@@ -53,7 +53,7 @@ def check(state: State, url: str | None, as_json: bool) -> int:
 )
 @json_option
 @pass_state
-def log(state: State, limit: int | None, since: datetime | None, as_json: bool) -> None:
+def log(state: CommandState, limit: int | None, since: datetime | None, as_json: bool) -> None:
     """Every query and address that left this machine, when, and for which question."""
     entries = state.ledger.entries(limit=limit, since=since.astimezone() if since else None)
     if as_json:

@@ -27,7 +27,7 @@ SURE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class JudgedPair:
     """What two judges said of the same passages, all of shape (n,).
 
     ``p`` is the evaluator's probability, ``asked`` whether the language model's verdict is the
@@ -45,8 +45,8 @@ class Both:
         own: Mask = (self.p >= SURE) == self.right
         return own
 
-    def of(self, chosen: Mask) -> Both:
-        return Both(self.p[chosen], self.asked[chosen], self.right[chosen], self.question[chosen])
+    def of(self, chosen: Mask) -> JudgedPair:
+        return JudgedPair(self.p[chosen], self.asked[chosen], self.right[chosen], self.question[chosen])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class FittedBand:
         return self.holds and (cheaper or self.before.difference.value < -self.margin)
 
 
-def narrowest(both: Both, margin: float) -> Thresholds:
+def narrowest(both: JudgedPair, margin: float) -> Thresholds:
     """The band that asks least, of those not less accurate than asking every time by more than ``margin``.
 
     Of the paired difference, the standard error must be within the margin too. Of bands that ask as
@@ -107,7 +107,7 @@ def narrowest(both: Both, margin: float) -> Thresholds:
     return Thresholds(upper=float(uppers[j]), lower=float(lowers[i]))
 
 
-def fitted_band(both: Both, in_use: Thresholds, margin: float) -> FittedBand:
+def fitted_band(both: JudgedPair, in_use: Thresholds, margin: float) -> FittedBand:
     """The band for all these passages, and what bands fitted to one half are worth on the other.
 
     Raises EvaluationError where there are too few questions.
@@ -135,7 +135,7 @@ def fitted_band(both: Both, in_use: Thresholds, margin: float) -> FittedBand:
     )
 
 
-def _tried(both: Both, inside: Mask) -> Tried:
+def _tried(both: JudgedPair, inside: Mask) -> Tried:
     number = np.unique(both.question, return_inverse=True)[1]
     count = int(number.max()) + 1
 

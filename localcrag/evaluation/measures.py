@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from localcrag.evaluation import text
-from localcrag.evaluation.observe import Observation, Ranks
+from localcrag.evaluation import text_overlap
+from localcrag.evaluation.observations import Observation, Ranks
 from localcrag.evaluation.statistics import (
     Auc,
     CalibrationError,
@@ -245,9 +245,9 @@ def _answers(taken: _Taken) -> Iterator[Measure]:
         return count
 
     group = Group.ANSWERS
-    yield from taken.ratio(group, "exact match", scored(text.exact))
-    yield from taken.ratio(group, "token F1", scored(text.f1))
-    yield from taken.ratio(group, "holds the answer", scored(text.holds))
+    yield from taken.ratio(group, "exact match", scored(text_overlap.exact))
+    yield from taken.ratio(group, "token F1", scored(text_overlap.f1))
+    yield from taken.ratio(group, "holds the answer", scored(text_overlap.holds))
 
 
 def statuses(observations: Sequence[Observation]) -> dict[str, dict[Status, int]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.measures import pairs_of, recall
-from localcrag.evaluation.observe import Ranks
+from localcrag.evaluation.observations import Ranks
 from localcrag.evaluation.results import Result
 from localcrag.evaluation.statistics import BINS, Pairs, bins
 from localcrag.types import Status

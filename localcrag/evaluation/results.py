@@ -16,8 +16,8 @@ from localcrag.evaluation.measures import (
     figures,
     statuses,
 )
-from localcrag.evaluation.observe import Observation
-from localcrag.evaluation.questions import Broken
+from localcrag.evaluation.observations import Observation
+from localcrag.evaluation.question_set import Broken
 from localcrag.evaluation.run import Run
 from localcrag.evaluation.statistics import Interval
 from localcrag.types import JsonValue, Status
@@ -63,7 +63,7 @@ def result_of(name: str, kb: str, run: Run, cutoffs: Cutoffs) -> Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ConfigurationComparison:
     """Two configurations, and every measure of both on the ``questions`` that both finished."""
 
     first: Result
@@ -84,12 +84,12 @@ class Comparison:
         }
 
 
-def comparison_of(first: Result, second: Result, cutoffs: Cutoffs) -> Comparison:
+def comparison_of(first: Result, second: Result, cutoffs: Cutoffs) -> ConfigurationComparison:
     """The two, paired by question."""
     others = {o.question.line: o for o in second.observations}
     left = [o for o in first.observations if o.question.line in others]
     right = [others[o.question.line] for o in left]
-    return Comparison(first, second, compared(left, right, cutoffs), len(left))
+    return ConfigurationComparison(first, second, compared(left, right, cutoffs), len(left))
 
 
 def _figure_json(figure: Figure) -> dict[str, JsonValue]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from localcrag.app import AskOptions, KnowledgeBase
 from localcrag.errors import ModelError
-from localcrag.evaluation.gold import Labelled
-from localcrag.evaluation.observe import Observation, observe
-from localcrag.evaluation.questions import Broken
+from localcrag.evaluation.labels import Labelled
+from localcrag.evaluation.observations import Observation, observe
+from localcrag.evaluation.question_set import Broken
+from localcrag.knowledge_base import AskOptions, KnowledgeBase
 from localcrag.types import WebPolicy
 
 Progress = Callable[[int, int], None]

@@ -2,7 +2,7 @@
 
 ::
 
-    localcrag search ──► client.py ──► socket (place.py) ──► server.py ──► work.py ──► localcrag.app
+    localcrag search ──► client.py ──► socket (place.py) ──► server.py ──► work.py ──► localcrag.knowledge_base
                             ▲         messages.py, lines.py      │
                             └── the loop's events, one a line ◄──┘
 

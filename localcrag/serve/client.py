@@ -1,6 +1,6 @@
 """A command's side of the warm process: a knowledge base that is asked there, and here where that fails.
 
-:class:`WarmKnowledgeBase` answers as :class:`localcrag.app.KnowledgeBase` does. Whatever goes wrong with the
+:class:`WarmKnowledgeBase` answers as :class:`localcrag.knowledge_base.KnowledgeBase` does. Whatever goes wrong with the
 server, the command does the work in its own process, and ``--trace`` says why.
 """
 
@@ -211,17 +211,17 @@ class WarmKnowledgeBase:
     say: Callable[[str], None]
 
     def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]:
-        """As :meth:`localcrag.app.KnowledgeBase.search`."""
+        """As :meth:`localcrag.knowledge_base.KnowledgeBase.search`."""
         found = self._one(SearchRequest(*self._work(), query, k, filter), SearchReply)
         return self.cold().search(query, k=k, filter=filter) if found is None else list(found.hits)
 
     def info(self) -> StoreInfo:
-        """As :meth:`localcrag.app.KnowledgeBase.info`."""
+        """As :meth:`localcrag.knowledge_base.KnowledgeBase.info`."""
         held = self._one(InfoRequest(*self._work()), InfoReply)
         return self.cold().info() if held is None else held.info
 
     def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]:
-        """As :meth:`localcrag.app.KnowledgeBase.stream`; closing it ends the question there as well.
+        """As :meth:`localcrag.knowledge_base.KnowledgeBase.stream`; closing it ends the question there as well.
 
         A question whose web query a person is to consent to is not sent: the person is here.
         """

@@ -1,4 +1,4 @@
-"""What the warm process does for a request: the calls of :mod:`localcrag.app`, as everybody makes them."""
+"""What the warm process does for a request: the calls of :mod:`localcrag.knowledge_base`, as everybody makes them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from localcrag import app
+from localcrag import knowledge_base
 from localcrag.errors import LocalCragError
-from localcrag.models import Models
+from localcrag.loaded_models import LoadedModels
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.protocol import InfoReply, InfoRequest, SearchReply, SearchRequest, WorkRequest
 from localcrag.settings import ModelSettings, Settings
@@ -30,7 +30,7 @@ class Worker:
     """Does the work of requests, one after the other; models stay loaded and knowledge bases open."""
 
     settings: Settings
-    _open: dict[tuple[str, ModelSettings], app.KnowledgeBase] = field(default_factory=dict)
+    _open: dict[tuple[str, ModelSettings], knowledge_base.KnowledgeBase] = field(default_factory=dict)
     _stamps: dict[ModelSettings, frozenset[Stamp]] = field(default_factory=dict)
 
     def do(self, request: WorkRequest) -> Iterator[Any]:
@@ -51,7 +51,7 @@ class Worker:
     def warm(self) -> None:
         """Load what the first question needs, and use it once. Raises LocalCragError."""
         self._stamps[self.settings.model] = self._look(self.settings.model)
-        base = app.open(settings=self.settings)
+        base = knowledge_base.open(settings=self.settings)
         self._open[base.name, self.settings.model] = base
         models = base.models
         models.warm(answering=True)
@@ -67,11 +67,11 @@ class Worker:
         before = self._stamps.setdefault(request.model, now)
         return next((Path(name).name for name, *_ in sorted(now ^ before)), "")
 
-    def _base(self, request: WorkRequest) -> app.KnowledgeBase:
+    def _base(self, request: WorkRequest) -> knowledge_base.KnowledgeBase:
         """The one that is open; it sees by itself where it was removed or made anew."""
         key = request.kb, request.model
         base = self._open.pop(key, None)
-        self._open[key] = base = base or app.open(
+        self._open[key] = base = base or knowledge_base.open(
             request.kb, settings=replace(self.settings, model=request.model)
         )
         if len(self._open) > OPEN:
@@ -84,7 +84,7 @@ class Worker:
     def _look(self, model: ModelSettings) -> frozenset[Stamp]:
         """The files that answers rest on, beside the documents; missing ones are the work's to report."""
         home = self.settings.home
-        models = Models(model, home)  # another object than the one in use, which found its files once
+        models = LoadedModels(model, home)  # another object than the one in use, which found its files once
         files = [home / "calibrations.toml", home / "models.toml"]
         try:
             files += [models.language_file, *([models.evaluator_file] if models.judges else [])]

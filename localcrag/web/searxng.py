@@ -107,7 +107,7 @@ class SearxngSearch:
         return search_line(query)
 
     def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
-        """The results for the words of ``query`` (see :func:`~localcrag.web.searxng.search_line`), best first.
+        """The results for the words of ``query`` (see :func:`search_line`), best first.
 
         Raises UsageError for a query without a word, OfflineError, and the WebErrors listed above.
         """

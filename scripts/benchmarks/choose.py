@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def measure(room: Room) -> Report:
-    from localcrag.app import models_for
     from localcrag.crag import prompts
+    from localcrag.knowledge_base import models_for
     from localcrag.settings import load
 
     settings = load()

@@ -41,7 +41,7 @@ class RandomEmbedder:
 def ingest(home: Path, folder: Path, *, loaded: bool = False) -> IngestReport:
     import localcrag
     from localcrag.events import report_of
-    from localcrag.ingest import Ingestion
+    from localcrag.ingestion import Ingestion
     from localcrag.store.lance_store import KnowledgeBases
 
     corpus, embedder = localcrag.open("default", home=home).corpus, RandomEmbedder(loaded=loaded)

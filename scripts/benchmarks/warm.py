@@ -66,7 +66,7 @@ def _commands(room: Room, home: Path, questions: Iterator[str]) -> dict[str, flo
 
 def pairs_per_second(room: Room) -> float:
     """How many pairs the evaluator in use judges a second, each of :data:`TOKENS` tokens in all."""
-    from localcrag.models import models_for
+    from localcrag.loaded_models import models_for
     from localcrag.settings import load
 
     settings = load()

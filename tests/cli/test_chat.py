@@ -18,12 +18,12 @@ from typing import cast
 
 import pytest
 
-from localcrag.app import AskOptions, KnowledgeBase
 from localcrag.cli.chat import Chat, Conversation
+from localcrag.conversations import SqliteThreads
 from localcrag.errors import ContextOverflow, LocalCragError
 from localcrag.events import Decided, Delta, Event, Finished
+from localcrag.knowledge_base import AskOptions, KnowledgeBase
 from localcrag.settings import Settings
-from localcrag.threads import SqliteThreads
 from localcrag.types import Action, Answer, Citation, Mode, Origin, Policy, Status, Thread, Turn, WebPolicy
 from tests.cli.conftest import Run
 from tests.fakes.threads import MemoryThreads

@@ -12,7 +12,7 @@ import pytest
 from localcrag.crag.grade import CascadeGrader, EvaluatorGrader
 from localcrag.errors import ModelError
 from localcrag.evaluation import run as running
-from localcrag.evaluation.observe import Observation
+from localcrag.evaluation.observations import Observation
 from localcrag.types import Grade, Hit
 from tests.cli.conftest import Run, runner
 

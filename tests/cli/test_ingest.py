@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from localcrag.cli.common import parse_meta
-from localcrag.ingest import BATCH
-from localcrag.models import Models
+from localcrag.cli.command_state import parse_meta
+from localcrag.ingestion import BATCH_PASSAGES
+from localcrag.loaded_models import LoadedModels
 from localcrag.types import MetaValue
 from tests.cli.conftest import Run
 from tests.documents.builders import pdf
@@ -187,7 +187,7 @@ def test_another_embedding_model_is_refused_and_nothing_changes(
 def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) -> None:
     folder = tmp_path / "many"
     folder.mkdir()
-    for n in range(BATCH + 100):
+    for n in range(BATCH_PASSAGES + 100):
         (folder / f"{n:03}.txt").write_text(f"Document {n} speaks of herons.")
     command = [
         sys.executable,
@@ -210,7 +210,7 @@ def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) 
     assert "Interrupted" in err and "Traceback" not in err
     done = subprocess.run([*command[:-1], "--json"], capture_output=True, text=True, check=True)
     report = json.loads(done.stdout)
-    assert report["unchanged"] >= 1 and report["added"] + report["unchanged"] == BATCH + 100
+    assert report["unchanged"] >= 1 and report["added"] + report["unchanged"] == BATCH_PASSAGES + 100
 
 
 # ------------------------------------------------------------------------------ questions
@@ -218,8 +218,8 @@ def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) 
 
 def use(monkeypatch: pytest.MonkeyPatch, model: ScriptedModel) -> None:
     """A chat model in place of the embedded one."""
-    monkeypatch.setattr(Models, "language", model)
-    monkeypatch.setattr(Models, "small", False)
+    monkeypatch.setattr(LoadedModels, "language", model)
+    monkeypatch.setattr(LoadedModels, "small", False)
 
 
 def test_questions_lead_a_search_to_their_passage(

@@ -44,7 +44,7 @@ from tests.fakes.llm import ScriptedEvaluator
 from tests.fakes.web import FakeFetcher, FakeSearch
 
 if TYPE_CHECKING:
-    from localcrag.app import AskOptions
+    from localcrag.knowledge_base import AskOptions
 
 DOCUMENTS = {
     "/leaflet.txt": "The dose of Zeldrine is 5 mg a day.\n\nThe rest of Zeldrine is kept in a cool place.",
@@ -169,7 +169,7 @@ def check(
 ) -> None:
     """Ask as a user does, and compare what happened and what was seen."""
     asked = _Asked(scenario, scenario.world())
-    monkeypatch.setattr("localcrag.app.open", lambda *_, **__: asked)
+    monkeypatch.setattr("localcrag.knowledge_base.open", lambda *_, **__: asked)
     code = main(["--home", str(home), "ask", scenario.question])
     seen = capsys.readouterr()
     assert " ".join(story(asked.events)) == scenario.events, seen.err

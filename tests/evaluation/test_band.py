@@ -8,24 +8,24 @@ import numpy as np
 import pytest
 
 from localcrag.errors import EvaluationError
-from localcrag.evaluation.band import Both, fitted_band, narrowest
-from localcrag.models import moved
+from localcrag.evaluation.band import JudgedPair, fitted_band, narrowest
+from localcrag.loaded_models import moved
 from localcrag.odds import Scale, log_odds, sigmoid
 from localcrag.types import Thresholds
 
 IN_USE = Thresholds(0.7, 0.1)
 
 
-def both(model: float, questions: int = 300, seed: int = 0) -> Both:
+def both(model: float, questions: int = 300, seed: int = 0) -> JudgedPair:
     """An evaluator whose P is what it says, and a language model that is right with this probability."""
     random = np.random.default_rng(seed)
     p = 1 / (1 + np.exp(-random.normal(-1, 2, questions * 5)))
     right = random.random(len(p)) < p
-    return Both(p, random.random(len(p)) < model, right, np.repeat(np.arange(questions), 5))
+    return JudgedPair(p, random.random(len(p)) < model, right, np.repeat(np.arange(questions), 5))
 
 
-def by_hand(p: list[float], asked: list[int], right: list[int]) -> Both:
-    return Both(np.array(p), np.array(asked, bool), np.array(right, bool), np.arange(len(p)))
+def by_hand(p: list[float], asked: list[int], right: list[int]) -> JudgedPair:
+    return JudgedPair(np.array(p), np.array(asked, bool), np.array(right, bool), np.arange(len(p)))
 
 
 def test_the_language_model_is_asked_just_where_the_evaluator_is_wrong() -> None:

@@ -8,7 +8,7 @@ import pytest
 from localcrag.crag.grade import Fusion
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.fitting import Material, fitted, thresholds
-from localcrag.models import rescaled
+from localcrag.loaded_models import rescaled
 from localcrag.odds import FINE, Scale, log_odds, sigmoid
 from localcrag.types import Thresholds
 

@@ -16,8 +16,8 @@ from localcrag.evaluation.measures import (
     reciprocal,
     statuses,
 )
-from localcrag.evaluation.observe import Observation
-from localcrag.evaluation.results import Comparison, comparison_of, result_of
+from localcrag.evaluation.observations import Observation
+from localcrag.evaluation.results import ConfigurationComparison, comparison_of, result_of
 from localcrag.evaluation.run import Run
 from localcrag.types import Action, Status
 from tests.evaluation.values import answer, citation, judged, observation
@@ -165,7 +165,7 @@ def test_a_comparison_is_of_the_questions_that_both_finished() -> None:
     better = [observation(line=n, searched=(1,), said=answer(tokens=500)) for n in range(2, 31)]
     first = result_of("a", "kb", Run(worse), both(1))
     second = result_of("b", "kb", Run(list(reversed(better))), both(1))
-    found: Comparison = comparison_of(first, second, both(1))
+    found: ConfigurationComparison = comparison_of(first, second, both(1))
     assert found.questions == 19
     rows = {row.first.name: row.difference for row in found.measures}
     assert rows["recall@1, search"].value == 1.0 and rows["recall@1, search"].excludes_zero

@@ -10,7 +10,7 @@ import pytest
 
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.measures import Cutoffs
-from localcrag.evaluation.observe import Observation
+from localcrag.evaluation.observations import Observation
 from localcrag.evaluation.plots import plot, precision_recall, recall_curve, require_plots
 from localcrag.evaluation.results import Result, result_of
 from localcrag.evaluation.run import Run

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from localcrag.errors import ContextOverflow, ModelError, StoreError
-from localcrag.evaluation.gold import Labelled
-from localcrag.evaluation.questions import Question
+from localcrag.evaluation.labels import Labelled
+from localcrag.evaluation.question_set import Question
 from localcrag.evaluation.run import BLOCK, measure, turns
 from localcrag.events import Event, Finished
 from localcrag.types import WebPolicy

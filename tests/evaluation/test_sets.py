@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.evaluation.gold import label
-from localcrag.evaluation.questions import Question, read_questions
+from localcrag.evaluation.labels import label
+from localcrag.evaluation.question_set import Question, read_questions
 from tests.evaluation.values import held
 
 pytest.importorskip("zstandard")

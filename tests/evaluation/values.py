@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from localcrag.evaluation.observe import Judgement, Observation, Ranks
-from localcrag.evaluation.questions import Question
+from localcrag.evaluation.observations import Judgement, Observation, Ranks
+from localcrag.evaluation.question_set import Question
 from localcrag.types import (
     Action,
     Answer,

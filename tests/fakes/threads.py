@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from localcrag.conversations import checked_name
 from localcrag.errors import StoreError, UnknownThread
-from localcrag.threads import checked_name
 from localcrag.types import Thread, Turn
 
 

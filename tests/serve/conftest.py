@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.cli.common import State
+from localcrag.cli.command_state import CommandState
 from localcrag.cli.main import main
 from localcrag.cli.serve import report
 from localcrag.errors import WarmError
@@ -65,7 +65,7 @@ class House:
 
     @property
     def served(self) -> ServerStatus | None:
-        return report(State(self.home, offline=False))
+        return report(CommandState(self.home, offline=False))
 
     @property
     def server(self) -> ServerStatus:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from localcrag.cli.common import State
+from localcrag.cli.command_state import CommandState
 from localcrag.cli.doctor import CHECKS
 from tests.serve.conftest import DEADLINE, QUESTION, House, Result, until
 
@@ -80,12 +80,12 @@ def test_without_leave_none_is_started(house: House) -> None:
 def test_status_and_stop(house: House) -> None:
     assert house.run("serve", "--status") == Result(1, "No warm process runs.\n", "")
     assert json.loads(house.run("serve", "--status", "--json").out) == {"running": False}
-    assert "does not run" in next(CHECKS["warm process"](State(house.home, False))).detail
+    assert "does not run" in next(CHECKS["warm process"](CommandState(house.home, False))).detail
     pid = house.serve().pid
     status = json.loads(house.run("serve", "--status", "--json").out)
     assert (status["running"], status["pid"], status["home"]) == (True, pid, str(house.home))
     assert str(pid) in house.run("serve", "--status").out
-    assert str(pid) in next(CHECKS["warm process"](State(house.home, False))).detail
+    assert str(pid) in next(CHECKS["warm process"](CommandState(house.home, False))).detail
     second = house.run("serve")
     assert second.code == 1 and "runs already" in second.err
     assert house.run("serve", "--stop").code == 0
@@ -261,7 +261,7 @@ def test_a_warm_search_imports_none_of_what_does_the_work(house: House) -> None:
     )
     heavy = (
         "numpy,torch,lancedb,pyarrow,llama_cpp,outlines_core,transformers,rich,httpx2,"
-        "localcrag.app,localcrag.events,localcrag.options,localcrag.types.answers,localcrag.types.ingest_report"
+        "localcrag.knowledge_base,localcrag.events,localcrag.options,localcrag.types.answers,localcrag.types.ingest_report"
     )
     arguments = ["--home", str(house.home), "search", "--json", "--", heavy]
     done = finished(house.begin("-c", program, *arguments))

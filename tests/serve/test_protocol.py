@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 from localcrag import errors, events
-from localcrag.cli.commands import KNOWN
+from localcrag.cli.lazy_commands import KNOWN
 from localcrag.cli.main import cli
 from localcrag.errors import LocalCragError, UnknownKnowledgeBase
 from localcrag.events import Event, Ingested, to_json

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from localcrag import app
+from localcrag import knowledge_base
 from localcrag.errors import UnknownKnowledgeBase
 from localcrag.serve import worker as worker_module
 from localcrag.serve.client import start_conditions
@@ -29,7 +29,7 @@ def hold(settings: Settings, kb: str, text: str) -> None:
     """A knowledge base that holds one document."""
     file = settings.home.parent / f"{kb}.txt"
     file.write_text(text)
-    app.open(kb, settings=settings).ingest([file])
+    knowledge_base.open(kb, settings=settings).ingest([file])
 
 
 def found(worker: Worker, kb: str = "one") -> list[str]:
@@ -64,12 +64,12 @@ def test_a_knowledge_base_that_was_removed_or_made_anew_is_noticed(
 ) -> None:
     hold(settings, "one", "Zeldrine is a medicine.")
     assert found(worker) == ["Zeldrine is a medicine."]
-    app.open("one", settings=settings).remove()
+    knowledge_base.open("one", settings=settings).remove()
     with pytest.raises(UnknownKnowledgeBase):
         found(worker)
     hold(settings, "one", "Zeldrine is a poison.")
     assert found(worker) == ["Zeldrine is a poison."]
-    app.open("one", settings=settings).remove()
+    knowledge_base.open("one", settings=settings).remove()
     hold(settings, "one", "Zeldrine is nothing.")
     (held,) = worker.do(InfoRequest(start_conditions(settings, settings.home), "one", settings.model))
     assert held.info.documents == 1

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import localcrag
-from localcrag.app import AskOptions
 from localcrag.events import PageRead, WebAsked
+from localcrag.knowledge_base import AskOptions
 from localcrag.settings import load
 from localcrag.types import Origin, WebPolicy
 from tests.web.searxng_server import Article, Corpus, Searxng, running_corpus, running_searxng, settings_for

@@ -19,7 +19,6 @@ from typing import Any
 
 from benchmarks.peers.given import Given, Still, hits
 from benchmarks.peers.wire import Cost, Setup, serve
-from localcrag.composition import Composition
 from localcrag.crag import prompts
 from localcrag.crag.grade import Grader
 from localcrag.crag.loop import Loop
@@ -29,8 +28,9 @@ from localcrag.crag.remember import RememberingEvaluator
 from localcrag.events import answer_of
 from localcrag.llm.decoding import Sampler
 from localcrag.llm.language_model import LlamaCppModel
-from localcrag.models import Models
+from localcrag.loaded_models import LoadedModels
 from localcrag.options import AskOptions
+from localcrag.pipeline_builder import Composition
 from localcrag.settings import ModelSettings, Settings
 from localcrag.types import (
     Grade,
@@ -90,7 +90,7 @@ def rehearse(model: Rehearsed) -> None:
 
 
 @dataclass(frozen=True)
-class Rehearsing(Models):
+class Rehearsing(LoadedModels):
     """The models of a configuration, the language model among them rehearsed."""
 
     @cached_property

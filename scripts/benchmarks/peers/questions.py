@@ -126,10 +126,10 @@ def ranked(text: str, candidates: Sequence[str], kept: Sequence[str]) -> Questio
 
 @cache
 def _evaluator() -> LlamaCppEvaluator:
-    from localcrag.models import Models
+    from localcrag.loaded_models import LoadedModels
     from localcrag.settings import ModelSettings
 
-    evaluator = Models(ModelSettings(), Path()).evaluator
+    evaluator = LoadedModels(ModelSettings(), Path()).evaluator
     assert evaluator is not None
     return evaluator
 

@@ -17,8 +17,8 @@ from localcrag.egress import go_offline
 from localcrag.errors import LocalCragError, UsageError
 
 if TYPE_CHECKING:
-    from localcrag.app import KnowledgeBase
     from localcrag.events import Event
+    from localcrag.knowledge_base import KnowledgeBase
     from localcrag.serve.client import AskableKnowledgeBase
     from localcrag.settings import Settings
     from localcrag.types import JsonValue, MetaValue
@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 
 
 @dataclass(frozen=True)
-class State:
+class CommandState:
     """The options of the whole command, and the settings they lead to."""
 
     home: Path | None
@@ -50,18 +50,18 @@ class State:
     @property
     def ledger(self) -> Ledger:
         """Everything that left this machine."""
-        from localcrag import app
+        from localcrag import knowledge_base
 
-        return app.open(settings=self.settings).ledger
+        return knowledge_base.open(settings=self.settings).ledger
 
     def open(self, kb: str | None, **sections: Mapping[str, Any]) -> KnowledgeBase:
         """The knowledge base named, or the default one; ``sections`` hold what flags override."""
-        from localcrag import app
+        from localcrag import knowledge_base
 
         settings = self.settings
         for section, values in sections.items():
             settings = settings.with_values(section, **values)
-        return app.open(kb, settings=settings)
+        return knowledge_base.open(kb, settings=settings)
 
     def warm(
         self, kb: str | None, *, say: Callable[[str], None], **sections: Mapping[str, Any]
@@ -79,7 +79,7 @@ class State:
         return WarmKnowledgeBase(kb or settings.kb, settings, caller, partial(self.open, kb, **sections), say)
 
 
-pass_state = click.make_pass_decorator(State)
+pass_state = click.make_pass_decorator(CommandState)
 
 kb_option = click.option("--kb", metavar="NAME", help="Knowledge base; by default the one in the settings.")
 filter_option = click.option(

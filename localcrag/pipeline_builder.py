@@ -20,7 +20,7 @@ from localcrag.crag.grade import (
 )
 from localcrag.crag.parts import LOCAL_CORRECTIONS, AgentBounds, Options
 from localcrag.errors import UsageError, WebNotConfigured
-from localcrag.models import NO_EVALUATOR, Models
+from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
 from localcrag.protocols import Evaluator
 from localcrag.settings import Settings
@@ -49,7 +49,7 @@ class Composition:
     """How one question is answered with these models: what was asked for over what is set."""
 
     settings: Settings
-    models: Models
+    models: LoadedModels
     given: AskOptions
 
     def options(self) -> Options:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from localcrag._platform import expanded
-from localcrag.evaluation.questions import Broken, Question
-from localcrag.evaluation.text import Words, normalised, overlap
+from localcrag.evaluation.question_set import Broken, Question
+from localcrag.evaluation.text_overlap import Words, normalised, overlap
 from localcrag.types import Citation, IndexedDocument, Passage
 
 Names = Mapping[str, frozenset[str]]
@@ -16,7 +16,7 @@ Names = Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
+class Labels:
     """What answers a question, in items: its passages where they are known, else its documents.
 
     A hit is right where it is of one of the ``sources`` (any, where there are none), on the page,
@@ -62,7 +62,7 @@ class Gold:
         return frozenset(n for n, passage in enumerate(self.passages) if overlap(passage, words))
 
 
-NOTHING = Gold()
+NOTHING = Labels()
 """The gold of a question that the documents do not answer: no hit is right."""
 
 
@@ -71,7 +71,7 @@ class Labelled:
     """A question with its gold; None where its labels do not tell right hits from wrong ones."""
 
     question: Question
-    gold: Gold | None
+    gold: Labels | None
 
 
 def label(
@@ -90,13 +90,13 @@ def label(
     return labelled, unknown
 
 
-def _gold(question: Question, names: Names) -> Gold | None:
+def _gold(question: Question, names: Names) -> Labels | None:
     if question.answerable is False:
         return NOTHING
     if not question.sources and not question.passages:
         return None
     sources = dict.fromkeys(_resolved(name, names) for name in question.sources)
-    return Gold(tuple(sources), tuple(normalised(passage) for passage in question.passages), question.page)
+    return Labels(tuple(sources), tuple(normalised(passage) for passage in question.passages), question.page)
 
 
 def _names(documents: Sequence[IndexedDocument]) -> Names:

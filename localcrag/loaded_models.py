@@ -25,7 +25,7 @@ WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
 
 
 @dataclass(frozen=True)
-class Models:
+class LoadedModels:
     """The models of one configuration, each loaded on first use."""
 
     settings: ModelSettings
@@ -182,9 +182,9 @@ class Models:
 
 
 @lru_cache(maxsize=2)
-def models_for(settings: ModelSettings, home: Path) -> Models:
+def models_for(settings: ModelSettings, home: Path) -> LoadedModels:
     """The models of a configuration, the same object for the same configuration."""
-    return Models(settings, home)
+    return LoadedModels(settings, home)
 
 
 def rescaled(fusion: Fusion, fitted_on: Scale, used: Scale) -> Fusion:

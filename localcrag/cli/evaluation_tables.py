@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from localcrag.evaluation.agreement import Standings, verdict
 from localcrag.evaluation.band import FittedBand
+from localcrag.evaluation.grader_comparison import GraderComparison, verdict
 from localcrag.evaluation.measures import Confusion, Group
-from localcrag.evaluation.results import Comparison, Result
+from localcrag.evaluation.results import ConfigurationComparison, Result
 from localcrag.evaluation.statistics import Interval
 from localcrag.types import Status
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from localcrag.evaluation.calibrate import Outcome
+    from localcrag.evaluation.calibration_run import CalibrationOutcome
     from localcrag.llm.calibrations import Calibration
 
 COSTS = (Group.TOKENS, Group.SECONDS)
@@ -28,10 +28,10 @@ MARK = "≠"
 """Beside a difference whose interval does not hold zero."""
 
 
-def show(found: Result | Comparison) -> None:
+def show(found: Result | ConfigurationComparison) -> None:
     """The measures, and under them what became of the questions."""
     console = _console()
-    if isinstance(found, Comparison):
+    if isinstance(found, ConfigurationComparison):
         console.print(_compared(found))
         console.print(f"{MARK} the 95 % interval of the difference does not hold 0", style="dim")
     else:
@@ -41,7 +41,7 @@ def show(found: Result | Comparison) -> None:
         _below(console, result)
 
 
-def show_calibration(outcomes: Sequence[Outcome]) -> None:
+def show_calibration(outcomes: Sequence[CalibrationOutcome]) -> None:
     """What was fitted, and what it is worth beside the grades in use."""
     console = _console()
     for outcome in outcomes:
@@ -89,7 +89,7 @@ SCALES = {"tokens, language model": True, "tokens, evaluator": True, "seconds": 
 """Figures that are means per question; True for those read without decimals."""
 
 
-def show_standings(found: Standings) -> None:
+def show_standings(found: GraderComparison) -> None:
     """The figures of all graders side by side, and a sentence on each that is held against another."""
     console = _console()
     part = " (partial)" if found.partial else ""
@@ -173,7 +173,7 @@ def _costs(result: Result) -> Table:
     return table
 
 
-def _compared(comparison: Comparison) -> Table:
+def _compared(comparison: ConfigurationComparison) -> Table:
     first, second = comparison.first, comparison.second
     title = f"{_title(first)} against {_title(second)}, {comparison.questions} questions of both"
     table = _table(title, first.name, second.name, "difference", "95 % interval", "")

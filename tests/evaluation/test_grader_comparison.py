@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from localcrag.evaluation.agreement import Against, mcnemar, standings, verdict
-from localcrag.evaluation.graders import Marks, Panel
-from localcrag.evaluation.observe import Judgement
-from localcrag.evaluation.questions import Broken
+from localcrag.evaluation.grader_comparison import GraderDifference, compare_graders, mcnemar, verdict
+from localcrag.evaluation.grader_panel import Judgements, Panel
+from localcrag.evaluation.observations import Judgement
+from localcrag.evaluation.question_set import Broken
 from localcrag.evaluation.statistics import Interval, Kappa
 from localcrag.types import GraderKind, Tokens, Verdict
 
 YESNO, CASCADE = GraderKind.YESNO, GraderKind.CASCADE
 
 
-def marks(said: str, right: str, *, asked: int = 0, tokens: int = 0) -> Marks:
+def marks(said: str, right: str, *, asked: int = 0, tokens: int = 0) -> Judgements:
     """One question: ``said`` and ``right`` hold a y or n for each passage, e for a grade that failed."""
     verdicts = {"y": Verdict.YES, "n": Verdict.NO, "e": Verdict.ERROR}
     p = {"y": 0.9, "n": 0.2, "e": None}
@@ -23,7 +23,7 @@ def marks(said: str, right: str, *, asked: int = 0, tokens: int = 0) -> Marks:
         Judgement(str(n), verdicts[s], p[s], None, r == "y")
         for n, (s, r) in enumerate(zip(said, right, strict=True))
     )
-    return Marks(judged, asked, Tokens(tokens, 1), Tokens(7), 0.5)
+    return Judgements(judged, asked, Tokens(tokens, 1), Tokens(7), 0.5)
 
 
 def panel(*rows: tuple[str, str, str]) -> Panel:
@@ -39,7 +39,7 @@ def panel(*rows: tuple[str, str, str]) -> Panel:
 
 
 def test_figures_by_hand() -> None:
-    found = standings("kb", panel(("ynnn", "yynn", "ynne"), ("nnyn", "nnnn", "nnyn")))
+    found = compare_graders("kb", panel(("ynnn", "yynn", "ynne"), ("nnyn", "nnnn", "nnyn")))
     assert (found.questions, found.passages, found.right, found.reference) == (2, 8, 2, YESNO)
     first, second = (standing.figures for standing in found.graders)
     assert first["accuracy"].value == 6 / 8 and second["accuracy"].value == 7 / 8
@@ -61,7 +61,7 @@ def test_a_question_that_not_all_finished_counts_for_none() -> None:
     cut = Panel(
         {YESNO: dict(made.marks[YESNO]), CASCADE: {1: made.marks[CASCADE][1]}}, [Broken(1, "it broke")]
     )
-    found = standings("kb", cut)
+    found = compare_graders("kb", cut)
     assert (found.questions, found.passages) == (1, 2)
     assert found.to_json()["failed"] == [{"line": 1, "reason": "it broke"}]
 
@@ -100,13 +100,15 @@ def interval(value: float, half: float) -> Interval:
     ],
 )
 def test_one_plain_sentence(difference: float, half: float, words: str) -> None:
-    against = Against(interval(0.9, 0.1), interval(0.8, 0.1), interval(difference, half), 3, 2, 1.0, 0.02)
+    against = GraderDifference(
+        interval(0.9, 0.1), interval(0.8, 0.1), interval(difference, half), 3, 2, 1.0, 0.02
+    )
     said = verdict(CASCADE, YESNO, against)
     assert said.startswith(words) and f"{difference * 100:+.1f} points of accuracy" in said
 
 
 def test_a_cascade_that_agrees_everywhere_is_as_good_and_nothing_to_choose() -> None:
-    found = standings("kb", panel(*[("ynnn", "yynn", "yynn")] * 8))
+    found = compare_graders("kb", panel(*[("ynnn", "yynn", "yynn")] * 8))
     against = found.graders[1].against
     assert against is not None and against.as_good and not against.better
     assert against.agreement.value == against.kappa.value == 1.0 and against.chance == 1

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
+from localcrag.doc2query import PASSAGES_PER_BATCH, QUESTION_LINES, QuestionWriter, distinct
 from localcrag.errors import ConstraintError, ModelFileError, StorageFull
 from localcrag.events import Degraded, Event, Questioned
-from localcrag.questions import BATCH, LINES, Questioning, distinct
 from localcrag.types import UntrustedText
 from tests.fakes.llm import ScriptedModel
 from tests.fakes.store import HashEmbedder, MemoryStore
@@ -31,7 +31,7 @@ def filled(passages: int) -> MemoryStore:
 
 
 def run(store: MemoryStore, model: ScriptedModel, per_passage: int = 3) -> tuple[int, list[Event]]:
-    steps = Questioning(model, HashEmbedder(), store, per_passage).run()
+    steps = QuestionWriter(model, HashEmbedder(), store, per_passage).run()
     events: list[Event] = []
     while True:
         try:
@@ -41,9 +41,9 @@ def run(store: MemoryStore, model: ScriptedModel, per_passage: int = 3) -> tuple
 
 
 def test_every_passage_gets_its_questions_and_is_found_by_them() -> None:
-    store = filled(2 * BATCH + 3)
+    store = filled(2 * PASSAGES_PER_BATCH + 3)
     written, events = run(store, ScriptedModel(streams=two_each))
-    total = 2 * BATCH + 3
+    total = 2 * PASSAGES_PER_BATCH + 3
     assert written == store.info().questions == 2 * total
     assert events == [Questioned(done, total) for done in range(total + 1)]
     query = "where does word7 live"
@@ -112,13 +112,13 @@ def test_a_run_that_was_cut_off_is_finished_by_the_next() -> None:
             super().add_questions(batch)
 
     store = Full()
-    store.replace([item(f"/{n:02}", f"word{n} and more") for n in range(2 * BATCH)])
+    store.replace([item(f"/{n:02}", f"word{n} and more") for n in range(2 * PASSAGES_PER_BATCH)])
     with pytest.raises(StorageFull):
         run(store, ScriptedModel(streams=two_each))
-    assert store.info().questions == 2 * BATCH
+    assert store.info().questions == 2 * PASSAGES_PER_BATCH
     model = ScriptedModel(streams=two_each)
-    assert run(store, model)[0] == 2 * BATCH
-    assert len(model.asked) == BATCH, "what was written before is not asked for again"
+    assert run(store, model)[0] == 2 * PASSAGES_PER_BATCH
+    assert len(model.asked) == PASSAGES_PER_BATCH, "what was written before is not asked for again"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_run_that_was_cut_off_is_finished_by_the_next() -> None:
     ["What is it?", "What is it?\nWhy?", "¿Qué es?", "東京はどこですか?", "Is 3 > 2?", "C++ or C#?\nA?\nB?"],
 )
 def test_what_the_constraint_allows(text: str) -> None:
-    assert re.fullmatch(LINES, text)
+    assert re.fullmatch(QUESTION_LINES, text)
 
 
 @pytest.mark.parametrize(
@@ -145,16 +145,16 @@ def test_what_the_constraint_allows(text: str) -> None:
     ],
 )
 def test_what_the_constraint_does_not_allow(text: str) -> None:
-    assert not re.fullmatch(LINES, text)
+    assert not re.fullmatch(QUESTION_LINES, text)
 
 
 asking = st.text("aÄ漢 1.-_'", min_size=1, max_size=8).map(lambda text: f"{text.strip()}?")
-replies = st.lists(asking, min_size=1, max_size=6).map("\n".join).filter(re.compile(LINES).fullmatch)
+replies = st.lists(asking, min_size=1, max_size=6).map("\n".join).filter(re.compile(QUESTION_LINES).fullmatch)
 
 
 @given(replies, st.integers(1, 4))
 def test_any_reply_that_holds_the_constraint_gives_questions_or_is_no_reply(text: str, count: int) -> None:
-    questioning = Questioning(ScriptedModel(streams=[text]), HashEmbedder(), MemoryStore(), count)
+    questioning = QuestionWriter(ScriptedModel(streams=[text]), HashEmbedder(), MemoryStore(), count)
     try:
         questions = questioning.asked_of(item("/a", "some text")[2][0])
     except ConstraintError as error:

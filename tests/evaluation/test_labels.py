@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.evaluation.gold import NOTHING, Gold, label
-from localcrag.evaluation.questions import Question
-from localcrag.evaluation.text import normalised
+from localcrag.evaluation.labels import NOTHING, Labels, label
+from localcrag.evaluation.question_set import Question
+from localcrag.evaluation.text_overlap import normalised
 from tests.evaluation.values import citation, held, passage
 
 DOCUMENTS = [held("/docs/de/leaflet.pdf", "Zeldrine"), held("/docs/en/leaflet.pdf"), held("/docs/Notes.md")]
 
 
-def gold(**labels: object) -> Gold | None:
+def gold(**labels: object) -> Labels | None:
     labelled, unknown = label([Question(3, "q", **labels)], DOCUMENTS)  # type: ignore[arg-type]
     assert not unknown
     return labelled[0].gold
@@ -42,7 +42,7 @@ def test_a_relative_path_is_one_from_here(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     documents = [held(str(tmp_path / "sub" / "a.txt")), held("/elsewhere/sub/a.txt")]
     [found], unknown = label([Question(1, "q", sources=("sub/a.txt",))], documents)
-    assert found.gold == Gold((frozenset({str(tmp_path / "sub" / "a.txt")}),))
+    assert found.gold == Labels((frozenset({str(tmp_path / "sub" / "a.txt")}),))
     assert not unknown
 
 
@@ -65,7 +65,7 @@ def test_a_name_that_begins_like_a_home_is_found_where_it_is_held(
     monkeypatch.chdir(tmp_path)
     document = held(str(tmp_path / "~$x" / "a.txt"))
     [found], unknown = label([Question(1, "q", sources=("~$x/a.txt",))], [document])
-    assert found.gold == Gold((frozenset({document.source}),))
+    assert found.gold == Labels((frozenset({document.source}),))
     assert not unknown
 
 
@@ -80,14 +80,14 @@ def test_without_labels_nothing_is_known() -> None:
 
 
 def test_every_passage_of_the_document_is_right_where_no_passage_is_named() -> None:
-    found = Gold((frozenset({"/a.txt"}), frozenset({"/b.txt"})))
+    found = Labels((frozenset({"/a.txt"}), frozenset({"/b.txt"})))
     assert found.items == 2
     assert found.found(passage("anything", "/b.txt")) == {1}
     assert not found.found(passage("anything", "/c.txt"))
 
 
 def test_a_passage_must_be_in_the_document_on_the_page_and_overlap() -> None:
-    found = Gold((frozenset({"/a.txt"}),), (normalised("the dose is 35 mg"),), page=2)
+    found = Labels((frozenset({"/a.txt"}),), (normalised("the dose is 35 mg"),), page=2)
     assert found.found(passage("We say: the dose is 35 mg.", "/a.txt", 2)) == {0}
     assert not found.found(passage("We say: the dose is 35 mg.", "/a.txt", 1))
     assert not found.found(passage("We say: the dose is 35 mg.", "/b.txt", 2))
@@ -95,14 +95,14 @@ def test_a_passage_must_be_in_the_document_on_the_page_and_overlap() -> None:
 
 
 def test_ranks_are_the_best_over_the_lists() -> None:
-    found = Gold(passages=(normalised("alpha beta"), normalised("gamma"), normalised("delta")))
+    found = Labels(passages=(normalised("alpha beta"), normalised("gamma"), normalised("delta")))
     first = [passage("x"), passage("y"), passage("alpha beta")]
     second = [passage("x"), passage("alpha beta and gamma")]
     assert found.ranks([first, second]) == (2, 2, None)
 
 
 def test_a_citation_points_at_what_answers_where_its_quote_is_of_the_passage() -> None:
-    found = Gold((frozenset({"/a.txt"}),), (normalised("It is old. The dose is 35 mg. Take it."),))
+    found = Labels((frozenset({"/a.txt"}),), (normalised("It is old. The dose is 35 mg. Take it."),))
     assert found.cited(citation("The dose is 35 mg."))
     assert not found.cited(citation("The dose is 35 mg.", "/b.txt"))
     assert not found.cited(citation("Something else entirely."))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from localcrag.cli.chat import say
-from localcrag.cli.render import Steps, link, plain
+from localcrag.cli.event_rendering import StepRenderer, link, plain
+from localcrag.conversations import SqliteThreads
 from localcrag.events import Degraded, Delta, Event, Gathered, Graded, PageRead, Refined, Retrieved
-from localcrag.threads import SqliteThreads
 from localcrag.types import Action, Answer, Citation, Evidence, Mode, Origin, Policy, Status, Strip, Turn
 from localcrag.web.ledger import Ledger
 from tests.cli.conftest import Run
@@ -22,7 +22,7 @@ CONTROL = set(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
 
 def shown(capsys: pytest.CaptureFixture[str], status: Status, *confidences: float | None) -> str:
     grades = tuple(grade(p, text=f"text {p}") for p in confidences)
-    Steps(trace=False).sources(
+    StepRenderer(trace=False).sources(
         Answer("q?", status, "", Mode.QUOTE, Policy.CRAG, Action.INCORRECT, grades=grades)
     )
     return capsys.readouterr().err
@@ -68,7 +68,7 @@ def test_line_breaks_and_tabs_are_no_control_sequence_and_places_stay() -> None:
 def test_no_event_brings_control_characters_to_the_terminal(
     capsys: pytest.CaptureFixture[str], event: Event
 ) -> None:
-    Steps(trace=True).show(event)
+    StepRenderer(trace=True).show(event)
     harmless(capsys)
 
 
@@ -79,7 +79,7 @@ def test_no_source_brings_control_characters_to_the_terminal(
 ) -> None:
     source = f"/{EVIL}.txt" if origin is Origin.DOCUMENTS else f"https://{EVIL}"
     citation = Citation(1, source, 2, 0, len(EVIL), EVIL, origin)
-    steps = Steps(trace=False, evidence=evidence)
+    steps = StepRenderer(trace=False, evidence=evidence)
     steps.show(Gathered((Evidence(1, Strip(passage(EVIL), 0, len(EVIL), EVIL, 0.9)),)))
     found = Answer("q?", Status.ANSWERED, "", Mode.QUOTE, Policy.CRAG, Action.CORRECT)
     steps.sources(replace(found, citations=(citation,)))

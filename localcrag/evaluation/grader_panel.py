@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar
 
-from localcrag.app import AskOptions, KnowledgeBase
-from localcrag.composition import Composition
 from localcrag.crag.calibrated import CalibratedGrader
 from localcrag.crag.grade import CascadeGrader, FusedGrader, Grader, RubricGrader, YesNoGrader
 from localcrag.errors import EvaluationError, ModelError
-from localcrag.evaluation.gold import Gold, Labelled
-from localcrag.evaluation.observe import Judgement, judgement
-from localcrag.evaluation.questions import Broken
+from localcrag.evaluation.labels import Labelled, Labels
+from localcrag.evaluation.observations import Judgement, judgement
+from localcrag.evaluation.question_set import Broken
 from localcrag.evaluation.run import Progress, turns
+from localcrag.knowledge_base import AskOptions, KnowledgeBase
+from localcrag.pipeline_builder import Composition
 from localcrag.protocols import LanguageModel
 from localcrag.types import Choice, FinishReason, GraderKind, Hit, Prompt, Tokens, WebPolicy
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class Judgements:
     """What one grader said of one question's passages, and what it took.
 
     ``asked`` is how many of them the language model was asked about. ``evaluator`` are the tokens
@@ -41,7 +41,7 @@ class Marks:
 class Panel:
     """All marks: by grader, then by the number of the question; only questions that every one finished."""
 
-    marks: dict[GraderKind, dict[int, Marks]]
+    marks: dict[GraderKind, dict[int, Judgements]]
     failed: list[Broken] = field(default_factory=list)
     partial: bool = False
 
@@ -76,7 +76,7 @@ def grade_all(
     steps = len(labelled) * (len(kinds) + 1)
     found: list[Sequence[Hit]] = []
     failed: dict[int, Broken] = {}
-    marks: dict[GraderKind, dict[int, Marks]] = {kind: {} for kind in kinds}
+    marks: dict[GraderKind, dict[int, Judgements]] = {kind: {} for kind in kinds}
     partial = False
     try:
         for number, (asked, _) in enumerate(labelled):
@@ -126,13 +126,13 @@ class _Observed:
         model = _Counted(kb.models.language)
         return cls(_through(composition.grader(kb.models.evaluator), model), model, kb)
 
-    def marks(self, question: str, hits: Sequence[Hit], gold: Gold) -> Marks:
+    def marks(self, question: str, hits: Sequence[Hit], gold: Labels) -> Judgements:
         model, evaluator = self.kb.models.language, self.kb.models.evaluator
         read, judged, asked = model.tokens, evaluator.tokens if evaluator else Tokens(), self.model.asked
         started = perf_counter()
         grades = self.grader.grade(question, hits)
         seconds = perf_counter() - started
-        return Marks(
+        return Judgements(
             judgements=tuple(judgement(grade, gold) for grade in grades),
             asked=self.model.asked - asked,
             model=model.tokens - read,

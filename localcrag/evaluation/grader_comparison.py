@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localcrag.evaluation.graders import Marks, Panel
-from localcrag.evaluation.questions import Broken
+from localcrag.evaluation.grader_panel import Judgements, Panel
+from localcrag.evaluation.question_set import Broken
 from localcrag.evaluation.results import interval_json
 from localcrag.evaluation.statistics import (
     Auc,
@@ -38,7 +38,7 @@ VERDICTS = (Verdict.YES, Verdict.NO, Verdict.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class GraderDifference:
     """A grader held against the reference, on the same passages.
 
     ``gained`` are the passages that it judges rightly and the reference wrongly, ``lost`` the
@@ -68,21 +68,21 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GraderResult:
     """One grader: its figures by name, and how it stands to the reference; None for the reference itself."""
 
     kind: GraderKind
     figures: Mapping[str, Interval]
-    against: Against | None
+    against: GraderDifference | None
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
+class GraderComparison:
     """All graders over the same ``passages``, of which ``right`` help to answer their questions."""
 
     kb: str
     reference: GraderKind
-    graders: Sequence[Standing]
+    graders: Sequence[GraderResult]
     questions: int
     passages: int
     right: int
@@ -102,17 +102,17 @@ class Standings:
         }
 
 
-def standings(kb: str, panel: Panel, *, margin: float = MARGIN) -> Standings:
+def compare_graders(kb: str, panel: Panel, *, margin: float = MARGIN) -> GraderComparison:
     """The figures of every grader, with 95 % intervals, and how each stands to the reference."""
     kinds = list(panel.marks)
     reference = GraderKind.YESNO if GraderKind.YESNO in kinds else kinds[0]
     sheets = {kind: _Sheet.of([marks[n] for n in panel.questions]) for kind, marks in panel.marks.items()}
     known = sheets[reference]
-    return Standings(
+    return GraderComparison(
         kb=kb,
         reference=reference,
         graders=[
-            Standing(kind, _figures(sheet), None if kind is reference else _against(known, sheet, margin))
+            GraderResult(kind, _figures(sheet), None if kind is reference else _against(known, sheet, margin))
             for kind, sheet in sheets.items()
         ],
         questions=len(panel.questions),
@@ -131,10 +131,10 @@ class _Sheet:
     right: Floats
     question: Whole
     confidence: Sequence[float | None]
-    marks: Sequence[Marks]
+    marks: Sequence[Judgements]
 
     @classmethod
-    def of(cls, marks: Sequence[Marks]) -> _Sheet:
+    def of(cls, marks: Sequence[Judgements]) -> _Sheet:
         rows = [(n, judged) for n, each in enumerate(marks) for judged in each.judgements]
         return cls(
             said=np.array([VERDICTS.index(judged.verdict) for _, judged in rows], np.intp),
@@ -197,7 +197,7 @@ def _statistics(sheet: _Sheet) -> Iterator[tuple[str, Statistic]]:
     yield "seconds", sheet.cost([each.seconds for each in sheet.marks])
 
 
-def _against(reference: _Sheet, other: _Sheet, margin: float) -> Against:
+def _against(reference: _Sheet, other: _Sheet, margin: float) -> GraderDifference:
     same = (reference.said == other.said).astype(float)
     table = np.zeros((len(other.marks), len(VERDICTS), len(VERDICTS)))
     np.add.at(table, (other.question, reference.said, other.said), 1)
@@ -206,7 +206,7 @@ def _against(reference: _Sheet, other: _Sheet, margin: float) -> Against:
     [difference] = differences([pair], len(other.marks))
     gained = int((other.correct > reference.correct).sum())
     lost = int((other.correct < reference.correct).sum())
-    return Against(agreement, kappa, difference, gained, lost, mcnemar(gained, lost), margin)
+    return GraderDifference(agreement, kappa, difference, gained, lost, mcnemar(gained, lost), margin)
 
 
 def mcnemar(gained: int, lost: int) -> float:
@@ -216,7 +216,7 @@ def mcnemar(gained: int, lost: int) -> float:
     return float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
 
 
-def verdict(kind: GraderKind, reference: GraderKind, against: Against) -> str:
+def verdict(kind: GraderKind, reference: GraderKind, against: GraderDifference) -> str:
     """One plain sentence on how a grader stands to the reference."""
     gap, margin = against.difference, f"{against.margin * 100:g} points"
     bounds = f"{gap.value * 100:+.1f} points of accuracy, {gap.low * 100:+.1f} … {gap.high * 100:+.1f}"
@@ -229,7 +229,7 @@ def verdict(kind: GraderKind, reference: GraderKind, against: Against) -> str:
     return f"Whether {kind} is as good as {reference} to within {margin} is not settled ({bounds})."
 
 
-def _standing_json(standing: Standing) -> dict[str, JsonValue]:
+def _standing_json(standing: GraderResult) -> dict[str, JsonValue]:
     return {
         "grader": standing.kind,
         "figures": {name: interval_json(interval) for name, interval in standing.figures.items()},
@@ -237,7 +237,7 @@ def _standing_json(standing: Standing) -> dict[str, JsonValue]:
     }
 
 
-def _against_json(against: Against) -> dict[str, JsonValue]:
+def _against_json(against: GraderDifference) -> dict[str, JsonValue]:
     return {
         "agreement": interval_json(against.agreement),
         "kappa": interval_json(against.kappa),

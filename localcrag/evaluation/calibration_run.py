@@ -8,19 +8,19 @@ from datetime import date
 
 import numpy as np
 
-from localcrag.app import AskOptions, KnowledgeBase
-from localcrag.composition import UNCALIBRATED, band_of
 from localcrag.crag.grade import RUBRIC_BOUNDS
 from localcrag.errors import EvaluationError, UsageError
-from localcrag.evaluation.agreement import MARGIN
-from localcrag.evaluation.band import Both, FittedBand, Tried, fitted_band
+from localcrag.evaluation.band import FittedBand, JudgedPair, Tried, fitted_band
 from localcrag.evaluation.fitting import Fitted, Material, fitted
-from localcrag.evaluation.gold import Labelled
-from localcrag.evaluation.observe import Judgement, judge
+from localcrag.evaluation.grader_comparison import MARGIN
+from localcrag.evaluation.labels import Labelled
+from localcrag.evaluation.observations import Judgement, judge
 from localcrag.evaluation.results import interval_json
 from localcrag.evaluation.run import Progress
+from localcrag.knowledge_base import AskOptions, KnowledgeBase
 from localcrag.llm.calibrations import Calibration, fingerprint
 from localcrag.odds import FINE, Scale, log_odds
+from localcrag.pipeline_builder import UNCALIBRATED, band_of
 from localcrag.types import GraderKind, JsonValue, Thresholds, Verdict, WebPolicy
 
 NEEDED: Mapping[GraderKind, Sequence[GraderKind]] = {
@@ -34,7 +34,7 @@ NEEDED: Mapping[GraderKind, Sequence[GraderKind]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CalibrationOutcome:
     """A calibration, not stored yet, with what it is worth."""
 
     calibration: Calibration
@@ -69,7 +69,7 @@ def calibrate(
     filter: str | None,
     progress: Progress,
     margin: float = MARGIN,
-) -> list[Outcome]:
+) -> list[CalibrationOutcome]:
     """What fits the grader in use to these questions; nothing is stored.
 
     ``margin`` is how far a cascade's accuracy may be below that of asking the language model every time.
@@ -119,7 +119,7 @@ def _judged(
     return found
 
 
-def _single(kb: KnowledgeBase, kind: GraderKind, seen: Sequence[Sequence[Judgement]]) -> Outcome:
+def _single(kb: KnowledgeBase, kind: GraderKind, seen: Sequence[Sequence[Judgement]]) -> CalibrationOutcome:
     """The scale and the thresholds of one judge."""
     rows = [
         (j.confidence, j.right, n) for n, each in enumerate(seen) for j in each if j.confidence is not None
@@ -135,7 +135,7 @@ def _single(kb: KnowledgeBase, kind: GraderKind, seen: Sequence[Sequence[Judgeme
 
 def _fusion(
     kb: KnowledgeBase, evaluator: Calibration, seen: Mapping[GraderKind, Sequence[Sequence[Judgement]]]
-) -> Outcome:
+) -> CalibrationOutcome:
     """The fusion over the evaluator on its new scale, the language model as it is, and the similarity."""
     used = _in_use(kb, GraderKind.EVALUATOR)[0]
     asked = _in_use(kb, GraderKind.YESNO)[0]
@@ -165,7 +165,7 @@ def _fusion(
 
 def _band(
     kb: KnowledgeBase, seen: Mapping[GraderKind, Sequence[Sequence[Judgement]]], margin: float
-) -> Outcome:
+) -> CalibrationOutcome:
     """The cascade's band, on the scale that the evaluator has now."""
     rows: list[tuple[float, bool, bool, int]] = []
     pairs = zip(seen[GraderKind.EVALUATOR], seen[GraderKind.YESNO], strict=True)
@@ -178,7 +178,7 @@ def _band(
     _require(rows)
     p, asked, right, question = (np.array(column) for column in zip(*rows, strict=True))
     scale, bounds = _in_use(kb, GraderKind.EVALUATOR)
-    found = fitted_band(Both(p, asked, right, question), kb.models.band or band_of(bounds), margin)
+    found = fitted_band(JudgedPair(p, asked, right, question), kb.models.band or band_of(bounds), margin)
     return _outcome(kb, GraderKind.CASCADE, scale, found)
 
 
@@ -209,7 +209,7 @@ def _outcome(
     scale: Scale,
     found: Fitted | FittedBand,
     weights: tuple[float, ...] = (),
-) -> Outcome:
+) -> CalibrationOutcome:
     calibration = Calibration(
         judge=kind,
         models=tuple(map(fingerprint, kb.models.files(kind))),
@@ -220,7 +220,7 @@ def _outcome(
         made=date.today().isoformat(),
         weights=weights,
     )
-    return Outcome(calibration, found)
+    return CalibrationOutcome(calibration, found)
 
 
 def _require_evaluator(kb: KnowledgeBase, kind: GraderKind) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.cli.hits import marked, place, print_hits, snippet
+from localcrag.cli.hit_list import marked, place, print_hits, snippet
 from localcrag.types import Hit
 from tests.crag.values import passage
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from localcrag.errors import EvaluationError
-from localcrag.evaluation.questions import Question, read_questions
+from localcrag.evaluation.question_set import Question, read_questions
 
 GOOD = {"question": "What is the dose?", "answers": ["35 mg"], "source": "leaflet.pdf"}
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import gguf
 import pytest
 
-from localcrag.app import models_for
-from localcrag.composition import UNCALIBRATED, Composition
 from localcrag.crag.calibrated import CalibratedGrader
 from localcrag.crag.grade import CascadeGrader, FusedGrader, Grader
 from localcrag.crag.parts import Options
 from localcrag.errors import UsageError
+from localcrag.loaded_models import models_for
 from localcrag.llm.calibrations import Calibration
-from localcrag.models import Models
+from localcrag.loaded_models import LoadedModels
 from localcrag.odds import Scale
 from localcrag.options import AskOptions
+from localcrag.pipeline_builder import UNCALIBRATED, Composition
 from localcrag.settings import Settings
 from localcrag.types import GraderKind, Layout, Mode, Policy, StripKind, Thresholds
 from tests.shape_models import encoder, shape
@@ -90,7 +90,7 @@ def test_a_chat_model_is_asked_about_every_passage_until_a_band_was_fitted(
     settings = Settings(home=tmp_path).with_values("model", language=str(shape("llama2")))
     models = models_for(settings.model, tmp_path)
     assert Composition(settings, models, AskOptions()).judge is GraderKind.YESNO
-    monkeypatch.setattr(Models, "band", Thresholds(0.8, 0.2))
+    monkeypatch.setattr(LoadedModels, "band", Thresholds(0.8, 0.2))
     assert Composition(settings, models, AskOptions()).judge is GraderKind.CASCADE
     assert Composition(settings, models, AskOptions(grader=GraderKind.YESNO)).judge is GraderKind.YESNO
 
@@ -103,7 +103,7 @@ def test_within_the_band_the_language_models_word_is_on_its_own_scale(
     models = models_for(settings.model, tmp_path)
     fitted = Calibration(GraderKind.YESNO, (), Scale(2.0, -1.0), Thresholds(0.8, 0.2), 9, 9, "2026-11-21")
     monkeypatch.setattr(
-        Models, "calibration", lambda self, kind: fitted if kind is GraderKind.YESNO else None
+        LoadedModels, "calibration", lambda self, kind: fitted if kind is GraderKind.YESNO else None
     )
     cascade = Composition(settings, models, AskOptions(grader=GraderKind.CASCADE)).grader(models.evaluator)
     alone = Composition(settings, models, AskOptions(grader=GraderKind.YESNO)).grader(models.evaluator)

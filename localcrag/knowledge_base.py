@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag import settings as configuration
-from localcrag.composition import Composition
 from localcrag.crag.loop import Loop, checked
 from localcrag.crag.parts import Parts, Query
 from localcrag.crag.remember import RememberingEvaluator
 from localcrag.crag.retrieve import Retriever
+from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
-from localcrag.ingest import Ingestion
-from localcrag.models import Models, models_for
+from localcrag.ingestion import Ingestion
+from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskOptions as AskOptions
+from localcrag.pipeline_builder import Composition
 from localcrag.protocols import ThreadStore
-from localcrag.questions import Questioning
 from localcrag.settings import Settings
 from localcrag.types import (
     NO_META,
@@ -70,7 +70,7 @@ def names(settings: Settings) -> list[str]:
 
 def threads(settings: Settings) -> ThreadStore:
     """The named conversations."""
-    from localcrag.threads import SqliteThreads
+    from localcrag.conversations import SqliteThreads
 
     return SqliteThreads(settings.home / "threads.db")
 
@@ -128,12 +128,12 @@ class KnowledgeBase:
     def questioning(self, per_passage: int) -> Steps[int]:
         """Have a chat model write questions for the passages that have none; returns how many it wrote.
 
-        See :mod:`localcrag.questions`. Raises UsageError with the embedded model, UnknownKnowledgeBase,
+        See :mod:`localcrag.doc2query`. Raises UsageError with the embedded model, UnknownKnowledgeBase,
         StoreError, ModelNotFound, ModelFileError.
         """
         self._composition().require_chat("write questions", "leave out --questions")
         store, models = self._store(), self.models
-        written = yield from Questioning(models.language, models.embedder, store, per_passage).run()
+        written = yield from QuestionWriter(models.language, models.embedder, store, per_passage).run()
         if written:
             yield Optimizing("index of questions")
             store.optimize()
@@ -233,7 +233,7 @@ class KnowledgeBase:
     # ------------------------------------------------------------------------------ parts
 
     @property
-    def models(self) -> Models:
+    def models(self) -> LoadedModels:
         return models_for(self.settings.model, self.settings.home)
 
     @cached_property

@@ -32,14 +32,14 @@ from localcrag.types import (
     Skipped,
 )
 
-BATCH = 512
+BATCH_PASSAGES = 512
 """Passages embedded and written together, unless one document alone has more."""
-LARGE = 4096
+LARGE_BATCH_PASSAGES = 4096
 """Passages from which on a batch is written before the next is taken: two of them may not fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ReadDocument:
     """A document to be indexed, with its passages."""
 
     file: SourceFile
@@ -60,9 +60,9 @@ class _Tally:
     emptied: list[str] = field(default_factory=list)
     passages: int = 0
     removed: int = 0
-    batch: list[_Read] = field(default_factory=list)
+    batch: list[_ReadDocument] = field(default_factory=list)
     batched: int = 0
-    writing: list[_Read] = field(default_factory=list)
+    writing: list[_ReadDocument] = field(default_factory=list)
     written: Future[None] | None = None
 
 
@@ -104,7 +104,7 @@ class Ingestion:
         with ThreadPoolExecutor(1, "write") as writer, closing(self.corpus.read_all(wanted)) as readings:
             for reading in readings:
                 yield from self._take(waiting[reading.source], reading, known, meta, tally)
-                if tally.batched >= BATCH:
+                if tally.batched >= BATCH_PASSAGES:
                     yield from self._write(known, tally, writer)
             yield from self._write(known, tally, writer)
             yield from self._written(known, tally)
@@ -163,7 +163,7 @@ class Ingestion:
             tally.outcomes["unchanged"] += 1
             yield Progressed(file.source, file.size, "unchanged")
         else:
-            tally.batch.append(_Read(file, document, reading.passages))
+            tally.batch.append(_ReadDocument(file, document, reading.passages))
             tally.batched += len(reading.passages)
 
     def _write(
@@ -181,7 +181,7 @@ class Ingestion:
             start = end
         yield from self._written(known, tally)
         tally.writing, tally.written = batch, writer.submit(self.store.replace, rows)
-        if start >= LARGE:
+        if start >= LARGE_BATCH_PASSAGES:
             yield from self._written(known, tally)
 
     def _written(self, known: Mapping[str, IndexedDocument], tally: _Tally) -> Iterator[Event]:
@@ -197,7 +197,7 @@ class Ingestion:
             yield Progressed(read.file.source, read.file.size, outcome, len(read.passages))
 
 
-def _entry(read: _Read) -> IndexedDocument:
+def _entry(read: _ReadDocument) -> IndexedDocument:
     document = read.document
     return IndexedDocument(
         source=document.source,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from localcrag.evaluation import text
-from localcrag.evaluation.gold import Gold, Labelled
-from localcrag.evaluation.questions import Question
+from localcrag.evaluation import text_overlap
+from localcrag.evaluation.labels import Labelled, Labels
+from localcrag.evaluation.question_set import Question
 from localcrag.events import (
     Corrected,
     Decided,
@@ -82,7 +82,7 @@ class Observation:
     @property
     def holding(self) -> tuple[bool, ...]:
         """For each citation whether its quote has an answer in it."""
-        return tuple(text.holds(c.quote, self.question.answers) for c in self.answer.citations)
+        return tuple(text_overlap.holds(c.quote, self.question.answers) for c in self.answer.citations)
 
     def to_json(self) -> dict[str, JsonValue]:
         """The row of this question in ``eval --json``."""
@@ -153,7 +153,7 @@ class _Watch:
             cited=tuple(gold.cited(c) for c in answer.citations) if gold.items else None,
         )
 
-    def judgements(self, gold: Gold) -> tuple[Judgement, ...]:
+    def judgements(self, gold: Labels) -> tuple[Judgement, ...]:
         return tuple(
             judgement(grade, gold) for grade in self.grades if grade.hit.passage.origin is Origin.DOCUMENTS
         )
@@ -197,7 +197,7 @@ _SEEN: Mapping[type[Event], Callable[[_Watch, Any], None]] = {
 }
 
 
-def judgement(grade: Grade, gold: Gold) -> Judgement:
+def judgement(grade: Grade, gold: Labels) -> Judgement:
     """A grade held against the labels of its question."""
     hit = grade.hit
     right = bool(gold.found(hit.passage))
@@ -208,5 +208,5 @@ def _passages(hits: Sequence[Hit]) -> list[Passage]:
     return [hit.passage for hit in hits]
 
 
-def _any_right(gold: Gold, passages: Sequence[Passage]) -> bool:
+def _any_right(gold: Labels, passages: Sequence[Passage]) -> bool:
     return any(gold.found(passage) for passage in passages)

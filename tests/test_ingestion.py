@@ -16,7 +16,7 @@ import pytest
 from localcrag.documents import LocalCorpus
 from localcrag.errors import CorpusError, StorageFull
 from localcrag.events import Discovered, Ingested, Progressed, SkippedSource, report_of
-from localcrag.ingest import BATCH, LARGE, Ingestion
+from localcrag.ingestion import BATCH_PASSAGES, LARGE_BATCH_PASSAGES, Ingestion
 from localcrag.types import NO_META, IngestReport, Meta, Skipped
 from tests.documents.builders import pdf
 from tests.documents.conftest import tokenizer_file
@@ -225,8 +225,8 @@ def test_batches_are_bounded_and_a_failed_write_keeps_the_batches_before_it() ->
     store = Full()
     with pytest.raises(StorageFull):
         list(Ingestion("kb", ScriptedCorpus(*files), Counting(), store).run(["/d"]))
-    assert max(sizes) < BATCH + 101
-    held = -(-BATCH // 101)
+    assert max(sizes) < BATCH_PASSAGES + 101
+    held = -(-BATCH_PASSAGES // 101)
     assert len(store.indexed()) == held
     report = report_of(Ingestion("kb", ScriptedCorpus(*files), Counting(), store).run(["/d"]))
     assert counts(report) == (10 - held, 0, held, 0)
@@ -252,7 +252,7 @@ def test_a_batch_is_written_while_the_next_is_embedded() -> None:
                 assert written.wait(10)
             return super().encode(texts)
 
-    text = "\n\n".join(f"paragraph {n}" for n in range(BATCH))
+    text = "\n\n".join(f"paragraph {n}" for n in range(BATCH_PASSAGES))
     files = [file(f"/d/{n}", f"{n}\n\n{text}") for n in range(2)]
     events = list(Ingestion("kb", ScriptedCorpus(*files), Counting(), Slow()).run(["/d"]))
     assert counts(report_of(events)) == (2, 0, 0, 0) and len(calls) == 2
@@ -267,14 +267,14 @@ def test_a_large_document_is_written_before_the_next_is_embedded() -> None:
             held.append(len(store.indexed()))
             return super().encode(texts)
 
-    text = "\n\n".join(f"paragraph {n}" for n in range(LARGE))
+    text = "\n\n".join(f"paragraph {n}" for n in range(LARGE_BATCH_PASSAGES))
     files = [file(f"/d/{n}", f"{n}\n\n{text}") for n in range(3)]
     list(Ingestion("kb", ScriptedCorpus(*files), Looking(), store).run(["/d"]))
     assert held == [0, 1, 2]
 
 
 def test_who_stops_listening_keeps_what_was_written() -> None:
-    text = "\n\n".join(f"paragraph {n}" for n in range(BATCH))
+    text = "\n\n".join(f"paragraph {n}" for n in range(BATCH_PASSAGES))
     files = [file(f"/d/{n}", f"{n}\n\n{text}") for n in range(4)]
     store = MemoryStore()
     events = Ingestion("kb", ScriptedCorpus(*files), HashEmbedder(), store).run(["/d"])
@@ -291,7 +291,7 @@ SLOW = """if True:
     from pathlib import Path
     from localcrag.documents import LocalCorpus, ahead
     from localcrag.store.lance_store import KnowledgeBases
-    from localcrag.ingest import Ingestion
+    from localcrag.ingestion import Ingestion
     from tests.documents.conftest import tokenizer_file
     from tests.fakes.store import HashEmbedder
 
@@ -333,7 +333,7 @@ def test_ended_while_other_processes_read_it_leaves_none_and_can_be_run_again(
 ) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()
-    count = 2 * BATCH + 50
+    count = 2 * BATCH_PASSAGES + 50
     for n in range(count):
         (folder / f"{n}.txt").write_text(f"Document {n} speaks of herons.")
     command = [sys.executable, "-c", SLOW, str(tmp_path / "home"), str(folder)]
@@ -348,7 +348,7 @@ def test_ended_while_other_processes_read_it_leaves_none_and_can_be_run_again(
     assert soon(lambda: all(map(gone, readers)))
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     added, unchanged, skipped = again.stdout.splitlines()[-1].split(maxsplit=2)
-    assert int(unchanged) >= BATCH and int(added) + int(unchanged) == count and skipped == "()"
+    assert int(unchanged) >= BATCH_PASSAGES and int(added) + int(unchanged) == count and skipped == "()"
 
 
 def test_the_json_has_the_promised_fields() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.evaluation.text import exact, f1, holds, normalised, overlap
+from localcrag.evaluation.text_overlap import exact, f1, holds, normalised, overlap
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 

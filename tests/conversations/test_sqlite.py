@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from localcrag import threads
+from localcrag import conversations
+from localcrag.conversations import MIGRATIONS, SqliteThreads
 from localcrag.errors import StorageFull, StoreError, UnknownThread
-from localcrag.threads import MIGRATIONS, SqliteThreads
 from localcrag.types import Turn
 
 SECRET = "the quokka sings at midnight"
@@ -106,7 +106,7 @@ def test_several_processes_write_at_once_and_lose_nothing(path: Path, store: Sql
 def test_a_file_that_another_process_holds_is_waited_for_and_then_reported(
     path: Path, store: SqliteThreads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threads, "PATIENCE", 0.1)
+    monkeypatch.setattr(conversations, "PATIENCE", 0.1)
     store.open("a")
     store.append("a", [Turn("user", SECRET)])
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -141,7 +141,7 @@ class TestVersions:
         store.open("a")
         store.append("a", [Turn("user", "kept")])
         added = ("ALTER TABLE thread ADD COLUMN colour TEXT", "UPDATE thread SET colour = 'red'")
-        monkeypatch.setattr(threads, "MIGRATIONS", (*MIGRATIONS, added))
+        monkeypatch.setattr(conversations, "MIGRATIONS", (*MIGRATIONS, added))
         assert [turn.text for turn in store.turns("a")] == ["kept"]
         assert version(path) == len(MIGRATIONS) + 1
         with closing(sqlite3.connect(path)) as db:
@@ -154,7 +154,7 @@ class TestVersions:
         before = path.read_bytes()
         broken = ("ALTER TABLE thread ADD COLUMN colour TEXT", "nonsense")
         with monkeypatch.context() as patch:
-            patch.setattr(threads, "MIGRATIONS", (*MIGRATIONS, broken))
+            patch.setattr(conversations, "MIGRATIONS", (*MIGRATIONS, broken))
             with pytest.raises(StoreError, match="cannot be used"):
                 store.threads()
         assert path.read_bytes() == before

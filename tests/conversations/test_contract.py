@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from localcrag.conversations import MAX_NAME, SqliteThreads
 from localcrag.errors import StoreError, UnknownThread, UsageError
 from localcrag.protocols import ThreadStore
-from localcrag.threads import MAX_NAME, SqliteThreads
 from localcrag.types import Turn
 from tests.fakes.threads import MemoryThreads
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from localcrag.cli.common import Words, filter_option
+from localcrag.cli.command_state import Words, filter_option
 from localcrag.types import CorrectionKind, GraderKind, Grounding, Layout, Mode, Policy, StripKind, WebPolicy
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from localcrag.cli.hits import place, snippet
+from localcrag.cli.hit_list import place, snippet
 from localcrag.events import (
     Assessed,
     Bounded,
@@ -91,7 +91,7 @@ def link(citation: Citation) -> str:
 
 
 @dataclass
-class Steps:
+class StepRenderer:
     """Shows a question's events; with ``trace`` every passage with its grade, with ``evidence`` every
     passage cited."""
 
@@ -263,30 +263,30 @@ class Steps:
         self.console.print(Padding(shown, (0, 0, 1, 4)), soft_wrap=False)
 
 
-_SHOWN: Mapping[type[Event], Callable[[Steps, Any], None]] = {
-    Divided: Steps._divided,
-    PartSettled: Steps._part,
-    Planned: Steps._planned,
-    Stepped: Steps._stepped,
-    Assessed: Steps._assessed,
-    Bounded: Steps._bounded,
-    Gathered: Steps._gather,
-    Grounded: Steps._grounded,
-    Suggested: Steps._suggested,
-    Condensed: Steps._condensed,
-    Retrieved: Steps._retrieved,
-    Reranked: Steps._reranked,
-    Graded: Steps._graded,
-    Spared: Steps._spared,
-    Decided: Steps._decided,
-    Rewritten: Steps._rewritten,
-    Corrected: Steps._corrected,
-    WebAsked: Steps._web,
-    PageRead: Steps._page,
-    Refined: Steps._refined,
-    Degraded: Steps._degraded,
-    Verified: Steps._verified,
-    Measured: Steps._measured,
-    Delta: Steps._delta,
-    Finished: Steps._finished,
+_SHOWN: Mapping[type[Event], Callable[[StepRenderer, Any], None]] = {
+    Divided: StepRenderer._divided,
+    PartSettled: StepRenderer._part,
+    Planned: StepRenderer._planned,
+    Stepped: StepRenderer._stepped,
+    Assessed: StepRenderer._assessed,
+    Bounded: StepRenderer._bounded,
+    Gathered: StepRenderer._gather,
+    Grounded: StepRenderer._grounded,
+    Suggested: StepRenderer._suggested,
+    Condensed: StepRenderer._condensed,
+    Retrieved: StepRenderer._retrieved,
+    Reranked: StepRenderer._reranked,
+    Graded: StepRenderer._graded,
+    Spared: StepRenderer._spared,
+    Decided: StepRenderer._decided,
+    Rewritten: StepRenderer._rewritten,
+    Corrected: StepRenderer._corrected,
+    WebAsked: StepRenderer._web,
+    PageRead: StepRenderer._page,
+    Refined: StepRenderer._refined,
+    Degraded: StepRenderer._degraded,
+    Verified: StepRenderer._verified,
+    Measured: StepRenderer._measured,
+    Delta: StepRenderer._delta,
+    Finished: StepRenderer._finished,
 }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from localcrag.evaluation.gold import NOTHING, Gold, Labelled
-from localcrag.evaluation.observe import Judgement, Observation, judge, observe
-from localcrag.evaluation.questions import Question
-from localcrag.evaluation.text import normalised
+from localcrag.evaluation.labels import NOTHING, Labelled, Labels
+from localcrag.evaluation.observations import Judgement, Observation, judge, observe
+from localcrag.evaluation.question_set import Question
+from localcrag.evaluation.text_overlap import normalised
 from localcrag.events import (
     Corrected,
     Decided,
@@ -25,10 +25,10 @@ from tests.evaluation.values import answer, citation, grade, hits, passage
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 
 RIGHT, WRONG, OTHER = passage("the dose is 35 mg"), passage("about water"), passage("about tea")
-GOLD = Gold((frozenset({"/a.txt"}),), (normalised("the dose is 35 mg"),))
+GOLD = Labels((frozenset({"/a.txt"}),), (normalised("the dose is 35 mg"),))
 
 
-def watched(events: Sequence[Event], gold: Gold | None = GOLD) -> Observation:
+def watched(events: Sequence[Event], gold: Labels | None = GOLD) -> Observation:
     question = Question(1, "What is the dose?", ("35 mg",), answerable=gold is not NOTHING)
     return observe(events, Labelled(question, gold))
 
@@ -142,11 +142,11 @@ class TestTheLoop:
         evaluator = ScriptedEvaluator(lambda _, text: 0.9 if "dose" in text else 0.1)
         return World(documents, model, evaluator)
 
-    def seen(self, world: World, gold: Gold | None) -> Observation:
+    def seen(self, world: World, gold: Labels | None) -> Observation:
         return observe(world.run("What is the dose?"), Labelled(Question(1, "q", ("35 mg",)), gold))
 
     def test_found_graded_and_cited(self) -> None:
-        seen = self.seen(self.world("35 mg"), Gold((frozenset({"/a.txt"}),)))
+        seen = self.seen(self.world("35 mg"), Labels((frozenset({"/a.txt"}),)))
         assert seen.reranked == (1,)
         assert seen.missing is False and seen.action is Action.CORRECT
         assert seen.cited == (True,)

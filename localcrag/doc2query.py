@@ -18,19 +18,19 @@ from localcrag.events import Degraded, Questioned, Steps
 from localcrag.protocols import Embedder, LanguageModel, PassageStore
 from localcrag.types import Passage
 
-TOKENS = 40
+MAX_QUESTION_TOKENS = 40
 """Room for a question."""
-BATCH = 8
+PASSAGES_PER_BATCH = 8
 """Passages whose questions are embedded and written together: what a kill loses at most."""
 
 _CONTROL = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 _LINE = rf"[^\s{_CONTROL}\d?*#.>•–—-][^{_CONTROL}?]*\?"
-LINES = rf"{_LINE}(\n{_LINE})*"
+QUESTION_LINES = rf"{_LINE}(\n{_LINE})*"
 """Questions, one a line, each up to its question mark; none begins as the items of a list do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Questioning:
+class QuestionWriter:
     """Has the model write questions for the passages of one knowledge base that have none."""
 
     model: LanguageModel
@@ -56,7 +56,7 @@ class Questioning:
                 raise
             except ModelError as error:
                 yield Degraded("questions", f"passage {passage.ordinal + 1} of {passage.source}: {error}")
-            if len(batch) == BATCH:
+            if len(batch) == PASSAGES_PER_BATCH:
                 written += self._write(batch)
                 batch = []
             yield Questioned(done, max(done, total))
@@ -69,7 +69,9 @@ class Questioning:
         """
         prompt = prompts.questions(passage, self.per_passage)
         text = ""
-        for piece in self.model.stream(prompt, pattern=LINES, max_tokens=self.per_passage * TOKENS):
+        for piece in self.model.stream(
+            prompt, pattern=QUESTION_LINES, max_tokens=self.per_passage * MAX_QUESTION_TOKENS
+        ):
             text += piece
             if text.count("?") >= self.per_passage:
                 break
