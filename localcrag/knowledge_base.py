@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag import settings as configuration
-from localcrag.crag.loop import Loop, checked
-from localcrag.crag.parts import Parts, Query
-from localcrag.crag.remember import RememberingEvaluator
-from localcrag.crag.retrieve import Retriever
+from localcrag.crag.graders import RememberingEvaluator
+from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.retrieval import Retriever
+from localcrag.crag.state import Adapters, Query, checked_question
 from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
@@ -177,7 +177,7 @@ class KnowledgeBase:
         """The best ``k`` passages, 1 or more. Raises UnknownKnowledgeBase, FilterError, UsageError."""
         if k < 1:
             raise UsageError(f"k is {k}, and must be 1 or more")
-        text, where = checked(query), parse(filter) if filter else None
+        text, where = checked_question(query), parse(filter) if filter else None
         store = self._store()
         self.models.warm(store.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
@@ -211,12 +211,12 @@ class KnowledgeBase:
         ModelFileError, ContextOverflow; what only weakens the answer is a Degraded event.
         """
         given = options or AskOptions()
-        text = checked(question)
+        text = checked_question(question)
         where = parse(given.filter) if given.filter else None
         store = self._store()
         composition = self._composition(given)
         how = composition.options()
-        loop = Loop(self._parts(store, composition, text), how)
+        loop = Pipeline(self._parts(store, composition, text), how)
         self.models.warm(store.warm, answering=True)
         return loop.run(Query(text, tuple(given.history), where))
 
@@ -284,7 +284,7 @@ class KnowledgeBase:
 
         return KnowledgeBases(self.settings.home)
 
-    def _parts(self, store: LanceStore, composition: Composition, question: str) -> Parts:
+    def _parts(self, store: LanceStore, composition: Composition, question: str) -> Adapters:
         models = self.models
         evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
         web = self.settings.web
@@ -296,7 +296,7 @@ class KnowledgeBase:
 
             search = SearxngSearch(web.url, record=record, language=web.language, timeout=web.timeout)
             fetcher = HttpPageFetcher(record=record, allowed_private=web.allow_private)
-        return Parts(
+        return Adapters(
             store=store,
             embedder=models.embedder,
             model=models.language,

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.crag.grade import Fusion
+from localcrag.crag.graders import Fusion
 from localcrag.odds import FINE, Scale, log_odds
 from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from localcrag.crag.calibrated import CalibratedGrader
-from localcrag.crag.grade import (
+from localcrag.crag.graders import (
     RUBRIC_BOUNDS,
+    CalibratedGrader,
     CascadeGrader,
     EvaluatorGrader,
     FusedGrader,
@@ -18,7 +18,7 @@ from localcrag.crag.grade import (
     RubricGrader,
     YesNoGrader,
 )
-from localcrag.crag.parts import LOCAL_CORRECTIONS, AgentBounds, Options
+from localcrag.crag.state import LOCAL_CORRECTIONS, AgentBounds, PipelineOptions
 from localcrag.errors import UsageError, WebNotConfigured
 from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
@@ -36,7 +36,7 @@ from localcrag.types import (
     WebPolicy,
 )
 
-UNCALIBRATED = Thresholds(upper=0.7, lower=0.3)
+UNCALIBRATED_THRESHOLDS = Thresholds(upper=0.7, lower=0.3)
 """The bounds on a language model's P(yes) where none were fitted for it."""
 _MAY_STOP = (Policy.CRAG, Policy.NONE_RELEVANT)
 """The policies that ask for relevant passages, and not how many of all are."""
@@ -52,14 +52,14 @@ class Composition:
     models: LoadedModels
     given: AskOptions
 
-    def options(self) -> Options:
+    def options(self) -> PipelineOptions:
         """Raises UsageError for what the models cannot do, WebNotConfigured."""
         given, loop, small = self.given, self.settings.loop, self.models.small
         self._check_abilities()
         policy = given.policy or loop.policy
         bounds = AgentBounds(loop.agent_steps, loop.agent_seconds, loop.agent_tokens)
-        by_default = StripKind.SENTENCE if self.models.judges and not self._on_table else StripKind.NONE
-        return Options(
+        by_default = StripKind.SENTENCE if self.models.judges and not self._is_joint else StripKind.NONE
+        return PipelineOptions(
             policy=policy,
             mode=self.mode,
             passages=loop.passages,
@@ -91,7 +91,7 @@ class Composition:
         return self.given.layout or self.settings.loop.layout
 
     @property
-    def _on_table(self) -> bool:
+    def _is_joint(self) -> bool:
         """Whether an answer is written from whole passages that were read for their grades."""
         return self.layout is Layout.JOINT and self.mode is Mode.WRITE
 
@@ -152,7 +152,7 @@ class Composition:
         return wanted
 
     def _yes_or_no(self) -> Grader:
-        return self._fitted(YesNoGrader(self.models.language, self._bounds(UNCALIBRATED)))
+        return self._fitted(YesNoGrader(self.models.language, self._bounds(UNCALIBRATED_THRESHOLDS)))
 
     def _fitted(self, grader: Grader) -> Grader:
         """The grader on the scale that was fitted to the user's own questions, where one was."""
@@ -169,7 +169,7 @@ class Composition:
     def _check_abilities(self) -> None:
         """Refuse what the embedded language model cannot do. Raises UsageError."""
         strips = self.given.strips or self.settings.loop.strips or StripKind.NONE
-        if self._on_table and strips is not StripKind.NONE:
+        if self._is_joint and strips is not StripKind.NONE:
             raise UsageError(
                 f"layout {Layout.JOINT} answers from whole passages, and strips are {strips}",
                 hint="ask with --strips none, or with --layout independent",
@@ -213,4 +213,4 @@ class Composition:
 
 def band_of(bounds: Thresholds) -> Thresholds:
     """Where an evaluator with these bounds is unsure: a reranker whose file has none is not always sure."""
-    return bounds if bounds.lower < bounds.upper else UNCALIBRATED
+    return bounds if bounds.lower < bounds.upper else UNCALIBRATED_THRESHOLDS

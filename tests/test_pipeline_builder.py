@@ -7,16 +7,14 @@ from pathlib import Path
 import gguf
 import pytest
 
-from localcrag.crag.calibrated import CalibratedGrader
-from localcrag.crag.grade import CascadeGrader, FusedGrader, Grader
-from localcrag.crag.parts import Options
+from localcrag.crag.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
+from localcrag.crag.state import PipelineOptions
 from localcrag.errors import UsageError
-from localcrag.loaded_models import models_for
 from localcrag.llm.calibrations import Calibration
-from localcrag.loaded_models import LoadedModels
+from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.odds import Scale
 from localcrag.options import AskOptions
-from localcrag.pipeline_builder import UNCALIBRATED, Composition
+from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, Composition
 from localcrag.settings import Settings
 from localcrag.types import GraderKind, Layout, Mode, Policy, StripKind, Thresholds
 from tests.shape_models import encoder, shape
@@ -34,7 +32,7 @@ def reranker(tmp_path: Path) -> str:
     return str(encoder(tmp_path / "other.gguf", pooling=gguf.PoolingType.RANK))
 
 
-def options(home: Path, given: AskOptions, *, chat: bool = True, **loop: object) -> Options:
+def options(home: Path, given: AskOptions, *, chat: bool = True, **loop: object) -> PipelineOptions:
     settings = Settings(home=home).with_values("loop", **loop)
     if chat:
         settings = settings.with_values("model", language=str(shape("llama2")))
@@ -130,7 +128,7 @@ def test_a_reranker_without_thresholds_has_a_band_in_which_the_model_is_asked(
     cascade = AskOptions(grader=GraderKind.CASCADE)
     found = grader(tmp_path, cascade, language=str(shape("llama2")), evaluator=reranker)
     assert isinstance(found, CascadeGrader)
-    assert (found.band, found.thresholds) == (UNCALIBRATED, Thresholds(0.5, 0.5))
+    assert (found.band, found.thresholds) == (UNCALIBRATED_THRESHOLDS, Thresholds(0.5, 0.5))
     bounds = {"upper": 0.6, "lower": 0.6}
     found = grader(tmp_path, cascade, language=str(shape("llama2")), evaluator=reranker, loop=bounds)
     assert isinstance(found, CascadeGrader) and found.band == Thresholds(0.6, 0.6)

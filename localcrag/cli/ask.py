@@ -24,7 +24,6 @@ from localcrag.cli.command_state import (
     traced,
 )
 from localcrag.events import Event, answer_of
-from localcrag.types import Answer, Status
 
 if TYPE_CHECKING:
     from localcrag.knowledge_base import AskOptions
@@ -74,16 +73,7 @@ def ask(
         print_json(answer.to_json())
     else:
         answer = answer_of(_shown(events, trace, show_evidence))
-    return NO_ANSWER if _nothing(answer) else 0
-
-
-def _nothing(answer: Answer) -> bool:
-    """Whether there is no answer, also where the agent stopped at a bound without one."""
-    if answer.status is not Status.TRUNCATED:
-        return answer.status is Status.NOT_FOUND
-    from localcrag.crag.loop import NOT_FOUND
-
-    return answer.text in NOT_FOUND.values()
+    return 0 if answer.found else NO_ANSWER
 
 
 def _read() -> str:

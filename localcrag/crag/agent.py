@@ -28,10 +28,11 @@ from typing import Annotated, Literal
 
 from annotated_types import MaxLen, MinLen
 
-from localcrag.crag import correct, prompts
-from localcrag.crag.decide import relevant
-from localcrag.crag.gather import decided, judge
-from localcrag.crag.parts import AgentBounds, Inquiry, timed
+from localcrag.crag import prompts
+from localcrag.crag.correction import correct_by, search_near
+from localcrag.crag.grading import emit_decision, grade_hits
+from localcrag.crag.policy import relevant
+from localcrag.crag.state import AgentBounds, QuestionState, timed
 from localcrag.errors import ModelError
 from localcrag.events import Assessed, Bounded, Degraded, Planned, Stepped, Steps
 from localcrag.types import CorrectionKind, Grade, Hit, PlannedStep, Prompt, Tokens, Tool, Verdict, WebPolicy
@@ -47,7 +48,7 @@ PLAN_TOKENS, ASSESSMENT_TOKENS = 256, 320
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchStep:
     """A look into the documents: for a query, or for what lies near a supposed answer."""
 
     tool: Literal[Tool.SEARCH_DOCUMENTS, Tool.HYPOTHESISE]
@@ -55,14 +56,14 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class AskWeb:
+class WebStep:
     """A step with no words of the model's in it."""
 
     tool: Literal[Tool.SEARCH_WEB] = Tool.SEARCH_WEB
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerStep:
     """The end of a plan."""
 
     tool: Literal[Tool.ANSWER] = Tool.ANSWER
@@ -72,42 +73,42 @@ class Answer:
 class Plan:
     """The steps to take, where the web may be asked."""
 
-    steps: Annotated[tuple[Search | AskWeb | Answer, ...], MinLen(1), MaxLen(PLANNED)]
+    steps: Annotated[tuple[SearchStep | WebStep | AnswerStep, ...], MinLen(1), MaxLen(PLANNED)]
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPlan(Plan):
     """The steps to take, where it may not: no such step can be written."""
 
-    steps: Annotated[tuple[Search | Answer, ...], MinLen(1), MaxLen(PLANNED)]
+    steps: Annotated[tuple[SearchStep | AnswerStep, ...], MinLen(1), MaxLen(PLANNED)]
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class PlanAssessment:
     """Whether what was found is enough, why, and the steps to take where it is not."""
 
     enough: bool
     reason: str
-    steps: Annotated[tuple[Search | AskWeb | Answer, ...], MaxLen(PLANNED)]
+    steps: Annotated[tuple[SearchStep | WebStep | AnswerStep, ...], MaxLen(PLANNED)]
 
 
 @dataclass(frozen=True, slots=True)
-class LocalAssessment(Assessment):
+class LocalPlanAssessment(PlanAssessment):
     """The same where the web may not be asked."""
 
-    steps: Annotated[tuple[Search | Answer, ...], MaxLen(PLANNED)]
+    steps: Annotated[tuple[SearchStep | AnswerStep, ...], MaxLen(PLANNED)]
 
 
 # ----------------------------------------------------------------------------------- one question
 
 
-def gather(inquiry: Inquiry, *, clock: Callable[[], float] = monotonic) -> Steps[str]:
+def gather_evidence(state: QuestionState, *, clock: Callable[[], float] = monotonic) -> Steps[str]:
     """Search as the model plans; returns the bound it stopped at, in words, or "".
 
-    The grades of all that was found are in the inquiry. ``clock`` gives seconds.
+    The grades of all that was found are in the state. ``clock`` gives seconds.
     """
-    run = _Run(inquiry, inquiry.options.agent or AgentBounds(), clock)
-    yield from timed(inquiry.parts, "plan", _make_plan(run))
+    run = _Run(state, state.options.agent or AgentBounds(), clock)
+    yield from timed(state.adapters, "plan", _make_plan(run))
     while run.plan or not run.searched:
         if reason := run.bound():
             return (yield from _stopped(reason))
@@ -120,7 +121,7 @@ def gather(inquiry: Inquiry, *, clock: Callable[[], float] = monotonic) -> Steps
         if taken or (run.searched and not run.plan):
             if reason := run.spent():
                 return (yield from _stopped(reason))
-            if (yield from timed(inquiry.parts, "plan", _assess(run))):
+            if (yield from timed(state.adapters, "plan", _assess(run))):
                 break
     return ""
 
@@ -134,7 +135,7 @@ def _stopped(reason: str) -> Steps[str]:
 class _Run:
     """One plan on its way: ``limit`` steps at most, ``taken`` so far, ``done`` in words for the model."""
 
-    inquiry: Inquiry
+    state: QuestionState
     bounds: AgentBounds
     clock: Callable[[], float]
     plan: list[PlannedStep] = field(default_factory=list)
@@ -147,20 +148,20 @@ class _Run:
     _before: Tokens = field(init=False)
 
     def __post_init__(self) -> None:
-        self._started, self._before = self.clock(), self.inquiry.parts.tokens()
+        self._started, self._before = self.clock(), self.state.adapters.tokens()
 
     @property
     def web(self) -> bool:
         """Whether a line could be sent: there is a search, and it is allowed or somebody can allow it."""
-        parts, options = self.inquiry.parts, self.inquiry.options
+        adapters, options = self.state.adapters, self.state.options
         asked = options.web_policy is WebPolicy.AUTO or (
             options.web_policy is WebPolicy.ASK and options.consent is not None
         )
-        return asked and parts.web is not None and parts.fetcher is not None
+        return asked and adapters.web is not None and adapters.fetcher is not None
 
     def next(self) -> PlannedStep:
         """The step to take now: the plan's, or a search for the question where nothing was searched yet."""
-        question = PlannedStep(Tool.SEARCH_DOCUMENTS, self.inquiry.question)
+        question = PlannedStep(Tool.SEARCH_DOCUMENTS, self.state.question)
         if not self.searched:
             planned = self.plan[0] if self.plan else None
             last_chance = self.taken + 1 >= self.limit
@@ -170,7 +171,7 @@ class _Run:
 
     def refusal(self, step: PlannedStep) -> str:
         """Why a step may not be taken, "" where it may."""
-        if not self.searched and step == PlannedStep(Tool.SEARCH_DOCUMENTS, self.inquiry.question):
+        if not self.searched and step == PlannedStep(Tool.SEARCH_DOCUMENTS, self.state.question):
             return ""
         if step.tool is Tool.SEARCH_WEB and not self.web:
             return "the web may not be asked"
@@ -179,7 +180,7 @@ class _Run:
         if step.tool is not Tool.SEARCH_WEB:
             if not any(letter.isalnum() for letter in step.query):
                 return "it says nothing to look for"
-            if self.inquiry.has_tried(step.query):
+            if self.state.has_tried(step.query):
                 return "this was searched for before"
         return ""
 
@@ -188,7 +189,7 @@ class _Run:
         if step.tool is not Tool.SEARCH_DOCUMENTS:
             self._once.add(step.tool)
         if step.tool is not Tool.SEARCH_WEB:
-            self.inquiry.untried([step.query])
+            self.state.mark_tried([step.query])
             self.searched = True
 
     def bound(self) -> str:
@@ -203,7 +204,7 @@ class _Run:
         """The budget that is used up, "" where none is."""
         if self.clock() - self._started >= self.bounds.seconds:
             return f"the limit of {self.bounds.seconds:g} seconds"
-        used = self.inquiry.parts.tokens() - self._before
+        used = self.state.adapters.tokens() - self._before
         if used.evaluated + used.generated >= self.bounds.tokens:
             return f"the limit of {self.bounds.tokens:,} tokens"
         return ""
@@ -214,59 +215,59 @@ _AFTER_SEARCH = (Tool.SEARCH_WEB, Tool.ANSWER)
 
 def _make_plan(run: _Run) -> Steps[None]:
     """The first plan, which sets the limit of steps; a search for the question where there is none."""
-    inquiry = run.inquiry
+    state = run.state
     schema: type[Plan] = Plan if run.web else LocalPlan
     try:
-        written = inquiry.parts.model.object(
-            prompts.plan(inquiry.question, web=run.web), schema, max_tokens=PLAN_TOKENS
+        written = state.adapters.model.object(
+            prompts.plan(state.question, web=run.web), schema, max_tokens=PLAN_TOKENS
         )
         run.plan = planned(written.steps)
     except ModelError as error:
         yield Degraded("plan", f"{error}; the documents are searched for the question")
-        run.plan = [PlannedStep(Tool.SEARCH_DOCUMENTS, inquiry.question)]
+        run.plan = [PlannedStep(Tool.SEARCH_DOCUMENTS, state.question)]
     run.limit = max(1, min(run.bounds.steps, max(2, 2 * len(run.plan))))
     yield Planned(tuple(run.plan), revised=False)
 
 
 def _take(run: _Run, step: PlannedStep) -> Steps[bool]:
     """Take a step, and grade what it brings; False where it was refused."""
-    inquiry, words = run.inquiry, f"{step.tool} “{step.query}”" if step.query else step.tool
+    state, words = run.state, f"{step.tool} “{step.query}”" if step.query else step.tool
     if refusal := run.refusal(step):
         run.done.append(f"{words}: refused, {refusal}")
         yield Degraded("agent", f"step {run.taken}, {words}, was refused: {refusal}")
         return False
     run.mark(step)
     stage = "retrieve" if step.tool is Tool.SEARCH_DOCUMENTS else "correct"
-    hits = yield from timed(inquiry.parts, stage, _found(inquiry, step))
-    before = len(inquiry.grades)
-    yield from timed(inquiry.parts, "grade", judge(inquiry, hits))
-    yield from decided(inquiry, f"step {run.taken}: ")
-    helped = sum(grade.verdict is Verdict.YES for grade in inquiry.grades[before:])
+    hits = yield from timed(state.adapters, stage, _found(state, step))
+    before = len(state.grades)
+    yield from timed(state.adapters, "grade", grade_hits(state, hits))
+    yield from emit_decision(state, f"step {run.taken}: ")
+    helped = sum(grade.verdict is Verdict.YES for grade in state.grades[before:])
     run.done.append(f"{words}: {len(hits)} new passages, {helped} of them help")
     return True
 
 
-def _found(inquiry: Inquiry, step: PlannedStep) -> Steps[list[Hit]]:
+def _found(state: QuestionState, step: PlannedStep) -> Steps[list[Hit]]:
     """The passages that this step is the first to bring."""
     if step.tool is Tool.SEARCH_WEB:
-        return (yield from correct.STEPS[CorrectionKind.WEB](inquiry))
+        return (yield from correct_by(CorrectionKind.WEB, state))
     if step.tool is Tool.HYPOTHESISE:
-        return (yield from correct.near(inquiry, step.query))
-    hits = yield from inquiry.retriever.search([step.query], inquiry.question, inquiry.filter)
-    return inquiry.unseen(hits)
+        return (yield from search_near(state, step.query))
+    hits = yield from state.retriever.search([step.query], state.question, state.filter)
+    return state.mark_seen(hits)
 
 
 def _assess(run: _Run) -> Steps[bool]:
     """Whether to stop here; where not, the plan may have become another."""
-    inquiry = run.inquiry
-    schema: type[Assessment] = Assessment if run.web else LocalAssessment
+    state = run.state
+    schema: type[PlanAssessment] = PlanAssessment if run.web else LocalPlanAssessment
     try:
-        said = inquiry.parts.model.object(_looked_at(run), schema, max_tokens=ASSESSMENT_TOKENS)
+        said = state.adapters.model.object(_looked_at(run), schema, max_tokens=ASSESSMENT_TOKENS)
     except ModelError as error:
         yield Degraded("assess", f"{error}; the plan goes on as it was")
         return False
     reason = " ".join(said.reason.split())
-    enough = said.enough and bool(_relevant(inquiry))
+    enough = said.enough and bool(_relevant(state))
     if said.enough and not enough:
         reason = f"no passage was judged to help, though the model says: {reason}"
     yield Assessed(enough, reason)
@@ -279,23 +280,23 @@ def _assess(run: _Run) -> Steps[bool]:
 
 def _looked_at(run: _Run) -> Prompt:
     """The prompt of an assessment, with as many of the surest passages as fit."""
-    inquiry, model = run.inquiry, run.inquiry.parts.model
-    surest = sorted(inquiry.grades, key=lambda grade: -(grade.confidence or 0.0))
+    state, model = run.state, run.state.adapters.model
+    surest = sorted(state.grades, key=lambda grade: -(grade.confidence or 0.0))
     texts = [grade.hit.passage.text for grade in surest[:PASSAGES]]
     while True:
-        prompt = prompts.assess(inquiry.question, run.done, texts, web=run.web)
+        prompt = prompts.assess(state.question, run.done, texts, web=run.web)
         if not texts or model.count(prompt) + ASSESSMENT_TOKENS <= model.context:
             return prompt
         texts.pop()
 
 
-def planned(steps: Sequence[Search | AskWeb | Answer]) -> list[PlannedStep]:
+def planned(steps: Sequence[SearchStep | WebStep | AnswerStep]) -> list[PlannedStep]:
     """Steps as the model wrote them, as steps of a plan: each query one line."""
     return [
-        PlannedStep(step.tool, " ".join(step.query.split()) if isinstance(step, Search) else "")
+        PlannedStep(step.tool, " ".join(step.query.split()) if isinstance(step, SearchStep) else "")
         for step in steps
     ]
 
 
-def _relevant(inquiry: Inquiry) -> list[Grade]:
-    return relevant(inquiry.grades, inquiry.options.policy, inquiry.parts.grader.thresholds)
+def _relevant(state: QuestionState) -> list[Grade]:
+    return relevant(state.grades, state.options.policy, state.adapters.grader.thresholds)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from localcrag.crag import prompts
-from localcrag.crag.words import LITTLE, WORD, bare, telling
+from localcrag.crag.query_terms import STOP_WORDS, WORD_PATTERN, content_words, folded
 from localcrag.errors import ModelError
 from localcrag.events import Condensed, Degraded, Steps
 from localcrag.protocols import LanguageModel
@@ -30,7 +30,7 @@ _BACK_WORDS = """
     it its itself they them their theirs themselves he him his himself she her hers herself this these
     those there one ones
 """
-BACK = frozenset(_BACK_WORDS.split())
+ANAPHORS = frozenset(_BACK_WORDS.split())
 """Words that point back, unless the question has named enough before them."""
 _ASPECT_WORDS = """
     advantage advantages another become began begin benefit benefits best better between big call called
@@ -51,9 +51,9 @@ _INTRODUCES_A_TOPIC = ("of", "about", "on", "regarding")
 _ASKING_WORDS = """
     who am are is was were do does did has have had can could may might must shall should will would
 """
-ASKING = frozenset(_ASKING_WORDS.split())
+ASKING_WORDS = frozenset(_ASKING_WORDS.split())
 """What makes a whole question with one word more; "which" and "how many" only make a part of one."""
-_OPENING = ASKING | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
+_OPENING = ASKING_WORDS | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
 
 
 class _Lean(Enum):
@@ -104,7 +104,7 @@ def completed(question: str, earlier: Sequence[str]) -> str:
         carried = _missing(text, source)
         if lean is not _Lean.REFERS:
             topic = _topic(text, going_on=lean is _Lean.CONTINUES) or topic
-        last = [*carried, *telling(text)]
+        last = [*carried, *content_words(text)]
     return f"{' '.join(carried)}: {question}" if carried else question
 
 
@@ -117,9 +117,9 @@ def _fitting(model: LanguageModel, turns: Sequence[Turn], question: str) -> Sequ
 
 
 def _lean(text: str) -> _Lean:
-    words = WORD.findall(text)
-    low = [bare(word) for word in words]
-    joined = low[:1] in (["and"], ["or"]) and len(telling(text)) <= 3
+    words = WORD_PATTERN.findall(text)
+    low = [folded(word) for word in words]
+    joined = low[:1] in (["and"], ["or"]) and len(content_words(text)) <= 3
     if _after_opening(low) or (joined and not _is_whole(words[1:])):
         return _Lean.CONTINUES
     return _Lean.REFERS if _points_back(words) else _Lean.ALONE
@@ -131,19 +131,19 @@ def _is_whole(words: Sequence[str]) -> bool:
     "Who approves travel" is one; "in children", "who pays", "who makes it", "how many tablets for
     children" and "what is the dose for children" are not.
     """
-    low = [bare(word) for word in words]
-    if not low or low[0] not in _OPENING or BACK & set(low):
+    low = [folded(word) for word in words]
+    if not low or low[0] not in _OPENING or ANAPHORS & set(low):
         return False
     placing = _PLACING.difference(_INTRODUCES_A_TOPIC)
     end = next((i for i in range(1, len(low)) if low[i] in placing), len(low))
-    told = [word for word in low if word not in LITTLE]
-    asked = [word for word in low[:end] if word not in LITTLE or word in ASKING]
+    told = [word for word in low if word not in STOP_WORDS]
+    asked = [word for word in low[:end] if word not in STOP_WORDS or word in ASKING_WORDS]
     return min(len(told), len(asked)) >= 2 and not _points_back(words[:end])
 
 
 def _points_back(words: Sequence[str]) -> bool:
     """Whether the words name nothing, or only "the …", or a word that points back comes early."""
-    low = [bare(word) for word in words]
+    low = [folded(word) for word in words]
     naming = [i for i in range(len(words)) if _names(low[i])]
     if not naming:
         return True
@@ -151,7 +151,7 @@ def _points_back(words: Sequence[str]) -> bool:
     if len(naming) == 1 and only and low[only - 1] == "the" and words[only].islower():
         return True
     before = len(words) if len(naming) < 2 else naming[1]
-    return bool(BACK & set(low[: before + 1]))
+    return bool(ANAPHORS & set(low[: before + 1]))
 
 
 def _after_opening(low: Sequence[str]) -> int:
@@ -167,30 +167,30 @@ def _topic(text: str, *, going_on: bool) -> list[str]:
 
     A question that goes on names a topic only where no time, place or purpose follows its opening.
     """
-    words = WORD.findall(text)
-    low = [bare(word) for word in words]
+    words = WORD_PATTERN.findall(text)
+    low = [folded(word) for word in words]
     if going_on:
         words = words[_after_opening(low) or 1 :]
-        placed = words and bare(words[0]) in _PLACING
+        placed = words and folded(words[0]) in _PLACING
         return [] if placed else _naming(words)[:MAX_TOPIC]
     for i, word in enumerate(low):
         if word in _INTRODUCES_A_TOPIC and (after := _naming(words[i + 1 :])):
             return after[:MAX_TOPIC]
     names = [word for word in words[1:] if _is_name(word)]
-    return (names or _naming(words) or telling(text))[:MAX_TOPIC]
+    return (names or _naming(words) or content_words(text))[:MAX_TOPIC]
 
 
 def _naming(words: Sequence[str]) -> list[str]:
-    return [word for word in words if _names(bare(word))]
+    return [word for word in words if _names(folded(word))]
 
 
 def _names(bare_word: str) -> bool:
-    return bare_word not in LITTLE and bare_word not in _ASPECTS
+    return bare_word not in STOP_WORDS and bare_word not in _ASPECTS
 
 
 def _kept(last: Sequence[str], text: str) -> list[str]:
     """What stays of the last question's words when a text goes on from it."""
-    new = WORD.findall(text)[1:]
+    new = WORD_PATTERN.findall(text)[1:]
     replaced = [kind for kind in (str.isdigit, _is_name) if any(kind(word) for word in new)]
     return [word for word in last if not any(kind(word) for kind in replaced)]
 
@@ -198,11 +198,11 @@ def _kept(last: Sequence[str], text: str) -> list[str]:
 def _is_name(word: str) -> bool:
     """Whether a word inside a sentence names something: "US" does, and "us" and "I" do not."""
     shouted = len(word) > 1 and word.isupper()
-    return word[0].isupper() and (shouted or bare(word) not in LITTLE)
+    return word[0].isupper() and (shouted or folded(word) not in STOP_WORDS)
 
 
 def _missing(text: str, source: Sequence[str]) -> list[str]:
     """The words of the source that the text does not have."""
-    had = {bare(word) for word in WORD.findall(text)}
-    fresh = {bare(word): word for word in source if bare(word) not in had}
+    had = {folded(word) for word in WORD_PATTERN.findall(text)}
+    fresh = {folded(word): word for word in source if folded(word) not in had}
     return list(fresh.values())[:MAX_CARRIED]

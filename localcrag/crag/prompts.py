@@ -26,10 +26,12 @@ def grade(question: str, passage: str) -> Prompt:
     return Prompt(_READER, (*_asked(question), *_passage(passage), f"\n{task}"))
 
 
-def grade_on_table(question: str, passages: Sequence[str], place: int) -> Prompt:
+def grade_joint(question: str, passages: Sequence[str], place: int) -> Prompt:
     """Does the passage of this number, from 1, help? All of them are read first, once for all questions."""
     task = f"Does passage [{place}] help to answer the question? Answer yes or no."
-    return Prompt(_READER, (*_asked(question), *_table(passages, range(1, len(passages) + 1)), f"\n{task}"))
+    return Prompt(
+        _READER, (*_asked(question), *_numbered_passages(passages, range(1, len(passages) + 1)), f"\n{task}")
+    )
 
 
 def rubric(question: str, passage: str) -> Prompt:
@@ -168,11 +170,11 @@ def answer(question: str, evidence: Sequence[Evidence]) -> Prompt:
     return _over(question, evidence, _write("these passages", 1))
 
 
-def answer_on_table(question: str, passages: Sequence[str], keys: Sequence[int]) -> Prompt:
+def answer_joint(question: str, passages: Sequence[str], keys: Sequence[int]) -> Prompt:
     """The same from the passages of these numbers; the others are taken back after reading."""
     shown = ", ".join(f"[{key}]" for key in keys)
     task = _write(f"passages {shown}" if len(keys) > 1 else f"passage {shown}", keys[0] if keys else 1)
-    return Prompt(_READER, (*_asked(question), *_table(passages, keys), f"\n{task}"))
+    return Prompt(_READER, (*_asked(question), *_numbered_passages(passages, keys), f"\n{task}"))
 
 
 def plan(question: str, *, web: bool) -> Prompt:
@@ -245,7 +247,7 @@ def _over(question: str, evidence: Sequence[Evidence], task: str) -> Prompt:
     return Prompt(_READER, (*_asked(question), *parts, f"\n{task}"))
 
 
-def _table(passages: Sequence[str], shown: Container[int]) -> Iterator[str | UntrustedText]:
+def _numbered_passages(passages: Sequence[str], shown: Container[int]) -> Iterator[str | UntrustedText]:
     """Passages with their numbers behind them, in the order in which they were read."""
     for place, text in enumerate(passages, 1):
         yield "<passage>\n"

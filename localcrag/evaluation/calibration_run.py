@@ -8,7 +8,7 @@ from datetime import date
 
 import numpy as np
 
-from localcrag.crag.grade import RUBRIC_BOUNDS
+from localcrag.crag.graders import RUBRIC_BOUNDS
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.band import FittedBand, JudgedPair, Tried, fitted_band
 from localcrag.evaluation.fitting import Fitted, Material, fitted
@@ -20,7 +20,7 @@ from localcrag.evaluation.run import Progress
 from localcrag.knowledge_base import AskOptions, KnowledgeBase
 from localcrag.llm.calibrations import Calibration, fingerprint
 from localcrag.odds import FINE, Scale, log_odds
-from localcrag.pipeline_builder import UNCALIBRATED, band_of
+from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, band_of
 from localcrag.types import GraderKind, JsonValue, Thresholds, Verdict, WebPolicy
 
 NEEDED: Mapping[GraderKind, Sequence[GraderKind]] = {
@@ -200,7 +200,7 @@ def _in_use(kb: KnowledgeBase, kind: GraderKind) -> tuple[Scale, Thresholds]:
         return evaluator.scale, evaluator.thresholds
     if known := kb.models.calibration(kind):
         return known.scale, known.thresholds
-    return Scale(), RUBRIC_BOUNDS if kind is GraderKind.RUBRIC else UNCALIBRATED
+    return Scale(), RUBRIC_BOUNDS if kind is GraderKind.RUBRIC else UNCALIBRATED_THRESHOLDS
 
 
 def _outcome(

@@ -1,7 +1,7 @@
 """From labelled grades to a scale, a fusion and thresholds.
 
 All are logistic regressions over log-odds: with one input Platt scaling (1999), with three the
-fusion of :mod:`localcrag.crag.grade`. As Platt does, targets are kept off 0 and 1, so that a few
+fusion of :mod:`localcrag.crag.graders`. As Platt does, targets are kept off 0 and 1, so that a few
 questions which a judge gets all right do not make it infinitely sure. How good a fit is comes from
 folds that never saw the same question.
 """

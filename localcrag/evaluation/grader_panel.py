@@ -7,8 +7,14 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar
 
-from localcrag.crag.calibrated import CalibratedGrader
-from localcrag.crag.grade import CascadeGrader, FusedGrader, Grader, RubricGrader, YesNoGrader
+from localcrag.crag.graders import (
+    CalibratedGrader,
+    CascadeGrader,
+    FusedGrader,
+    Grader,
+    RubricGrader,
+    YesNoGrader,
+)
 from localcrag.errors import EvaluationError, ModelError
 from localcrag.evaluation.labels import Labelled, Labels
 from localcrag.evaluation.observations import Judgement, judgement

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from localcrag.crag.loop import checked
+from localcrag.crag.state import checked_question
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.types import JsonValue
 
@@ -123,7 +123,7 @@ def _text(record: Mapping[str, object]) -> str:
     if not isinstance(question, str):
         raise _LineError('it has no text "question"')
     try:
-        return checked(question)
+        return checked_question(question)
     except UsageError as error:
         raise _LineError(str(error)) from error
 

@@ -2,14 +2,15 @@
 
 ::
 
-    localcrag search ──► client.py ──► socket (place.py) ──► server.py ──► work.py ──► localcrag.knowledge_base
-                            ▲         messages.py, lines.py      │
-                            └── the loop's events, one a line ◄──┘
+    localcrag search ──► client.py ──► socket (endpoint.py) ──► server.py ──► worker.py ──► KnowledgeBase
+                            ▲               protocol.py             │
+                            └──── the loop's events, one a line ◄───┘
 
-A command sends its question together with what it was started with (:class:`messages.StartConditions`); a
-server that was started with something else begins again, as a fresh process, before it answers.
-Where there is no server, or where it fails, the command does the work in its own process.
+A command sends its question together with what it was started with
+(:class:`protocol.StartConditions`); a server that was started with something else begins again, as a
+fresh process, before it answers. If there is no server, or if it fails, the command does the work in
+its own process.
 
-The modules that a command imports (client, place, messages, lines) import none of the libraries that do
+The modules that a command imports (client, endpoint, protocol) import none of the libraries that do
 the work: not having to is what they are for.
 """

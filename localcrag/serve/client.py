@@ -1,7 +1,7 @@
 """A command's side of the warm process: a knowledge base that is asked there, and here where that fails.
 
-:class:`WarmKnowledgeBase` answers as :class:`localcrag.knowledge_base.KnowledgeBase` does. Whatever goes wrong with the
-server, the command does the work in its own process, and ``--trace`` says why.
+:class:`WarmKnowledgeBase` answers as :class:`~localcrag.knowledge_base.KnowledgeBase` does.
+Whatever goes wrong with the server, the command does the work in its own process, and ``--trace`` says why.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class WarmKnowledgeBase:
         return self.cold().info() if held is None else held.info
 
     def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]:
-        """As :meth:`localcrag.knowledge_base.KnowledgeBase.stream`; closing it ends the question there as well.
+        """As ``KnowledgeBase.stream``; closing it ends the question there as well.
 
         A question whose web query a person is to consent to is not sent: the person is here.
         """

@@ -1,4 +1,4 @@
-"""What the warm process does for a request: the calls of :mod:`localcrag.knowledge_base`, as everybody makes them."""
+"""What the warm process does for a request: the calls of KnowledgeBase, as everybody makes them."""
 
 from __future__ import annotations
 

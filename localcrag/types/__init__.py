@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         WarmPolicy,
         WebPolicy,
     )
-    from localcrag.types.grading import Decision, Grade, Hit, Thresholds
+    from localcrag.types.grades import Decision, Grade, Hit, Thresholds
     from localcrag.types.ingest_report import (
         NO_TEXT,
         NO_TEXT_LAYER,
@@ -130,7 +130,7 @@ __all__ = [
     "WebResult",
 ]
 
-_MODULES = ("enums", "passages", "grading", "ingest_report", "prompting", "web_results", "answers")
+_MODULES = ("enums", "passages", "grades", "ingest_report", "prompting", "web_results", "answers")
 """Those that import nothing of the others first."""
 
 if not TYPE_CHECKING:  # who checks types knows the names from above, and takes no others

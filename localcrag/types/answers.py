@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from localcrag.types.enums import Action, CorrectionKind, Mode, Origin, Policy, Status, Tool, Verdict
-from localcrag.types.grading import Grade
+from localcrag.types.grades import Grade
 from localcrag.types.passages import JsonValue, Passage
 from localcrag.types.prompting import Tokens
 
@@ -151,7 +151,7 @@ class Answer:
     """The end of the loop: the text, what it rests on, and how it came about.
 
     ``standalone`` is the question as it was understood, where it was a follow-up; ``suggestions`` are
-    what the user could try, in words.
+    what the user could try, in words; ``found`` is False if the text only says that there is no answer.
     """
 
     question: str
@@ -171,6 +171,7 @@ class Answer:
     claims: tuple[Claim, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: tuple[str, ...] = ()
+    found: bool = True
 
     def to_json(self) -> dict[str, JsonValue]:
         """The object that ``ask --json`` prints; fields may be added, these stay."""

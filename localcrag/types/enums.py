@@ -47,7 +47,7 @@ class Status(StrEnum):
 
 
 class Policy(StrEnum):
-    """The rule that turns grades into an action; see :mod:`localcrag.crag.decide`."""
+    """The rule that turns grades into an action; see :mod:`localcrag.crag.policy`."""
 
     CRAG = "crag"
     ANY_IRRELEVANT = "any-irrelevant"

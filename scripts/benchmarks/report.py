@@ -64,12 +64,12 @@ class Room:
 
 def show(figures: Sequence[Figure]) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.joint import JointPassages
 
-    table = Table("figure", "value", "unit", "wanted")
+    joint = JointPassages("figure", "value", "unit", "wanted")
     for figure in figures:
-        table.add_row(figure.name, f"{figure.value:,.3f}".rstrip("0").rstrip("."), figure.unit, figure.wanted)
-    Console().print(table)
+        joint.add_row(figure.name, f"{figure.value:,.3f}".rstrip("0").rstrip("."), figure.unit, figure.wanted)
+    Console().print(joint)
 
 
 def as_json(reports: dict[str, Report]) -> str:

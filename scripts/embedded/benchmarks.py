@@ -204,10 +204,12 @@ def _fused_prior(judged: Judged) -> np.ndarray:
     return 1 / (60 + np.arange(1, len(judged.whole) + 1))
 
 
-FOUND_WEIGHT, COSINE_WEIGHT = 0.3, 0.5
+SEARCH_RANK_WEIGHT, COSINE_WEIGHT = 0.3, 0.5
 
 
-def by_product(judged: Judged, found: float = FOUND_WEIGHT, cosine: float = COSINE_WEIGHT) -> np.ndarray:
+def by_product(
+    judged: Judged, found: float = SEARCH_RANK_WEIGHT, cosine: float = COSINE_WEIGHT
+) -> np.ndarray:
     """Scores of the product's order: the whole passage's logit, with some weight on how it was found."""
     return _z(judged.whole) + found * _z(_fused_prior(judged)) + cosine * _z(judged.found.cosines)
 
@@ -228,7 +230,9 @@ COSTLY_RULES: dict[str, Callable[[Judged], np.ndarray]] = {
     "best sentence": lambda j: j.sentence,
     "best sentence, rank-fused": lambda j: _reciprocal(j.sentence) + _fused_prior(j),
     "best sentence + whole": lambda j: j.whole + j.sentence,
-    "best sentence + whole + fused": lambda j: _z(j.whole + j.sentence) + FOUND_WEIGHT * _z(_fused_prior(j)),
+    "best sentence + whole + fused": lambda j: (
+        _z(j.whole + j.sentence) + SEARCH_RANK_WEIGHT * _z(_fused_prior(j))
+    ),
 }
 """More ways to compare with; those with sentences judge every sentence as well."""
 

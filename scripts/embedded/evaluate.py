@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from localcrag.crag.rewrite import rewrite
+from localcrag.crag.query_terms import rewrite
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.language_model import LlamaCppModel

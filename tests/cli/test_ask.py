@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.crag.loop import NOT_FOUND
+from localcrag.crag.pipeline import NOT_FOUND
 from localcrag.events import Delta, Finished
 from localcrag.types import Action, Answer, Mode, Policy, Status
 from tests.cli.conftest import Run

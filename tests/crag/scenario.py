@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from localcrag.cli.main import main
-from localcrag.crag.loop import Loop
-from localcrag.crag.parts import Options, Query
+from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.state import PipelineOptions, Query
 from localcrag.errors import LocalCragError, WebError
 from localcrag.events import (
     Corrected,
@@ -124,7 +124,7 @@ class Scenario:
             pages=web.pages,
             metas=self.metas,
             by_rubric=self.by_rubric,
-            options=Options(passages=2, phrasings=2, grounding=Grounding.OFF),
+            options=PipelineOptions(passages=2, phrasings=2, grounding=Grounding.OFF),
         )
         if web.unsent:
             world.search = FakeSearch({}, record=_raising(web.unsent))
@@ -142,7 +142,7 @@ class Scenario:
     def run(self, world: World) -> Iterator[Event]:
         """The events of the question, asked in its world."""
         where = parse(self.filter) if self.filter else None
-        return Loop(world.parts, world.options).run(Query(self.question, self.history, where))
+        return Pipeline(world.adapters, world.options).run(Query(self.question, self.history, where))
 
 
 def _holds(expected: str, text: str) -> bool:

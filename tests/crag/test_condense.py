@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from localcrag.crag import prompts
 from localcrag.crag.condense import LAST_TURNS, MAX_CARRIED, STANDALONE_TOKENS, completed, condense
-from localcrag.crag.words import WORD, bare, telling
+from localcrag.crag.query_terms import WORD_PATTERN, content_words, folded
 from localcrag.errors import ConstraintError
 from localcrag.events import Condensed, Degraded, Event, Retrieved, result_of
 from localcrag.types import Turn, WebPolicy, WebResult
@@ -116,7 +116,7 @@ class TestByRule:
         history = [Turn("user", "What is throat cancer?"), Turn("assistant", f"xylophone {said}")]
         standalone = result_of(condense(SILENT, history, question, extractive=True))
         assert "xylophone" not in standalone
-        assert {bare(word) for word in telling(standalone)} <= {"throat", "cancer"}
+        assert {folded(word) for word in content_words(standalone)} <= {"throat", "cancer"}
 
     @pytest.mark.parametrize(
         ("earlier", "question", "carried"),
@@ -173,7 +173,7 @@ class TestByRule:
         assert standalone.endswith(question)
         added = standalone.removesuffix(question).removesuffix(": ").split()
         assert len(added) <= MAX_CARRIED
-        assert set(added) <= {word for text in earlier for word in WORD.findall(text)}
+        assert set(added) <= {word for text in earlier for word in WORD_PATTERN.findall(text)}
 
 
 @pytest.mark.parametrize("extractive", [True, False])
@@ -186,11 +186,11 @@ def test_history_is_searched_with_and_never_reaches_a_web_query(question: str, e
     def copied(prompt: str) -> str:
         if "Conversation:" in prompt:
             return "Is quokkaitis treatable?"
-        return " ".join(telling(prompt))
+        return " ".join(content_words(prompt))
 
     def own_words(prompt: str) -> str:
         found = re.search(r"Question: (.*)", prompt)
-        return " ".join(telling(found[1] if found else ""))
+        return " ".join(content_words(found[1] if found else ""))
 
     model = ScriptedModel(choose=lambda *_: [0.05, 0.95], lines=copied, streams=own_words)
     world = World(
@@ -206,9 +206,10 @@ def test_history_is_searched_with_and_never_reaches_a_web_query(question: str, e
     assert "quokkaitis" in of(Retrieved, events)[0].query
     (sent,) = world.search.queries
     allowed = {
-        bare(word) for word in WORD.findall(f"{question} Rewrite the question as one short line of search")
+        folded(word)
+        for word in WORD_PATTERN.findall(f"{question} Rewrite the question as one short line of search")
     }
     allowed |= {"question", "keywords", "you", "turn", "questions", "into", "lines"}
-    assert {bare(word) for word in WORD.findall(sent)} <= allowed, sent
+    assert {folded(word) for word in WORD_PATTERN.findall(sent)} <= allowed, sent
     assert not re.search("quokka|wombat", sent)
     assert [web.query for web in answer(events).web] == [sent]

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from localcrag.crag import prompts
-from localcrag.crag.grade import RUBRIC_BOUNDS, SCORES, Assessment, RubricGrader
+from localcrag.crag.graders import RUBRIC_BOUNDS, SCORES, RubricAssessment, RubricGrader
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError
 from localcrag.events import Decided, Graded
 from localcrag.types import Action, GraderKind, Hit, Policy, RubricLabel, Status, Verdict
@@ -18,7 +18,7 @@ from tests.fakes.llm import ScriptedModel, text_of
 DOCUMENTS = {"/a.txt": "one passage\n\nanother passage"}
 
 
-def grader(*replies: Assessment | Exception) -> RubricGrader:
+def grader(*replies: RubricAssessment | Exception) -> RubricGrader:
     return RubricGrader(ScriptedModel(objects=list(replies)))
 
 
@@ -39,7 +39,7 @@ def world(one: RubricLabel | Exception, another: RubricLabel | Exception, policy
 def test_a_label_is_a_verdict_and_a_score_with_its_reason(
     label: RubricLabel, verdict: Verdict, score: float
 ) -> None:
-    [grade] = grader(Assessment("It names\n the  dose.", label)).grade("q?", hits("text"))
+    [grade] = grader(RubricAssessment("It names\n the  dose.", label)).grade("q?", hits("text"))
     assert (grade.verdict, grade.confidence) == (verdict, score)
     assert grade.reason == f"{label}: It names the dose."
 
@@ -51,12 +51,12 @@ def test_every_label_is_worth_something_and_the_bounds_are_labels() -> None:
 
 
 def test_the_reason_is_written_before_the_label() -> None:
-    assert [field.name for field in fields(Assessment)] == ["justification", "label"]
+    assert [field.name for field in fields(RubricAssessment)] == ["justification", "label"]
 
 
 def test_each_passage_is_judged_by_itself_in_order() -> None:
     model = ScriptedModel(
-        objects=[Assessment("No.", RubricLabel.AWFUL), Assessment("Yes.", RubricLabel.PERFECT)]
+        objects=[RubricAssessment("No.", RubricLabel.AWFUL), RubricAssessment("Yes.", RubricLabel.PERFECT)]
     )
     found: list[Hit] = hits("first text", "second text")
     grades = RubricGrader(model).grade("the question?", found)
@@ -68,7 +68,7 @@ def test_each_passage_is_judged_by_itself_in_order() -> None:
 
 @pytest.mark.parametrize("error", [ConstraintError("no JSON"), ContextOverflow("too long")])
 def test_a_passage_that_cannot_be_labelled_is_an_error_and_the_others_are_not(error: ModelError) -> None:
-    good = Assessment("Yes.", RubricLabel.GOOD)
+    good = RubricAssessment("Yes.", RubricLabel.GOOD)
     grades = grader(good, error, good).grade("q?", hits("a", "b", "c"))
     assert [g.verdict for g in grades] == [Verdict.YES, Verdict.ERROR, Verdict.YES]
     assert (grades[1].confidence, grades[1].reason) == (None, str(error))
@@ -80,7 +80,7 @@ def test_a_model_that_is_broken_is_no_failed_grade() -> None:
 
 
 def test_a_reason_longer_than_its_room_is_a_failed_grade() -> None:
-    [grade] = grader(Assessment("word " * 200, RubricLabel.GOOD)).grade("q?", hits("a"))
+    [grade] = grader(RubricAssessment("word " * 200, RubricLabel.GOOD)).grade("q?", hits("a"))
     assert grade.verdict is Verdict.ERROR
 
 

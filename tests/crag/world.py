@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from localcrag.crag import prompts
-from localcrag.crag.divide import Division
-from localcrag.crag.grade import Assessment, EvaluatorGrader, Grader, RubricGrader, YesNoGrader
-from localcrag.crag.loop import Loop
-from localcrag.crag.parts import Options, Parts, Query
+from localcrag.crag.decomposition import Division
+from localcrag.crag.graders import EvaluatorGrader, Grader, RubricAssessment, RubricGrader, YesNoGrader
+from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.state import Adapters, PipelineOptions, Query
 from localcrag.errors import WebError
 from localcrag.events import Event, Finished
 from localcrag.types import (
@@ -129,7 +129,7 @@ class Script:
         if prompt.startswith(prompts.divide("").system):
             return self.parts if isinstance(self.parts, Exception) else Division(self.parts)
         label = first_of(self.labels, prompt.split("<passage>")[-1], RubricLabel.AWFUL)
-        return label if isinstance(label, Exception) else Assessment("For a reason.", label)
+        return label if isinstance(label, Exception) else RubricAssessment("For a reason.", label)
 
 
 def first_of(values: Mapping[str, T], text: str, otherwise: T) -> T:
@@ -146,8 +146,8 @@ class World:
     evaluator: ScriptedEvaluator | None = None
     found: Mapping[str, Sequence[WebResult] | WebError] = field(default_factory=dict)
     pages: Mapping[str, str] = field(default_factory=dict)
-    options: Options = field(
-        default_factory=lambda: Options(passages=2, phrasings=2, grounding=Grounding.OFF)
+    options: PipelineOptions = field(
+        default_factory=lambda: PipelineOptions(passages=2, phrasings=2, grounding=Grounding.OFF)
     )
     bounds: Thresholds = BOUNDS
     by_evaluator: bool = False
@@ -173,11 +173,11 @@ class World:
         return self.ask(Query(question, tuple(history)))
 
     def ask(self, query: Query) -> list[Event]:
-        return list(Loop(self.parts, self.options).run(query))
+        return list(Pipeline(self.adapters, self.options).run(query))
 
     @property
-    def parts(self) -> Parts:
-        return Parts(
+    def adapters(self) -> Adapters:
+        return Adapters(
             store=self.store,
             embedder=HashEmbedder(),
             model=self.model,

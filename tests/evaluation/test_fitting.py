@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from localcrag.crag.grade import Fusion
+from localcrag.crag.graders import Fusion
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.fitting import Material, fitted, thresholds
 from localcrag.loaded_models import rescaled

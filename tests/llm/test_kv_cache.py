@@ -35,8 +35,8 @@ def ids(model: LlamaCppModel, prompt: Prompt) -> list[int]:
     return model._loaded().chat.tokens(prompt)
 
 
-def on_table(passages: Sequence[str], places: Sequence[int]) -> list[Prompt]:
-    return [prompts.grade_on_table(QUESTION, passages, place) for place in places]
+def joint_layout(passages: Sequence[str], places: Sequence[int]) -> list[Prompt]:
+    return [prompts.grade_joint(QUESTION, passages, place) for place in places]
 
 
 def cost(model: LlamaCppModel, asked: Sequence[Prompt]) -> int:
@@ -99,8 +99,8 @@ def test_a_text_is_written_without_the_forks_of_others(load: Load) -> None:
 
 
 def test_on_a_table_every_passage_is_read_once_for_grades_and_answer(shaped: Shaped) -> None:
-    model, asked = shaped.model, on_table(PASSAGES, range(1, 5))
-    answer = prompts.answer_on_table(QUESTION, PASSAGES, [1, 3])
+    model, asked = shaped.model, joint_layout(PASSAGES, range(1, 5))
+    answer = prompts.answer_joint(QUESTION, PASSAGES, [1, 3])
     forget(model)
     common = common_beginning([ids(model, prompt) for prompt in asked])
     assert cost(model, asked) == common + sum(model.count(prompt) - common for prompt in asked)
@@ -116,10 +116,10 @@ def settled(model: LlamaCppModel, prompt: Prompt) -> int:
 def test_a_table_that_grows_costs_only_what_is_laid_on_it(shaped: Shaped) -> None:
     model = shaped.model
     forget(model)
-    cost(model, on_table(PASSAGES[:2], [1, 2]))
+    cost(model, joint_layout(PASSAGES[:2], [1, 2]))
     model.line(prompts.rewrite(QUESTION))
-    asked = on_table(PASSAGES, [3, 4])
-    known = common_beginning([ids(model, asked[0]), ids(model, on_table(PASSAGES[:2], [1])[0])])
+    asked = joint_layout(PASSAGES, [3, 4])
+    known = common_beginning([ids(model, asked[0]), ids(model, joint_layout(PASSAGES[:2], [1])[0])])
     common = common_beginning([ids(model, prompt) for prompt in asked])
     assert cost(model, asked) == common - known + sum(model.count(prompt) - common for prompt in asked)
 
@@ -132,7 +132,7 @@ def test_the_answer_does_not_see_what_was_taken_back(shaped: Shaped) -> None:
 
     def row(last: str, keys: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
         forget(model)
-        prompt = prompts.answer_on_table(QUESTION, [PASSAGES[0], last], keys)
+        prompt = prompts.answer_joint(QUESTION, [PASSAGES[0], last], keys)
         return parts.cache.read(parts.chat.tokenise(prompt))
 
     seen = np.abs(row(hidden, [1, 2]) - row(other, [1, 2])).max()
@@ -147,12 +147,12 @@ def test_the_answer_does_not_see_what_was_taken_back(shaped: Shaped) -> None:
 def test_an_answer_is_the_same_from_a_warm_cache_and_a_cold_one(shaped: Shaped) -> None:
     model = shaped.model
     parts = model._loaded()
-    answer = parts.chat.tokenise(prompts.answer_on_table(QUESTION, PASSAGES, [1, 4]))
+    answer = parts.chat.tokenise(prompts.answer_joint(QUESTION, PASSAGES, [1, 4]))
     assert answer.gaps
     forget(model)
     cold = parts.cache.read(answer)
     forget(model)
-    cost(model, on_table(PASSAGES, range(1, 5)))
+    cost(model, joint_layout(PASSAGES, range(1, 5)))
     warm = parts.cache.read(answer)
     assert int(cold.argmax()) == int(warm.argmax())
     assert np.abs(cold - warm).max() < 0.1 * np.abs(cold).max()
@@ -165,7 +165,7 @@ def test_a_passage_on_a_table_has_tokens_of_its_own(shaped: Shaped) -> None:
     """Whatever stands in it, what is taken back is its text and nothing else."""
     model = shaped.model
     parts = model._loaded()
-    reading = parts.chat.tokenise(prompts.answer_on_table(QUESTION, PASSAGES, [2]))
+    reading = parts.chat.tokenise(prompts.answer_joint(QUESTION, PASSAGES, [2]))
     assert len(reading.gaps) == 3
     for (start, end), passage in zip(reading.gaps, [PASSAGES[0], *PASSAGES[2:]], strict=True):
         spelled = b"".join(parts.model.piece(token) for token in reading.ids[start:end]).decode()
@@ -174,9 +174,9 @@ def test_a_passage_on_a_table_has_tokens_of_its_own(shaped: Shaped) -> None:
 
 def test_a_model_that_forgets_only_the_whole_reads_on_with_all_in_sight(load: Load) -> None:
     model = load("mamba")
-    answer = prompts.answer_on_table(QUESTION, PASSAGES, [1])
+    answer = prompts.answer_joint(QUESTION, PASSAGES, [1])
     assert written(model, answer) == model.count(answer)
-    assert cost(model, on_table(PASSAGES, [1, 2])) > 0
+    assert cost(model, joint_layout(PASSAGES, [1, 2])) > 0
 
 
 def test_a_full_context_lets_the_oldest_forks_go() -> None:

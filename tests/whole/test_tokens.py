@@ -12,10 +12,10 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag import prompts
-from localcrag.crag.grade import CascadeGrader, Grader, YesNoGrader
-from localcrag.crag.layout import OnTable, Table
-from localcrag.crag.loop import Loop
-from localcrag.crag.parts import Options, Parts, Query
+from localcrag.crag.graders import CascadeGrader, Grader, YesNoGrader
+from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.prompt_layout import JointLayout, JointPassages
+from localcrag.crag.state import Adapters, PipelineOptions, Query
 from localcrag.events import Graded
 from localcrag.llm.kv_cache import common_beginning
 from localcrag.llm.language_model import LlamaCppModel
@@ -60,10 +60,12 @@ def asked(model: Labelled, grader: Grader, **changes: object) -> tuple[int, list
     """Tokens that the language model read for the question, and the passages in the order of grading."""
     model._loaded().cache.forget()
     world = World({f"/{n}.txt": text for n, text in enumerate(TEXTS)}, model)  # type: ignore[arg-type]
-    options = Options(passages=8, strips=StripKind.NONE, grounding=Grounding.OFF, answer_tokens=WRITTEN)
-    parts: Parts = replace(world.parts, grader=grader)
+    options = PipelineOptions(
+        passages=8, strips=StripKind.NONE, grounding=Grounding.OFF, answer_tokens=WRITTEN
+    )
+    parts: Adapters = replace(world.adapters, grader=grader)
     before = model.tokens
-    events = list(Loop(parts, replace(options, **changes)).run(Query(QUESTION)))  # type: ignore[arg-type]
+    events = list(Pipeline(parts, replace(options, **changes)).run(Query(QUESTION)))  # type: ignore[arg-type]
     order = [event.grade.hit.passage.text for event in of(Graded, events)]
     assert sum("Zeldrine" in text for text in order) == 2
     assert answer(events).action == "correct"
@@ -125,8 +127,8 @@ def test_passages_that_are_not_graded_cost_nothing(model: Labelled, layout: Layo
 
 
 def test_the_table_and_the_answer_share_all_but_the_task(model: Labelled) -> None:
-    table = Table([item.strip.passage for item in evidence(*TEXTS)])
-    writing = OnTable(table).answer(QUESTION, [evidence(*TEXTS)[2]])
-    grading = prompts.grade_on_table(QUESTION, table.texts, 1)
+    joint = JointPassages([item.strip.passage for item in evidence(*TEXTS)])
+    writing = JointLayout(joint).answer(QUESTION, [evidence(*TEXTS)[2]])
+    grading = prompts.grade_joint(QUESTION, joint.texts, 1)
     known = common_beginning([ids(model, writing), ids(model, grading)])
     assert known > len(ids(model, grading)) - 40

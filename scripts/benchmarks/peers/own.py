@@ -1,7 +1,7 @@
 """localcrag itself, and plain RAG with its model and its prompt: the worker of the project's environment.
 
 Everything is put together as for a question that a user asks (the composition root's ``Composition``,
-the product's own ``Loop``). Only retrieval has happened already, and the verdicts are replaced by the
+the product's own ``Pipeline``). Only retrieval has happened already, and the verdicts are replaced by the
 labels after the model gave them. Plain RAG goes through the same model and the same prompt, so that what
 lies between the two is what grading costs, and no difference of libraries or of words.
 """
@@ -20,11 +20,10 @@ from typing import Any
 from benchmarks.peers.given import Given, Still, hits
 from benchmarks.peers.wire import Cost, Setup, serve
 from localcrag.crag import prompts
-from localcrag.crag.grade import Grader
-from localcrag.crag.loop import Loop
-from localcrag.crag.parts import Options, Parts, Query
-from localcrag.crag.refine import numbered, whole
-from localcrag.crag.remember import RememberingEvaluator
+from localcrag.crag.graders import Grader, RememberingEvaluator
+from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.refinement import numbered, whole
+from localcrag.crag.state import Adapters, PipelineOptions, Query
 from localcrag.events import answer_of
 from localcrag.llm.decoding import Sampler
 from localcrag.llm.language_model import LlamaCppModel
@@ -174,7 +173,7 @@ class Contenders:
         evaluator = RememberingEvaluator(self.models.evaluator) if self.models.evaluator and cascade else None
         composition = Composition(self.settings, self.models, given)
         relevant = [text for text, label in zip(request["passages"], request["labels"], strict=True) if label]
-        parts = Parts(
+        parts = Adapters(
             store=Given(found),  # type: ignore[arg-type]
             embedder=Still(),
             model=self.model,
@@ -183,7 +182,7 @@ class Contenders:
             evaluator=evaluator,
         )
         options = self._options(composition.options(), request)
-        answer = answer_of(Loop(parts, options).run(Query(request["text"])))
+        answer = answer_of(Pipeline(parts, options).run(Query(request["text"])))
         places = {text: place for place, text in enumerate(request["passages"])}
         graded = {places[grade.hit.passage.text]: grade.verdict for grade in answer.grades}
         return tuple(sorted(p for p, verdict in graded.items() if verdict is Verdict.YES)), answer.text
@@ -194,7 +193,7 @@ class Contenders:
         return None if self.models.small else Mode.WRITE
 
     @staticmethod
-    def _options(composed: Options, request: Mapping[str, Any]) -> Options:
+    def _options(composed: PipelineOptions, request: Mapping[str, Any]) -> PipelineOptions:
         """The product's options with as many passages, and as long an answer, as all contenders have."""
         return replace(
             composed,

@@ -115,7 +115,7 @@ def of_file(path: Path, count: int, size: int) -> list[Question]:
 def ranked(text: str, candidates: Sequence[str], kept: Sequence[str]) -> Question | None:
     """The question with the passages that the product's reranking puts first; None if it loses a kept one."""
     from benchmarks.peers.given import hits
-    from localcrag.crag.retrieve import rerank
+    from localcrag.crag.retrieval import rerank
 
     places = {candidate: place for place, candidate in enumerate(candidates)}
     best = rerank(text, hits(candidates), _evaluator(), GRADED)[:GRADED]

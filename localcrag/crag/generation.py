@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag import prompts
-from localcrag.crag.ground import bare, compare, ground
-from localcrag.crag.layout import Apart, Arrangement, OnTable
-from localcrag.crag.parts import Finding, Inquiry, Outcome, timed
-from localcrag.crag.refine import joined, numbered, strips
-from localcrag.crag.verify import Verifier, by_sentence, cite
+from localcrag.crag.citation_check import CitationChecker, by_sentence, cite
+from localcrag.crag.grounding import compare, ground, without_keys
+from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
+from localcrag.crag.refinement import joined, numbered, strips
+from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.errors import ConstraintError, ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.protocols import PassageStore
@@ -27,30 +27,30 @@ from localcrag.types import (
     Verdict,
 )
 
-QUOTES = 3
+MAX_QUOTES = 3
 """Quotations in a quoted answer, at most."""
-NEAR_BEST = 0.5
+MIN_SHARE_OF_BEST = 0.5
 """A quotation beside the best one must be judged at least this fraction as probable."""
 
 
-def answer(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
+def answer(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     """An answer to the whole question from what was found for its parts."""
     make = quote if whole.options.mode is Mode.QUOTE else write
     return (yield from make(whole, findings))
 
 
-def write(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
+def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     """The model writes; it can cite only keys that exist, and a sentence is verified before it is shown.
 
     Where the constraint fails before anything was shown, or nothing that was written holds, the evidence
     is quoted instead.
     """
     kept = _distinct(strip for finding in findings for strip in finding.strips)
-    arrangement = _arrangement(whole, kept)
-    evidence = yield from _fitting(whole, arrangement.evidence(kept), arrangement)
+    layout = _layout_of(whole, kept)
+    evidence = yield from _fitting(whole, layout.evidence(kept), layout)
     yield Gathered(tuple(evidence))
-    verifier = Verifier(whole.question, evidence)
-    text = _written(whole, evidence, arrangement)
+    verifier = CitationChecker(whole.question, evidence)
+    text = _written(whole, evidence, layout)
     written, finish = yield from _verified(whole, text, verifier)
     if finish is None and not written:
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
@@ -70,18 +70,18 @@ def write(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
     return Outcome(_status("".join(shown), citations, finish, sure), tuple(citations))
 
 
-def _arrangement(inquiry: Inquiry, kept: Sequence[Strip]) -> Arrangement:
+def _layout_of(state: QuestionState, kept: Sequence[Strip]) -> PromptLayout:
     """The table, where whole passages were laid on it for this question and the answer fits behind them."""
-    on_table = OnTable(inquiry.table)
-    if not inquiry.table.passages or any(strip.text != strip.passage.text for strip in kept):
-        return Apart()
-    prompt = on_table.answer(inquiry.question, on_table.evidence(kept))
-    fits = inquiry.parts.model.count(prompt) + inquiry.options.answer_tokens <= inquiry.parts.model.context
-    return on_table if fits else Apart()
+    joint_layout = JointLayout(state.joint)
+    if not state.joint.passages or any(strip.text != strip.passage.text for strip in kept):
+        return IndependentLayout()
+    prompt = joint_layout.answer(state.question, joint_layout.evidence(kept))
+    fits = state.adapters.model.count(prompt) + state.options.answer_tokens <= state.adapters.model.context
+    return joint_layout if fits else IndependentLayout()
 
 
 def _verified(
-    inquiry: Inquiry, text: Iterator[str], verifier: Verifier
+    state: QuestionState, text: Iterator[str], verifier: CitationChecker
 ) -> Steps[tuple[list[str], FinishReason | None]]:
     """The sentences of the written text that may be shown, and how it ended: None where its constraint
     failed or none of them holds. They are shown as they come, but for those that are to be held against
@@ -94,10 +94,10 @@ def _verified(
             if _declines(sentence):
                 declined = True
                 continue
-            verifier.lost |= lost(inquiry, verifier.citations([sentence]))
+            verifier.lost |= lost(state, verifier.citations([sentence]))
             if checked := verifier.check(sentence):
                 written.append(checked)
-                if inquiry.options.grounding is not Grounding.REMOVE:
+                if state.options.grounding is not Grounding.REMOVE:
                     yield Delta(checked)
     except ConstraintError as error:
         then = "what was written before it stands" if written else "the evidence is quoted instead"
@@ -107,7 +107,7 @@ def _verified(
         yield Verified(tuple(verifier.removed))
         yield Degraded("answer", "nothing that was written holds; the evidence is quoted instead")
         return written, None
-    return written, inquiry.parts.model.last_finish
+    return written, state.adapters.model.last_finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,34 +119,34 @@ class _Grounds:
 
 
 def _borne_out(
-    inquiry: Inquiry, written: Sequence[str], evidence: Sequence[Evidence]
+    state: QuestionState, written: Sequence[str], evidence: Sequence[Evidence]
 ) -> Steps[tuple[list[str], _Grounds]]:
     """The sentences that stand after each was held against its evidence."""
-    how = inquiry.options.grounding
+    how = state.options.grounding
     if how is Grounding.OFF or not written:
         return list(written), _Grounds()
-    claims = yield from timed(inquiry.parts, "verify", ground(inquiry, written, evidence))
+    claims = yield from timed(state.adapters, "verify", ground(state, written, evidence))
     failed = {claim.text for claim in claims if claim.verdict is Verdict.NO}
     if how is Grounding.MARK:
         for text in sorted(failed):
             yield Delta(f"\n\n(Not borne out by the evidence: “{text}”)")
             yield Degraded("grounding", f"the evidence does not bear out: “{text}”")
         return list(written), _Grounds(not failed)
-    stands = [sentence for sentence in written if bare(sentence) not in failed]
+    stands = [sentence for sentence in written if without_keys(sentence) not in failed]
     for sentence in stands:
         yield Delta(sentence)
     return stands, _Grounds(not failed, tuple(sorted(failed)))
 
 
-def quote(whole: Inquiry, findings: Sequence[Finding]) -> Steps[Outcome]:
+def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     """The strips that answer, verbatim, each with its key; under each part of a question its own."""
     chosen: list[list[Strip]] = []
     for finding in findings:
-        judged = whole.parts.evaluator is not None or whole.options.strips is not StripKind.NONE
+        judged = whole.adapters.evaluator is not None or whole.options.strips is not StripKind.NONE
         picked = (
             _most_probable(finding.strips)
             if judged
-            else (yield from _chosen_by_model(finding.inquiry, finding.strips))
+            else (yield from _chosen_by_model(finding.state, finding.strips))
         )
         chosen.append(joined(picked))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
@@ -176,14 +176,14 @@ def _blocks(
         if len(findings) == 1:
             yield from lines
         else:
-            yield "\n".join([finding.inquiry.question, *(lines or [prompts.NOT_IN_EVIDENCE])])
+            yield "\n".join([finding.state.question, *(lines or [prompts.NOT_IN_EVIDENCE])])
 
 
-def _agreed(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Steps[bool]:
+def _agreed(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[bool]:
     """Whether the sources of the evidence agree, where that is asked for."""
-    if not inquiry.options.contradictions:
+    if not state.options.contradictions:
         return True
-    found = yield from timed(inquiry.parts, "verify", compare(inquiry, evidence))
+    found = yield from timed(state.adapters, "verify", compare(state, evidence))
     sources = {item.key: item.strip.passage.source for item in evidence}
     for pair in found:
         first, second = (f"[{key}] ({sources[key]})" for key in (pair.first, pair.second))
@@ -199,14 +199,14 @@ def _span(strip: Strip) -> tuple[str, int, int]:
     return strip.passage.id, strip.start, strip.end
 
 
-def lost(inquiry: Inquiry, citations: Sequence[Citation]) -> dict[int, str]:
+def lost(state: QuestionState, citations: Sequence[Citation]) -> dict[int, str]:
     """The keys of the citations whose quote is not what the store holds at their span now, and why."""
     gone = {}
-    hashes = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage.document for g in inquiry.grades}
+    hashes = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage.document for g in state.grades}
     for citation in citations:
         if citation.origin is Origin.DOCUMENTS:
             document = hashes[citation.source, citation.page]
-            if _stored(inquiry.parts.store, document, citation) != citation.quote:
+            if _stored(state.adapters.store, document, citation) != citation.quote:
                 gone[citation.key] = f"{citation.source} has changed since it was read"
     return gone
 
@@ -236,26 +236,26 @@ def _status(shown: str, citations: Sequence[Citation], finish: FinishReason | No
 
 
 def _declines(sentence: str) -> bool:
-    return bare(sentence).strip("\"'“” \n") == prompts.NOT_IN_EVIDENCE
+    return without_keys(sentence).strip("\"'“” \n") == prompts.NOT_IN_EVIDENCE
 
 
-def _written(inquiry: Inquiry, evidence: Sequence[Evidence], arrangement: Arrangement) -> Iterator[str]:
+def _written(state: QuestionState, evidence: Sequence[Evidence], layout: PromptLayout) -> Iterator[str]:
     keys = "|".join(str(item.key) for item in evidence)
-    return inquiry.parts.model.stream(
-        arrangement.answer(inquiry.question, evidence),
+    return state.adapters.model.stream(
+        layout.answer(state.question, evidence),
         pattern=rf"([^\[\]]|\[({keys})\])+",
-        max_tokens=inquiry.options.answer_tokens,
+        max_tokens=state.options.answer_tokens,
     )
 
 
-def _fitting(inquiry: Inquiry, evidence: list[Evidence], arrangement: Arrangement) -> Steps[list[Evidence]]:
+def _fitting(state: QuestionState, evidence: list[Evidence], layout: PromptLayout) -> Steps[list[Evidence]]:
     """The evidence that fits the context; what does not is dropped from the least probable on."""
-    model = inquiry.parts.model
-    room = model.context - inquiry.options.answer_tokens
+    model = state.adapters.model
+    room = model.context - state.options.answer_tokens
     ranked = sorted(evidence, key=lambda item: -item.strip.score)
     while ranked:
         kept = sorted(ranked, key=lambda item: item.key)
-        if (needed := model.count(arrangement.answer(inquiry.question, kept))) <= room:
+        if (needed := model.count(layout.answer(state.question, kept))) <= room:
             break
         ranked.pop()
     if not ranked and evidence:
@@ -273,21 +273,21 @@ def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
         return []
     ranked = sorted(kept, key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
-    best = sorted(distinct.values(), key=lambda strip: -strip.score)[:QUOTES]
-    return [strip for strip in kept if strip in best and strip.score >= NEAR_BEST * ranked[0].score]
+    best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
+    return [strip for strip in kept if strip in best and strip.score >= MIN_SHARE_OF_BEST * ranked[0].score]
 
 
-def _chosen_by_model(inquiry: Inquiry, kept: Sequence[Strip]) -> Steps[list[Strip]]:
+def _chosen_by_model(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[Strip]]:
     """Without an evaluator, the model picks sentences by number, under a pattern that allows nothing else."""
     sentences = [part for strip in kept for part in strips(strip.passage)]
-    evidence = yield from _fitting(inquiry, numbered(sentences), Apart())
+    evidence = yield from _fitting(state, numbered(sentences), IndependentLayout())
     if not evidence:
         return []
     keys = "|".join(str(item.key) for item in evidence)
-    pattern = rf"none|({keys})(, ({keys})){{0,{QUOTES - 1}}}"
-    prompt = prompts.select(inquiry.question, evidence)
+    pattern = rf"none|({keys})(, ({keys})){{0,{MAX_QUOTES - 1}}}"
+    prompt = prompts.select(state.question, evidence)
     try:
-        picked = "".join(inquiry.parts.model.stream(prompt, pattern=pattern, max_tokens=16))
+        picked = "".join(state.adapters.model.stream(prompt, pattern=pattern, max_tokens=16))
     except ConstraintError as error:
         yield Degraded("quote", f"{error}; the surest passages are quoted")
         return _most_probable(kept)

@@ -7,8 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.crag.grade import CascadeGrader, EvaluatorGrader, FusedGrader, Fusion, Grader, YesNoGrader
-from localcrag.crag.remember import RememberingEvaluator
+from localcrag.crag.graders import (
+    CascadeGrader,
+    EvaluatorGrader,
+    FusedGrader,
+    Fusion,
+    Grader,
+    RememberingEvaluator,
+    YesNoGrader,
+)
 from localcrag.errors import ConstraintError
 from localcrag.types import Choice, Hit, Thresholds, Verdict
 from tests.crag.values import passage

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.rewrite import MAX_WORDS, own_words, rewrite
+from localcrag.crag.query_terms import MAX_LINE_WORDS, own_words, rewrite
 from tests.fakes.llm import ScriptedModel
 
 CHATTY = "hi, I was wondering when the steam engine was patented by Watt, thanks"
@@ -48,4 +48,4 @@ def test_every_question_has_a_pattern_that_some_line_of_bounded_length_matches(q
         shortest = re.sub(r"\((?:\\.|[^()\\])*\)\?", "", pattern)
         line = re.sub(r"\\(.)", r"\1", shortest)
         assert re.fullmatch(pattern, line)
-        assert "\n" not in line and len(line.split(" ")) <= MAX_WORDS
+        assert "\n" not in line and len(line.split(" ")) <= MAX_LINE_WORDS

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag import prompts
-from localcrag.crag.condense import ASKING, BACK, completed
-from localcrag.crag.words import LITTLE, WORD, bare, telling
+from localcrag.crag.condense import ANAPHORS, ASKING_WORDS, completed
+from localcrag.crag.query_terms import STOP_WORDS, WORD_PATTERN, content_words, folded
 from localcrag.errors import ModelError
 from localcrag.events import Degraded, Divided, Steps
 from localcrag.protocols import LanguageModel
@@ -30,7 +30,7 @@ _LEADING = re.compile(rf"(?:also\s+)?(?:{_QUESTION_WORD}(?:,|\s+and|\s+or)\s+)*"
 _HALF = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.I | re.DOTALL)
 """Words whose "and" is still to come."""
 _DENIES = re.compile(r"not|cannot|\w+n['’]t", re.I)
-_VERBS = ASKING - {"who"}
+_VERBS = ASKING_WORDS - {"who"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,47 +106,49 @@ def _joins(left: str, right: str) -> bool:
     "How and when do I apply", "which drug and which dose is best", "the rules for staff who travel and
     who work at night" and "the difference between what staff pay and what the firm pays" are one.
     """
-    words = WORD.findall(_LEADING.sub("", right, count=1))
+    words = WORD_PATTERN.findall(_LEADING.sub("", right, count=1))
     if _HALF.search(left) or not _told(left) or not _told(right) or not _asks(words):
         return False
     asked = list(_ASKED.finditer(left))
-    if len(asked) > 1 and bare(words[0]) == "who" and not _is_verb(words[1]):
+    if len(asked) > 1 and folded(words[0]) == "who" and not _is_verb(words[1]):
         return False
-    if not asked or _has_verb(WORD.findall(left[asked[-1].start() :])):
+    if not asked or _has_verb(WORD_PATTERN.findall(left[asked[-1].start() :])):
         return True
-    return len(asked) == 1 and len(_told(left)) >= 2 and any(bare(word) in BACK for word in words)
+    return len(asked) == 1 and len(_told(left)) >= 2 and any(folded(word) in ANAPHORS for word in words)
 
 
 def _asks(words: Sequence[str]) -> bool:
     """Whether what follows an "and" asks by itself: "what is paid" does, "what the firm pays" does not."""
     if len(words) < 2:
         return False
-    first, then = bare(words[0]), bare(words[1])
+    first, then = folded(words[0]), folded(words[1])
     if _is_verb(words[1]) or then in ("to", "about"):
         return True
     if first == "who":
-        return then not in LITTLE
-    by_noun = first in ("what", "which", "whose", "how") and (then not in LITTLE or then in ("many", "much"))
+        return then not in STOP_WORDS
+    by_noun = first in ("what", "which", "whose", "how") and (
+        then not in STOP_WORDS or then in ("many", "much")
+    )
     return by_noun and _has_verb(words[1:])
 
 
 def _has_verb(words: Sequence[str]) -> bool:
     """Whether a verb that asks stands among the words, or "who" before what somebody does."""
-    who = len(words) > 1 and bare(words[0]) == "who" and bare(words[1]) not in LITTLE
+    who = len(words) > 1 and folded(words[0]) == "who" and folded(words[1]) not in STOP_WORDS
     return who or any(_is_verb(word) for word in words[1:-1])
 
 
 def _is_verb(word: str) -> bool:
-    return bare(word) in _VERBS or (_DENIES.fullmatch(word) is not None and word.lower() != "not")
+    return folded(word) in _VERBS or (_DENIES.fullmatch(word) is not None and word.lower() != "not")
 
 
 def _told(text: str) -> list[str]:
-    return [word for word in telling(text) if not _DENIES.fullmatch(word)]
+    return [word for word in content_words(text) if not _DENIES.fullmatch(word)]
 
 
 def _is_courtesy(text: str) -> bool:
     """Whether a sentence that tells nothing asks for yes or no: nothing is to be found for it."""
-    return not _ASKED.search(text) and any(_is_verb(word) for word in WORD.findall(text))
+    return not _ASKED.search(text) and any(_is_verb(word) for word in WORD_PATTERN.findall(text))
 
 
 def _distinct(questions: list[str] | tuple[str, ...]) -> list[str]:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localcrag.crag.loop import checked
-from localcrag.crag.parts import Query
+from localcrag.crag.state import Query, checked_question
 from localcrag.errors import (
     ConstraintError,
     ContextOverflow,
@@ -359,13 +358,13 @@ def test_neither_history_nor_documents_reach_a_web_query() -> None:
 
 @pytest.mark.parametrize("question", ["what is \udcff", " \ud83d?", "\udcff"])
 def test_a_code_point_that_is_no_character_is_replaced(question: str) -> None:
-    found = checked(question)
+    found = checked_question(question)
     assert found.encode().decode() == found and "\ufffd" in found
-    assert checked(found) == found
+    assert checked_question(found) == found
 
 
 def test_characters_beyond_the_first_plane_stay() -> None:
-    assert checked("what is 😀 and 𝒳?") == "what is 😀 and 𝒳?"
+    assert checked_question("what is 😀 and 𝒳?") == "what is 😀 and 𝒳?"
 
 
 # ------------------------------------------------------------------------------ always

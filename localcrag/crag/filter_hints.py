@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from shlex import quote
 
-from localcrag.crag.parts import Inquiry
+from localcrag.crag.state import QuestionState
 from localcrag.events import Steps, Suggested, result_of
 from localcrag.filters import Filter, relaxations, spelled
 
 
-def offer(inquiry: Inquiry, filter: Filter) -> Steps[None]:
+def suggest_filter(state: QuestionState, filter: Filter) -> Steps[None]:
     """Suggest the least relaxed filter under which a passage is surely relevant, if there is one.
 
     The searches made for this bring nothing into the answer.
     """
-    parts = inquiry.parts
+    adapters = state.adapters
     for relaxed in relaxations(filter):
-        hits = result_of(inquiry.retriever.search([inquiry.question], inquiry.question, relaxed))
-        fresh = [hit for hit in hits if hit.passage.id not in inquiry.seen]
+        hits = result_of(state.retriever.search([state.question], state.question, relaxed))
+        fresh = [hit for hit in hits if hit.passage.id not in state.seen]
         grades = [
             grade
-            for grade in parts.grader.grade(inquiry.question, fresh)
-            if (grade.confidence or 0.0) >= parts.grader.thresholds.upper
+            for grade in adapters.grader.grade(state.question, fresh)
+            if (grade.confidence or 0.0) >= adapters.grader.thresholds.upper
         ]
         if grades:
             how = f"with --filter {quote(spelled(relaxed))}" if relaxed else "without the filter"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.divide import MAX_PARTS, Division, by_rule, divide, may_have_parts
+from localcrag.crag.decomposition import MAX_PARTS, Division, by_rule, divide, may_have_parts
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError, WebError
 from localcrag.events import Degraded, Divided, Event, Gathered, Graded, PageRead, PartSettled, Retrieved
 from localcrag.types import Action, CorrectionKind, Mode, PartAnswer, Status, Turn, WebPolicy, WebResult

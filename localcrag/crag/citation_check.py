@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from localcrag.crag.refine import MARKER, sentences
+from localcrag.crag.refinement import LIST_MARKER, sentences
 from localcrag.types import Citation, Evidence
 
 _KEY = re.compile(r"\[(\d+)\]")
@@ -36,7 +36,7 @@ MIN_QUOTED_WORDS = 3
 
 
 @dataclass(slots=True)
-class Verifier:
+class CitationChecker:
     """Checks sentences against the evidence; ``removed`` collects what did not hold, and why.
 
     Evidence in ``lost`` may not be cited any more; it says why not, by key.
@@ -119,7 +119,9 @@ def _first_end(text: str) -> int:
     spans = sentences(text)
     if not spans:
         return len(text)
-    first = next((n for n, span in enumerate(spans) if not MARKER.fullmatch(text, *span)), len(spans) - 1)
+    first = next(
+        (n for n, span in enumerate(spans) if not LIST_MARKER.fullmatch(text, *span)), len(spans) - 1
+    )
     end = spans[first][1]
     if len(spans) > first + 1 and (keys := _TRAILING_KEYS.match(text, end)):
         end = keys.end()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.crag.ground import MAX_PAIRS, bare, compare, ground
-from localcrag.crag.parts import Inquiry, Options
+from localcrag.crag.grounding import MAX_PAIRS, compare, ground, without_keys
+from localcrag.crag.state import PipelineOptions, QuestionState
 from localcrag.errors import ConstraintError, ModelError
 from localcrag.events import (
     Contradicted,
@@ -41,9 +41,9 @@ WRITTEN = "The dose is 5 mg a day. [1]"
 MORE = "It cures all. [1]"
 
 
-def inquiry(model: ScriptedModel, question: str = "q?") -> Inquiry:
-    parts = World({}, model).parts
-    return Inquiry(parts, Options(), question, question)
+def state(model: ScriptedModel, question: str = "q?") -> QuestionState:
+    parts = World({}, model).adapters
+    return QuestionState(parts, PipelineOptions(), question, question)
 
 
 def judge(**words: float | Exception) -> ScriptedModel:
@@ -51,7 +51,7 @@ def judge(**words: float | Exception) -> ScriptedModel:
 
 
 def grounds(model: ScriptedModel, *sentences: str) -> tuple[list[Event], list[Claim]]:
-    return drained(ground(inquiry(model), sentences, EVIDENCE))
+    return drained(ground(state(model), sentences, EVIDENCE))
 
 
 # ------------------------------------------------------------------------------ sentence by sentence
@@ -105,7 +105,7 @@ def test_a_claim_that_cannot_be_checked_is_an_error_and_the_others_are_not() -> 
 
 def test_a_claim_too_long_for_the_context_is_an_error_by_itself() -> None:
     model = Script().model(context=100)
-    events, claims = drained(ground(inquiry(model), ["word " * 90 + "[1]", WRITTEN], EVIDENCE))
+    events, claims = drained(ground(state(model), ["word " * 90 + "[1]", WRITTEN], EVIDENCE))
     assert [claim.verdict for claim in claims] == [Verdict.ERROR, Verdict.YES]
     assert of(Degraded, events)[0].reason.startswith("1 of 2 could not be checked")
 
@@ -124,7 +124,7 @@ def test_a_model_that_breaks_down_is_said_once() -> None:
     [("So. [1]", "So."), ("So [1][12].", "So."), (" So [1] it is [2]. ", "So it is."), ("[a] so", "[a] so")],
 )
 def test_a_sentence_without_its_citations(sentence: str, text: str) -> None:
-    assert bare(sentence) == text
+    assert without_keys(sentence) == text
 
 
 # ------------------------------------------------------------------------------ source by source
@@ -137,7 +137,7 @@ def strip(text: str, source: str, score: float, key: int) -> Evidence:
 def test_only_different_sources_can_disagree() -> None:
     model = Script(disagreeing=0.9).model()
     same = [strip("5 mg", "/a.txt", 0.9, 1), strip("6 mg", "/a.txt", 0.8, 2)]
-    assert drained(compare(inquiry(model), same)) == ([], [])
+    assert drained(compare(state(model), same)) == ([], [])
     assert model.asked == []
 
 
@@ -148,7 +148,7 @@ def test_the_best_strip_of_each_source_is_compared() -> None:
         strip("b good", "/b.txt", 0.8, 2),
         strip("a good", "/a.txt", 0.9, 3),
     ]
-    events, found = drained(compare(inquiry(model, "which one?"), items))
+    events, found = drained(compare(state(model, "which one?"), items))
     [(_, prompt)] = model.asked
     assert "a good" in prompt and "b good" in prompt and "a weak" not in prompt
     assert "which one?" in prompt
@@ -158,13 +158,13 @@ def test_the_best_strip_of_each_source_is_compared() -> None:
 
 def test_sources_that_agree_are_no_event() -> None:
     items = [strip("5 mg", "/a.txt", 0.9, 1), strip("5 mg", "/b.txt", 0.8, 2)]
-    assert drained(compare(inquiry(Script(disagreeing=0.4).model()), items)) == ([], [])
+    assert drained(compare(state(Script(disagreeing=0.4).model()), items)) == ([], [])
 
 
 def test_no_more_than_a_few_pairs_are_compared_the_surest_first() -> None:
     model = Script(disagreeing=0.9).model()
     items = [strip(f"text {n}", f"/{n}.txt", n / 10, n) for n in range(1, 7)]
-    _, found = drained(compare(inquiry(model), items))
+    _, found = drained(compare(state(model), items))
     assert len(model.asked) == MAX_PAIRS
     assert [(pair.first, pair.second) for pair in found] == [(5, 6), (4, 6), (3, 6)]
 
@@ -203,8 +203,8 @@ def test_the_claims_are_in_the_answer_and_in_its_json() -> None:
         ("It cures all.", Verdict.NO),
     ]
     assert found.to_json()["claims"] == [
-        {"text": bare(WRITTEN), "keys": (1,), "verdict": "yes", "confidence": pytest.approx(0.95)},
-        {"text": bare(MORE), "keys": (1,), "verdict": "no", "confidence": pytest.approx(0.1)},
+        {"text": without_keys(WRITTEN), "keys": (1,), "verdict": "yes", "confidence": pytest.approx(0.95)},
+        {"text": without_keys(MORE), "keys": (1,), "verdict": "no", "confidence": pytest.approx(0.1)},
     ]
     assert found.status is Status.UNSURE
 
@@ -223,7 +223,7 @@ def test_quotes_are_their_own_evidence(how: Grounding) -> None:
 
 
 def test_sentences_are_marked_by_default() -> None:
-    assert Options().grounding is Grounding.MARK
+    assert PipelineOptions().grounding is Grounding.MARK
 
 
 def test_an_answer_cut_short_is_checked_as_far_as_it_goes() -> None:
@@ -231,7 +231,10 @@ def test_an_answer_cut_short_is_checked_as_far_as_it_goes() -> None:
     found = answer(asked.run(DOSE))
     assert asked.model.last_finish is FinishReason.LENGTH
     assert found.status is Status.TRUNCATED
-    assert (found.text, [claim.text for claim in found.claims]) == (WRITTEN, [bare(WRITTEN), "It cures"])
+    assert (found.text, [claim.text for claim in found.claims]) == (
+        WRITTEN,
+        [without_keys(WRITTEN), "It cures"],
+    )
 
 
 # ------------------------------------------------------------------------------ two sources

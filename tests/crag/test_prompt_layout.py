@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.grade import CascadeGrader
-from localcrag.crag.layout import Table
-from localcrag.crag.loop import Loop
-from localcrag.crag.parts import Options, Query
+from localcrag.crag.graders import CascadeGrader
+from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.prompt_layout import JointPassages
+from localcrag.crag.state import PipelineOptions, Query
 from localcrag.events import Degraded, Event, Gathered, Graded, Spared
 from localcrag.types import Grounding, Layout, Status, StripKind, Thresholds, Verdict
 from tests.crag.values import hits
@@ -53,7 +53,7 @@ def world(language: ScriptedModel, documents: Mapping[str, str] = DOCUMENTS, **c
         "layout": Layout.JOINT,
         **changes,
     }
-    return World(documents, language, options=Options(**options))  # type: ignore[arg-type]
+    return World(documents, language, options=PipelineOptions(**options))  # type: ignore[arg-type]
 
 
 def prompts_of(language: ScriptedModel, call: str) -> list[str]:
@@ -96,7 +96,7 @@ def test_a_correction_lays_what_it_brings_behind_what_lies_there() -> None:
         choose=judging("dose"), lines=lambda prompt: "dose", streams=lambda prompt: "It is 5 mg. [2]"
     )
     documents = {"/b.txt": "What may one take? Nobody knows.", "/a.txt": "The dose is 5 mg."}
-    kinds = Options().corrections[:1]
+    kinds = PipelineOptions().corrections[:1]
     asked = world(language, documents, passages=1, corrections=kinds)
     found = answer(asked.run("what may one take?"))
     last = prompts_of(language, "choose")[-1]
@@ -107,12 +107,12 @@ def test_a_correction_lays_what_it_brings_behind_what_lies_there() -> None:
 
 def test_where_the_table_is_too_full_earlier_passages_are_taken_off_it() -> None:
     language = model("dose", context=150)
-    table = Table()
+    joint = JointPassages()
     first, second = hits(*(f"{text} {'word ' * 60}" for text in ("The river.", "The dose is 5 mg.")))
     grader = World({}, language).grader
-    assert grader.grade(DOSE, [first], table)[0].verdict is Verdict.NO
-    assert grader.grade(DOSE, [second], table)[0].verdict is Verdict.YES
-    assert table.passages == [second.passage]
+    assert grader.grade(DOSE, [first], joint)[0].verdict is Verdict.NO
+    assert grader.grade(DOSE, [second], joint)[0].verdict is Verdict.YES
+    assert joint.passages == [second.passage]
 
 
 def test_what_does_not_fit_on_a_table_is_asked_about_one_by_one() -> None:
@@ -139,7 +139,7 @@ def test_sentences_are_answered_from_without_the_table() -> None:
     language = model("dose")
     evaluator = ScriptedEvaluator(lambda query, text: 0.9 if "dose" in text else 0.1)
     documents = {"/a.txt": "Zeldrine is kept cool. The dose of Zeldrine is 5 mg a day."}
-    options = Options(layout=Layout.JOINT, grounding=Grounding.OFF, strips=StripKind.SENTENCE)
+    options = PipelineOptions(layout=Layout.JOINT, grounding=Grounding.OFF, strips=StripKind.SENTENCE)
     World(documents, language, evaluator, options=options).run(DOSE)
     (written,) = prompts_of(language, "stream")
     assert "kept cool" not in written
@@ -157,8 +157,8 @@ def test_a_cascade_lays_only_what_the_evaluator_does_not_rule_out() -> None:
     asked = World(DOCUMENTS, language, evaluator)
     grader = CascadeGrader(asked.grader, evaluator, Thresholds(0.8, 0.2), BOUNDS)
     options = world(language).options
-    parts = replace(asked.parts, grader=grader)
-    events = list(Loop(parts, replace(options, strips=StripKind.NONE)).run(Query(DOSE)))
+    parts = replace(asked.adapters, grader=grader)
+    events = list(Pipeline(parts, replace(options, strips=StripKind.NONE)).run(Query(DOSE)))
     judged = prompts_of(language, "choose")
     assert len(judged) == 2
     assert all("cool" not in prompt and prompt.count("<passage>\n") == 3 for prompt in judged)

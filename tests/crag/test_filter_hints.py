@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.crag.offer import offer
-from localcrag.crag.parts import Inquiry, Query
+from localcrag.crag.filter_hints import suggest_filter
+from localcrag.crag.state import Query, QuestionState
 from localcrag.errors import ConstraintError
 from localcrag.events import Graded, Retrieved, Suggested
 from localcrag.filters import parse
@@ -36,11 +36,11 @@ def world(script: Script | None = None, **options: object) -> World:
     )
 
 
-def asked_under(where: str, script: Script | None = None) -> tuple[Inquiry, list[str]]:
+def asked_under(where: str, script: Script | None = None) -> tuple[QuestionState, list[str]]:
     asked = world(script)
-    inquiry = Inquiry(asked.parts, asked.options, DOSE, DOSE, parse(where))
-    events, _ = drained(offer(inquiry, parse(where)))
-    return inquiry, [event.suggestion for event in events if isinstance(event, Suggested)]
+    state = QuestionState(asked.adapters, asked.options, DOSE, DOSE, parse(where))
+    events, _ = drained(suggest_filter(state, parse(where)))
+    return state, [event.suggestion for event in events if isinstance(event, Suggested)]
 
 
 @pytest.mark.parametrize(
@@ -84,18 +84,18 @@ def test_a_grade_that_fails_is_not_offered() -> None:
     assert asked_under('team = "y"', Script(grades={"dose": ConstraintError("broken")}))[1] == []
 
 
-def test_what_was_seen_under_the_filter_is_no_offer() -> None:
+def test_what_was_seen_under_the_filter_is_no_suggest_filter() -> None:
     asked = world(Script(grades={"Zeldrine": 0.95}))
-    inquiry = Inquiry(asked.parts, asked.options, DOSE, DOSE, parse("year = 2020"))
-    everything = asked.store.search(DOSE, asked.parts.embedder.encode([DOSE])[0], k=9)
-    inquiry.unseen(everything)
-    assert drained(offer(inquiry, parse("year = 2020")))[0] == []
+    state = QuestionState(asked.adapters, asked.options, DOSE, DOSE, parse("year = 2020"))
+    everything = asked.store.search(DOSE, asked.adapters.embedder.encode([DOSE])[0], k=9)
+    state.mark_seen(everything)
+    assert drained(suggest_filter(state, parse("year = 2020")))[0] == []
 
 
 def test_an_offer_is_no_evidence_and_no_search_of_the_question() -> None:
-    inquiry, suggestions = asked_under('team = "y"')
+    state, suggestions = asked_under('team = "y"')
     assert suggestions
-    assert (inquiry.grades, inquiry.seen, inquiry.tried) == ([], frozenset(), ())
+    assert (state.grades, state.seen, state.tried) == ([], frozenset(), ())
 
 
 def test_the_events_tell_of_no_search_that_the_answer_does_not_rest_on() -> None:
@@ -123,19 +123,19 @@ def test_a_sure_answer_offers_nothing_and_asks_nobody() -> None:
     assert sum(call == "choose" for call, _ in asked.model.asked) == len(found.grades)
 
 
-def test_without_a_filter_there_is_nothing_to_offer() -> None:
+def test_without_a_filter_there_is_nothing_to_suggest_filter() -> None:
     found = answer(world(Script()).run(DOSE))
     assert (found.status, found.suggestions) == (Status.NOT_FOUND, ())
 
 
-def test_corrections_come_before_an_offer() -> None:
+def test_corrections_come_before_an_suggest_filter() -> None:
     script = Script(grades={"prize": 0.95}, rewrite="finder prize", answer="A prize. [1]")
     asked = world(script, passages=1, corrections=(CorrectionKind.REWRITE,))
     found = answer(asked.ask(Query("Zeldrine in 1928?", filter=parse('team = "y"'))))
     assert (found.status, found.suggestions) == (Status.ANSWERED, ())
 
 
-def test_each_part_of_a_question_has_its_own_offer() -> None:
+def test_each_part_of_a_question_has_its_own_suggest_filter() -> None:
     parts: Sequence[str] = (DOSE, "when was Zeldrine found?")
     script = Script(parts=tuple(parts), grades={"dose of": 0.95, "1928": 0.95})
     found = answer(world(script).ask(Query(" ".join(parts), filter=parse('team = "z"'))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.retrieve import Retriever, distinct, fuse, rerank, standardized
+from localcrag.crag.retrieval import Retriever, distinct, fuse, rerank, standardized
 from localcrag.events import Event, Reranked, Retrieved, result_of
 from localcrag.types import Hit
 from tests.crag.values import passage

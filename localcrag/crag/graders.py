@@ -7,17 +7,28 @@ A grader gives each hit a verdict and P(the passage helps); a grade that could n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from localcrag.crag import prompts
-from localcrag.crag.layout import Table
+from localcrag.crag.prompt_layout import JointPassages
 from localcrag.errors import ConstraintError, ContextOverflow, LocalCragError
-from localcrag.odds import log_odds, sigmoid
+from localcrag.odds import Scale, log_odds, sigmoid
 from localcrag.protocols import Embedder, Evaluator, LanguageModel
-from localcrag.types import Choice, Grade, GraderKind, Hit, Passage, Prompt, RubricLabel, Thresholds, Verdict
+from localcrag.types import (
+    Choice,
+    Grade,
+    GraderKind,
+    Hit,
+    Passage,
+    Prompt,
+    RubricLabel,
+    Thresholds,
+    Tokens,
+    Verdict,
+)
 
-OPTIONS = ("yes", "no")
+YES_NO = ("yes", "no")
 
 
 class Grader(Protocol):
@@ -28,10 +39,10 @@ class Grader(Protocol):
     @property
     def thresholds(self) -> Thresholds: ...
 
-    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order.
 
-        With a ``table``, the language model's yes or no is asked with all passages before it.
+        With a ``joint``, the language model's yes or no is asked with all passages before it.
         """
         ...
 
@@ -44,12 +55,12 @@ class YesNoGrader:
     thresholds: Thresholds
     kind: GraderKind = GraderKind.YESNO
 
-    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         passages = [hit.passage for hit in hits]
-        if table is None:
+        if joint is None:
             choices = ask(self.model, question, [passage.text for passage in passages])
         else:
-            choices = ask_on_table(self.model, question, table, passages)
+            choices = ask_jointly(self.model, question, joint, passages)
         return [self._grade(hit, choice) for hit, choice in zip(hits, choices, strict=True)]
 
     def _grade(self, hit: Hit, choice: Choice | Exception) -> Grade:
@@ -72,7 +83,7 @@ RUBRIC_TOKENS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class RubricAssessment:
     """What the rubric asks for: first the reason, so that the label follows from it."""
 
     justification: str
@@ -90,13 +101,13 @@ class RubricGrader:
     thresholds: Thresholds = RUBRIC_BOUNDS
     kind: GraderKind = GraderKind.RUBRIC
 
-    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         return [self._grade(question, hit) for hit in hits]
 
     def _grade(self, question: str, hit: Hit) -> Grade:
         try:
             given = self.model.object(
-                prompts.rubric(question, hit.passage.text), Assessment, max_tokens=RUBRIC_TOKENS
+                prompts.rubric(question, hit.passage.text), RubricAssessment, max_tokens=RUBRIC_TOKENS
             )
         except (ConstraintError, ContextOverflow) as error:
             return Grade(hit, Verdict.ERROR, None, str(error))
@@ -113,7 +124,7 @@ class EvaluatorGrader:
     thresholds: Thresholds
     kind: GraderKind = GraderKind.EVALUATOR
 
-    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
         return [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
 
@@ -133,14 +144,14 @@ class CascadeGrader:
     thresholds: Thresholds
     kind: GraderKind = GraderKind.CASCADE
 
-    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
         judged = [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
-        if table is not None:
-            table.lay(hit.passage for hit, p in zip(hits, scores, strict=True) if p >= self.band.lower)
+        if joint is not None:
+            joint.add(hit.passage for hit, p in zip(hits, scores, strict=True) if p >= self.band.lower)
         sure = [not self.band.lower <= p < self.band.upper for p in scores]
         unsure = [hit for hit, known in zip(hits, sure, strict=True) if not known]
-        asked = iter(self.asked.grade(question, unsure, table) if unsure else ())
+        asked = iter(self.asked.grade(question, unsure, joint) if unsure else ())
         return [grade if known else next(asked) for grade, known in zip(judged, sure, strict=True)]
 
 
@@ -176,7 +187,7 @@ class FusedGrader:
     thresholds: Thresholds
     kind: GraderKind = GraderKind.FUSED
 
-    def grade(self, question: str, hits: Sequence[Hit], table: Table | None = None) -> list[Grade]:
+    def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         texts = [hit.passage.text for hit in hits]
         scores = self.evaluator.score(question, texts)
         choices = ask(self.model, question, texts) if self.fusion.model else [_UNASKED] * len(texts)
@@ -199,7 +210,7 @@ class FusedGrader:
         return _judged(hit, p)
 
 
-_UNASKED = Choice(OPTIONS[0], (0.5, 0.5))
+_UNASKED = Choice(YES_NO[0], (0.5, 0.5))
 
 
 def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choice | Exception]:
@@ -210,8 +221,8 @@ def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choic
     return [_checked(choice) for choice in choices]
 
 
-def ask_on_table(
-    model: LanguageModel, question: str, table: Table, passages: Sequence[Passage]
+def ask_jointly(
+    model: LanguageModel, question: str, joint: JointPassages, passages: Sequence[Passage]
 ) -> list[Choice | Exception]:
     """The same for passages on a table, which is read once, for these questions and for the answer.
 
@@ -220,22 +231,22 @@ def ask_on_table(
     """
     if not passages:
         return []
-    for laid in (table.passages, []):
-        table.passages = laid
-        places = table.lay(passages)
-        asked = [prompts.grade_on_table(question, table.texts, place) for place in places]
+    for laid in (joint.passages, []):
+        joint.passages = laid
+        places = joint.add(passages)
+        asked = [prompts.grade_joint(question, joint.texts, place) for place in places]
         try:
-            return [_checked(choice) for choice in model.choose(asked, OPTIONS)]
+            return [_checked(choice) for choice in model.choose(asked, YES_NO)]
         except ContextOverflow:
             continue
-    table.clear()
+    joint.clear()
     return ask(model, question, [passage.text for passage in passages])
 
 
 def yes_or_no(model: LanguageModel, asked: Sequence[Prompt]) -> list[Choice | Exception]:
     """A constrained yes or no for each prompt; one that cannot fit the context is an error by itself."""
     try:
-        return model.choose(asked, OPTIONS)
+        return model.choose(asked, YES_NO)
     except ContextOverflow as error:
         if len(asked) == 1:
             return [error]
@@ -243,10 +254,65 @@ def yes_or_no(model: LanguageModel, asked: Sequence[Prompt]) -> list[Choice | Ex
 
 
 def _checked(choice: Choice | Exception) -> Choice | Exception:
-    if isinstance(choice, Choice) and choice.text not in OPTIONS:
+    if isinstance(choice, Choice) and choice.text not in YES_NO:
         return LocalCragError(f"the grade is {choice.text!r}, neither yes nor no")
     return choice
 
 
 def _judged(hit: Hit, p: float) -> Grade:
     return Grade(hit, Verdict.YES if p >= 0.5 else Verdict.NO, p)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedGrader:
+    """Any grader, its confidence put on a fitted scale; yes from one half on.
+
+    A model that says yes to everything, a little less surely where it should say no, still tells
+    relevant passages from others: the scale finds where.
+    """
+
+    grader: Grader
+    scale: Scale
+    thresholds: Thresholds
+
+    @property
+    def kind(self) -> GraderKind:
+        return self.grader.kind
+
+    def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
+        return [self._scaled(grade) for grade in self.grader.grade(question, hits, joint)]
+
+    def _scaled(self, grade: Grade) -> Grade:
+        if grade.confidence is None:
+            return grade
+        p = self.scale(grade.confidence)
+        return replace(grade, verdict=Verdict.YES if p >= 0.5 else Verdict.NO, confidence=p)
+
+
+@dataclass(frozen=True, slots=True)
+class RememberingEvaluator:
+    """The given evaluator, with the scores of one question's pairs kept."""
+
+    evaluator: Evaluator
+    _known: dict[tuple[str, str], float] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.evaluator.name
+
+    @property
+    def thresholds(self) -> Thresholds:
+        return self.evaluator.thresholds
+
+    @property
+    def tokens(self) -> Tokens:
+        return self.evaluator.tokens
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        fresh = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
+        for text, p in zip(fresh, self.evaluator.score(query, fresh), strict=True):
+            self._known[query, text] = p
+        return [self._known[query, text] for text in texts]
+
+    def close(self) -> None:
+        self.evaluator.close()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.decide import decide, relevant, settled
+from localcrag.crag.policy import decide, relevant, settled
 from localcrag.types import Action, Policy, Thresholds, Verdict
 from tests.crag.values import grade
 

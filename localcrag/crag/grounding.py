@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from localcrag.crag import prompts
-from localcrag.crag.grade import OPTIONS, yes_or_no
-from localcrag.crag.parts import Inquiry
-from localcrag.crag.refine import MARKER
+from localcrag.crag.graders import YES_NO, yes_or_no
+from localcrag.crag.refinement import LIST_MARKER
+from localcrag.crag.state import QuestionState
 from localcrag.errors import ModelError
 from localcrag.events import Contradicted, Degraded, Grounded, Steps
 from localcrag.types import Claim, Contradiction, Evidence, Prompt, Verdict
@@ -24,14 +24,16 @@ MAX_PAIRS = 3
 _KEY = re.compile(r"\s*\[(\d+)\]")
 
 
-def ground(inquiry: Inquiry, sentences: Sequence[str], evidence: Sequence[Evidence]) -> Steps[list[Claim]]:
+def ground(
+    state: QuestionState, sentences: Sequence[str], evidence: Sequence[Evidence]
+) -> Steps[list[Claim]]:
     """A claim per sentence; one that cites nothing is held against all the evidence."""
     texts = {item.key: item.text for item in evidence}
-    split = [(bare(sentence), _keys(sentence)) for sentence in sentences]
+    split = [(without_keys(sentence), _keys(sentence)) for sentence in sentences]
     asked = [(text, keys) for text, keys in split if _says_something(text, keys)]
     support = [[texts[key] for key in keys] or list(texts.values()) for _, keys in asked]
     judged = yield from _yes_or_no(
-        inquiry,
+        state,
         "grounding",
         [prompts.grounded(text, against) for (text, _), against in zip(asked, support, strict=True)],
     )
@@ -44,16 +46,16 @@ def ground(inquiry: Inquiry, sentences: Sequence[str], evidence: Sequence[Eviden
     return claims
 
 
-def compare(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Steps[list[Contradiction]]:
+def compare(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[list[Contradiction]]:
     """The disagreements among the best strips of different sources, each source looked at once."""
     best: dict[str, Evidence] = {}
     for item in sorted(evidence, key=lambda item: -item.strip.score):
         best.setdefault(item.strip.passage.source, item)
     pairs = list(combinations(best.values(), 2))[:MAX_PAIRS]
     judged = yield from _yes_or_no(
-        inquiry,
+        state,
         "contradictions",
-        [prompts.contradict(inquiry.question, first.text, second.text) for first, second in pairs],
+        [prompts.contradict(state.question, first.text, second.text) for first, second in pairs],
     )
     found = [
         Contradiction(min(first.key, second.key), max(first.key, second.key), confidence)
@@ -66,13 +68,13 @@ def compare(inquiry: Inquiry, evidence: Sequence[Evidence]) -> Steps[list[Contra
 
 
 def _yes_or_no(
-    inquiry: Inquiry, part: str, asked: Sequence[Prompt]
+    state: QuestionState, part: str, asked: Sequence[Prompt]
 ) -> Steps[list[tuple[Verdict, float | None]]]:
     """A verdict with its probability for every prompt; what cannot be asked is an error, and said once."""
     if not asked:
         return []
     try:
-        choices = yes_or_no(inquiry.parts.model, asked)
+        choices = yes_or_no(state.adapters.model, asked)
     except ModelError as error:
         yield Degraded(part, str(error))
         return [(Verdict.ERROR, None)] * len(asked)
@@ -87,15 +89,15 @@ def _yes_or_no(
 
 
 def _judged(text: str, p_yes: float) -> tuple[Verdict, float]:
-    return (Verdict.YES if text == OPTIONS[0] else Verdict.NO), p_yes
+    return (Verdict.YES if text == YES_NO[0] else Verdict.NO), p_yes
 
 
 def _says_something(text: str, keys: Sequence[int]) -> bool:
     """Whether a sentence without its citations is a claim, and not marks or the mere marker of a list."""
-    return any(map(str.isalnum, text)) and (bool(keys) or not MARKER.fullmatch(text))
+    return any(map(str.isalnum, text)) and (bool(keys) or not LIST_MARKER.fullmatch(text))
 
 
-def bare(sentence: str) -> str:
+def without_keys(sentence: str) -> str:
     """A written sentence without its citations."""
     return _KEY.sub("", sentence).strip()
 

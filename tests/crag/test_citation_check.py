@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.verify import Verifier, by_sentence
+from localcrag.crag.citation_check import CitationChecker, by_sentence
 from tests.crag.values import evidence
 
 DOSE = evidence("The dose is 5 mg a day.", "Children take half of it, says the leaflet of 2019.")
 
 
-def verifier(question: str = "What is the dose?") -> Verifier:
-    return Verifier(question, DOSE)
+def verifier(question: str = "What is the dose?") -> CitationChecker:
+    return CitationChecker(question, DOSE)
 
 
 def test_a_sentence_that_holds_is_shown_as_it_is_and_its_citation_kept() -> None:
@@ -82,7 +82,7 @@ SAYS = "Zeldrine can’t be “mixed” with milk: 1,200 mg three times a day, o
     ],
 )
 def test_only_how_a_number_or_a_mark_is_set_makes_no_difference(sentence: str, stays: bool) -> None:
-    assert bool(Verifier("How much?", evidence(SAYS)).check(sentence)) is stays
+    assert bool(CitationChecker("How much?", evidence(SAYS)).check(sentence)) is stays
 
 
 def test_numbers_of_the_question_may_be_set_in_another_way() -> None:
@@ -90,7 +90,7 @@ def test_numbers_of_the_question_may_be_set_in_another_way() -> None:
 
 
 def test_a_number_in_words_is_not_looked_for_within_a_greater_one() -> None:
-    assert Verifier("q?", evidence("Take three hundred mg.")).check("Take 3 mg. [1]") == ""
+    assert CitationChecker("q?", evidence("Take three hundred mg.")).check("Take 3 mg. [1]") == ""
 
 
 def listed(text: str) -> tuple[str, list[str]]:

@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from localcrag.crag import prompts
-from localcrag.crag.refine import joined, numbered
+from localcrag.crag.refinement import joined, numbered
 from localcrag.types import Evidence, Passage, Prompt, Strip
 
 
 @dataclass(slots=True)
-class Table:
+class JointPassages:
     """The passages of one question that lie before the model, in the order in which they were laid."""
 
     passages: list[Passage] = field(default_factory=list)
 
-    def lay(self, passages: Iterable[Passage]) -> list[int]:
+    def add(self, passages: Iterable[Passage]) -> list[int]:
         """Lay passages behind those that lie there, where they do not already; their numbers, from 1."""
         places = {laid.id: place for place, laid in enumerate(self.passages, 1)}
         numbers = []
@@ -45,7 +45,7 @@ class Table:
         return [passage.text for passage in self.passages]
 
 
-class Arrangement(Protocol):
+class PromptLayout(Protocol):
     """How evidence is keyed, and how the model is asked to answer from it."""
 
     def evidence(self, kept: Sequence[Strip]) -> list[Evidence]: ...
@@ -53,7 +53,7 @@ class Arrangement(Protocol):
     def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt: ...
 
 
-class Apart:
+class IndependentLayout:
     """The evidence by itself, keyed from 1."""
 
     def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
@@ -64,15 +64,15 @@ class Apart:
 
 
 @dataclass(frozen=True, slots=True)
-class OnTable:
+class JointLayout:
     """Whole passages, keyed by their numbers on the table; what is not on it yet is laid behind."""
 
-    table: Table
+    joint: JointPassages
 
     def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
-        places = self.table.lay(strip.passage for strip in kept)
+        places = self.joint.add(strip.passage for strip in kept)
         keyed = [Evidence(place, strip) for place, strip in zip(places, kept, strict=True)]
         return sorted(keyed, key=lambda item: item.key)
 
     def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
-        return prompts.answer_on_table(question, self.table.texts, [item.key for item in evidence])
+        return prompts.answer_joint(question, self.joint.texts, [item.key for item in evidence])

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
-RELEVANT = 0.5
+RELEVANT_PROBABILITY = 0.5
 """P of a candidate from which on no further ones are judged. On three question sets (132 questions) this
 took 13 judgements instead of 24, at the same nDCG@10 (differences of -0.006, +0.006 and +0.003).
 """
-FOUND_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
+SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
 """Weights of the search and of the cosine beside the evaluator, as `scripts/eval_embedded` ranks too."""
 
 
@@ -101,7 +101,7 @@ def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) 
     found = [1 / (RRF_K + rank) for rank in range(1, len(hits) + 1)]
     known = [hit.similarity for hit in hits if hit.similarity is not None]
     cosines = [fmean(known) if hit.similarity is None else hit.similarity for hit in hits] if known else found
-    weights = (1.0, FOUND_WEIGHT, SIMILARITY_WEIGHT if known else 0.0)
+    weights = (1.0, SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT if known else 0.0)
     parts = zip(*map(standardized, (judged, found, cosines)), strict=True)
     scores = [sum(w * z for w, z in zip(weights, part, strict=True)) for part in parts]
     order = sorted(range(len(hits)), key=lambda i: -scores[i])
@@ -111,7 +111,7 @@ def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) 
 def _judged(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) -> list[float]:
     """P for the first hits: step by step, until one is more probably relevant than not."""
     judged: list[float] = []
-    while len(judged) < len(hits) and max(judged, default=0.0) < RELEVANT:
+    while len(judged) < len(hits) and max(judged, default=0.0) < RELEVANT_PROBABILITY:
         texts = [hit.passage.text for hit in hits[len(judged) : len(judged) + max(step, 1)]]
         judged += evaluator.score(question, texts)
     return judged

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from localcrag.crag.loop import Loop
-from localcrag.crag.parts import Query
+from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.state import Query
 from localcrag.events import Delta, Event
 from localcrag.types import Answer, Grounding, Mode, Status
 from tests.crag.world import Script, World, answer
@@ -60,7 +60,7 @@ def test_an_answer_of_which_a_source_has_changed_is_unsure_and_no_key_of_it_dang
 def test_a_source_that_changes_when_it_was_cited_already_is_named() -> None:
     asked = world()
     events: list[Event] = []
-    for event in Loop(asked.parts, asked.options).run(Query(QUESTION)):
+    for event in Pipeline(asked.adapters, asked.options).run(Query(QUESTION)):
         events.append(event)
         if isinstance(event, Delta) and "[2]" in event.text:
             for source in DOCUMENTS:

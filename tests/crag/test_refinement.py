@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.refine import joined, numbered, refine, sentences, strips, whole, windows
+from localcrag.crag.refinement import joined, numbered, refine, sentences, strips, whole, windows
 from tests.crag.values import passage
 
 TEXT = (

@@ -8,13 +8,13 @@ degraded and brings nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from localcrag.crag import prompts
-from localcrag.crag.parts import Inquiry
-from localcrag.crag.retrieve import distinct
-from localcrag.crag.rewrite import rewrite
+from localcrag.crag.query_terms import rewrite
+from localcrag.crag.retrieval import distinct
+from localcrag.crag.state import QuestionState
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
 from localcrag.filters import matches
@@ -30,105 +30,115 @@ from localcrag.types import (
     WebPolicy,
 )
 
-Step = Callable[[Inquiry], Steps[list[Hit]]]
-UNSENT = (LedgerError, OfflineError, UsageError, WebNotConfigured)
+UNSENT_ERRORS = (LedgerError, OfflineError, UsageError, WebNotConfigured)
 """The errors of a web search that come before anything is sent."""
 NOT_ALLOWED = "not allowed"
 """The user's own refusal, which takes nothing away that was wanted."""
 HYPOTHESIS_TOKENS = 160
-PAGE_PASSAGES = 40
+MAX_PAGE_PASSAGES = 40
 """Passages of one web page that are looked at; the rest of a longer page is left alone."""
 
 
-def by_rewriting(inquiry: Inquiry) -> Steps[list[Hit]]:
+def correct_by(kind: CorrectionKind, state: QuestionState) -> Steps[list[Hit]]:
+    """Make one correction; returns the hits that no earlier search had brought."""
+    match kind:
+        case CorrectionKind.REWRITE:
+            return search_rewritten(state)
+        case CorrectionKind.PHRASINGS:
+            return search_phrasings(state)
+        case CorrectionKind.HYDE:
+            return search_hypothesis(state)
+        case CorrectionKind.NEIGHBOURS:
+            return add_neighbours(state)
+        case CorrectionKind.WEB:
+            return search_web(state)
+
+
+def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
     """The question as one search line, searched again."""
     try:
-        line = _line(inquiry, inquiry.question)
+        line = _line(state, state.question)
     except ModelError as error:
         yield Degraded("rewrite", str(error))
         return []
-    return (yield from _search_again(inquiry, CorrectionKind.REWRITE, [line]))
+    return (yield from _search_again(state, CorrectionKind.REWRITE, [line]))
 
 
-def by_phrasings(inquiry: Inquiry) -> Steps[list[Hit]]:
+def search_phrasings(state: QuestionState) -> Steps[list[Hit]]:
     """The question in several other wordings, searched together and fused by rank."""
     lines: list[str] = []
-    for _ in range(inquiry.options.phrasings):
+    for _ in range(state.options.phrasings):
         try:
-            lines.append(
-                inquiry.parts.model.line(prompts.phrasing(inquiry.question, [*inquiry.tried, *lines]))
-            )
+            lines.append(state.adapters.model.line(prompts.phrasing(state.question, [*state.tried, *lines])))
         except ModelError as error:
             yield Degraded("phrasings", str(error))
             break
-    return (yield from _search_again(inquiry, CorrectionKind.PHRASINGS, lines))
+    return (yield from _search_again(state, CorrectionKind.PHRASINGS, lines))
 
 
-def by_hypothesis(inquiry: Inquiry) -> Steps[list[Hit]]:
+def search_hypothesis(state: QuestionState) -> Steps[list[Hit]]:
     """HyDE: a passage that could answer is made up, and what lies near it is searched for.
 
     The vector searched with is the mean of the question's and the made-up passage's (Gao et al. 2022,
     arXiv 2212.10496, section 3.2); its words are not searched for, and it is never evidence.
     """
-    prompt = prompts.hypothesis(inquiry.question)
+    prompt = prompts.hypothesis(state.question)
     try:
-        text = inquiry.parts.model.line(prompt, max_tokens=HYPOTHESIS_TOKENS)
+        text = state.adapters.model.line(prompt, max_tokens=HYPOTHESIS_TOKENS)
     except ModelError as error:
         yield Degraded("hyde", str(error))
         return []
-    fresh = inquiry.untried([text])
+    fresh = state.mark_tried([text])
     yield Rewritten(CorrectionKind.HYDE, tuple(fresh))
-    return (yield from near(inquiry, text)) if fresh else []
+    return (yield from search_near(state, text)) if fresh else []
 
 
-def near(inquiry: Inquiry, text: str) -> Steps[list[Hit]]:
+def search_near(state: QuestionState, text: str) -> Steps[list[Hit]]:
     """What lies between the question and a made-up passage in the space of meanings."""
-    both = inquiry.parts.embedder.encode([inquiry.question, text])
+    both = state.adapters.embedder.encode([state.question, text])
     middle = both.sum(axis=0, keepdims=True)
     length = float((middle @ middle.T)[0, 0]) ** 0.5 or 1.0
-    search = inquiry.retriever.search(
-        [inquiry.question], inquiry.question, inquiry.filter, vectors=middle / length
-    )
-    hits = inquiry.unseen((yield from search))
+    search = state.retriever.search([state.question], state.question, state.filter, vectors=middle / length)
+    hits = state.mark_seen((yield from search))
     yield Corrected(CorrectionKind.HYDE, text, tuple(hits))
     return hits
 
 
-def by_neighbours(inquiry: Inquiry) -> Steps[list[Hit]]:
+def add_neighbours(state: QuestionState) -> Steps[list[Hit]]:
     """The passages before and after the best two: an answer may begin where a passage ends."""
-    judged = [grade for grade in inquiry.grades if grade.confidence is not None]
+    judged = [grade for grade in state.grades if grade.confidence is not None]
     best = sorted(judged, key=lambda grade: -(grade.confidence or 0.0))[:2]
     around = [
         passage
         for grade in best
         if grade.hit.passage.origin is Origin.DOCUMENTS
-        for passage in inquiry.parts.store.neighbours(grade.hit.passage)
-        if inquiry.filter is None or matches(inquiry.filter, passage)
+        for passage in state.adapters.store.neighbours(grade.hit.passage)
+        if state.filter is None or matches(state.filter, passage)
     ]
-    fresh = inquiry.unseen(distinct(_measured(inquiry, around)))
-    yield Corrected(CorrectionKind.NEIGHBOURS, inquiry.question, tuple(fresh))
+    fresh = state.mark_seen(distinct(_measured(state, around)))
+    yield Corrected(CorrectionKind.NEIGHBOURS, state.question, tuple(fresh))
     return fresh
 
 
-def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
+def search_web(state: QuestionState) -> Steps[list[Hit]]:
     """One line to SearXNG, the pages it names, and their best passages.
 
     The line is made from the user's own question alone: nothing of a document, a page or an
     earlier turn of the conversation can reach it.
     """
-    web, fetcher = inquiry.parts.web, inquiry.parts.fetcher
-    if web is None or fetcher is None or inquiry.options.web_policy is WebPolicy.NEVER:
+    web, fetcher = state.adapters.web, state.adapters.fetcher
+    if web is None or fetcher is None or state.options.web_policy is WebPolicy.NEVER:
         return []
-    query, refusal = yield from _web_query(inquiry, web)
+    query, refusal = yield from _web_query(state, web)
     if refusal:
         yield WebAsked(query, False, 0, refusal)
         if refusal != NOT_ALLOWED:
             yield Degraded("web search", refusal)
         return []
     try:
-        results = web.search(query, limit=inquiry.options.web_results)
+        results = web.search(query, limit=state.options.web_results)
     except (WebError, OfflineError, UsageError) as error:
-        yield WebAsked(query, not isinstance(error, UNSENT), 0, str(error))
+        yield WebAsked(query, not isinstance(error, UNSENT_ERRORS), 0, str(error))
         yield Degraded("web search", str(error))
         return []
     yield WebAsked(query, True, len(results))
@@ -136,56 +146,47 @@ def by_web(inquiry: Inquiry) -> Steps[list[Hit]]:
     try:
         for page in fetcher.fetch(results):
             yield PageRead(page.url, len(page.text), page.degraded)
-            hits += _measured(inquiry, _passages(inquiry, page))
+            hits += _measured(state, _passages(state, page))
     except (WebError, OfflineError) as error:
         yield Degraded("web page", str(error))
     nearest = distinct(sorted(hits, key=lambda hit: -hit.score))
-    fresh = inquiry.unseen(inquiry.retriever.narrowed(nearest, inquiry.question))
+    fresh = state.mark_seen(state.retriever.narrowed(nearest, state.question))
     yield Corrected(CorrectionKind.WEB, query, tuple(fresh))
     return fresh
 
 
-STEPS: Mapping[CorrectionKind, Step] = {
-    CorrectionKind.REWRITE: by_rewriting,
-    CorrectionKind.PHRASINGS: by_phrasings,
-    CorrectionKind.HYDE: by_hypothesis,
-    CorrectionKind.NEIGHBOURS: by_neighbours,
-    CorrectionKind.WEB: by_web,
-}
+def _line(state: QuestionState, question: str) -> str:
+    return rewrite(state.adapters.model, question, extractive=state.options.extractive)
 
 
-def _line(inquiry: Inquiry, question: str) -> str:
-    return rewrite(inquiry.parts.model, question, extractive=inquiry.options.extractive)
-
-
-def _search_again(inquiry: Inquiry, kind: CorrectionKind, lines: Sequence[str]) -> Steps[list[Hit]]:
-    queries = inquiry.untried(lines)
+def _search_again(state: QuestionState, kind: CorrectionKind, lines: Sequence[str]) -> Steps[list[Hit]]:
+    queries = state.mark_tried(lines)
     yield Rewritten(kind, tuple(queries))
     if not queries:
         return []
-    hits = yield from inquiry.retriever.search(queries, inquiry.question, inquiry.filter)
-    fresh = inquiry.unseen(hits)
+    hits = yield from state.retriever.search(queries, state.question, state.filter)
+    fresh = state.mark_seen(hits)
     yield Corrected(kind, " | ".join(queries), tuple(fresh))
     return fresh
 
 
-def _web_query(inquiry: Inquiry, web: WebSearch) -> Steps[tuple[str, str]]:
+def _web_query(state: QuestionState, web: WebSearch) -> Steps[tuple[str, str]]:
     """The line to send, and the reason not to ("" where it may go)."""
     try:
-        written = _line(inquiry, inquiry.asked)
+        written = _line(state, state.asked)
     except ModelError as error:
         yield Degraded("rewrite", str(error))
-        written = inquiry.asked
+        written = state.asked
     try:
         query = web.line(written)
     except UsageError as error:
         return written, str(error)
     yield Rewritten(CorrectionKind.WEB, (query,))
-    if inquiry.options.web_policy is WebPolicy.AUTO:
+    if state.options.web_policy is WebPolicy.AUTO:
         return query, ""
-    if inquiry.options.consent is None:
+    if state.options.consent is None:
         return query, "nobody to ask for consent"
-    if not (allowed := inquiry.options.consent(query)):
+    if not (allowed := state.options.consent(query)):
         return query, NOT_ALLOWED
     try:
         return web.line(allowed), ""
@@ -193,19 +194,19 @@ def _web_query(inquiry: Inquiry, web: WebSearch) -> Steps[tuple[str, str]]:
         return allowed, str(error)
 
 
-def _passages(inquiry: Inquiry, page: WebPage) -> list[Passage]:
+def _passages(state: QuestionState, page: WebPage) -> list[Passage]:
     """The first passages of a page of the web."""
     if not page.text.strip():
         return []
     digest = hashlib.sha256(page.text.encode()).hexdigest()
     document = Document(page.url, digest, page.title, "text/html", (Page(None, page.text),))
-    return [replace(p, origin=Origin.WEB) for p in inquiry.parts.split(document)[:PAGE_PASSAGES]]
+    return [replace(p, origin=Origin.WEB) for p in state.adapters.split(document)[:MAX_PAGE_PASSAGES]]
 
 
-def _measured(inquiry: Inquiry, passages: Sequence[Passage]) -> list[Hit]:
+def _measured(state: QuestionState, passages: Sequence[Passage]) -> list[Hit]:
     """Passages that no search ranked, scored by their cosine to the question."""
     if not passages:
         return []
-    vectors = inquiry.parts.embedder.encode([inquiry.question, *(p.text for p in passages)])
+    vectors = state.adapters.embedder.encode([state.question, *(p.text for p in passages)])
     cosines = vectors[1:] @ vectors[0]
     return [Hit(p, float(cosine), float(cosine)) for p, cosine in zip(passages, cosines, strict=True)]

@@ -14,12 +14,12 @@ from itertools import groupby
 
 from localcrag.types import Evidence, Passage, Strip
 
-MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
+LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
 """What begins an item of a list, and belongs to the sentence after it: "2.", "(a)", "-"."""
 _ITEM = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\||[-*+•]\s|\d{1,3}[.)]\s))")
-WINDOW = 3
+WINDOW_SENTENCES = 3
 """Sentences of a window."""
-MIN_STRIP = 20
+MIN_STRIP_CHARACTERS = 20
 """Characters; a shorter sentence ("See Fig. 3.") is judged together with the one before it."""
 
 
@@ -55,8 +55,8 @@ def strips(passage: Passage) -> list[Strip]:
     text = passage.text
     spans: list[tuple[int, int]] = []
     for start, end in sentences(text):
-        after_marker = bool(spans) and MARKER.fullmatch(text, *spans[-1]) is not None
-        short = end - start < MIN_STRIP and not MARKER.fullmatch(text, start, end)
+        after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
+        short = end - start < MIN_STRIP_CHARACTERS and not LIST_MARKER.fullmatch(text, start, end)
         if spans and (after_marker or short):
             spans[-1] = (spans[-1][0], end)
         else:
@@ -64,7 +64,7 @@ def strips(passage: Passage) -> list[Strip]:
     return [_strip(passage, start, end, 0.0) for start, end in spans]
 
 
-def windows(passage: Passage, size: int = WINDOW) -> list[Strip]:
+def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
     """A passage as strips of ``size`` sentences that follow each other, the last one shorter."""
     cut, origin = strips(passage), passage.start
     groups = [cut[at : at + size] for at in range(0, len(cut), size)]

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from localcrag.crag import prompts
-from localcrag.crag.correct import (
+from localcrag.crag.correction import (
     HYPOTHESIS_TOKENS,
-    PAGE_PASSAGES,
-    by_hypothesis,
-    by_neighbours,
-    by_phrasings,
-    by_rewriting,
-    by_web,
-    near,
+    MAX_PAGE_PASSAGES,
+    add_neighbours,
+    search_hypothesis,
+    search_near,
+    search_phrasings,
+    search_rewritten,
+    search_web,
 )
-from localcrag.crag.parts import Inquiry, Options
+from localcrag.crag.state import PipelineOptions, QuestionState
 from localcrag.errors import ConstraintError, OfflineError
 from localcrag.events import Corrected, Degraded, Event, PageRead, Retrieved, Rewritten, WebAsked
 from localcrag.filters import parse
@@ -43,12 +43,12 @@ Pages = Mapping[str, str]
 
 def asking(
     script: Script, *, question: str = LOST, where: str = "", pages: Pages | None = None, **options: object
-) -> tuple[World, Inquiry]:
+) -> tuple[World, QuestionState]:
     """A world, and an inquiry in it whose question was searched for."""
     world = World(DOCUMENTS, script.model(), found={"": RESULTS}, pages=pages or {})
     world.with_options(**({"passages": 1} | options))
-    asked = Inquiry(world.parts, world.options, question, question, parse(where) if where else None)
-    asked.untried([question])
+    asked = QuestionState(world.adapters, world.options, question, question, parse(where) if where else None)
+    asked.mark_tried([question])
     return world, asked
 
 
@@ -56,12 +56,12 @@ def texts(hits: list[Hit]) -> list[str]:
     return [hit.passage.text for hit in hits]
 
 
-def graded(asked: Inquiry, *words: str) -> None:
+def graded(asked: QuestionState, *words: str) -> None:
     """As if a search had brought the passages that hold these words, graded ever lower."""
     for rank, word in enumerate(words):
-        store = asked.parts.store
+        store = asked.adapters.store
         [hit, *_] = store.search(word, np.zeros(64, np.float32), k=1)
-        asked.unseen([hit])
+        asked.mark_seen([hit])
         asked.grades.append(Grade(hit, Verdict.NO, 0.4 - rank / 10))
 
 
@@ -78,7 +78,7 @@ def test_the_middle_of_question_and_supposed_passage_is_searched_for_with_the_qu
         return inner(text, vector, **rest)  # type: ignore[arg-type]
 
     world.store.search = search  # type: ignore[method-assign]
-    drained(by_hypothesis(asked))
+    drained(search_hypothesis(asked))
     [(text, vector)] = searched
     both = HashEmbedder().encode([LOST, MADE_UP]).sum(axis=0)
     assert text == LOST
@@ -87,7 +87,7 @@ def test_the_middle_of_question_and_supposed_passage_is_searched_for_with_the_qu
 
 def test_a_supposed_passage_leads_to_a_real_one_and_is_no_evidence() -> None:
     _, asked = asking(Script(hyde=MADE_UP), question="which portion should people have?")
-    events, hits = drained(by_hypothesis(asked))
+    events, hits = drained(search_hypothesis(asked))
     assert texts(hits) == ["The dose of Zeldrine is 5 mg a day."]
     assert events == [
         Rewritten(CorrectionKind.HYDE, (MADE_UP,)),
@@ -98,14 +98,14 @@ def test_a_supposed_passage_leads_to_a_real_one_and_is_no_evidence() -> None:
 
 def test_what_was_supposed_before_is_not_searched_for_again() -> None:
     _, asked = asking(Script(hyde=MADE_UP))
-    drained(by_hypothesis(asked))
-    events, hits = drained(by_hypothesis(asked))
+    drained(search_hypothesis(asked))
+    events, hits = drained(search_hypothesis(asked))
     assert (events, hits) == ([Rewritten(CorrectionKind.HYDE, ())], [])
 
 
 def test_the_supposed_passage_is_longer_than_a_search_line_and_bounded() -> None:
     _, asked = asking(Script(hyde="word " * 500))
-    events, _ = drained(by_hypothesis(asked))
+    events, _ = drained(search_hypothesis(asked))
     assert of(Rewritten, events)[0].queries == (" ".join(["word"] * HYPOTHESIS_TOKENS),)
     assert HYPOTHESIS_TOKENS > 48
 
@@ -114,9 +114,9 @@ def test_hyde_obeys_the_filter_and_brings_nothing_twice() -> None:
     _, asked = asking(
         Script(hyde=MADE_UP), where='source = "/advice.txt"', question="which portion should people have?"
     )
-    _, hits = drained(by_hypothesis(asked))
+    _, hits = drained(search_hypothesis(asked))
     assert [hit.passage.source for hit in hits] == ["/advice.txt"]
-    _, again = drained(near(asked, "Another supposed passage."))
+    _, again = drained(search_near(asked, "Another supposed passage."))
     assert again == []
 
 
@@ -125,7 +125,7 @@ def test_hyde_obeys_the_filter_and_brings_nothing_twice() -> None:
 
 def test_a_rewritten_line_is_searched_for_and_graded_against_the_question() -> None:
     world, asked = asking(Script(rewrite="dose of Zeldrine"))
-    events, hits = drained(by_rewriting(asked))
+    events, hits = drained(search_rewritten(asked))
     assert texts(hits) == ["The dose of Zeldrine is 5 mg a day."]
     assert [type(event) for event in events] == [Rewritten, Retrieved, Corrected]
     assert world.model.asked == [("line", text_of(prompts.rewrite(LOST)))]
@@ -133,7 +133,7 @@ def test_a_rewritten_line_is_searched_for_and_graded_against_the_question() -> N
 
 def test_each_wording_is_asked_for_with_those_already_tried() -> None:
     world, asked = asking(Script(phrasings=("first wording", "second wording")), phrasings=2)
-    drained(by_phrasings(asked))
+    drained(search_phrasings(asked))
     assert [text for _, text in world.model.asked] == [
         text_of(prompts.phrasing(LOST, [LOST])),
         text_of(prompts.phrasing(LOST, [LOST, "first wording"])),
@@ -142,7 +142,7 @@ def test_each_wording_is_asked_for_with_those_already_tried() -> None:
 
 def test_as_many_wordings_are_asked_for_as_the_options_say() -> None:
     _, asked = asking(Script(phrasings=tuple(f"wording {n}" for n in range(5))), phrasings=4)
-    events, _ = drained(by_phrasings(asked))
+    events, _ = drained(search_phrasings(asked))
     assert of(Rewritten, events)[0].queries == tuple(f"wording {n}" for n in range(4))
 
 
@@ -152,7 +152,7 @@ def test_as_many_wordings_are_asked_for_as_the_options_say() -> None:
 def test_the_neighbours_of_the_best_two_are_brought_and_no_others() -> None:
     _, asked = asking(Script(), passages=6)
     graded(asked, "noon", "cool")
-    events, hits = drained(by_neighbours(asked))
+    events, hits = drained(add_neighbours(asked))
     assert set(texts(hits)) == {
         "How much a patient may take is for the doctor to say.",
         "The dose of Zeldrine is 5 mg a day.",
@@ -163,14 +163,14 @@ def test_the_neighbours_of_the_best_two_are_brought_and_no_others() -> None:
 def test_a_third_passage_has_no_neighbours_to_bring() -> None:
     _, asked = asking(Script(), passages=6)
     graded(asked, "doctor", "noon", "cool")
-    assert texts(drained(by_neighbours(asked))[1]) == []
+    assert texts(drained(add_neighbours(asked))[1]) == []
 
 
 def test_a_failed_grade_is_no_good_hit() -> None:
     _, asked = asking(Script())
-    [hit] = asked.parts.store.search("noon", np.zeros(64, np.float32), k=1)
+    [hit] = asked.adapters.store.search("noon", np.zeros(64, np.float32), k=1)
     asked.grades.append(Grade(hit, Verdict.ERROR, None, "broken"))
-    assert drained(by_neighbours(asked)) == ([Corrected(CorrectionKind.NEIGHBOURS, LOST, ())], [])
+    assert drained(add_neighbours(asked)) == ([Corrected(CorrectionKind.NEIGHBOURS, LOST, ())], [])
 
 
 # ------------------------------------------------------------------------------ the web
@@ -179,7 +179,7 @@ def test_a_failed_grade_is_no_good_hit() -> None:
 def web(script: Script, pages: Mapping[str, str], **options: object) -> tuple[World, list[Event], list[Hit]]:
     world, asked = asking(script, pages=pages, web_policy=WebPolicy.AUTO)
     asked.options = world.with_options(**options).options
-    return world, *drained(by_web(asked))
+    return world, *drained(search_web(asked))
 
 
 def test_the_best_passages_of_all_pages_are_brought() -> None:
@@ -201,9 +201,9 @@ def test_a_page_without_text_brings_nothing() -> None:
 
 
 def test_of_a_long_page_only_the_beginning_is_looked_at() -> None:
-    long = "\n\n".join(f"paragraph {n}" for n in range(PAGE_PASSAGES)) + "\n\nhow much may a patient take"
+    long = "\n\n".join(f"paragraph {n}" for n in range(MAX_PAGE_PASSAGES)) + "\n\nhow much may a patient take"
     _, _, hits = web(Script(rewrite="dose"), {RESULTS[0].url: long}, passages=99, web_results=1)
-    assert len(hits) == PAGE_PASSAGES
+    assert len(hits) == MAX_PAGE_PASSAGES
     assert not any("patient" in text for text in texts(hits))
 
 
@@ -243,8 +243,8 @@ def test_what_was_read_as_a_snippet_is_a_word_in_the_answer() -> None:
 @pytest.mark.parametrize("missing", ["web", "fetcher"])
 def test_without_a_search_or_a_fetcher_there_is_no_web(missing: str) -> None:
     _, asked = asking(Script(rewrite=ConstraintError("not asked")), web_policy=WebPolicy.AUTO)
-    asked.parts = replace(asked.parts, **{missing: None})  # type: ignore[arg-type]
-    assert drained(by_web(asked)) == ([], [])
+    asked.adapters = replace(asked.adapters, **{missing: None})  # type: ignore[arg-type]
+    assert drained(search_web(asked)) == ([], [])
 
 
 def test_an_offline_fetcher_degrades() -> None:
@@ -254,13 +254,13 @@ def test_an_offline_fetcher_degrades() -> None:
         raise OfflineError("localcrag is offline")
 
     world.fetcher.fetch = fetch  # type: ignore[method-assign,assignment]
-    events, hits = drained(by_web(asked))
+    events, hits = drained(search_web(asked))
     assert of(Degraded, events) == [Degraded("web page", "localcrag is offline")]
     assert hits == []
 
 
 def test_default_corrections_are_the_local_ones_in_the_order_of_their_cost() -> None:
-    assert Options().corrections == (
+    assert PipelineOptions().corrections == (
         CorrectionKind.REWRITE,
         CorrectionKind.PHRASINGS,
         CorrectionKind.HYDE,

@@ -1,0 +1,126 @@
+"""The answer is what its events add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from localcrag.crag.state import Outcome
+from localcrag.events import (
+    Bounded,
+    Condensed,
+    Contradicted,
+    Corrected,
+    Decided,
+    Degraded,
+    Delta,
+    Event,
+    Graded,
+    Grounded,
+    Measured,
+    PageRead,
+    PartSettled,
+    Suggested,
+    Verified,
+    WebAsked,
+)
+from localcrag.types import (
+    Action,
+    Answer,
+    Claim,
+    Contradiction,
+    Correction,
+    Grade,
+    Mode,
+    PartAnswer,
+    Policy,
+    Status,
+    Tokens,
+    Usage,
+    WebQuery,
+)
+
+
+@dataclass(slots=True)
+class AnswerBuilder:
+    """Folds the events of one question into its answer.
+
+    ``action`` is the first decision of the loop: the one that says whether to correct.
+    """
+
+    question: str
+    mode: Mode
+    policy: Policy
+    action: Action | None = None
+    text: str = ""
+    grades: list[Grade] = field(default_factory=list)
+    corrections: list[Correction] = field(default_factory=list)
+    web: list[WebQuery] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    tokens: Tokens = field(default_factory=Tokens)
+    seconds: dict[str, float] = field(default_factory=dict)
+    standalone: str = ""
+    parts: list[PartAnswer] = field(default_factory=list)
+    claims: tuple[Claim, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    suggestions: list[str] = field(default_factory=list)
+
+    def add(self, event: Event) -> None:
+        """Take in what one event adds to the answer; most add nothing."""
+        match event:
+            case Condensed():
+                self.standalone = event.standalone
+            case PartSettled():
+                self.parts.append(PartAnswer(event.question, event.status, event.action))
+            case Graded():
+                self.grades.append(event.grade)
+            case Decided():
+                self.action = self.action or event.action
+            case Corrected():
+                self.corrections.append(Correction(event.kind, event.query, len(event.hits)))
+            case WebAsked():
+                self.web.append(WebQuery(event.query, event.sent, event.results))
+            case PageRead(degraded=reason) if reason:
+                self.degraded.append(f"web page: {event.url}: {reason}; only its snippet was read")
+            case Delta():
+                self.text += event.text
+            case Verified():
+                self.degraded += [f"removed from the answer: {reason}" for reason in event.removed]
+            case Grounded():
+                self.claims = event.claims
+            case Contradicted():
+                self.contradictions = event.contradictions
+            case Suggested():
+                self.suggestions.append(event.suggestion)
+            case Bounded():
+                self.degraded.append(f"agent: stopped at a bound: {event.reason}")
+            case Degraded():
+                self.degraded.append(f"{event.part}: {event.reason}")
+            case Measured():
+                self.tokens += event.tokens
+                self.seconds[event.stage] = self.seconds.get(event.stage, 0.0) + event.seconds
+
+    def answer(self, outcome: Outcome, total: float) -> Answer:
+        """The answer as it stands; ``total`` is the wall time of the question in seconds."""
+        stages = {
+            stage: self.seconds.get(stage, 0.0) for stage in ("retrieve", "grade", "correct", "generate")
+        }
+        return Answer(
+            question=self.question,
+            status=Status.TRUNCATED if outcome.cut_short else outcome.status,
+            text=self.text.strip(),
+            mode=self.mode,
+            policy=self.policy,
+            action=self.action or Action.INCORRECT,
+            citations=outcome.citations,
+            grades=tuple(self.grades),
+            corrections=tuple(self.corrections),
+            web=tuple(self.web),
+            degraded=tuple(self.degraded),
+            usage=Usage(self.tokens, {**stages, **self.seconds, "total": total}),
+            standalone=self.standalone,
+            parts=tuple(self.parts),
+            claims=self.claims,
+            contradictions=self.contradictions,
+            suggestions=tuple(self.suggestions),
+            found=outcome.found,
+        )

@@ -1,0 +1,184 @@
+"""The corrective loop: a generator of events that ends in Finished(answer).
+
+It is the algorithm of the CRAG paper (Yan et al. 2024, arXiv 2401.15884), read from top to bottom:
+
+==============================  ====================  =============================================
+step                            paper                 here
+==============================  ====================  =============================================
+understand the question         –                     ``_understand``: condense, divide
+retrieve, grade each passage    4.2, algorithm 1      ``gather_evidence``, :mod:`.retrieval`, :mod:`.graders`
+choose the action               4.3, lines 3–9        ``emit_decision``, :mod:`.policy`
+correct what is weak            4.5, lines 10–16      ``_correct``, :mod:`.correction`
+refine into strips              4.4                   ``_refine``, :mod:`.refinement`
+generate, check, ground         line 17               ``_answer``, :mod:`.generation`
+==============================  ====================  =============================================
+
+Corrections that need no network are tried before the one that does. With the agent
+(:mod:`.agent`), a plan takes the place of the fixed steps between retrieving and refining.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from localcrag.crag import agent, generation
+from localcrag.crag.answer_builder import AnswerBuilder
+from localcrag.crag.condense import condense
+from localcrag.crag.correction import correct_by
+from localcrag.crag.decomposition import divide, may_have_parts
+from localcrag.crag.filter_hints import suggest_filter
+from localcrag.crag.graders import ask
+from localcrag.crag.grading import emit_decision, grade_hits
+from localcrag.crag.policy import relevant, settled
+from localcrag.crag.refinement import refine, strips, whole, windows
+from localcrag.crag.state import (
+    Adapters,
+    Finding,
+    Outcome,
+    PipelineOptions,
+    Query,
+    QuestionState,
+    SharedWebAccess,
+    timed,
+)
+from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
+from localcrag.types import Action, Choice, CorrectionKind, Origin, Status, Strip, StripKind
+
+NOT_FOUND = {
+    True: "Neither your documents nor the web pages that were read answer this.",
+    False: "Your documents do not answer this.",
+}
+"""What the answer says if nothing was found; True if pages of the web were read."""
+UNJUDGED_FLOOR = 0.5
+"""P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Answers questions with these adapters in this way."""
+
+    adapters: Adapters
+    options: PipelineOptions
+
+    def run(self, query: Query) -> Iterator[Event]:
+        """The events of one question, the last one Finished.
+
+        Raises what an adapter raises if the loop cannot go on without it.
+        """
+        started = perf_counter()
+        builder = AnswerBuilder(query.question, self.options.mode, self.options.policy)
+        steps = self._steps(query)
+        while True:
+            try:
+                event = next(steps)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                break
+            builder.add(event)
+            yield event
+        yield Finished(builder.answer(outcome, perf_counter() - started))
+
+    def _steps(self, query: Query) -> Steps[Outcome]:
+        """Understand, find the evidence of each part of the question, answer from all of it."""
+        question, parts = yield from self._understand(query)
+        state = QuestionState(self.adapters, self.options, question, query.question, query.filter)
+        if len(parts) > 1:
+            findings = yield from self._find_each(state, parts, alone=not query.history)
+        else:
+            findings = [(yield from self._find(state))]
+        outcome = yield from timed(self.adapters, "generate", self._answer(state, findings))
+        for finding in findings:
+            if query.filter is not None and not finding.sure:
+                yield from timed(self.adapters, "suggest", suggest_filter(finding.state, query.filter))
+        return outcome
+
+    def _understand(self, query: Query) -> Steps[tuple[str, list[str]]]:
+        """The question as it stands alone, and its parts: itself, if it has one part."""
+        adapters, options, question = self.adapters, self.options, query.question
+        if query.history:
+            condensed = condense(adapters.model, query.history, question, extractive=options.extractive)
+            question = yield from timed(adapters, "condense", condensed)
+        if not options.divide or options.agent is not None or not may_have_parts(question):
+            return question, [question]
+        divided = divide(adapters.model, question, extractive=options.extractive)
+        return question, (yield from timed(adapters, "divide", divided))
+
+    def _find_each(self, whole: QuestionState, parts: Sequence[str], *, alone: bool) -> Steps[list[Finding]]:
+        """Each part by itself; the web gets the user's own line, once if all the parts share it."""
+        shared, findings = SharedWebAccess(), []
+        adapters, options = shared.wrap(self.adapters, self.options)
+        for part in parts:
+            state = QuestionState(adapters, options, part, part if alone else whole.asked, whole.filter)
+            findings.append((yield from shared.without_repeats(self._find(state))))
+            whole.grades += state.grades
+            yield PartSettled(part, findings[-1].status, state.action or Action.INCORRECT)
+        return findings
+
+    def _find(self, state: QuestionState) -> Steps[Finding]:
+        """Gather the evidence for one question, and keep of it what helps."""
+        search = gather_evidence if self.options.agent is None else agent.gather_evidence
+        bound = yield from search(state)
+        kept = yield from timed(self.adapters, "refine", self._refine(state))
+        sure = settled(state.grades, self.options.policy, self.adapters.grader.thresholds)
+        return Finding(state, tuple(kept), sure, bound)
+
+    def _refine(self, state: QuestionState) -> Steps[list[Strip]]:
+        """The best strips of the relevant passages, judged by the evaluator, or by the model without one."""
+        options, evaluator = self.options, self.adapters.evaluator
+        passages = relevant(state.grades, options.policy, self.adapters.grader.thresholds)
+        if options.strips is StripKind.NONE or not passages:
+            return [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
+        cutter = strips if options.strips is StripKind.SENTENCE else windows
+        cut = [strip for grade in passages for strip in cutter(grade.hit.passage)]
+        texts = [strip.text for strip in cut]
+        if evaluator is not None:
+            scores, floor = evaluator.score(state.question, texts), evaluator.thresholds.lower
+        else:
+            choices = ask(self.adapters.model, state.question, texts)
+            scores = [choice.probabilities[0] if isinstance(choice, Choice) else 0.0 for choice in choices]
+            floor = UNJUDGED_FLOOR
+            if failed := [choice for choice in choices if isinstance(choice, Exception)]:
+                yield Degraded("refine", f"{len(failed)} strips could not be judged: {failed[0]}")
+        kept, dropped = refine(cut, scores, limit=options.evidence, floor=floor)
+        yield Refined(tuple(kept), dropped)
+        return kept
+
+    def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
+        """Generate from what was found, or say that nothing was."""
+        outcome = Outcome(Status.NOT_FOUND)
+        if any(finding.strips for finding in findings):
+            outcome = yield from generation.answer(whole, findings)
+        if not outcome.found:
+            web = any(grade.hit.passage.origin is Origin.WEB for grade in whole.grades)
+            yield Delta(NOT_FOUND[web])
+        for finding in findings:
+            if len(findings) > 1 and not finding.strips:
+                yield Degraded("answer", f"nothing was found for: {finding.state.question}")
+        if any(finding.bound for finding in findings):
+            return replace(outcome, cut_short=True)
+        return outcome
+
+
+def gather_evidence(state: QuestionState) -> Steps[str]:
+    """Search the documents, and correct if the grades ask for it; returns "", since it has no bound."""
+    state.mark_tried([state.question])
+    search = state.retriever.search([state.question], state.question, state.filter)
+    hits = state.mark_seen((yield from timed(state.adapters, "retrieve", search)))
+    yield from timed(state.adapters, "grade", grade_hits(state, hits))
+    if (yield from emit_decision(state)) is not Action.CORRECT:
+        yield from timed(state.adapters, "correct", _correct(state))
+    return ""
+
+
+def _correct(state: QuestionState) -> Steps[None]:
+    """One correction after the other, until what was found is enough."""
+    for kind in (*state.options.corrections, CorrectionKind.WEB):
+        fresh = yield from correct_by(kind, state)
+        if not fresh:
+            continue
+        yield from grade_hits(state, fresh)
+        if settled(state.grades, state.options.policy, state.adapters.grader.thresholds):
+            break
+    yield from emit_decision(state, "after correction: ")
