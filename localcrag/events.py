@@ -2,7 +2,7 @@
 
 ``--trace``, ``--jsonl``, streaming, the final answer and the tests all read the same events, and
 a step without an event does not exist. Every event becomes one JSON object through
-:func:`to_json`: ``{"event": NAME, …fields}``.
+:func:`to_dict`: ``{"event": NAME, …fields}``.
 """
 
 from __future__ import annotations
@@ -334,12 +334,12 @@ def json_name(kind: type[Event]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
-def to_json(event: Event) -> dict[str, JsonValue]:
+def to_dict(event: Event) -> dict[str, JsonValue]:
     """``{"event": NAME, …fields}``; a Finished or Ingested event carries the command's ``--json`` object."""
     if isinstance(event, Finished):
-        return {"event": json_name(Finished), **event.answer.to_json()}
+        return {"event": json_name(Finished), **event.answer.to_dict()}
     if isinstance(event, Ingested):
-        return {"event": json_name(Ingested), **event.report.to_json()}
+        return {"event": json_name(Ingested), **event.report.to_dict()}
     return {
         "event": json_name(type(event)),
         **{f.name: _plain(getattr(event, f.name)) for f in fields(event)},

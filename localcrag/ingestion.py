@@ -17,8 +17,9 @@ from pathlib import Path
 from time import perf_counter
 
 from localcrag._platform import expanded
-from localcrag.errors import CorpusError
+from localcrag.errors import CorpusError, UsageError
 from localcrag.events import Discovered, Event, Ingested, Optimizing, Progressed, SkippedSource, Steps
+from localcrag.filters import is_key
 from localcrag.protocols import Corpus, Embedder, PassageStore, SourceFile
 from localcrag.types import (
     NO_META,
@@ -27,6 +28,7 @@ from localcrag.types import (
     IndexedDocument,
     IngestReport,
     Meta,
+    MetaValue,
     Passage,
     ReadResult,
     Skipped,
@@ -76,7 +78,12 @@ class Ingestion:
     store: PassageStore
 
     def run(
-        self, targets: Sequence[str], *, meta: Meta = NO_META, prune: bool = False, reread: bool = False
+        self,
+        targets: Sequence[str | SourceFile],
+        *,
+        meta: Meta = NO_META,
+        prune: bool = False,
+        reread: bool = False,
     ) -> Iterator[Event]:
         """The events of one ingestion, the last one Ingested.
 
@@ -108,7 +115,11 @@ class Ingestion:
                     yield from self._write(known, tally, writer)
             yield from self._write(known, tally, writer)
             yield from self._written(known, tally)
-        gone = _vanished(targets, known, files, tally.skipped) if prune else []
+        gone = (
+            _vanished([target for target in targets if isinstance(target, str)], known, files, tally.skipped)
+            if prune
+            else []
+        )
         if tally.emptied or gone:
             tally.removed = self.store.remove([*tally.emptied, *gone])
         if tally.passages or tally.removed:
@@ -125,7 +136,9 @@ class Ingestion:
             )
         )
 
-    def _discover(self, targets: Sequence[str], tally: _Tally, prune: bool) -> Steps[list[SourceFile]]:
+    def _discover(
+        self, targets: Sequence[str | SourceFile], tally: _Tally, prune: bool
+    ) -> Steps[list[SourceFile]]:
         files: dict[str, SourceFile] = {}
         for found in self.corpus.discover(targets):
             if isinstance(found, Skipped):
@@ -136,7 +149,7 @@ class Ingestion:
         yield Discovered(len(files), sum(file.size for file in files.values()))
         if not files and not tally.skipped and not prune:
             raise CorpusError(
-                f"there are no documents in {', '.join(targets)}",
+                f"there are no documents in {', '.join(map(str, targets))}",
                 hint="hidden files and what .gitignore excludes are left out; name such a file itself",
             )
         return list(files.values())
@@ -195,6 +208,29 @@ class Ingestion:
             tally.outcomes[outcome] += 1
             tally.passages += len(read.passages)
             yield Progressed(read.file.source, read.file.size, outcome, len(read.passages))
+
+
+def checked_meta(metadata: Mapping[str, MetaValue] | None) -> Meta:
+    """The fields to attach to documents. Raises UsageError for a name or a value that cannot be kept."""
+    if metadata is None:
+        return NO_META
+    if not isinstance(metadata, Mapping):
+        raise UsageError(
+            f"metadata is a {type(metadata).__name__}, and must be a mapping",
+            hint='for example {"team": "x", "year": 2024}',
+        )
+    for key, value in metadata.items():
+        if not isinstance(key, str) or not is_key(key):
+            raise UsageError(
+                f"{key!r} cannot be the name of a field",
+                hint="use letters, digits and '_', a letter in front, and no word of the filter language",
+            )
+        if not isinstance(value, (str, int, float)):
+            raise UsageError(
+                f"the field {key} is a {type(value).__name__}",
+                hint="a field is a string, a number, True or False",
+            )
+    return dict(metadata)
 
 
 def _entry(read: _ReadDocument) -> IndexedDocument:

@@ -1,32 +1,33 @@
-"""The composition root: the one place that knows the loop and the adapters.
+"""A knowledge base: documents that can be searched and asked, as a library.
 
-:func:`open` gives a :class:`KnowledgeBase`, the whole library in five calls: ``ingest``,
-``search``, ``ask``, ``stream``, ``info``. Opening is cheap; models and indexes load on first use
-and are shared by everything in the process that uses the same settings.
+:func:`open` gives a :class:`KnowledgeBase`. Opening is cheap; models and indexes load on first use and
+are shared by everything in the process that uses the same settings. This module joins the adapters of
+documents, store and models; :mod:`localcrag.pipeline_builder` joins those of one question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, Unpack
 
 from localcrag import settings as configuration
-from localcrag.crag.graders import RememberingEvaluator
-from localcrag.crag.pipeline import Pipeline
+from localcrag.async_bridge import call_in_thread, iterate_in_thread
 from localcrag.crag.retrieval import Retriever
-from localcrag.crag.state import Adapters, Query, checked_question
+from localcrag.crag.state import Query, checked_question
 from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
-from localcrag.ingestion import Ingestion
+from localcrag.ingestion import Ingestion, checked_meta
 from localcrag.loaded_models import LoadedModels, models_for
+from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
-from localcrag.pipeline_builder import Composition
-from localcrag.protocols import ThreadStore
+from localcrag.pipeline_builder import PipelineBuilder
+from localcrag.protocols import SourceFile, ThreadStore
 from localcrag.settings import Settings
 from localcrag.types import (
     NO_META,
@@ -37,10 +38,8 @@ from localcrag.types import (
     IndexedDocument,
     IngestReport,
     Meta,
-    Mode,
-    Policy,
+    MetaValue,
     StoreInfo,
-    WebPolicy,
 )
 
 if TYPE_CHECKING:
@@ -48,17 +47,27 @@ if TYPE_CHECKING:
     from localcrag.store.lance_store import Facet, KnowledgeBases, LanceStore
     from localcrag.web.ledger import Ledger
 
+Source = str | Path
+"""A file, a folder, a glob, a web address, or ``-`` for standard input."""
+
 
 def open(
     name: str | None = None, *, home: Path | str | None = None, settings: Settings | None = None
 ) -> KnowledgeBase:
     """A knowledge base by name; it comes into being with its first ingestion.
 
-    ``home`` is another place for everything localcrag keeps; ``settings`` replace what the
-    configuration file and the environment say. Raises SettingsError.
+    Parameters:
+        name: letters, digits, ``.``, ``_`` and ``-``, at most 64; by default the one in the settings.
+        home: another folder for everything that localcrag keeps.
+        settings: in place of what the configuration file and the environment say.
+
+    Raises UsageError for a name that cannot be one, SettingsError for a configuration that cannot be
+    understood.
     """
+    from localcrag.store.kb_folders import checked_name
+
     given = settings or configuration.load(home=Path(home) if home else None)
-    return KnowledgeBase(name or given.kb, given)
+    return KnowledgeBase(checked_name(given.kb if name is None else name), given)
 
 
 def names(settings: Settings) -> list[str]:
@@ -75,63 +84,134 @@ def threads(settings: Settings) -> ThreadStore:
     return SqliteThreads(settings.home / "threads.db")
 
 
-@dataclass(frozen=True)
 class KnowledgeBase:
-    """A named set of documents that can be asked."""
+    """A named set of documents that can be searched and asked; made by :func:`localcrag.open`.
 
-    name: str
-    settings: Settings
-    _opened: list[LanceStore] = field(default_factory=list, repr=False, compare=False)
+    ``name`` and ``settings`` are what it was opened with. It is a context manager: :meth:`close` gives
+    back the memory of its models. Every method that answers, searches or ingests has an ``async`` twin
+    (:meth:`aask`, :meth:`astream`, :meth:`asearch`, :meth:`aingest`).
+    """
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name, self.settings = name, settings
+        self._opened: LanceStore | None = None
+        self._used: set[LoadedModels] = set()
+
+    def __repr__(self) -> str:
+        return f"KnowledgeBase({self.name!r}, home={str(self.settings.home)!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the tables, and free the memory of the models; the next use loads them again.
+
+        Models are shared by all knowledge bases of one process that have the same model settings.
+        """
+        self._opened = None
+        self.reset_models()
 
     # ------------------------------------------------------------------------------ documents
 
     def ingest(
-        self, targets: Sequence[str | Path], *, metadata: Mapping[str, Any] = NO_META, prune: bool = False
-    ) -> IngestReport:
-        """Read, split, embed and index files, folders, globs or URLs; only what changed.
-
-        Raises CorpusError for a target that does not exist, StoreError, EmbeddingMismatch.
-        """
-        return report_of(self.ingesting(targets, metadata=metadata, prune=prune))
-
-    def ingesting(
         self,
-        targets: Sequence[str | Path],
+        sources: Source | Iterable[Source],
         *,
-        metadata: Meta = NO_META,
+        metadata: Mapping[str, MetaValue] | None = None,
+        prune: bool = False,
+        reread: bool = False,
+        questions: int = 0,
+    ) -> IngestReport:
+        """Read, split, embed and index documents; only what changed since the last time.
+
+        Parameters:
+            sources: one or several files, folders, globs or web addresses.
+            metadata: fields that every document gets, for ``filter``; strings, numbers, True and False.
+            prune: forget documents below the given folders that are gone, or left out now.
+            reread: open every file, also those whose size and time did not change.
+            questions: have a chat model write so many questions for each passage that has none, and
+                index them beside it (doc2query); 0 for none.
+
+        What cannot be read is in the report's ``skipped``, with the reason. Raises CorpusError for a
+        target that does not exist, UsageError for metadata that cannot be kept, StoreError,
+        EmbeddingMismatch.
+        """
+        return report_of(
+            self.stream_ingestion(sources, metadata=metadata, prune=prune, reread=reread, questions=questions)
+        )
+
+    def ingest_text(
+        self, text: str, *, name: str, title: str = "", metadata: Mapping[str, MetaValue] | None = None
+    ) -> IngestReport:
+        """Index a text that is not in a file.
+
+        Parameters:
+            text: the document; it is kept as it is.
+            name: what it is called: its source is ``text:NAME``, and a text of the same name takes its
+                place.
+            title: shown with it, and searched; by default the name.
+            metadata: as for :meth:`ingest`.
+
+        Raises UsageError for a name or text that is empty, StoreError, EmbeddingMismatch.
+        """
+        from localcrag.documents.sources import TextSource
+
+        source = TextSource.of(text, name, title)
+        return report_of(self._ingesting([source], checked_meta(metadata)))
+
+    def stream_ingestion(
+        self,
+        sources: Source | Iterable[Source],
+        *,
+        metadata: Mapping[str, MetaValue] | None = None,
         prune: bool = False,
         reread: bool = False,
         questions: int = 0,
     ) -> Iterator[Event]:
-        """The events of an ingestion, the last one Ingested.
+        """The events of an ingestion as they happen, the last one Ingested; parameters as for :meth:`ingest`.
 
-        A knowledge base that is made for it and gets no document is not kept. So many ``questions``
-        are then written for each passage that has none, see :meth:`questioning`.
+        A knowledge base that is made for it and gets no document is not kept.
         """
         if questions:
-            self._composition().require_chat("write questions", "leave out --questions")
+            self._builder().require_chat("write questions", "leave out --questions")
+        listed = [sources] if isinstance(sources, (str, Path)) else list(sources)
+        return self._ingesting(
+            [str(source) for source in listed], checked_meta(metadata), prune, reread, questions
+        )
+
+    def _ingesting(
+        self,
+        sources: Sequence[str | SourceFile],
+        meta: Meta = NO_META,
+        prune: bool = False,
+        reread: bool = False,
+        questions: int = 0,
+    ) -> Iterator[Event]:
         made = self.name not in names(self.settings)
         store = self._store(create=True)
         ingestion = Ingestion(self.name, self.corpus, self.models.embedder, store)
         try:
-            for event in ingestion.run(
-                [str(target) for target in targets], meta=metadata, prune=prune, reread=reread
-            ):
+            for event in ingestion.run(sources, meta=meta, prune=prune, reread=reread):
                 if isinstance(event, Ingested) and questions:
-                    written = yield from self.questioning(questions)
+                    written = yield from self.stream_questions(questions)
                     event = Ingested(replace(event.report, questions=written))
                 yield event
         finally:
             if made and not store.indexed():
                 self.remove()
 
-    def questioning(self, per_passage: int) -> Steps[int]:
+    def stream_questions(self, per_passage: int) -> Steps[int]:
         """Have a chat model write questions for the passages that have none; returns how many it wrote.
 
         See :mod:`localcrag.doc2query`. Raises UsageError with the embedded model, UnknownKnowledgeBase,
         StoreError, ModelNotFound, ModelFileError.
         """
-        self._composition().require_chat("write questions", "leave out --questions")
+        self._builder().require_chat("write questions", "leave out --questions")
         store, models = self._store(), self.models
         written = yield from QuestionWriter(models.language, models.embedder, store, per_passage).run()
         if written:
@@ -155,7 +235,7 @@ class KnowledgeBase:
         return self._held.facets(field, limit=limit, filter=parse(filter) if filter else None)
 
     def forget(self, sources: Sequence[str]) -> int:
-        """Take documents out; returns how many were held."""
+        """Take documents out, by their sources; returns how many were held."""
         return self._held.remove(sources)
 
     def compact(self) -> None:
@@ -168,76 +248,130 @@ class KnowledgeBase:
 
     def remove(self) -> None:
         """Delete the knowledge base; the documents themselves are not touched."""
-        self._opened.clear()
+        self._opened = None
         self._bases.remove(self.name)
 
     # ------------------------------------------------------------------------------ questions
 
-    def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]:
-        """The best ``k`` passages, 1 or more. Raises UnknownKnowledgeBase, FilterError, UsageError."""
-        if k < 1:
-            raise UsageError(f"k is {k}, and must be 1 or more")
+    def search(
+        self, query: str, *, k: int = 8, filter: str | None = None, evaluator: str | None = None
+    ) -> list[Hit]:
+        """The passages that bear on a query, best first: retrieval alone, no answer.
+
+        Parameters:
+            query: words or a question, at most 4,000 characters.
+            k: how many passages at most, 1 or more.
+            filter: only documents like this, for example ``team = "x"``.
+            evaluator: another reranker than the one in the settings; ``"none"`` for none.
+
+        Raises UnknownKnowledgeBase, FilterError, UsageError, EmbeddingMismatch, ModelNotFound.
+        """
+        if not isinstance(k, int) or k < 1:
+            raise UsageError(f"k is {k!r}, and must be 1 or more")
         text, where = checked_question(query), parse(filter) if filter else None
-        store = self._store()
-        self.models.warm(store.warm, answering=False)
+        store, models = self._store(), self._models(AskOptions(evaluator=evaluator))
+        models.warm(store.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
-        retriever = Retriever(store, self.models.embedder, self.models.evaluator, k, candidates)
+        retriever = Retriever(store, models.embedder, models.evaluator, k, candidates)
         return result_of(retriever.search([text], text, where))
 
     def ask(
-        self,
-        question: str,
-        *,
-        filter: str | None = None,
-        policy: Policy | str | None = None,
-        web: WebPolicy | str | None = None,
-        mode: Mode | str | None = None,
-        agent: bool = False,
+        self, question: str, options: AskOptions | None = None, **keywords: Unpack[AskKeywords]
     ) -> Answer:
-        """The answer to one question. Raises what :meth:`stream` raises."""
-        options = AskOptions(
-            agent=agent,
-            filter=filter,
-            policy=Policy(policy) if policy else None,
-            web=WebPolicy(web) if web else None,
-            mode=Mode(mode) if mode else None,
-        )
-        return answer_of(self.stream(question, options))
+        """The answer to one question.
 
-    def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]:
-        """The events of one question as they happen, the last one Finished.
+        Parameters:
+            question: at most 4,000 characters.
+            options: how it is to be answered, see :class:`AskOptions`.
+            keywords: every field of AskOptions by its name, in place of what ``options`` say:
+                ``kb.ask("what is the dose?", policy="crag", web="never", model="qwen")``.
 
-        Raises UsageError, FilterError, UnknownKnowledgeBase, EmbeddingMismatch, ModelNotFound,
-        ModelFileError, ContextOverflow; what only weakens the answer is a Degraded event.
+        Raises what :meth:`stream` raises.
         """
-        given = options or AskOptions()
-        text = checked_question(question)
-        where = parse(given.filter) if given.filter else None
-        store = self._store()
-        composition = self._composition(given)
-        how = composition.options()
-        loop = Pipeline(self._parts(store, composition, text), how)
-        self.models.warm(store.warm, answering=True)
-        return loop.run(Query(text, tuple(given.history), where))
+        return answer_of(self.stream(question, options, **keywords))
 
-    def reset(self) -> None:
+    def stream(
+        self, question: str, options: AskOptions | None = None, **keywords: Unpack[AskKeywords]
+    ) -> Iterator[Event]:
+        """The events of one question as they happen, the last one Finished; parameters as for :meth:`ask`.
+
+        Closing the iterator ends the question. Raises UsageError, FilterError, UnknownKnowledgeBase,
+        EmbeddingMismatch, ModelNotFound, ModelFileError, WebNotConfigured, ContextOverflow; what only
+        weakens the answer is a Degraded event.
+        """
+        given = AskOptions.of(options, **keywords)
+        query = Query(
+            checked_question(question), tuple(given.history), parse(given.filter) if given.filter else None
+        )
+        store, models = self._store(), self._models(given)
+        pipeline = self._builder(given).build(store, self.corpus.split, self.ledger, query.question)
+        models.warm(store.warm, answering=True)
+        return pipeline.run(query)
+
+    def reset_models(self) -> None:
         """After a question was cut off, let the models load again.
 
         What llama.cpp was interrupted in may spoil its next numbers.
         """
-        models = self.models
-        models.language.close()
-        if models.evaluator:
-            models.evaluator.close()
+        for models in self._used:
+            models.close()
 
-    # ------------------------------------------------------------------------------ parts
+    # ------------------------------------------------------------------------------ async twins
+
+    async def aask(
+        self, question: str, options: AskOptions | None = None, **keywords: Unpack[AskKeywords]
+    ) -> Answer:
+        """As :meth:`ask`, without blocking the event loop."""
+        return await call_in_thread(partial(self.ask, question, options, **keywords))
+
+    async def astream(
+        self, question: str, options: AskOptions | None = None, **keywords: Unpack[AskKeywords]
+    ) -> AsyncIterator[Event]:
+        """As :meth:`stream`, without blocking the event loop; ``consent`` is asked in another thread."""
+        async for event in iterate_in_thread(partial(self.stream, question, options, **keywords)):
+            yield event
+
+    async def asearch(
+        self, query: str, *, k: int = 8, filter: str | None = None, evaluator: str | None = None
+    ) -> list[Hit]:
+        """As :meth:`search`, without blocking the event loop."""
+        return await call_in_thread(partial(self.search, query, k=k, filter=filter, evaluator=evaluator))
+
+    async def aingest(
+        self,
+        sources: Source | Iterable[Source],
+        *,
+        metadata: Mapping[str, MetaValue] | None = None,
+        prune: bool = False,
+        reread: bool = False,
+        questions: int = 0,
+    ) -> IngestReport:
+        """As :meth:`ingest`, without blocking the event loop."""
+        given = partial(self.ingest, metadata=metadata, prune=prune, reread=reread, questions=questions)
+        return await call_in_thread(partial(given, sources))
+
+    # ------------------------------------------------------------------------------ what it is made of
 
     @property
     def models(self) -> LoadedModels:
+        """The models that the settings name."""
         return models_for(self.settings.model, self.settings.home)
+
+    @property
+    def grader(self) -> GraderKind:
+        """Who judges, if a question does not say otherwise."""
+        return self._builder().grader_kind
+
+    @property
+    def ledger(self) -> Ledger:
+        """Everything that left the machine."""
+        from localcrag.web.ledger import Ledger
+
+        return Ledger(self.settings.home / "egress.jsonl")
 
     @cached_property
     def corpus(self) -> LocalCorpus:
+        """What finds, reads and splits documents."""
         from localcrag.documents import LocalCorpus
 
         limits = self.settings.ingest
@@ -249,79 +383,42 @@ class KnowledgeBase:
             home=self.settings.home,
         )
 
+    def _models(self, options: AskOptions) -> LoadedModels:
+        """The models for one question, which may name others than the settings."""
+        models = models_for(options.model_settings(self.settings.model), self.settings.home)
+        self._used.add(models)
+        return models
+
+    def _builder(self, options: AskOptions | None = None) -> PipelineBuilder:
+        given = options or AskOptions()
+        return PipelineBuilder(self.settings, self._models(given), given)
+
     def _fetch(self, url: str) -> tuple[bytes, str]:
         """The bytes and content type of an address that the user named; on record like all egress."""
         from localcrag.web.pages import fetch_url
 
-        return fetch_url(url, record=partial(_record, self.ledger, ""))
+        return fetch_url(url, record=self.ledger.recorder(""))
 
     def _store(self, *, create: bool = False) -> LanceStore:
         """The store for searching and writing: made with the embedding model that is in use.
 
         Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError.
         """
-        self._let_go()
-        if not self._opened:
+        if self._opened is None or not self._opened.is_current:
             embedder = self.models.embedder
-            opening = self._bases.create if create else self._bases.open
-            self._opened.append(opening(self.name, embedder.name, embedder.dimension))
-        return self._opened[0]
+            open_or_make = self._bases.create if create else self._bases.open
+            self._opened = open_or_make(self.name, embedder.name, embedder.dimension)
+        return self._opened
 
     @property
     def _held(self) -> LanceStore:
         """The store for looking at and taking away, whatever model it was made with."""
-        self._let_go()
-        return self._opened[0] if self._opened else self._bases.open(self.name)
-
-    def _let_go(self) -> None:
-        """Of what was opened, if it was removed or made anew since."""
-        if not all(store.is_current for store in self._opened):
-            self._opened.clear()
+        if self._opened is not None and self._opened.is_current:
+            return self._opened
+        return self._bases.open(self.name)
 
     @property
     def _bases(self) -> KnowledgeBases:
         from localcrag.store.lance_store import KnowledgeBases
 
         return KnowledgeBases(self.settings.home)
-
-    def _parts(self, store: LanceStore, composition: Composition, question: str) -> Adapters:
-        models = self.models
-        evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
-        web = self.settings.web
-        record = partial(_record, self.ledger, question)
-        search, fetcher = None, None
-        if composition.web_policy() is not WebPolicy.NEVER:
-            from localcrag.web.pages import HttpPageFetcher
-            from localcrag.web.searxng import SearxngSearch
-
-            search = SearxngSearch(web.url, record=record, language=web.language, timeout=web.timeout)
-            fetcher = HttpPageFetcher(record=record, allowed_private=web.allow_private)
-        return Adapters(
-            store=store,
-            embedder=models.embedder,
-            model=models.language,
-            grader=composition.grader(evaluator),
-            split=self.corpus.split,
-            evaluator=evaluator,
-            web=search,
-            fetcher=fetcher,
-        )
-
-    def _composition(self, given: AskOptions | None = None) -> Composition:
-        return Composition(self.settings, self.models, given or AskOptions())
-
-    @property
-    def grader(self) -> GraderKind:
-        """Who judges, where a question does not say otherwise."""
-        return self._composition().judge
-
-    @property
-    def ledger(self) -> Ledger:
-        """Everything that left the machine."""
-        from localcrag.web.ledger import Ledger
-
-        return Ledger(self.settings.home / "egress.jsonl")
-
-
-def _record(ledger: Ledger, question: str, kind: str, target: str) -> None:
-    ledger.record(kind, target, question)

@@ -161,6 +161,12 @@ class LoadedModels:
         """Look at the model files without loading them. Raises ModelNotFound, ModelFileError."""
         _ = self.language.info, self.evaluator and self.evaluator.info
 
+    def close(self) -> None:
+        """Free the memory of the models; the next use loads them again."""
+        for model in (vars(self).get("language"), vars(self).get("evaluator")):
+            if model is not None:
+                model.close()
+
     def warm(self, *others: Callable[[], object], answering: bool) -> None:
         """Load what a search needs, or an answer, side by side, together with ``others``."""
         work: list[Callable[[], object]] = [partial(self._load_llama, answering), self.embedder.warm, *others]

@@ -1,12 +1,14 @@
-"""From the settings and one question's options to what the loop is made of.
+"""From the settings and one question's options to a pipeline: the one place that joins the loop to adapters.
 
-Here the defaults depend on the models: what the embedded language model cannot do is left out where
-it was not asked for, and refused with a hint where it was.
+Here the defaults depend on the models: what the embedded language model cannot do is left out if it
+was not asked for, and refused with a hint if it was.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from localcrag.crag.graders import (
     RUBRIC_BOUNDS,
@@ -15,44 +17,82 @@ from localcrag.crag.graders import (
     EvaluatorGrader,
     FusedGrader,
     Grader,
+    RememberingEvaluator,
     RubricGrader,
     YesNoGrader,
 )
-from localcrag.crag.state import LOCAL_CORRECTIONS, AgentBounds, PipelineOptions
+from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.state import LOCAL_CORRECTIONS, Adapters, AgentBounds, PipelineOptions
 from localcrag.errors import UsageError, WebNotConfigured
 from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
-from localcrag.protocols import Evaluator
+from localcrag.protocols import Evaluator, PassageStore
 from localcrag.settings import Settings
 from localcrag.types import (
     CorrectionKind,
+    Document,
     GraderKind,
     Grounding,
     Layout,
     Mode,
+    Passage,
     Policy,
     StripKind,
     Thresholds,
     WebPolicy,
 )
 
+if TYPE_CHECKING:
+    from localcrag.web.ledger import Ledger
+
 UNCALIBRATED_THRESHOLDS = Thresholds(upper=0.7, lower=0.3)
 """The bounds on a language model's P(yes) where none were fitted for it."""
-_MAY_STOP = (Policy.CRAG, Policy.NONE_RELEVANT)
+_STOPPABLE_POLICIES = (Policy.CRAG, Policy.NONE_RELEVANT)
 """The policies that ask for relevant passages, and not how many of all are."""
 SMALL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
 """The embedded model was not taught to put a question in other words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Composition:
+class PipelineBuilder:
     """How one question is answered with these models: what was asked for over what is set."""
 
     settings: Settings
     models: LoadedModels
     given: AskOptions
 
-    def options(self) -> PipelineOptions:
+    def build(
+        self,
+        store: PassageStore,
+        split: Callable[[Document], list[Passage]],
+        ledger: Ledger,
+        question: str,
+    ) -> Pipeline:
+        """The pipeline for one question; ``split`` cuts a web page into passages.
+
+        Raises UsageError for what the models cannot do, WebNotConfigured, ModelNotFound, ModelFileError.
+        """
+        options, models = self.pipeline_options(), self.models
+        evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
+        adapters = Adapters(
+            store=store,
+            embedder=models.embedder,
+            model=models.language,
+            grader=self.grader(evaluator),
+            split=split,
+            evaluator=evaluator,
+        )
+        if options.web_policy is WebPolicy.NEVER:
+            return Pipeline(adapters, options)
+        from localcrag.web.pages import HttpPageFetcher
+        from localcrag.web.searxng import SearxngSearch
+
+        web, record = self.settings.web, ledger.recorder(question)
+        search = SearxngSearch(web.url, record=record, language=web.language, timeout=web.timeout)
+        fetcher = HttpPageFetcher(record=record, allowed_private=web.allow_private)
+        return Pipeline(replace(adapters, web=search, fetcher=fetcher), options)
+
+    def pipeline_options(self) -> PipelineOptions:
         """Raises UsageError for what the models cannot do, WebNotConfigured."""
         given, loop, small = self.given, self.settings.loop, self.models.small
         self._check_abilities()
@@ -67,7 +107,9 @@ class Composition:
             phrasings=loop.phrasings,
             strips=given.strips or loop.strips or by_default,
             layout=self.layout,
-            enough=loop.enough if self._asks and policy in _MAY_STOP and not given.agent else 0,
+            enough=loop.enough
+            if self._asks_model_each_time and policy in _STOPPABLE_POLICIES and not given.agent
+            else 0,
             evidence=loop.evidence,
             answer_tokens=loop.answer_tokens,
             divide=loop.parts,
@@ -96,12 +138,12 @@ class Composition:
         return self.layout is Layout.JOINT and self.mode is Mode.WRITE
 
     @property
-    def _asks(self) -> bool:
+    def _asks_model_each_time(self) -> bool:
         """Whether every grade costs the language model a passage."""
-        return self.judge in (GraderKind.YESNO, GraderKind.RUBRIC, GraderKind.CASCADE)
+        return self.grader_kind in (GraderKind.YESNO, GraderKind.RUBRIC, GraderKind.CASCADE)
 
     @property
-    def judge(self) -> GraderKind:
+    def grader_kind(self) -> GraderKind:
         """Who judges; by default both embedded models, or a user's own language model.
 
         Beside the embedded language model an evaluator that it was not fused with judges alone. A user's
@@ -116,7 +158,7 @@ class Composition:
 
     def grader(self, evaluator: Evaluator | None) -> Grader:
         """Raises UsageError where it needs an evaluator or a fusion, and there is none."""
-        models, kind = self.models, self.judge
+        models, kind = self.models, self.grader_kind
         if kind is GraderKind.YESNO:
             return self._yes_or_no()
         if kind is GraderKind.RUBRIC:
@@ -177,7 +219,7 @@ class Composition:
         wants = {
             "write answers": ("leave out --mode write", self.mode is Mode.WRITE),
             "plan": ("leave out --agent", self.given.agent),
-            "grade by a rubric": ("leave out --grader rubric", self.judge is GraderKind.RUBRIC),
+            "grade by a rubric": ("leave out --grader rubric", self.grader_kind is GraderKind.RUBRIC),
         }
         for what, (instead, wanted) in wants.items():
             if wanted:

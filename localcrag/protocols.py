@@ -184,8 +184,11 @@ class PassageStore(Protocol):
 class Corpus(Protocol):
     """Finds and reads documents, and cuts them into passages."""
 
-    def discover(self, targets: Sequence[str]) -> Iterator[SourceFile | Skipped]:
-        """Files below folders, matches of globs, URLs, and ``-``; what cannot be looked at is Skipped."""
+    def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[SourceFile | Skipped]:
+        """Files below folders, matches of globs, URLs, ``-``, and what is a source already.
+
+        What cannot be looked at is Skipped.
+        """
         ...
 
     def read(self, source: SourceFile, meta: Meta) -> Document:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,7 @@ def test_prune_knows_a_folder_by_another_way_to_it(tmp_path: Path) -> None:
     store = MemoryStore()
     ingest(store, file(f"{folder}/gone"), targets=[str(folder)])
     corpus = ScriptedCorpus(file(f"{folder}/a"))
-    corpus.discover = lambda _: iter([corpus.files[f"{folder}/a"]])  # type: ignore[method-assign]
+    corpus.discover = lambda _: iter([corpus.files[f"{folder}/a"]])  # type: ignore[method-assign]  # type: ignore[assignment]
     ingestion = Ingestion("kb", corpus, HashEmbedder(), store)
     assert report_of(ingestion.run([str(tmp_path / "link")], prune=True)).removed == 1
 
@@ -196,7 +197,7 @@ def test_progress_counts_every_source_once() -> None:
 
 def test_an_empty_folder_is_an_error_that_names_it() -> None:
     class Empty(ScriptedCorpus):
-        def discover(self, targets: Sequence[str]):  # type: ignore[no-untyped-def]
+        def discover(self, targets: Sequence[Any]):  # type: ignore[no-untyped-def]
             return iter(())
 
     with pytest.raises(CorpusError, match="no documents in /d"):
@@ -353,7 +354,7 @@ def test_ended_while_other_processes_read_it_leaves_none_and_can_be_run_again(
 
 def test_the_json_has_the_promised_fields() -> None:
     report = ingest(MemoryStore(), file("/d/a"), file("/d/b", error="broken"))
-    found: Mapping[str, object] = report.to_json()
+    found: Mapping[str, object] = report.to_dict()
     assert list(found) == [
         "kb", "added", "changed", "unchanged", "removed", "passages", "skipped", "seconds", "questions",
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from localcrag.llm.calibrations import Calibration
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.odds import Scale
 from localcrag.options import AskOptions
-from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, Composition
+from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, PipelineBuilder
 from localcrag.settings import Settings
 from localcrag.types import GraderKind, Layout, Mode, Policy, StripKind, Thresholds
 from tests.shape_models import encoder, shape
@@ -23,7 +23,7 @@ from tests.shape_models import encoder, shape
 def grader(home: Path, given: AskOptions, *, loop: dict[str, float] | None = None, **model: str) -> Grader:
     settings = Settings(home=home).with_values("model", **model).with_values("loop", **loop or {})
     models = models_for(settings.model, home)
-    return Composition(settings, models, given).grader(models.evaluator)
+    return PipelineBuilder(settings, models, given).grader(models.evaluator)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def options(home: Path, given: AskOptions, *, chat: bool = True, **loop: object)
     settings = Settings(home=home).with_values("loop", **loop)
     if chat:
         settings = settings.with_values("model", language=str(shape("llama2")))
-    return Composition(settings, models_for(settings.model, home), given).options()
+    return PipelineBuilder(settings, models_for(settings.model, home), given).pipeline_options()
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,12 @@ def test_a_chat_model_is_asked_about_every_passage_until_a_band_was_fitted(
 ) -> None:
     settings = Settings(home=tmp_path).with_values("model", language=str(shape("llama2")))
     models = models_for(settings.model, tmp_path)
-    assert Composition(settings, models, AskOptions()).judge is GraderKind.YESNO
+    assert PipelineBuilder(settings, models, AskOptions()).grader_kind is GraderKind.YESNO
     monkeypatch.setattr(LoadedModels, "band", Thresholds(0.8, 0.2))
-    assert Composition(settings, models, AskOptions()).judge is GraderKind.CASCADE
-    assert Composition(settings, models, AskOptions(grader=GraderKind.YESNO)).judge is GraderKind.YESNO
+    assert PipelineBuilder(settings, models, AskOptions()).grader_kind is GraderKind.CASCADE
+    assert (
+        PipelineBuilder(settings, models, AskOptions(grader=GraderKind.YESNO)).grader_kind is GraderKind.YESNO
+    )
 
 
 def test_within_the_band_the_language_models_word_is_on_its_own_scale(
@@ -103,8 +105,10 @@ def test_within_the_band_the_language_models_word_is_on_its_own_scale(
     monkeypatch.setattr(
         LoadedModels, "calibration", lambda self, kind: fitted if kind is GraderKind.YESNO else None
     )
-    cascade = Composition(settings, models, AskOptions(grader=GraderKind.CASCADE)).grader(models.evaluator)
-    alone = Composition(settings, models, AskOptions(grader=GraderKind.YESNO)).grader(models.evaluator)
+    cascade = PipelineBuilder(settings, models, AskOptions(grader=GraderKind.CASCADE)).grader(
+        models.evaluator
+    )
+    alone = PipelineBuilder(settings, models, AskOptions(grader=GraderKind.YESNO)).grader(models.evaluator)
     assert isinstance(cascade, CascadeGrader) and isinstance(alone, CalibratedGrader)
     assert cascade.asked == alone
 

@@ -10,19 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cli.ask_options import asking
-from localcrag.cli.command_state import (
-    CommandState,
-    evaluator_option,
-    json_option,
-    kb_option,
-    model_option,
-    pass_state,
-    print_json,
-    printed,
-    quiet,
-    traced,
-)
+from localcrag.cli.command_state import CommandState, pass_state, print_json, printed, quiet, traced
+from localcrag.cli.parameters import json_option, kb_option, with_ask_options
 from localcrag.events import Event, answer_of
 
 if TYPE_CHECKING:
@@ -35,9 +24,7 @@ NO_ANSWER = 3
 @click.command()
 @click.argument("question")
 @kb_option
-@asking
-@model_option
-@evaluator_option
+@with_ask_options
 @click.option(
     "--trace", is_flag=True, help="Show every passage, its grade, and why the loop went where it went."
 )
@@ -50,8 +37,6 @@ def ask(
     question: str,
     kb: str | None,
     options: AskOptions,
-    model: str | None,
-    evaluator: str | None,
     trace: bool,
     show_evidence: bool,
     as_json: bool,
@@ -64,13 +49,13 @@ def ask(
     """
     text = _read() if question == "-" else question
     say = traced if trace else quiet
-    base = state.warm(kb, say=say, model={"language": model, "evaluator": evaluator})
+    base = state.open_askable(kb, say)
     events = base.stream(text, replace(options, consent=consent()))
     if jsonl:
         answer = answer_of(printed(events))
     elif as_json:
         answer = answer_of(events)
-        print_json(answer.to_json())
+        print_json(answer.to_dict())
     else:
         answer = answer_of(_shown(events, trace, show_evidence))
     return 0 if answer.found else NO_ANSWER

@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.ask import consent
-from localcrag.cli.ask_options import asking
-from localcrag.cli.command_state import (
-    CommandState,
-    complain,
-    evaluator_option,
-    kb_option,
-    model_option,
-    pass_state,
-    quiet,
-)
+from localcrag.cli.command_state import CommandState, complain, pass_state, quiet
 from localcrag.cli.event_rendering import plain
+from localcrag.cli.parameters import kb_option, with_ask_options
 from localcrag.cli.terminal_input import Lines, lines
 from localcrag.cli.threads import remembered
 from localcrag.errors import LocalCragError, UsageError, WebNotConfigured
@@ -44,17 +36,13 @@ OFF = "off"
     help="Keep the conversation under this name, or go on with it; without a name nothing is kept.",
 )
 @kb_option
-@asking
-@model_option
-@evaluator_option
+@with_ask_options
 @pass_state
 def chat(
     state: CommandState,
     thread: str | None,
     kb: str | None,
     options: AskOptions,
-    model: str | None,
-    evaluator: str | None,
 ) -> None:
     """Ask one question after the other; a follow-up is understood with what you asked before.
 
@@ -67,7 +55,7 @@ def chat(
     store = knowledge_base.threads(state.settings) if thread is not None else None
     held = next((one for one in store.threads() if one.name == thread), None) if store else None
     name = kb or (held.kb if held else None)
-    base = state.warm(name, say=quiet, model={"language": model, "evaluator": evaluator})
+    base = state.open_askable(name, quiet)
     base.info()
     if options.filter:
         _tried(base, options.filter)
@@ -103,7 +91,7 @@ class Conversation:
 
     def add(self, answer: Answer) -> None:
         """A question and its answer; they are said before they are kept, should that fail."""
-        record = json.dumps(answer.to_json(), ensure_ascii=False)
+        record = json.dumps(answer.to_dict(), ensure_ascii=False)
         turns = [Turn("user", answer.question), Turn("assistant", answer.text, record)]
         self.turns += turns
         if self.store:
@@ -170,7 +158,7 @@ class Chat:
                 self.events.append(event)
                 steps.show(event)
         except (KeyboardInterrupt, click.Abort):
-            self.base.reset()
+            self.base.reset_models()
             steps.say("Stopped; this question is not part of the conversation.", "yellow")
             raise
         if isinstance(event, Finished):

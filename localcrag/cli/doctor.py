@@ -12,7 +12,8 @@ from importlib.metadata import version
 import click
 
 from localcrag._platform import cores
-from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, pass_state, print_json
+from localcrag.cli.parameters import json_option
 from localcrag.errors import LocalCragError, StoreError
 from localcrag.types import WebPolicy
 

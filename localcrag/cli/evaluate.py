@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from localcrag.cli.command_state import (
-    CommandState,
+from localcrag.cli.command_state import CommandState, pass_state, print_json
+from localcrag.cli.parameters import (
     Words,
     evaluator_option,
     filter_option,
     json_option,
     kb_option,
     model_option,
-    pass_state,
-    print_json,
 )
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.settings import Settings, overlaid
@@ -143,8 +141,8 @@ def evaluate(
 
         draw(shown, plot)
     if as_json:
-        skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
-        print_json({"file": str(file), "skipped": skipped, **found.to_json()})
+        skipped: list[JsonValue] = [broken.to_dict() for broken in job.skipped]
+        print_json({"file": str(file), "skipped": skipped, **found.to_dict()})
     else:
         from localcrag.cli import evaluation_tables
 
@@ -167,8 +165,8 @@ def _graders(
         panel = grade_all(base, labelled, kinds, filter=job.filter, progress=report)
     found = compare_graders(base.name, panel, margin=margin)
     if as_json:
-        skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
-        print_json({"file": str(file), "skipped": skipped, **found.to_json()})
+        skipped: list[JsonValue] = [broken.to_dict() for broken in job.skipped]
+        print_json({"file": str(file), "skipped": skipped, **found.to_dict()})
     else:
         from localcrag.cli.evaluation_tables import show_standings
 
@@ -343,8 +341,8 @@ def calibrate(
     if kept:
         base.models.keep([outcome.calibration for outcome in kept])
     if as_json:
-        skipped: list[JsonValue] = [broken.to_json() for broken in job.skipped]
-        fitted: list[JsonValue] = [{**o.to_json(), "stored": o in kept} for o in outcomes]
+        skipped: list[JsonValue] = [broken.to_dict() for broken in job.skipped]
+        fitted: list[JsonValue] = [{**o.to_dict(), "stored": o in kept} for o in outcomes]
         print_json({"skipped": skipped, "stored": bool(kept), "fitted": fitted})
     else:
         from localcrag.cli.evaluation_tables import show_calibration

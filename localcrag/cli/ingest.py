@@ -8,17 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import click
 
-from localcrag.cli.command_state import (
-    CommandState,
-    complain,
-    json_option,
-    kb_option,
-    model_option,
-    parse_meta,
-    pass_state,
-    print_json,
-    printed,
-)
+from localcrag.cli.command_state import CommandState, complain, pass_state, print_json, printed
+from localcrag.cli.parameters import json_option, kb_option, model_option, parse_meta
 from localcrag.errors import CorpusError, LocalCragError, UsageError
 from localcrag.events import Degraded, Discovered, Event, Optimizing, Progressed, Questioned, report_of
 from localcrag.types import IngestReport
@@ -72,7 +63,7 @@ def ingest(
     metadata = parse_meta(meta)
 
     def round_() -> IngestReport:
-        events = base.ingesting(
+        events = base.stream_ingestion(
             targets, metadata=metadata, prune=prune, reread=reread, questions=questions or 0
         )
         if jsonl:
@@ -85,7 +76,7 @@ def ingest(
         return _watch(state, targets, round_, quiet=jsonl)
     report = round_()
     if as_json:
-        print_json(report.to_json())
+        print_json(report.to_dict())
     elif not jsonl:
         _table(report)
     return _exit_code(report)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag._platform import source_of
-from localcrag.cli.command_state import CommandState, filter_option, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.event_rendering import plain
+from localcrag.cli.parameters import filter_option, json_option
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN
 from localcrag.types import JsonValue, StoreInfo

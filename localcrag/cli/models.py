@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, pass_state, print_json
+from localcrag.cli.parameters import json_option
 from localcrag.errors import OfflineError
 
 

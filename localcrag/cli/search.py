@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import click
 
-from localcrag.cli.command_state import (
-    CommandState,
-    evaluator_option,
-    filter_option,
-    json_option,
-    kb_option,
-    pass_state,
-    print_json,
-    quiet,
-)
+from localcrag.cli.command_state import CommandState, pass_state, print_json, quiet
+from localcrag.cli.parameters import evaluator_option, filter_option, json_option, kb_option
 
 NO_HITS = 3
 
@@ -38,10 +30,10 @@ def search(
     as_json: bool,
 ) -> int:
     """Find the passages that bear on QUERY: retrieval alone, no answer."""
-    base = state.warm(kb, say=quiet, model={"evaluator": evaluator})
-    hits = base.search(query, k=k, filter=filter_)
+    base = state.open_askable(kb, quiet)
+    hits = base.search(query, k=k, filter=filter_, evaluator=evaluator)
     if as_json:
-        rows = [hit.to_json(rank) for rank, hit in enumerate(hits, 1)]
+        rows = [hit.to_dict(rank) for rank, hit in enumerate(hits, 1)]
         print_json({"query": query, "kb": base.name, "hits": rows})
     else:
         from localcrag.cli.hit_list import print_hits

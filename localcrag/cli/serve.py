@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, pass_state, print_json
+from localcrag.cli.parameters import json_option
 from localcrag.errors import UsageError, WarmError
 from localcrag.types import WarmPolicy
 
@@ -89,14 +90,15 @@ def _stop(state: CommandState) -> int:
 
 
 def _asked(state: CommandState, request: Request) -> ServerStatus | None:
-    from localcrag.serve.client import Unavailable, WarmClient
+    from localcrag.serve.client import NotRunning, Unavailable, WarmClient
 
     try:
         for reply in WarmClient.of(state.settings, state.home, WarmPolicy.NEVER).converse(request):
             return reply if hasattr(reply, "pid") else None
+    except NotRunning:
+        return None
     except Unavailable as why:
-        if str(why):
-            raise WarmError(f"the warm process does not answer: {why}", hint="end it, if it hangs") from why
+        raise WarmError(f"the warm process does not answer: {why}", hint="end it, if it hangs") from why
     return None
 
 

@@ -9,9 +9,10 @@ from datetime import datetime
 
 import click
 
-from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.event_rendering import link, plain
 from localcrag.cli.hit_list import place
+from localcrag.cli.parameters import json_option
 from localcrag.errors import StoreError
 from localcrag.protocols import ThreadStore
 from localcrag.types import (

@@ -7,8 +7,9 @@ from functools import partial
 
 import click
 
-from localcrag.cli.command_state import CommandState, json_option, pass_state, print_json
+from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.event_rendering import plain
+from localcrag.cli.parameters import json_option
 
 
 @click.group()

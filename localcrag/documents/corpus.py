@@ -18,10 +18,12 @@ from localcrag.documents.sources import (
     FetchUrl,
     LocalFile,
     StdinFile,
+    TextSource,
     UrlFile,
     read_file,
     read_stdin,
     read_url,
+    too_large,
 )
 from localcrag.documents.splitting import Cut, cuts_of, passages_of
 from localcrag.errors import UnreadableError
@@ -57,17 +59,32 @@ class LocalCorpus:
         self._stdin = stdin
         self._home = Home.at(home) if home else Home()
 
-    def discover(self, targets: Sequence[str]) -> Iterator[FoundSource]:
-        """See :func:`localcrag.documents.discovery.discover`. Raises CorpusError."""
-        return discover(targets, self._home)
+    def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[FoundSource | SourceFile]:
+        """What is a source already, and see :func:`~localcrag.documents.discovery.discover`.
+
+        Raises CorpusError.
+        """
+        yield from (target for target in targets if not isinstance(target, str))
+        yield from discover([target for target in targets if isinstance(target, str)], self._home)
 
     def read(self, source: SourceFile, meta: Meta = NO_META) -> Document:
         """The text of a source. Raises UnreadableError with the reason that the report shows."""
+        if isinstance(source, TextSource):
+            return self._document_of_text(source, meta)
         name, data, content_type = self._bytes(source)
         if not data.strip():
             raise UnreadableError(NO_TEXT)
         kind = kind_of(name, data, content_type)
         return _document(source.source, name, data, parse(kind, data, self._limits, content_type), meta)
+
+    def _document_of_text(self, source: TextSource, meta: Meta) -> Document:
+        """Its title counts into the hash: another one is another document."""
+        if source.size > self._limits.data:
+            raise too_large(source.size, self._limits.data)
+        digest = sha256(f"{source.title}\0{source.text}".encode("utf-8", "surrogatepass")).hexdigest()
+        title = one_line(clean(source.title)) or source.name
+        page = Page(None, clean(source.text))
+        return Document(source.source, digest, title, MEDIA_TYPES[DocumentFormat.TEXT], (page,), meta)
 
     def split(self, document: Document) -> list[Passage]:
         """See :func:`localcrag.documents.splitting.passages_of`."""

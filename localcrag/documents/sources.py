@@ -12,7 +12,7 @@ from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from localcrag.documents.extracted import MEBIBYTE
-from localcrag.errors import LocalCragError, UnreadableError
+from localcrag.errors import LocalCragError, UnreadableError, UsageError
 
 FetchUrl = Callable[[str], tuple[bytes, str]]
 """Fetches a URL: its bytes and its content type. Raises LocalCragError."""
@@ -42,6 +42,35 @@ class StdinFile:
     size: int = 0
     mtime_ns: int = 0
     name: str = "stdin"
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """A text that the caller has; ``source`` is ``text:NAME``, ``title`` "" for one that is its name."""
+
+    source: str
+    text: str
+    title: str
+    size: int
+    mtime_ns: int = 0
+
+    @classmethod
+    def of(cls, text: str, name: str, title: str = "") -> TextSource:
+        """Raises UsageError for what is no text, no name, or no title."""
+        for what, value in (("text", text), ("name", name), ("title", title)):
+            if not isinstance(value, str):
+                raise UsageError(f"the {what} is a {type(value).__name__}, and must be a string")
+        if not text.strip():
+            raise UsageError("the text is empty", hint="give some text to index")
+        if not name.strip() or not name.isprintable():
+            raise UsageError(
+                f"{name!r} cannot be the name of a text", hint="use one line of visible characters"
+            )
+        return cls(f"text:{name.strip()}", text, title, len(text.encode("utf-8", "replace")))
+
+    @property
+    def name(self) -> str:
+        return self.source.removeprefix("text:")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class CalibrationOutcome:
     calibration: Calibration
     fitted: Fitted | FittedBand
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         table = asdict(self.calibration)
         common = {**table.pop("scale"), **table.pop("thresholds"), **table, "better": self.fitted.better}
         if isinstance(self.fitted, FittedBand):

@@ -89,14 +89,14 @@ class GraderComparison:
     failed: Sequence[Broken]
     partial: bool
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "kb": self.kb,
             "questions": self.questions,
             "passages": self.passages,
             "right": self.right,
             "partial": self.partial,
-            "failed": [broken.to_json() for broken in self.failed],
+            "failed": [broken.to_dict() for broken in self.failed],
             "reference": self.reference,
             "graders": [_standing_json(standing) for standing in self.graders],
         }

@@ -21,7 +21,7 @@ from localcrag.evaluation.observations import Judgement, judgement
 from localcrag.evaluation.question_set import Broken
 from localcrag.evaluation.run import Progress, turns
 from localcrag.knowledge_base import AskOptions, KnowledgeBase
-from localcrag.pipeline_builder import Composition
+from localcrag.pipeline_builder import PipelineBuilder
 from localcrag.protocols import LanguageModel
 from localcrag.types import Choice, FinishReason, GraderKind, Hit, Prompt, Tokens, WebPolicy
 
@@ -127,10 +127,10 @@ class _Observed:
 
     @classmethod
     def of(cls, kb: KnowledgeBase, kind: GraderKind) -> _Observed:
-        composition = Composition(kb.settings, kb.models, AskOptions(grader=kind, web=WebPolicy.NEVER))
-        composition.options()
+        builder = PipelineBuilder(kb.settings, kb.models, AskOptions(grader=kind, web=WebPolicy.NEVER))
+        builder.pipeline_options()
         model = _Counted(kb.models.language)
-        return cls(_through(composition.grader(kb.models.evaluator), model), model, kb)
+        return cls(_through(builder.grader(kb.models.evaluator), model), model, kb)
 
     def marks(self, question: str, hits: Sequence[Hit], gold: Labels) -> Judgements:
         model, evaluator = self.kb.models.language, self.kb.models.evaluator

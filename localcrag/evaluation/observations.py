@@ -84,7 +84,7 @@ class Observation:
         """For each citation whether its quote has an answer in it."""
         return tuple(text_overlap.holds(c.quote, self.question.answers) for c in self.answer.citations)
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """The row of this question in ``eval --json``."""
         return {
             "line": self.question.line,

@@ -43,7 +43,7 @@ class Broken:
     line: int
     reason: str
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {"line": self.line, "reason": self.reason}
 
 

@@ -40,17 +40,17 @@ class Result:
     def results(self) -> Sequence[Result]:
         return (self,)
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "name": self.name,
             "kb": self.kb,
             "questions": len(self.observations),
             "partial": self.partial,
-            "failed": [broken.to_json() for broken in self.failed],
+            "failed": [broken.to_dict() for broken in self.failed],
             "measures": [_figure_json(figure) for figure in self.figures],
             "confusion": asdict(self.confusion),
             "statuses": {kind: {str(s): n for s, n in row.items()} for kind, row in self.statuses.items()},
-            "asked": [observation.to_json() for observation in self.observations],
+            "asked": [observation.to_dict() for observation in self.observations],
         }
 
 
@@ -75,10 +75,10 @@ class ConfigurationComparison:
     def results(self) -> Sequence[Result]:
         return (self.first, self.second)
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
-            "a": self.first.to_json(),
-            "b": self.second.to_json(),
+            "a": self.first.to_dict(),
+            "b": self.second.to_dict(),
             "paired": self.questions,
             "differences": [_compared_json(measure) for measure in self.measures],
         }

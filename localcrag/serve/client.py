@@ -54,20 +54,26 @@ _ELSEWHERE = frozenset({PREFIX + "HOME", PREFIX + "OFFLINE"})
 
 
 class Unavailable(Exception):
-    """The server does not do it; says why, or nothing where there is none and none was wanted."""
+    """The server does not do it, and says why."""
+
+
+class NotRunning(Unavailable):
+    """There is no server, and none was wanted: nothing that anybody needs to be told."""
 
 
 class AskableKnowledgeBase(Protocol):
-    """What a command asks of a knowledge base, warm or not."""
+    """What a command asks of a knowledge base: in the warm process, or in its own."""
 
     @property
     def name(self) -> str: ...
     @property
     def settings(self) -> Settings: ...
-    def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]: ...
+    def search(
+        self, query: str, *, k: int = 8, filter: str | None = None, evaluator: str | None = None
+    ) -> list[Hit]: ...
     def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]: ...
     def info(self) -> StoreInfo: ...
-    def reset(self) -> None: ...
+    def reset_models(self) -> None: ...
 
 
 def start_conditions(settings: Settings, home: Path | None) -> StartConditions:
@@ -104,6 +110,11 @@ class WarmClient:
         """For the server of these settings; ``home`` is the --home that was given."""
         return cls(endpoint_of(settings.home), start_conditions(settings, home), warm)
 
+    @property
+    def may_answer(self) -> bool:
+        """Whether a server may be there, or may be started: a look at a file, and no promise."""
+        return self.warm is WarmPolicy.AUTO or self.place.address.exists()
+
     def converse(self, request: Request) -> Iterator[Any]:
         """The replies, up to the end of the work; closing the iterator ends the work.
 
@@ -130,7 +141,7 @@ class WarmClient:
         if link := self._connected():
             return link
         if self.warm is not WarmPolicy.AUTO:
-            raise Unavailable("")
+            raise NotRunning
         return self._begin()
 
     def _connected(self) -> socket.socket | None:
@@ -199,26 +210,33 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class WarmKnowledgeBase:
-    """A knowledge base that is asked in the warm process; ``cold`` opens it in this one.
+    """A knowledge base that is asked in the warm process; if that fails, in this one (``open_local``).
 
-    ``say`` is told why the warm process was not used, where one should have been.
+    ``say`` is told why the warm process was not used.
     """
 
     name: str
     settings: Settings
-    caller: WarmClient
-    cold: Callable[[], AskableKnowledgeBase]
+    client: WarmClient
+    open_local: Callable[[], AskableKnowledgeBase]
     say: Callable[[str], None]
 
-    def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]:
-        """As :meth:`localcrag.knowledge_base.KnowledgeBase.search`."""
-        found = self._one(SearchRequest(*self._work(), query, k, filter), SearchReply)
-        return self.cold().search(query, k=k, filter=filter) if found is None else list(found.hits)
+    def search(
+        self, query: str, *, k: int = 8, filter: str | None = None, evaluator: str | None = None
+    ) -> list[Hit]:
+        """As ``KnowledgeBase.search``."""
+        model = (
+            self.settings.model if evaluator is None else replace(self.settings.model, evaluator=evaluator)
+        )
+        found = self._one(SearchRequest(*self._work(model), query, k, filter), SearchReply)
+        if found is not None:
+            return list(found.hits)
+        return self.open_local().search(query, k=k, filter=filter, evaluator=evaluator)
 
     def info(self) -> StoreInfo:
-        """As :meth:`localcrag.knowledge_base.KnowledgeBase.info`."""
-        held = self._one(InfoRequest(*self._work()), InfoReply)
-        return self.cold().info() if held is None else held.info
+        """As ``KnowledgeBase.info``."""
+        held = self._one(InfoRequest(*self._work(self.settings.model)), InfoReply)
+        return self.open_local().info() if held is None else held.info
 
     def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]:
         """As ``KnowledgeBase.stream``; closing it ends the question there as well.
@@ -231,31 +249,31 @@ class WarmKnowledgeBase:
         given = options or AskOptions()
         if self._needs_consent(given):
             self.say("the web query needs your consent")
-            yield from self.cold().stream(question, given)
+            yield from self.open_local().stream(question, given)
             return
+        work = self._work(given.model_settings(self.settings.model))
+        sent = replace(given, consent=None, model=None, evaluator=None)
         seen: list[Event] = []
         try:
-            for event in self.caller.converse(
-                AskRequest(*self._work(), question, replace(given, consent=None))
-            ):
+            for event in self.client.converse(AskRequest(*work, question, sent)):
                 seen.append(event)
                 yield event
         except Unavailable as why:
             self._excuse(why)
-            yield from rest_of(self.cold().stream(question, given), seen)
+            yield from rest_of(self.open_local().stream(question, given), seen)
 
-    def reset(self) -> None:
+    def reset_models(self) -> None:
         """After a question was cut off: the server sees to its own models, this is for those here."""
-        self.cold().reset()
+        self.open_local().reset_models()
 
     def _needs_consent(self, given: AskOptions) -> bool:
         wanted = given.web or self.settings.web.policy
         return wanted is WebPolicy.ASK and not self.settings.offline
 
     def _one(self, request: WorkRequest, kind: type[T]) -> T | None:
-        """The one reply; None, and an excuse, where the server does not give it."""
+        """The one reply; None, and an excuse, if the server does not give it."""
         try:
-            (reply,) = self.caller.converse(request)
+            (reply,) = self.client.converse(request)
         except Unavailable as why:
             self._excuse(why)
             return None
@@ -265,11 +283,11 @@ class WarmKnowledgeBase:
         return reply if isinstance(reply, kind) else None
 
     def _excuse(self, why: Unavailable) -> None:
-        if str(why):
+        if not isinstance(why, NotRunning):
             self.say(str(why))
 
-    def _work(self) -> tuple[StartConditions, str, ModelSettings]:
-        return self.caller.start, self.name, placed(self.settings.model)
+    def _work(self, model: ModelSettings) -> tuple[StartConditions, str, ModelSettings]:
+        return self.client.start, self.name, placed(model)
 
 
 def placed(model: ModelSettings) -> ModelSettings:

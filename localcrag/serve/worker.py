@@ -46,7 +46,7 @@ class Worker:
 
     def reset(self, request: WorkRequest) -> None:
         """After the work of a request was cut off, let its models load again. Raises LocalCragError."""
-        self._base(request).reset()
+        self._base(request).reset_models()
 
     def warm(self) -> None:
         """Load what the first question needs, and use it once. Raises LocalCragError."""

@@ -109,6 +109,16 @@ def removed(name: str) -> UnknownKnowledgeBase:
     return UnknownKnowledgeBase(f"the knowledge base {name!r} was removed meanwhile", hint=hint)
 
 
+def checked_name(name: str) -> str:
+    """The name of a knowledge base. Raises UsageError for one that cannot be: it leads to no other folder."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{str(name)[:80]!r} cannot be the name of a knowledge base",
+            hint="use up to 64 letters, digits, '.', '_' and '-', and no '.' in front",
+        )
+    return name
+
+
 class KnowledgeBaseFolders:
     """The knowledge bases below ``home``, as folders."""
 
@@ -117,12 +127,7 @@ class KnowledgeBaseFolders:
 
     def path(self, name: str) -> Path:
         """Where the knowledge base is, or would be. Raises UsageError for a name that cannot be one."""
-        if not _NAME.fullmatch(name):
-            raise UsageError(
-                f"{name[:80]!r} cannot be the name of a knowledge base",
-                hint="use up to 64 letters, digits, '.', '_' and '-', and no '.' in front",
-            )
-        return self._root / name
+        return self._root / checked_name(name)
 
     def names(self) -> list[str]:
         """The knowledge bases there are, in alphabetical order. Raises StoreError."""

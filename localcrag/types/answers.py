@@ -72,7 +72,7 @@ class Usage:
     tokens: Tokens = field(default_factory=Tokens)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "tokens_evaluated": self.tokens.evaluated,
             "tokens_generated": self.tokens.generated,
@@ -173,7 +173,7 @@ class Answer:
     suggestions: tuple[str, ...] = ()
     found: bool = True
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ask --json`` prints; fields may be added, these stay."""
         return {
             "question": self.question,
@@ -183,14 +183,20 @@ class Answer:
             "citations": [asdict(c) for c in self.citations],
             "action": self.action,
             "policy": self.policy,
-            "grades": [g.to_json() for g in self.grades],
+            "grades": [g.to_dict() for g in self.grades],
             "corrections": [asdict(c) for c in self.corrections],
             "web": [asdict(w) for w in self.web],
             "degraded": list(self.degraded),
-            "usage": self.usage.to_json(),
+            "usage": self.usage.to_dict(),
             "standalone": self.standalone,
             "parts": [asdict(p) for p in self.parts],
             "claims": [asdict(c) for c in self.claims],
             "contradictions": [asdict(c) for c in self.contradictions],
             "suggestions": list(self.suggestions),
         }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """:meth:`to_dict` as JSON text; ``indent`` is the number of blanks per level, None for one line."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)

@@ -19,10 +19,11 @@ class Hit:
     score: float
     similarity: float | None = None
 
-    def to_json(self, rank: int) -> dict[str, JsonValue]:
+    def to_dict(self, rank: int | None = None) -> dict[str, JsonValue]:
+        """The object that ``search --json`` lists; ``rank`` counts from 1, and is left out if it is None."""
         p = self.passage
-        return {
-            "rank": rank,
+        ranked: dict[str, JsonValue] = {} if rank is None else {"rank": rank}
+        return ranked | {
             "score": self.score,
             "source": p.source,
             "title": p.title,
@@ -32,6 +33,12 @@ class Hit:
             "text": p.text,
             "meta": dict(p.meta),
         }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """:meth:`to_dict` as JSON text; ``indent`` is the number of blanks per level, None for one line."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ class Grade:
     confidence: float | None
     reason: str = ""
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         p = self.hit.passage
         return {
             "source": p.source,

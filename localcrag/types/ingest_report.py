@@ -62,9 +62,15 @@ class IngestReport:
     seconds: float = 0.0
     questions: int = 0
 
-    def to_json(self) -> dict[str, JsonValue]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ingest --json`` prints."""
         return asdict(self) | {
             "skipped": [asdict(s) for s in self.skipped],
             "seconds": round(self.seconds, 3),
         }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """:meth:`to_dict` as JSON text; ``indent`` is the number of blanks per level, None for one line."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,6 +51,10 @@ class Ledger:
                 f"nothing was sent, since {self.path} cannot be written: {error.strerror or error}",
                 hint="make room or correct the permissions there; the web is only used with its ledger",
             ) from error
+
+    def recorder(self, question: str) -> Callable[[str, str], None]:
+        """A function of kind and target that records what leaves for this question ("" for none)."""
+        return lambda kind, target: self.record(kind, target, question)
 
     def entries(self, *, limit: int | None = None, since: datetime | None = None) -> list[Entry]:
         """What was recorded, oldest first: at most the ``limit`` last ones, none older than ``since``.

@@ -41,7 +41,7 @@ def _against_bare(room: Room) -> Iterator[Figure]:
         bare(passages)
         floor = perf_counter() - started
         started = perf_counter()
-        events = localcrag.open(f"turn{turn}", home=home).ingesting([folder])
+        events = localcrag.open(f"turn{turn}", home=home).stream_ingestion([folder])
         done = sum(event.passages for event in events if isinstance(event, Progressed))
         seconds = perf_counter() - started
         ratios.append((done / seconds) / (len(passages) / floor))

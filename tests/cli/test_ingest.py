@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from localcrag.cli.command_state import parse_meta
+from localcrag.cli.parameters import parse_meta
 from localcrag.ingestion import BATCH_PASSAGES
 from localcrag.loaded_models import LoadedModels
 from localcrag.types import MetaValue

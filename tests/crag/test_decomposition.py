@@ -212,7 +212,7 @@ def test_each_part_stands_for_itself_in_the_answer() -> None:
     )
     assert found.status is Status.UNSURE
     assert found.question == TWO
-    assert found.to_json()["parts"] == [
+    assert found.to_dict()["parts"] == [
         {"question": DOSE, "status": "answered", "action": "correct"},
         {"question": FOUND, "status": "unsure", "action": "ambiguous"},
     ]
@@ -220,7 +220,7 @@ def test_each_part_stands_for_itself_in_the_answer() -> None:
 
 def test_a_question_of_one_part_has_no_parts() -> None:
     found = answer(world(both()).run(DOSE))
-    assert found.parts == () and found.to_json()["parts"] == []
+    assert found.parts == () and found.to_dict()["parts"] == []
 
 
 def test_the_grades_of_all_parts_are_the_answers() -> None:

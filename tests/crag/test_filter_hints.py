@@ -102,7 +102,7 @@ def test_the_events_tell_of_no_search_that_the_answer_does_not_rest_on() -> None
     events = world().ask(Query(DOSE, filter=parse('team = "y"')))
     found = answer(events)
     assert found.suggestions == ("without the filter, 1 passage more would help, in /leaflet.txt",)
-    assert found.to_json()["suggestions"] == list(found.suggestions)
+    assert found.to_dict()["suggestions"] == list(found.suggestions)
     assert found.status is Status.NOT_FOUND
     assert len(of(Retrieved, events)) == 1
     assert all(event.grade.hit.passage.meta["team"] == "y" for event in of(Graded, events))

@@ -202,7 +202,7 @@ def test_the_claims_are_in_the_answer_and_in_its_json() -> None:
         ("The dose is 5 mg a day.", Verdict.YES),
         ("It cures all.", Verdict.NO),
     ]
-    assert found.to_json()["claims"] == [
+    assert found.to_dict()["claims"] == [
         {"text": without_keys(WRITTEN), "keys": (1,), "verdict": "yes", "confidence": pytest.approx(0.95)},
         {"text": without_keys(MORE), "keys": (1,), "verdict": "no", "confidence": pytest.approx(0.1)},
     ]
@@ -252,7 +252,7 @@ def test_a_contradiction_is_in_the_answer_with_both_its_sources() -> None:
     events = disagreeing(0.9).run(DOSE)
     found = answer(events)
     keys = {item.key: item.strip.passage.source for item in of(Gathered, events)[0].evidence}
-    assert found.to_json()["contradictions"] == [{"first": 1, "second": 2, "confidence": pytest.approx(0.9)}]
+    assert found.to_dict()["contradictions"] == [{"first": 1, "second": 2, "confidence": pytest.approx(0.9)}]
     assert found.degraded == (f"evidence: the sources of [1] ({keys[1]}) and [2] ({keys[2]}) disagree",)
     assert set(keys.values()) == set(TWO)
     assert found.status is Status.UNSURE

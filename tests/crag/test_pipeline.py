@@ -98,7 +98,7 @@ def test_the_answer_is_what_the_events_add_up_to() -> None:
 
 
 def test_json_has_exactly_the_promised_fields() -> None:
-    found = answer(World(DOCUMENTS, scripted("dose", streams=[WRITTEN])).run(DOSE)).to_json()
+    found = answer(World(DOCUMENTS, scripted("dose", streams=[WRITTEN])).run(DOSE)).to_dict()
     assert list(found) == [
         "question", "status", "answer", "mode", "citations", "action", "policy", "grades",
         "corrections", "web", "degraded", "usage", "standalone", "parts", "claims", "contradictions",

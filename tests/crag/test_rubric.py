@@ -128,7 +128,7 @@ def test_the_reason_is_in_the_answers_json() -> None:
     reasons = {grade.hit.passage.text: grade.reason for grade in answer(events).grades}
     assert reasons == {"one passage": "Good: For a reason.", "another passage": "Awful: For a reason."}
     assert {event.grade.reason for event in of(Graded, events)} == set(reasons.values())
-    grades = answer(events).to_json()["grades"]
+    grades = answer(events).to_dict()["grades"]
     assert [grade["reason"] for grade in grades] == [g.reason for g in answer(events).grades]  # type: ignore
 
 

@@ -63,7 +63,7 @@ def test_a_question_that_not_all_finished_counts_for_none() -> None:
     )
     found = compare_graders("kb", cut)
     assert (found.questions, found.passages) == (1, 2)
-    assert found.to_json()["failed"] == [{"line": 1, "reason": "it broke"}]
+    assert found.to_dict()["failed"] == [{"line": 1, "reason": "it broke"}]
 
 
 def test_kappa_is_that_of_scikit_learn() -> None:

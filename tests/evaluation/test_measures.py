@@ -170,7 +170,7 @@ def test_a_comparison_is_of_the_questions_that_both_finished() -> None:
     rows = {row.first.name: row.difference for row in found.measures}
     assert rows["recall@1, search"].value == 1.0 and rows["recall@1, search"].excludes_zero
     assert rows["evaluated, mean"].value == 0.0 and not rows["evaluated, mean"].excludes_zero
-    json = found.to_json()
+    json = found.to_dict()
     assert json["paired"] == 19
     [row] = [r for r in json["differences"] if r["name"] == "recall@1, search"]  # type: ignore[union-attr,index,call-overload]
     assert row == {
@@ -195,6 +195,6 @@ def test_a_measure_that_only_one_has_is_not_compared() -> None:
 def test_json_has_no_nan() -> None:
     import json
 
-    found = result_of("a", "kb", Run(ALL), both(1)).to_json()
+    found = result_of("a", "kb", Run(ALL), both(1)).to_dict()
     text = json.dumps(found, allow_nan=False)
     assert '"line": 3' in text and '"needed_made": 2' in text

@@ -36,10 +36,13 @@ class ScriptedCorpus:
         self.files = {file.source: file for file in files}
         self.unseen = {item.source: item for item in unseen}
 
-    def discover(self, targets: Sequence[str]) -> Iterator[SourceFile | Skipped]:
+    def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[SourceFile | Skipped]:
         known: dict[str, SourceFile | Skipped] = {**self.files, **self.unseen}
         found: dict[str, SourceFile | Skipped] = {}
         for target in targets:
+            if not isinstance(target, str):
+                found[target.source] = target
+                continue
             below = sorted(s for s in known if s == target or s.startswith(target.rstrip("/") + "/"))
             if not below:
                 raise CorpusError(f"no such file or folder: {target}", hint="Check the spelling of the path.")

@@ -16,7 +16,7 @@ from localcrag import errors, events
 from localcrag.cli.lazy_commands import KNOWN
 from localcrag.cli.main import cli
 from localcrag.errors import LocalCragError, UnknownKnowledgeBase
-from localcrag.events import Event, Ingested, to_json
+from localcrag.events import Event, Ingested, to_dict
 from localcrag.options import AskOptions
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.client import rest_of
@@ -67,7 +67,7 @@ def test_every_event_arrives_as_it_was(kind: type[Event]) -> None:
     assert text.count(b"\n") == 1 and text.endswith(b"\n")
     back = decode(text)
     assert type(back) is kind and back == event
-    assert json.dumps(to_json(back)) == json.dumps(to_json(event))
+    assert json.dumps(to_dict(back)) == json.dumps(to_dict(event))
 
 
 def test_a_request_arrives_with_all_its_options() -> None:

@@ -1,6 +1,6 @@
 """localcrag itself, and plain RAG with its model and its prompt: the worker of the project's environment.
 
-Everything is put together as for a question that a user asks (the composition root's ``Composition``,
+Everything is put together as for a question that a user asks (the builder root's ``PipelineBuilder``,
 the product's own ``Pipeline``). Only retrieval has happened already, and the verdicts are replaced by the
 labels after the model gave them. Plain RAG goes through the same model and the same prompt, so that what
 lies between the two is what grading costs, and no difference of libraries or of words.
@@ -29,7 +29,7 @@ from localcrag.llm.decoding import Sampler
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.loaded_models import LoadedModels
 from localcrag.options import AskOptions
-from localcrag.pipeline_builder import Composition
+from localcrag.pipeline_builder import PipelineBuilder
 from localcrag.settings import ModelSettings, Settings
 from localcrag.types import (
     Grade,
@@ -171,17 +171,17 @@ class Contenders:
         )
         found = hits(request["candidates"] if cascade else request["passages"])
         evaluator = RememberingEvaluator(self.models.evaluator) if self.models.evaluator and cascade else None
-        composition = Composition(self.settings, self.models, given)
+        builder = PipelineBuilder(self.settings, self.models, given)
         relevant = [text for text, label in zip(request["passages"], request["labels"], strict=True) if label]
         parts = Adapters(
             store=Given(found),  # type: ignore[arg-type]
             embedder=Still(),
             model=self.model,
-            grader=Labelled(composition.grader(evaluator), frozenset(relevant)),
+            grader=Labelled(builder.grader(evaluator), frozenset(relevant)),
             split=lambda document: [],
             evaluator=evaluator,
         )
-        options = self._options(composition.options(), request)
+        options = self._options(builder.pipeline_options(), request)
         answer = answer_of(Pipeline(parts, options).run(Query(request["text"])))
         places = {text: place for place, text in enumerate(request["passages"])}
         graded = {places[grade.hit.passage.text]: grade.verdict for grade in answer.grades}

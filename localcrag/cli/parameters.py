@@ -1,0 +1,138 @@
+"""The options that several commands have, and what their values may be."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from localcrag.errors import UsageError
+from localcrag.types import CorrectionKind, GraderKind, Grounding, Layout, Mode, Policy, StripKind, WebPolicy
+
+if TYPE_CHECKING:
+    from localcrag.options import AskOptions
+    from localcrag.types import MetaValue
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+"""What is a number on the command line: digits, with a sign and a point at most."""
+NO_CORRECTION = "none"
+LOCAL = [kind.value for kind in CorrectionKind if kind is not CorrectionKind.WEB]
+
+kb_option = click.option("--kb", metavar="NAME", help="Knowledge base; by default the one in the settings.")
+filter_option = click.option(
+    "--filter",
+    "filter_",
+    metavar="EXPR",
+    help='Only documents like this: \'team = "x" and title != "Draft"\'.',
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+model_option = click.option(
+    "--model", metavar="NAME|FILE", help="Language model: a name of `localcrag models list`, or a GGUF."
+)
+evaluator_option = click.option(
+    "--evaluator", metavar="NAME|FILE|none", help="Evaluator that reranks and judges; `none` for none."
+)
+
+
+class Words(click.Choice[str]):
+    """The values of an enumeration, as users write them."""
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        super().__init__([item.value for item in kind])
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self._kind(super().convert(value, param, ctx))
+
+
+class Corrections(click.ParamType[tuple[CorrectionKind, ...]]):
+    """Local corrections in the order they are tried, separated by commas; ``none`` for none."""
+
+    name = "kinds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[CorrectionKind, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = [word.strip() for word in value.split(",") if word.strip()]
+        if words == [NO_CORRECTION]:
+            return ()
+        if unknown := [word for word in words if word not in LOCAL]:
+            self.fail(f"{unknown[0]!r} is none of {', '.join(LOCAL)}, {NO_CORRECTION}", param, ctx)
+        return tuple(CorrectionKind(word) for word in words)
+
+
+_ASK_OPTIONS = {
+    "filter_": filter_option,
+    "policy": click.option("--policy", type=Words(Policy), help="Rule that turns grades into an action."),
+    "grader": click.option("--grader", type=Words(GraderKind), help="Who judges the passages."),
+    "mode": click.option("--mode", type=Words(Mode), help="Write an answer, or quote the evidence verbatim."),
+    "web": click.option("--web", type=Words(WebPolicy), help="May the question be sent to your SearXNG?"),
+    "corrections": click.option(
+        "--corrections",
+        type=Corrections(),
+        metavar="KINDS",
+        help=f"Local corrections, in order, of {', '.join(LOCAL)}; `none` for none.",
+    ),
+    "strips": click.option("--strips", type=Words(StripKind), help="What relevant passages are cut into."),
+    "layout": click.option(
+        "--layout", type=Words(Layout), help="How passages lie before a chat model: a prompt each, or one."
+    ),
+    "grounding": click.option(
+        "--grounding", type=Words(Grounding), help="Written sentences that the evidence does not bear out."
+    ),
+    "agent": click.option("--agent", is_flag=True, help="Plan the searches, one bounded step at a time."),
+    "model": model_option,
+    "evaluator": evaluator_option,
+}
+
+
+def with_ask_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a question; it takes them as one AskOptions named ``options``."""
+
+    @wraps(command)
+    def wrapper(*args: Any, **values: Any) -> Any:
+        given = {name.rstrip("_"): values.pop(name) for name in _ASK_OPTIONS}
+        return command(*args, options=_gathered(given), **values)
+
+    for option in reversed(_ASK_OPTIONS.values()):
+        wrapper = option(wrapper)
+    return wrapper
+
+
+def _gathered(given: dict[str, Any]) -> AskOptions:
+    from localcrag.options import AskOptions
+
+    return AskOptions(**given)
+
+
+def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
+    """``key=value`` pairs; true/false and plain numbers become what they look like, the rest stays text.
+
+    Raises UsageError for a pair without ``=`` or with a key that is not a name.
+    """
+    from localcrag.filters import is_key
+
+    meta: dict[str, MetaValue] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not is_key(key):
+            raise UsageError(
+                f"--meta {pair!r} is not key=value", hint="for example --meta team=x --meta year=2024"
+            )
+        meta[key] = _typed(value)
+    return meta
+
+
+def _typed(value: str) -> MetaValue:
+    if value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    if not _NUMBER.fullmatch(value) or not math.isfinite(float(value)):
+        return value
+    return float(value) if "." in value else int(value)
