@@ -115,7 +115,7 @@ def test_prune_knows_a_folder_by_another_way_to_it(tmp_path: Path) -> None:
     store = MemoryStore()
     ingest(store, file(f"{folder}/gone"), targets=[str(folder)])
     corpus = ScriptedCorpus(file(f"{folder}/a"))
-    corpus.discover = lambda _: iter([corpus.files[f"{folder}/a"]])  # type: ignore[method-assign]  # type: ignore[assignment]
+    corpus.discover = lambda _: iter([corpus.files[f"{folder}/a"]])  # type: ignore[method-assign,assignment]
     ingestion = Ingestion("kb", corpus, HashEmbedder(), store)
     assert report_of(ingestion.run([str(tmp_path / "link")], prune=True)).removed == 1
 
@@ -290,7 +290,7 @@ def test_who_stops_listening_keeps_what_was_written() -> None:
 SLOW = """if True:
     import sys, time
     from pathlib import Path
-    from localcrag.documents import LocalCorpus, ahead
+    from localcrag.documents import LocalCorpus, prefetch
     from localcrag.store.lance_store import KnowledgeBases
     from localcrag.ingestion import Ingestion
     from tests.documents.conftest import tokenizer_file
@@ -308,7 +308,7 @@ SLOW = """if True:
                 time.sleep(60)
             return super().encode(texts)
 
-    ahead.WORTH_A_PROCESS, ahead.cores = 0, lambda: 2
+    prefetch.WORTH_A_PROCESS, prefetch.cores = 0, lambda: 2
     store = KnowledgeBases(Path(sys.argv[1])).create("kb", "hash", 64)
     try:
         for event in Ingestion("kb", LocalCorpus(tokenizer_file()), Slow(), store).run([sys.argv[2]]):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def measure(room: Room) -> Report:
     from localcrag.crag import prompts
-    from localcrag.knowledge_base import models_for
+    from localcrag.loaded_models import models_for
     from localcrag.settings import load
 
     settings = load()

@@ -64,12 +64,12 @@ class Room:
 
 def show(figures: Sequence[Figure]) -> None:
     from rich.console import Console
-    from rich.joint import JointPassages
+    from rich.table import Table
 
-    joint = JointPassages("figure", "value", "unit", "wanted")
+    table = Table("figure", "value", "unit", "wanted")
     for figure in figures:
-        joint.add_row(figure.name, f"{figure.value:,.3f}".rstrip("0").rstrip("."), figure.unit, figure.wanted)
-    Console().print(joint)
+        table.add_row(figure.name, f"{figure.value:,.3f}".rstrip("0").rstrip("."), figure.unit, figure.wanted)
+    Console().print(table)
 
 
 def as_json(reports: dict[str, Report]) -> str:

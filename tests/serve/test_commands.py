@@ -229,7 +229,7 @@ def test_nobody_else_can_reach_it(house: House) -> None:
 
 def test_a_process_of_another_user_is_refused(house: House) -> None:
     program = (
-        "import sys; from localcrag.serve import place; place.peer = lambda link: 65534;"
+        "import sys; from localcrag.serve import endpoint; endpoint.peer = lambda link: 65534;"
         "from localcrag.cli.main import main; main(sys.argv[1:])"
     )
     server = house.begin("-c", program, "--home", str(house.home), "serve", "--background")

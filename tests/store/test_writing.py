@@ -26,7 +26,7 @@ import os, signal, sys
 from pathlib import Path
 from localcrag.store.journal import Journal
 from localcrag.store.lance_store import KnowledgeBases
-from localcrag.store.writer import Writer
+from localcrag.store.writer import StoreWriter
 from localcrag.store.tables import Tables
 from tests.store.conftest import EMBEDDER, asked, item
 
@@ -58,10 +58,10 @@ def killed(home: Path, code: str) -> None:
 OLD = {"/a": ["alpha one", "alpha two", "alpha three"], "/b": ["beta one"]}
 NEW = {"/a": ["gamma one"], "/c": ["delta one", "delta two"]}
 STEPS = [
-    ("Writer", "_add_texts", True),
+    ("StoreWriter", "_add_texts", True),
     ("Journal", "begin", True),
-    ("Writer", "_replace_passages", True),
-    ("Writer", "_replace_documents", True),
+    ("StoreWriter", "_replace_passages", True),
+    ("StoreWriter", "_replace_documents", True),
     ("Journal", "end", True),
 ]
 
@@ -94,8 +94,8 @@ def test_a_kill_leaves_the_old_or_the_new_and_the_same_write_finishes(
     )
     survivor = bases.open("kb")
     committed = (owner, method) in {
-        ("Writer", "_replace_passages"),
-        ("Writer", "_replace_documents"),
+        ("StoreWriter", "_replace_passages"),
+        ("StoreWriter", "_replace_documents"),
         ("Journal", "end"),
     }
     assert contents(survivor) == ({**OLD, **NEW} if committed else OLD)
@@ -119,7 +119,7 @@ def test_after_a_kill_another_write_puts_things_in_order(
     killed(
         tmp_path,
         f"""
-        kill_at(Writer, "_replace_passages", True)
+        kill_at(StoreWriter, "_replace_passages", True)
         store.replace([item(source, *texts) for source, texts in {NEW!r}.items()])
         """,
     )
@@ -142,7 +142,7 @@ def test_a_killed_removal_is_whole_after_the_next_write(
     bases: KnowledgeBases, lance: LanceStore, tmp_path: Path, step: str, after: bool
 ) -> None:
     lance.replace([item(source, *texts) for source, texts in OLD.items()])
-    killed(tmp_path, f'kill_at(Writer, "{step}", {after}); store.remove(["/a"])')
+    killed(tmp_path, f'kill_at(StoreWriter, "{step}", {after}); store.remove(["/a"])')
     survivor = bases.open("kb")
     survivor.optimize()
     gone = (step, after) != ("_delete_documents", False)
@@ -463,7 +463,7 @@ def test_questions_that_another_process_writes_are_searched(bases: KnowledgeBase
 
 @pytest.mark.parametrize(
     ("owner", "method", "after"),
-    [*STEPS, ("Writer", "_delete_questions", False), ("Writer", "_delete_questions", True)],
+    [*STEPS, ("StoreWriter", "_delete_questions", False), ("StoreWriter", "_delete_questions", True)],
 )
 def test_after_a_kill_no_question_leads_to_a_text_it_was_not_written_for(
     bases: KnowledgeBases, lance: LanceStore, tmp_path: Path, owner: str, method: str, after: bool
@@ -497,7 +497,7 @@ def test_a_killed_removal_leaves_no_question_that_leads_nowhere(
     written = item("/a", "savanna")
     lance.replace([*FILLER, written])
     ask_of(lance, written)
-    killed(tmp_path, f'kill_at(Writer, "{step}", {after}); store.remove(["/a"])')
+    killed(tmp_path, f'kill_at(StoreWriter, "{step}", {after}); store.remove(["/a"])')
     survivor = bases.open("kb")
     assert (led(survivor) == "savanna") == (step == "_delete_documents")
     survivor.optimize()
@@ -511,8 +511,8 @@ def test_a_killed_removal_leaves_no_question_that_leads_nowhere(
         ("Tables", "make_questions", False, False),
         ("Tables", "make_questions", True, False),
         ("shutil", "rmtree", True, False),
-        ("Writer", "_write_questions", False, False),
-        ("Writer", "_write_questions", True, True),
+        ("StoreWriter", "_write_questions", False, False),
+        ("StoreWriter", "_write_questions", True, True),
     ],
 )
 def test_a_kill_while_questions_are_written_leaves_them_or_none_and_the_same_write_finishes(

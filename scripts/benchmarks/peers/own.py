@@ -1,7 +1,7 @@
 """localcrag itself, and plain RAG with its model and its prompt: the worker of the project's environment.
 
-Everything is put together as for a question that a user asks (the builder root's ``PipelineBuilder``,
-the product's own ``Pipeline``). Only retrieval has happened already, and the verdicts are replaced by the
+Everything is put together as for a question that a user asks (the product's own ``PipelineBuilder`` and
+``Pipeline``). Only retrieval has happened already, and the verdicts are replaced by the
 labels after the model gave them. Plain RAG goes through the same model and the same prompt, so that what
 lies between the two is what grading costs, and no difference of libraries or of words.
 """
@@ -70,7 +70,7 @@ class Rehearsed(LlamaCppModel):
 
     def forget(self) -> None:
         """Empty the cache, and keep the model loaded."""
-        self._loaded().cells.forget()
+        self._loaded().cache.forget()
 
 
 def rehearse(model: Rehearsed) -> None:

@@ -50,13 +50,13 @@ def report(runs: Sequence[Run]) -> Report:
     charts: list[Chart] = []
     for model in dict.fromkeys(run.model for run in runs):
         own = [run for run in runs if run.model == model]
-        joint = JointPassages(model, own)
-        figures += [*joint.costs(), *joint.ratios()]
-        charts += joint.charts()
+        table = Table(model, own)
+        figures += [*table.costs(), *table.ratios()]
+        charts += table.charts()
     return Report(tuple(figures), tuple(charts))
 
 
-class JointPassages:
+class Table:
     """The queries of one model, by contender and round."""
 
     def __init__(self, model: str, runs: Sequence[Run]) -> None:
