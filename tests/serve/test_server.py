@@ -18,6 +18,7 @@ from localcrag.serve.place import UNIX, Place, claimed
 from localcrag.serve.server import Gone, Job, Server
 from localcrag.settings import Settings, load
 from localcrag.types import Hit, Passage
+from tests.serve.conftest import DEADLINE
 
 pytestmark = pytest.mark.skipif(not UNIX, reason="Unix sockets")
 
@@ -69,7 +70,7 @@ def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
 
     def commands() -> None:
         with asked(served, 50), asked(served, 1) as other, other.makefile("rb") as text:
-            other.settimeout(30)
+            other.settimeout(DEADLINE)
             replies.extend(map(lines.read, text))
         with socket.socket(socket.AF_UNIX) as link:
             link.connect(str(served.place.address))

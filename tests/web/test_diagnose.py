@@ -26,7 +26,7 @@ def healthy(script: ScriptedServer, search: Answer) -> None:
 
 
 def checked(url: str) -> Diagnosis:
-    diagnosis = diagnose(url, record=lambda *_: None, timeout=2)
+    diagnosis = diagnose(url, record=lambda *_: None, timeout=60)
     assert len(diagnosis.detail.splitlines()) == 1
     assert diagnosis.fine or diagnosis.hint or diagnosis.state is State.NOT_SEARXNG
     return diagnosis
