@@ -81,6 +81,7 @@ def test_deleting_gives_the_space_back(path: Path, store: SqliteThreads) -> None
 
 
 def _many(path: Path, number: int) -> None:
+    threads.PATIENCE = 240.0  # in this process alone: who waits is not told when it is its turn
     store = SqliteThreads(path)
     store.open("shared")
     for n in range(8):
