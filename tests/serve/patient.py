@@ -1,4 +1,4 @@
-"""``localcrag`` with more patience for its warm process: what most tests are about is not how busy a machine is."""
+"""``localcrag`` with more patience for its warm process: few tests are about how busy a machine is."""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ from tests.web.searxng_server import (
     settings_for,
 )
 
-
 PATIENCE = 120.0
 
 
