@@ -134,7 +134,11 @@ def test_deleting_takes_one_thread_away_with_its_turns(store: ThreadStore) -> No
     assert store.turns("b") == [ASKED]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(text=st.text(), record=st.text())
 def test_any_text_comes_back(store: ThreadStore, text: str, record: str) -> None:
     store.open("any")

@@ -89,12 +89,12 @@ def _many(path: Path, number: int) -> None:
 
 
 def test_several_processes_write_at_once_and_lose_nothing(path: Path, store: SqliteThreads) -> None:
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     workers = [context.Process(target=_many, args=(path, number)) for number in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join()
+        worker.join(240)
     assert [worker.exitcode for worker in workers] == [0] * 4
     texts = [turn.text for turn in store.turns("shared")]
     assert len(texts) == 64
