@@ -21,7 +21,7 @@ from localcrag.types import Thread, Turn
 
 MAX_NAME = 80
 """Characters of a conversation's name."""
-PATIENCE = 10.0
+PATIENCE_SECONDS = 10.0
 """Seconds to wait for another process that is writing."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -146,7 +146,7 @@ class SqliteThreads:
         try:
             if create:
                 _make(self.path)
-            with closing(sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)) as db:
+            with closing(sqlite3.connect(self.path, timeout=PATIENCE_SECONDS, isolation_level=None)) as db:
                 self._migrate(db)
                 db.execute("PRAGMA foreign_keys = ON")
                 db.execute("PRAGMA secure_delete = ON")

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+OF_A_SHELL = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"}
+
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("any machine")  # a busy one is slow at times, and that is no failure
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -14,3 +23,25 @@ def ctrl_c_is_heard() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def a_shell_without_wishes() -> Iterator[None]:
+    """What somebody exports for localcrag, for colours or for the width of a window is not looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("LOCALCRAG_") or name in OF_A_SHELL:
+                patch.delenv(name)
+        patch.setenv("COLUMNS", "80")
+        yield
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The seed of a random order, where something failed in it: -q leaves out the line that names it."""
+    if not config.pluginmanager.hasplugin("random_order"):
+        return
+    from random_order.config import Config
+
+    order = Config(config)
+    if order.is_enabled and (terminalreporter.stats.get("failed") or terminalreporter.stats.get("error")):
+        terminalreporter.write_line(f"the order of this run: --random-order-seed={order.seed}")

@@ -20,7 +20,7 @@ def child(code: str, **variables: str) -> str:
     """What a fresh Python prints."""
     environment = {k: v for k, v in os.environ.items() if k != egress.VARIABLE} | variables
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=240
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -239,7 +239,7 @@ def test_a_batch_is_written_while_the_next_is_embedded() -> None:
     class Slow(MemoryStore):
         def replace(self, batch) -> None:  # type: ignore[no-untyped-def]
             if len(self.indexed()) == 0:
-                assert embedding.wait(10), "the second batch is embedded meanwhile"
+                assert embedding.wait(120), "the second batch is embedded meanwhile"
             super().replace(batch)
             written.set()
 
@@ -250,7 +250,7 @@ def test_a_batch_is_written_while_the_next_is_embedded() -> None:
             calls.append(len(texts))
             if len(calls) == 2:
                 embedding.set()
-                assert written.wait(10)
+                assert written.wait(120)
             return super().encode(texts)
 
     text = "\n\n".join(f"paragraph {n}" for n in range(BATCH_PASSAGES))
@@ -305,7 +305,7 @@ SLOW = """if True:
                 while not store.indexed():
                     time.sleep(0.1)
                 print("the first batch is written", flush=True)
-                time.sleep(60)
+                time.sleep(600)
             return super().encode(texts)
 
     prefetch.WORTH_A_PROCESS, prefetch.cores = 0, lambda: 2
@@ -344,7 +344,7 @@ def test_ended_while_other_processes_read_it_leaves_none_and_can_be_run_again(
     readers = children(process.pid)
     assert 1 <= len(readers) <= 2
     (os.killpg if sign is signal.SIGINT else os.kill)(process.pid, sign)
-    assert process.wait(30) == code
+    assert process.wait(240) == code
     process.stdout.close()
     assert soon(lambda: all(map(gone, readers)))
     again = subprocess.run(command, capture_output=True, text=True, check=True)

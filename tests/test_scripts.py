@@ -30,7 +30,7 @@ def checkout(tmp_path: Path) -> Path:
 def setup(checkout: Path) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": str(checkout / "bin"), "HOME": str(checkout)}
     return subprocess.run(
-        [str(checkout / "scripts/setup")], env=environment, capture_output=True, text=True, timeout=120
+        [str(checkout / "scripts/setup")], env=environment, capture_output=True, text=True, timeout=240
     )
 
 
@@ -49,5 +49,5 @@ def test_without_a_compiler(checkout: Path) -> None:
 
 
 def test_what_is_set_up_is_left_alone(checkout: Path) -> None:
-    done = subprocess.run([str(ROOT / "scripts/setup")], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([str(ROOT / "scripts/setup")], capture_output=True, text=True, timeout=240)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from localcrag.serve.protocol import Request, ServerStatus, StartConditions
 
 NOT_RUNNING = 1
-ENDING = 10.0
+ENDING_SECONDS = 10.0
 """Seconds to wait for a server that was told to end."""
 
 
@@ -79,7 +79,7 @@ def _stop(state: CommandState) -> int:
     if found is None:
         click.echo("No warm process runs.", err=True)
         return 0
-    deadline = time.monotonic() + ENDING
+    deadline = time.monotonic() + ENDING_SECONDS
     while _runs(found.pid):
         if time.monotonic() > deadline:
             click.echo(f"Process {found.pid} ends after the question it answers.", err=True)

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FIRST, SILENCE = 3.0, 20.0
+FIRST_SIGN_SECONDS, SILENCE_SECONDS = 3.0, 20.0
 """Seconds for the first sign of life, and between any two."""
-STARTING = 10.0
+STARTING_SECONDS = 10.0
 """Seconds in which a fresh server must listen; it loads nothing before."""
 _ELSEWHERE = frozenset({PREFIX + "HOME", PREFIX + "OFFLINE"})
 
@@ -120,7 +120,7 @@ class WarmClient:
 
         Raises Unavailable, and the LocalCragError that the work raised.
         """
-        deadline = monotonic() + STARTING
+        deadline = monotonic() + STARTING_SECONDS
         link, began = self._reach(), None
         while True:
             again: Restarting | None = None
@@ -146,7 +146,7 @@ class WarmClient:
 
     def _connected(self) -> socket.socket | None:
         try:
-            return connect(self.place, FIRST)
+            return connect(self.place, FIRST_SIGN_SECONDS)
         except (WarmError, OSError) as error:
             raise Unavailable(str(error)) from error
 
@@ -169,7 +169,7 @@ class WarmClient:
         except (WarmError, OSError) as error:
             raise Unavailable(f"it cannot be started: {error}") from error
         failed = f"it did not start, see {self.place.log}"
-        return self._await(monotonic() + STARTING, failed, lambda: server.poll() not in (None, 0))
+        return self._await(monotonic() + STARTING_SECONDS, failed, lambda: server.poll() not in (None, 0))
 
     def _await(self, deadline: float, why: str, lost: Callable[[], bool] = lambda: False) -> socket.socket:
         """A connection as soon as there is one. Raises Unavailable."""
@@ -184,11 +184,11 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
     """What the server replies up to Done; closes the connection, which ends the work."""
     try:
         with closing(link), link.makefile("rb") as lines:
-            link.settimeout(FIRST)
+            link.settimeout(FIRST_SIGN_SECONDS)
             link.sendall(encode(request))
             patience = monotonic() + request.patience
             while text := lines.readline():
-                link.settimeout(SILENCE)
+                link.settimeout(SILENCE_SECONDS)
                 reply = decode(text)
                 if isinstance(reply, Done):
                     return

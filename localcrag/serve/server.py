@@ -43,17 +43,17 @@ from localcrag.serve.protocol import (
 )
 from localcrag.serve.worker import Worker
 
-BEAT = 2.0
+HEARTBEAT_SECONDS = 2.0
 """Seconds between two signs of life."""
-PATIENCE = 5.0
+REQUEST_SECONDS = 5.0
 """Seconds for a connection to say what it wants."""
-TAKING = 20.0
+TAKING_SECONDS = 20.0
 """Seconds for a command to take what it is sent: one that was stopped must not hold up the others."""
-LOOK_ROUND = 5.0
+IDLE_CHECK_SECONDS = 5.0
 """Seconds between two looks at the clock, and at whether the socket's file is still ours."""
-LONGEST = 1 << 24
+MAX_REQUEST_BYTES = 1 << 24
 """Bytes of a request; a conversation's turns travel with a question."""
-HANG_UP = getattr(signal, "SIGUSR1", signal.SIGTERM)
+HANG_UP_SIGNAL = getattr(signal, "SIGUSR1", signal.SIGTERM)
 
 
 class CommandGone(KeyboardInterrupt):
@@ -105,7 +105,7 @@ class Server:
 
         Must be called in the main thread. KeyboardInterrupt ends it.
         """
-        signal.signal(HANG_UP, self._hang_up)
+        signal.signal(HANG_UP_SIGNAL, self._hang_up)
         threading.Thread(target=self._accept, daemon=True).start()
         if first:
             first()
@@ -113,7 +113,7 @@ class Server:
         while True:
             try:
                 job = self._jobs.get(
-                    timeout=LOOK_ROUND if not self.limit else min(LOOK_ROUND, self.limit / 4)
+                    timeout=IDLE_CHECK_SECONDS if not self.limit else min(IDLE_CHECK_SECONDS, self.limit / 4)
                 )
             except queue.Empty:
                 if self._idle() or self._inode() != self._own:
@@ -204,12 +204,12 @@ class Server:
         """One connection: who is it, what does it want, and is it still there?"""
         with link:
             try:
-                link.settimeout(PATIENCE)
+                link.settimeout(REQUEST_SECONDS)
                 if not self._admitted(link):
                     note("refused: a process of another user")
                     return
                 request = protocol.decode(_line(link))
-                link.settimeout(TAKING)
+                link.settimeout(TAKING_SECONDS)
                 if isinstance(request, WorkRequest):
                     self._take(request, link)
                 elif isinstance(request, (StatusRequest, StopRequest)):
@@ -250,7 +250,7 @@ class Server:
         try:
             while True:
                 job.send(Heartbeat(queued=self._running not in (None, job)))
-                if select([link], [], [], BEAT)[0] and not link.recv(1):
+                if select([link], [], [], HEARTBEAT_SECONDS)[0] and not link.recv(1):
                     break
         except OSError:
             pass
@@ -314,7 +314,7 @@ def _line(link: socket.socket) -> bytes:
     """A whole line from the other side. Raises BadMessage, OSError."""
     text = b""
     while not text.endswith(b"\n"):
-        if not (more := link.recv(1 << 16)) or len(text) > LONGEST:
+        if not (more := link.recv(1 << 16)) or len(text) > MAX_REQUEST_BYTES:
             raise BadMessage("no whole request came")
         text += more
     return text
@@ -329,9 +329,9 @@ def _shut(link: socket.socket) -> None:
 def _interrupt() -> None:
     """Have the main thread run the handler of HANG_UP, whatever it waits for."""
     if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, HANG_UP)
+        signal.pthread_kill(threading.main_thread().ident or 0, HANG_UP_SIGNAL)
     else:
-        _thread.interrupt_main(HANG_UP)
+        _thread.interrupt_main(HANG_UP_SIGNAL)
 
 
 def note(text: str) -> None:

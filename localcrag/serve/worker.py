@@ -15,11 +15,11 @@ from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.protocol import InfoReply, InfoRequest, SearchReply, SearchRequest, WorkRequest
 from localcrag.settings import ModelSettings, Settings
 
-WEIGHTS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
+MODEL_FILE_ENDINGS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
 """Endings of an embedding model's files."""
-OPEN = 4
+MAX_OPEN = 4
 """Knowledge bases that stay open, with what LanceDB has cached of them: those asked last."""
-PAIRS = 1 << 14
+REMEMBERED_PAIRS = 1 << 14
 """Pairs of a question and a text whose judgement the evaluator remembers: some 4 MB."""
 Stamp = tuple[str, int, int]
 """A file, its size in bytes, and the nanosecond at which it was last changed."""
@@ -74,11 +74,11 @@ class Worker:
         self._open[key] = base = base or knowledge_base.open(
             request.kb, settings=replace(self.settings, model=request.model)
         )
-        if len(self._open) > OPEN:
+        if len(self._open) > MAX_OPEN:
             del self._open[next(iter(self._open))]
         with suppress(LocalCragError):  # a file that is not there is the work's to report
             if base.models.evaluator:
-                base.models.evaluator.remember(PAIRS)
+                base.models.evaluator.remember(REMEMBERED_PAIRS)
         return base
 
     def _look(self, model: ModelSettings) -> frozenset[Stamp]:
@@ -88,7 +88,7 @@ class Worker:
         files = [home / "calibrations.toml", home / "models.toml"]
         try:
             files += [models.language_file, *([models.evaluator_file] if models.judges else [])]
-            files += [file for file in models.embedder.folder.iterdir() if file.suffix in WEIGHTS]
+            files += [file for file in models.embedder.folder.iterdir() if file.suffix in MODEL_FILE_ENDINGS]
         except LocalCragError:
             pass
         return frozenset(stamp for file in files if (stamp := _stamp(file)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Self, cast
 
 import pytest
 
@@ -369,6 +370,30 @@ def test_a_conversation_remembers_its_knowledge_base() -> None:
 # ------------------------------------------------------------------------------ a terminal
 
 
+PATIENCE = 240.0
+"""Seconds for whatever is waited for: against a hang, and nothing about speed."""
+EDITING = "\x1b[?2004h"
+"""Bracketed paste is switched on: sent once for each line that is to be typed, and in no redraw of it."""
+LABOURING = f"""if True:
+    import sys
+    from localcrag.app import KnowledgeBase
+    from localcrag.cli.main import main
+
+    real = KnowledgeBase.stream
+
+    def stream(base, question, options=None):
+        for event in real(base, question, options):
+            yield event
+            while question == {UNKNOWN!r}:
+                for _ in real(base, question, options):
+                    pass
+
+    KnowledgeBase.stream = stream
+    sys.exit(main(sys.argv[1:]))
+"""
+"""``localcrag`` that answers one question over and over after its first event, until it is interrupted."""
+
+
 class TerminalChat:
     """``localcrag chat`` at a pseudo-terminal: typed at, and read until something is shown."""
 
@@ -376,7 +401,7 @@ class TerminalChat:
         self._master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (24, 100))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "localcrag", "--home", str(home), "chat", *arguments],
+            [sys.executable, "-c", LABOURING, "--home", str(home), "chat", *arguments],
             stdin=slave,
             stderr=slave,
             stdout=subprocess.PIPE,
@@ -386,10 +411,20 @@ class TerminalChat:
         )
         os.close(slave)
         self._seen = ""
+        self._text = codecs.getincrementaldecoder("utf-8")("replace")
 
-    def until(self, text: str, seconds: float = 90) -> str:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate(timeout=PATIENCE)
+        os.close(self._master)
+
+    def until(self, text: str) -> str:
         """What was shown up to the text, which is then behind us."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + PATIENCE
         while text not in self._seen:
             left = end - time.monotonic()
             assert left > 0, f"{text!r} did not come; shown: {self._seen[-2000:]!r}"
@@ -398,52 +433,58 @@ class TerminalChat:
         before, self._seen = self._seen.split(text, 1)
         return before
 
+    def prompted(self, prompt: str) -> None:
+        """Wait until a new line can be typed: what is typed before would go to the line before it."""
+        self.until(EDITING)
+        self.until(prompt)
+
     def _read(self) -> str:
         try:
-            return os.read(self._master, 65536).decode(errors="replace")
+            data = os.read(self._master, 65536)
         except OSError:  # the process has ended, and with it its terminal
-            code = self.process.wait(30)
-            raise AssertionError(f"the chat ended with {code}; shown: {self._seen[-4000:]!r}") from None
+            data = b""
+        if not data:
+            code = self.process.wait(PATIENCE)
+            raise AssertionError(f"the chat ended with {code}; shown: {self._seen[-4000:]!r}")
+        return self._text.decode(data)
 
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 
     def ended(self) -> tuple[int, str]:
         """The exit code, and all of stdout."""
-        assert self.process.stdout is not None
         try:
-            out = self.process.stdout.read().decode()
-            return self.process.wait(30), out
-        finally:
-            self.process.stdout.close()
-            os.close(self._master)
+            out, _ = self.process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"the chat did not end; shown: {self._seen[-2000:]!r}")
+        return self.process.returncode, out.decode()
 
 
 def test_at_a_terminal_lines_are_edited_answers_stopped_and_ctrl_d_ends(home: Path) -> None:
-    chat = TerminalChat(home, "--thread", "typed")
-    chat.until("typed ›")
-    chat.type("/so")
-    chat.until("what the last answer rests on")
-    chat.type("\t")
-    chat.until("urces")
-    chat.type("\r")
-    chat.until("There is no answer yet.")
-    chat.until("typed ›")
-    chat.type("a line that is given up\x03")
-    chat.until("typed ›")
-    chat.type(f"{UNKNOWN}\r")
-    chat.until("searched your documents")
-    chat.type("\x03")
-    chat.until("Stopped")
-    chat.until("typed ›")
-    chat.type(f"{QUESTION}\r")
-    chat.until("leaflet.pdf, page 2")
-    chat.until("typed ›")
-    chat.type("\x1b[A")
-    chat.until(QUESTION)
-    chat.type("\x03")
-    chat.until("typed ›")
-    chat.type("\x04")
-    code, out = chat.ended()
+    with TerminalChat(home, "--thread", "typed") as chat:
+        chat.prompted("typed ›")
+        chat.type("/so")
+        chat.until("what the last answer rests on")
+        chat.type("\t")
+        chat.until("urces")
+        chat.type("\r")
+        chat.until("There is no answer yet.")
+        chat.prompted("typed ›")
+        chat.type("a line that is given up\x03")
+        chat.prompted("typed ›")
+        chat.type(f"{UNKNOWN}\r")
+        chat.until("searched your documents")
+        chat.type("\x03")
+        chat.until("Stopped")
+        chat.prompted("typed ›")
+        chat.type(f"{QUESTION}\r")
+        chat.until("leaflet.pdf, page 2")
+        chat.prompted("typed ›")
+        chat.type("\x1b[A")
+        chat.until(QUESTION)
+        chat.type("\x03")
+        chat.prompted("typed ›")
+        chat.type("\x04")
+        code, out = chat.ended()
     assert code == 0
     assert "35 mg once a day" in out and "›" not in out and "given up" not in out

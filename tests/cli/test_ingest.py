@@ -199,13 +199,16 @@ def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) 
         str(folder),
         "--jsonl",
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A small pipe: it can say little that nobody reads, so that it cannot be done before it is interrupted.
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pipesize=4096
+    )
     assert process.stdout is not None
     for line in process.stdout:
         if '"outcome": "added"' in line:
             os.kill(process.pid, signal.SIGINT)
             break
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=240)
     assert process.returncode == 130, err
     assert "Interrupted" in err and "Traceback" not in err
     done = subprocess.run([*command[:-1], "--json"], capture_output=True, text=True, check=True)
@@ -302,6 +305,12 @@ def test_watching_reads_what_changes_survives_an_error_and_ends_with_ctrl_c(tmp_
     apart.mkdir()
     single = apart / "single.txt"
     single.write_text("A file apart speaks of storks.")
+
+    def put(file: Path, text: str) -> None:
+        """All at once: a file that is seen while it is still empty would make a round of its own."""
+        (tmp_path / "draft").write_text(text)
+        (tmp_path / "draft").replace(file)
+
     home = tmp_path / "home"
     command = [sys.executable, "-m", "localcrag", "--home", str(home), "ingest", str(folder), str(single)]
     process = subprocess.Popen(
@@ -323,18 +332,18 @@ def test_watching_reads_what_changes_survives_an_error_and_ends_with_ctrl_c(tmp_
     try:
         assert report() == (1, 0, 0), "the folder is empty yet"
         assert said("Watching; Ctrl-C ends it.")
-        (folder / "new.txt").write_text("Herons stand in the reeds.")
+        put(folder / "new.txt", "Herons stand in the reeds.")
         assert report() == (1, 0, 0)
-        single.write_text("A file apart speaks of storks and cranes.")
+        put(single, "A file apart speaks of storks and cranes.")
         assert report() == (0, 1, 0)
         single.unlink()
         assert said("no such file or folder")
-        single.write_text("A file apart speaks of storks and cranes again.")
+        put(single, "A file apart speaks of storks and cranes again.")
         assert report() == (0, 1, 0)
         (folder / "new.txt").unlink()
         assert report() == (0, 0, 1)
         os.kill(process.pid, signal.SIGINT)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=240) == 0
         rest = stderr.read()
         assert "Ended" in rest and "Traceback" not in rest
     finally:

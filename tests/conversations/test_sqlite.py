@@ -81,6 +81,7 @@ def test_deleting_gives_the_space_back(path: Path, store: SqliteThreads) -> None
 
 
 def _many(path: Path, number: int) -> None:
+    conversations.PATIENCE_SECONDS = 240.0  # in this process alone: who waits is not told when it is its turn
     store = SqliteThreads(path)
     store.open("shared")
     for n in range(8):
@@ -88,12 +89,12 @@ def _many(path: Path, number: int) -> None:
 
 
 def test_several_processes_write_at_once_and_lose_nothing(path: Path, store: SqliteThreads) -> None:
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     workers = [context.Process(target=_many, args=(path, number)) for number in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join()
+        worker.join(240)
     assert [worker.exitcode for worker in workers] == [0] * 4
     texts = [turn.text for turn in store.turns("shared")]
     assert len(texts) == 64
@@ -106,7 +107,7 @@ def test_several_processes_write_at_once_and_lose_nothing(path: Path, store: Sql
 def test_a_file_that_another_process_holds_is_waited_for_and_then_reported(
     path: Path, store: SqliteThreads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversations, "PATIENCE", 0.1)
+    monkeypatch.setattr(conversations, "PATIENCE_SECONDS", 0.1)
     store.open("a")
     store.append("a", [Turn("user", SECRET)])
     with closing(sqlite3.connect(path, isolation_level=None)) as other:

@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import time
+from pathlib import Path
 
 from localcrag.documents.corpus import LocalCorpus
 from localcrag.protocols import SourceFile
@@ -22,7 +23,7 @@ _read = LocalCorpus.read
 
 
 def install() -> None:
-    LocalCorpus.read = read  # type: ignore[method-assign]
+    LocalCorpus.read = read  # type: ignore[method-assign,assignment]
 
 
 def read(corpus: LocalCorpus, source: SourceFile, meta: Meta = NO_META) -> Document:
@@ -31,6 +32,7 @@ def read(corpus: LocalCorpus, source: SourceFile, meta: Meta = NO_META) -> Docum
         case "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         case "hang":
+            Path(f"{source.source}.begun").touch()
             time.sleep(600)
         case "noise":
             print("noise", flush=True)

@@ -167,7 +167,8 @@ def test_threads_may_share_one(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(found) == 4
-    assert all(np.array_equal(vector, found[0]) for vector in found)
+    for vector in found:  # not to the last bit: BLAS adds in another order with another number of threads
+        assert vector == pytest.approx(found[0], abs=1e-6)
 
 
 # ------------------------------------------------------------------------------ models by name and folder

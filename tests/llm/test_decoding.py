@@ -6,7 +6,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -20,7 +20,7 @@ from localcrag.llm.decoding import loops
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.speculative import PromptLookup
 from localcrag.llm.structured_output import read_record, schema_of
-from localcrag.types import FinishReason, Prompt, UntrustedText
+from localcrag.types import Choice, FinishReason, Prompt, UntrustedText
 from tests.llm.conftest import Load, Shaped
 from tests.shape_models import CACHE, shape
 
@@ -261,6 +261,14 @@ def test_what_a_loop_is() -> None:
     assert not loops([1, 2] * 11 + [1, 2, 9])
 
 
+def alike(found: Sequence[Choice | Exception], expected: Sequence[Choice | Exception]) -> None:
+    """The same choices; how much the cache held of a prompt moves a probability by some thousandths."""
+    for one, other in zip(found, expected, strict=True):
+        assert isinstance(one, Choice) and isinstance(other, Choice)
+        assert one.text == other.text
+        assert one.probabilities == pytest.approx(other.probabilities, abs=0.01)
+
+
 def test_a_stream_goes_on_after_other_calls_came_between(load: Load) -> None:
     model = load("llama2")
     undisturbed = "".join(model.stream(ASKED, max_tokens=10))
@@ -280,7 +288,7 @@ def test_an_abandoned_stream_leaves_the_model_usable(load: Load) -> None:
     stream = model.stream(ASKED, max_tokens=10)
     next(stream)
     del stream
-    assert model.choose([prompts.grade("q", "p")], ("yes", "no")) == expected
+    alike(model.choose([prompts.grade("q", "p")], ("yes", "no")), expected)
 
 
 def test_a_model_closed_while_it_writes_says_so() -> None:
@@ -320,13 +328,13 @@ def test_ctrl_c_ends_a_computation_and_harms_nothing() -> None:
         short = [prompts.grade("What is it?", "few words")]
         expected = model.choose(short, ("yes", "no"))
         timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
-            for _ in range(100):
+            timer.start()
+            while True:
                 model.choose(long, ("yes", "no"))
                 model._loaded().cache.forget()
         timer.join()
-        assert model.choose(short, ("yes", "no")) == expected
+        alike(model.choose(short, ("yes", "no")), expected)
 
 
 def test_an_interrupt_tells_llama_cpp_to_stop(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,7 +342,8 @@ def test_an_interrupt_tells_llama_cpp_to_stop(load: Load, monkeypatch: pytest.Mo
     told: list[bytes] = []
 
     def endless(*_: object) -> int:
-        until = time.monotonic() + 20
+        timer.start()  # the computation has begun
+        until = time.monotonic() + 240
         while context._abort.value == b"0" and time.monotonic() < until:
             time.sleep(0.01)
         told.append(context._abort.value)
@@ -342,7 +351,6 @@ def test_an_interrupt_tells_llama_cpp_to_stop(load: Load, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("localcrag.llm.llama_backend.llama.llama_decode", endless)
     timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
         load("llama2").choose([prompts.grade("q", "interrupted")], ("yes", "no"))
     timer.join()
@@ -357,14 +365,14 @@ def test_llama_cpp_stops_when_told(load: Load) -> None:
     with pytest.raises(ModelError, match="code 2"):
         model.choose([prompts.grade("q", "p")], ("yes", "no"))
     model._loaded().context._abort.value = b"0"
-    assert model.choose([prompts.grade("q", "p")], ("yes", "no")) == expected
+    alike(model.choose([prompts.grade("q", "p")], ("yes", "no")), expected)
 
 
 def test_calls_from_several_threads_go_through_one_by_one(load: Load) -> None:
     model = load("llama2")
     asked = [prompts.grade("q", f"passage {i}") for i in range(4)]
     expected = [model.choose([prompt], ("yes", "no")) for prompt in asked]
-    found: dict[int, object] = {}
+    found: dict[int, Sequence[Choice | Exception]] = {}
 
     def work(i: int) -> None:
         found[i] = model.choose([asked[i]], ("yes", "no"))
@@ -374,4 +382,5 @@ def test_calls_from_several_threads_go_through_one_by_one(load: Load) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [found[i] for i in range(4)] == expected
+    for i in range(4):
+        alike(found[i], expected[i])

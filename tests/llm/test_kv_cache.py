@@ -216,7 +216,11 @@ def readings(draw: st.DrawFn) -> TokenizedPrompt:
     return TokenizedPrompt(tuple(tokens), ((start, end),), end + 1)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(st.lists(st.one_of(readings(), st.tuples(TOKENS, TOKENS), TOKENS), min_size=2, max_size=8))
 def test_any_order_of_reading_forking_and_writing_gives_what_a_fresh_cache_gives(
     small: LlamaCppModel, steps: list[TokenizedPrompt | tuple[list[int], list[int]] | list[int]]

@@ -23,6 +23,7 @@ from localcrag.cli.serve import report
 from localcrag.errors import WarmError
 from localcrag.serve.endpoint import Endpoint, endpoint_of
 from localcrag.serve.protocol import ServerStatus
+from tests.serve import patient
 
 NOTES = """# Notes of the garden club
 
@@ -32,8 +33,10 @@ Lavender needs a sunny place and very little water. Ferns like shade.
 """
 LEAFLET = "The usual dose of Zeldrine is 35 mg once a day. Zeldrine is made by the Orlan company in Porto."
 QUESTION = "What is the usual dose of Zeldrine?"
-DEADLINE = 60.0
+DEADLINE = 240.0
+"""Seconds for whatever is waited for: against a hang, and nothing about speed."""
 PAUSED = Path(__file__).with_name("paused.py")
+PATIENT = Path(__file__).with_name("patient.py")
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,11 @@ class House:
         return process
 
     def client(self, *arguments: str) -> subprocess.Popen[str]:
-        return self.begin("-m", "localcrag", "--home", str(self.home), *arguments)
+        return self.begin(str(PATIENT), "--home", str(self.home), *arguments)
+
+    def hurry(self) -> None:
+        """From now on commands in this process wait no longer for the warm one than a user's do."""
+        patient.as_shipped(self.patch.setattr)
 
     def serve(self, *arguments: str) -> ServerStatus:
         """A server in the foreground; returns when it answers."""
@@ -125,7 +132,7 @@ class House:
         for process in self.processes:
             if process.poll() is None:
                 process.kill()
-            process.communicate()
+            process.communicate(timeout=DEADLINE)
 
 
 def until(condition: Callable[[], object], seconds: float = DEADLINE) -> None:
@@ -153,6 +160,7 @@ def house(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
         monkeypatch.delenv("LOCALCRAG_HOME", raising=False)
         monkeypatch.setenv("LOCALCRAG_SERVE_WARM", "never")
+        patient.patient(monkeypatch.setattr)
         house = House(home, monkeypatch)
         yield house
         house.end()

@@ -25,6 +25,7 @@ from localcrag.serve.endpoint import (
     prove,
     same_user,
 )
+from tests.serve.conftest import DEADLINE
 
 
 @pytest.fixture
@@ -47,12 +48,12 @@ def test_without_a_runtime_folder_of_ones_own_it_is_below_the_home(runtime: Path
 
 def test_one_process_serves_and_its_socket_is_the_users_alone(runtime: Path, tmp_path: Path) -> None:
     place = endpoint_of(tmp_path)
-    assert connect(place, 1.0) is None
+    assert connect(place, DEADLINE) is None
     with claimed(place) as listener, claimed(place) as second:
         assert listener is not None and second is None
         assert place.address.stat().st_mode & 0o777 == 0o600
         assert place.folder.stat().st_mode & 0o777 == 0o700
-        link = connect(place, 1.0)
+        link = connect(place, DEADLINE)
         assert link is not None and peer(link) == os.getuid()
         link.close()
 
@@ -61,9 +62,9 @@ def test_a_socket_left_behind_is_nobody_and_is_replaced(runtime: Path, tmp_path:
     place = endpoint_of(tmp_path)
     with claimed(place):
         pass
-    assert place.address.exists() and connect(place, 1.0) is None
+    assert place.address.exists() and connect(place, DEADLINE) is None
     with claimed(place):
-        link = connect(place, 1.0)
+        link = connect(place, DEADLINE)
         assert link is not None
         link.close()
 
@@ -75,7 +76,7 @@ def test_a_process_of_another_user_is_refused_on_both_sides(
     with claimed(place):
         monkeypatch.setattr(places, "peer", lambda link: os.getuid() + 1)
         with pytest.raises(WarmError, match="another user's"):
-            connect(place, 1.0)
+            connect(place, DEADLINE)
         ours, theirs = socket.socketpair()
         with ours, theirs:
             assert not same_user(ours)
@@ -113,18 +114,18 @@ def test_on_loopback_both_sides_know_the_secret(tmp_path: Path) -> None:
         assert address.stat().st_mode & 0o777 == 0o600
         assert listener.getsockname()[0] == "127.0.0.1"
         admitted = attending(listener, address)
-        link = connect_to_loopback(address, 5.0)
+        link = connect_to_loopback(address, DEADLINE)
         assert link is not None
         link.close()
         assert admitted() is True
-    assert connect_to_loopback(address, 5.0) is None
+    assert connect_to_loopback(address, DEADLINE) is None
 
 
 def test_on_loopback_who_does_not_know_it_is_refused(tmp_path: Path) -> None:
     address = tmp_path / "it.port"
     with listen_on_loopback(address) as listener:
         admitted = attending(listener, address)
-        with socket.create_connection(listener.getsockname(), 5.0) as link:
+        with socket.create_connection(listener.getsockname(), DEADLINE) as link:
             prove(link, b"guessed", b"command", b"server")
         assert admitted() is False
 
@@ -134,7 +135,7 @@ def test_on_loopback_the_command_refuses_a_listener_that_does_not_know_it(tmp_pa
     with listen_on_loopback(address) as listener:
         thief = attending(listener, address, secret=b"guessed")
         with pytest.raises(WarmError, match="something else"):
-            connect_to_loopback(address, 5.0)
+            connect_to_loopback(address, DEADLINE)
         assert thief() is False
 
 
@@ -145,14 +146,14 @@ def attending(listener: socket.socket, address: Path, secret: bytes = b"") -> Ca
     def attend() -> None:
         link, _ = listener.accept()
         with link:
-            link.settimeout(5.0)
+            link.settimeout(DEADLINE)
             outcome.append(prove(link, secret, b"server", b"command") if secret else admits(link, address))
 
     thread = threading.Thread(target=attend)
     thread.start()
 
     def result() -> bool:
-        thread.join(10.0)
+        thread.join(DEADLINE)
         return outcome[0]
 
     return result

@@ -25,6 +25,7 @@ from localcrag.serve.protocol import (
 from localcrag.serve.server import CommandGone, Job, Server
 from localcrag.settings import Settings, load
 from localcrag.types import Hit, Passage
+from tests.serve.conftest import DEADLINE
 
 pytestmark = pytest.mark.skipif(not UNIX, reason="Unix sockets")
 
@@ -71,12 +72,12 @@ def asked(served: Server, k: int) -> socket.socket:
 def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
     served: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "TAKING", 0.5)
+    monkeypatch.setattr(server, "TAKING_SECONDS", 0.5)
     replies: list[Any] = []
 
     def commands() -> None:
         with asked(served, 50), asked(served, 1) as other, other.makefile("rb") as text:
-            other.settimeout(30)
+            other.settimeout(DEADLINE)
             replies.extend(map(protocol.decode, text))
         with socket.socket(socket.AF_UNIX) as link:
             link.connect(str(served.place.address))

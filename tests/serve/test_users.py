@@ -9,8 +9,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from tests.serve.conftest import DEADLINE, QUESTION, House, Result, until
 
 OTHER = 65534
 SEARCH = ("search", "dose of Zeldrine", "--json")
+LAST = b"the last thing that is said"
 LISTENER = """
 import os, socket, sys
 listener = socket.socket(socket.AF_UNIX)
@@ -28,7 +29,7 @@ os.chmod(sys.argv[1], 0o777)
 listener.listen()
 while True:
     link, _ = listener.accept()
-    link.settimeout(5)
+    link.settimeout(120)
     try:
         print(len(link.recv(65536)), flush=True)
     except OSError as error:
@@ -37,7 +38,7 @@ while True:
 CALLER = """
 import socket, sys
 link = socket.socket(socket.AF_UNIX)
-link.settimeout(20)
+link.settimeout(120)
 link.connect(sys.argv[1])
 try:
     link.sendall(bytes.fromhex(sys.argv[2]))
@@ -120,7 +121,7 @@ def test_the_server_answers_no_other_user_even_where_the_files_are_open(shared: 
     out, err = caller.communicate(timeout=DEADLINE)
     assert (out, err) == ("0\n", "")
     server.kill()
-    assert "refused: a process of another user" in server.communicate()[1]
+    assert "refused: a process of another user" in server.communicate(timeout=DEADLINE)[1]
 
 
 def test_a_folder_that_another_user_planted_is_refused(shared: House) -> None:
@@ -130,7 +131,7 @@ def test_a_folder_that_another_user_planted_is_refused(shared: House) -> None:
     done = shared.run("ask", QUESTION, "--trace")
     assert done.code == 0 and "35 mg" in done.out
     assert "belongs to another user" in done.err
-    assert heard(planted) == ""
+    assert heard(shared, planted) == ""
 
 
 def test_a_socket_that_another_user_planted_is_told_nothing(shared: House) -> None:
@@ -141,7 +142,7 @@ def test_a_socket_that_another_user_planted_is_told_nothing(shared: House) -> No
     done = shared.run("ask", QUESTION, "--trace")
     assert done.code == 0 and "35 mg" in done.out
     assert "another user's" in done.err
-    assert heard(planted) == "0\n"
+    assert heard(shared, planted) == "0\n"
 
 
 def plant(house: House) -> subprocess.Popen[str]:
@@ -154,8 +155,14 @@ def plant(house: House) -> subprocess.Popen[str]:
     return process
 
 
-def heard(process: subprocess.Popen[str]) -> str:
-    """What the listener was sent, in bytes a connection."""
-    time.sleep(0.2)
+def heard(house: House, process: subprocess.Popen[str]) -> str:
+    """What the listener was sent, in bytes a connection; it takes them one by one, and ours is the last."""
+    with socket.socket(socket.AF_UNIX) as last:
+        last.connect(str(house.place.address))
+        last.sendall(LAST)
+    assert process.stdout is not None
+    lines = iter(process.stdout.readline, f"{len(LAST)}\n")
+    said = "".join(takewhile(bool, lines))
     process.kill()
-    return process.communicate()[0]
+    process.communicate(timeout=DEADLINE)
+    return said

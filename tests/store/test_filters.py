@@ -228,7 +228,11 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(filter=trees)
 def test_the_index_reads_a_filter_as_it_is_meant(filled: LanceStore, filter: Filter) -> None:
     vector = EMBEDDER.encode(["one"])[0]

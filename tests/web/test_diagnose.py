@@ -12,7 +12,7 @@ from localcrag import egress
 from localcrag.errors import LedgerError
 from localcrag.web.diagnose import Diagnosis, ServerState, diagnose
 from tests.web.scripted import Answer, ScriptedServer
-from tests.web.searxng_server import free_port
+from tests.web.searxng_server import dead_port
 
 CONFIG = {"version": "2026.8.1", "engines": [{"name": "a", "enabled": True}], "categories": ["general"]}
 
@@ -26,7 +26,7 @@ def healthy(script: ScriptedServer, search: Answer) -> None:
 
 
 def checked(url: str) -> Diagnosis:
-    diagnosis = diagnose(url, record=lambda *_: None, timeout=2)
+    diagnosis = diagnose(url, record=lambda *_: None, timeout=60)
     assert len(diagnosis.detail.splitlines()) == 1
     assert diagnosis.fine or diagnosis.hint or diagnosis.state is ServerState.NOT_SEARXNG
     return diagnosis
@@ -38,7 +38,7 @@ def test_not_configured() -> None:
 
 
 def test_down() -> None:
-    assert checked(f"http://127.0.0.1:{free_port()}").state is ServerState.DOWN
+    assert checked(f"http://127.0.0.1:{dead_port()}").state is ServerState.DOWN
 
 
 def test_offline() -> None:
@@ -57,6 +57,7 @@ def test_something_that_is_not_http() -> None:
         for _ in range(2):
             with closing(server.accept()[0]) as connection:
                 connection.sendall(b"SSH-2.0-server\r\n")
+                connection.recv(65536)  # what is not read resets the connection, and with it what was said
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         Thread(target=greet, args=(server,), daemon=True).start()

@@ -96,7 +96,7 @@ def test_processes_append_at_once_without_tearing_lines(ledger: Ledger) -> None:
     )
     command = [sys.executable, "-c", code, str(ledger.path)]
     processes = [subprocess.Popen([*command, name], cwd=ROOT) for name in "abcd"]
-    assert [process.wait(60) for process in processes] == [0] * 4
+    assert [process.wait(240) for process in processes] == [0] * 4
     entries = ledger.entries()
     assert len(entries) == 240 == len(ledger.path.read_bytes().splitlines())
     for name in "abcd":
@@ -151,5 +151,5 @@ def test_a_writer_waits_for_its_turn(ledger: Ledger) -> None:
         writer.start()
         writer.join(0.2)
         assert writer.is_alive() and len(ledger.entries()) == 1
-    writer.join(10)
+    writer.join(120)
     assert [e.target for e in ledger.entries()] == ["first", "second"]

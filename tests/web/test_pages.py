@@ -23,7 +23,7 @@ from localcrag.web import http
 from localcrag.web.pages import FetchLimits, HttpPageFetcher, fetch_url
 from localcrag.web.ssrf import is_public, is_web_port, literal
 from tests.web.scripted import Answer, ScriptedServer, running_script
-from tests.web.searxng_server import Corpus, free_port
+from tests.web.searxng_server import Corpus, dead_port
 
 PARAGRAPH = "The grey heron stands still in shallow water for a long time and waits for small fish to come. "
 PAGE = f"""<html><head><title>Heron</title></head><body>
@@ -38,6 +38,7 @@ def fetcher(*allowed: str, recorded: list[str] | None = None, **limits: float) -
         if recorded is not None:
             recorded.append(target)
 
+    limits = {"seconds": 120.0, "extraction": 120.0, **limits}  # a busy machine may need it
     return HttpPageFetcher(record=record, allowed_private=allowed, limits=FetchLimits(**limits))  # type: ignore[arg-type]
 
 
@@ -120,14 +121,12 @@ def test_compressed_bodies(script: ScriptedServer, coding: str) -> None:
 
 
 def test_pages_come_in_the_order_of_the_results_and_are_fetched_together(script: ScriptedServer) -> None:
-    slow = Answer(200, PAGE[:40], "text/plain", drip=0.01)
-    script.answers |= {f"/{n}": slow if n % 2 else Answer(200, PAGE) for n in range(6)}
+    slow, quick = Answer(200, PAGE[:40], "text/plain", drip=0.01, after=4), Answer(200, PAGE, after=4)
+    script.answers |= {f"/{n}": slow if n % 2 else quick for n in range(6)}
     results = [result(f"{script.url}/{n}") for n in range(6)]
-    started = time.monotonic()
     pages = list(fetcher(script.host).fetch(results))
     assert [page.url for page in pages] == [r.url for r in results]
-    assert not any(page.degraded for page in pages)
-    assert time.monotonic() - started < 3 * 40 * 0.01 + 2
+    assert not any(page.degraded for page in pages), "none is answered before four are asked for"
 
 
 def test_redirects_are_followed_by_hand_and_recorded(script: ScriptedServer) -> None:
@@ -212,14 +211,14 @@ def test_the_time_limit_is_for_the_whole_page(script: ScriptedServer) -> None:
     script.answers["/page"] = Answer(200, b"x" * 1000, "text/plain", drip=0.05)
     started = time.monotonic()
     assert_snippet(fetched(script, seconds=0.4), "in time")
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 25, "all of it would take twice that"
 
 
 def test_a_page_whose_text_takes_long_to_find(script: ScriptedServer) -> None:
     script.answers["/page"] = Answer(200, b"<a href='x'>link</a> " * 95_000)  # some seconds of work
     started = time.monotonic()
-    assert_snippet(fetched(script, seconds=1.0, extraction=0.2), "took too long")
-    assert time.monotonic() - started < 3
+    assert_snippet(fetched(script, seconds=4.0, extraction=0.2), "took too long")
+    assert time.monotonic() - started < 34
 
 
 def test_redirects_share_the_time_limit(script: ScriptedServer) -> None:
@@ -426,7 +425,7 @@ def test_a_named_url_that_fails_says_which_and_why(script: ScriptedServer) -> No
             fetch_url(url, record=lambda *_: None)
         assert url in str(error.value)
     with pytest.raises(FetchRefused, match="Connection refused"):
-        fetch_url(f"http://127.0.0.1:{free_port()}/", record=lambda *_: None)
+        fetch_url(f"http://127.0.0.1:{dead_port()}/", record=lambda *_: None)
 
 
 def test_a_named_url_is_refused_offline() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import socket
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -27,7 +28,7 @@ from localcrag.types import JsonValue, WebResult
 from localcrag.web.searxng import REPLY_LIMIT, SearxngOptions, SearxngSearch
 from localcrag.web.searxng_json import parsed, plain
 from tests.web.scripted import Answer, ScriptedServer
-from tests.web.searxng_server import free_port
+from tests.web.searxng_server import dead_port
 
 EMPTY: dict[str, object] = {
     "query": "x",
@@ -46,7 +47,7 @@ def searcher(url: str, recorded: Recorded | None = None, **more: object) -> Sear
     record: Callable[[str, str], None] = lambda kind, target: (  # noqa: E731
         None if recorded is None else recorded.append((kind, target))
     )
-    return SearxngSearch(url, record=record, **more)  # type: ignore[arg-type]
+    return SearxngSearch(url, record=record, **{"timeout": 120.0, **more})  # type: ignore[arg-type]
 
 
 def replied(script: ScriptedServer, reply: dict[str, object]) -> list[WebResult]:
@@ -93,7 +94,7 @@ def test_a_proxy_in_the_environment_is_not_used(
     script: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+        monkeypatch.setenv(name, f"http://127.0.0.1:{dead_port()}")
     assert replied(script, {}) == []
 
 
@@ -197,11 +198,15 @@ def test_truly_nothing_found(script: ScriptedServer) -> None:
 
 def test_nothing_listens() -> None:
     with pytest.raises(ServerDown, match="Connection refused") as error:
-        searcher(f"http://127.0.0.1:{free_port()}").search("heron")
+        searcher(f"http://127.0.0.1:{dead_port()}").search("heron")
     assert_one_line(error.value)
 
 
-def test_a_name_that_nobody_knows() -> None:
+def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:  # some networks know every name, and some take minutes
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(ServerDown, match="name is unknown"):
         searcher("http://no-such-host.invalid").search("heron")
 
@@ -300,9 +305,9 @@ def test_no_reply_is_too_odd_to_read(reply: dict[str, JsonValue]) -> None:
 
 @pytest.mark.parametrize("piece", ["<", "<a ", "<b x='", "&", "<!--", "<a href=x ", "</", "<a\n"])
 def test_hostile_markup_takes_no_time(piece: str) -> None:
-    started = perf_counter()
+    started = process_time()
     plain(piece * 1_000_000)
-    assert perf_counter() - started < 2  # a few milliseconds; a quadratic reader takes minutes
+    assert process_time() - started < 20  # a few milliseconds; a quadratic reader takes minutes
 
 
 def test_half_a_character_becomes_a_mark_that_can_be_stored(script: ScriptedServer) -> None:

@@ -14,14 +14,17 @@ from tests.web.searxng_server import (
     SHIPPED_SETTINGS,
     Corpus,
     Searxng,
-    free_port,
+    dead_port,
     running_searxng,
     settings_for,
 )
 
+PATIENCE = 120.0
+
 
 def asking(server: Searxng, *engines: str) -> SearxngSearch:
-    return SearxngSearch(server.url, record=lambda *_: None, options=SearxngOptions(engines=engines))
+    options = SearxngOptions(engines=engines)
+    return SearxngSearch(server.url, record=lambda *_: None, timeout=PATIENCE, options=options)
 
 
 def test_a_search(searxng: Searxng, corpus: Corpus) -> None:
@@ -72,10 +75,13 @@ def test_an_unknown_engine_is_not_quietly_replaced(searxng: Searxng, corpus: Cor
 
 def test_it_is_found_fine(searxng: Searxng) -> None:
     recorded: list[tuple[str, str]] = []
-    diagnosis = diagnose(searxng.url, record=lambda kind, target: recorded.append((kind, target)))
+    diagnosis = diagnose(
+        searxng.url, record=lambda kind, target: recorded.append((kind, target)), timeout=PATIENCE
+    )
     assert diagnosis.fine and diagnosis.version.startswith("20") and diagnosis.engines == ("corpus",)
     assert recorded == [("query", "encyclopedia")]
-    failing = diagnose(searxng.url, record=lambda *_: None, options=SearxngOptions(engines=("broken",)))
+    broken = SearxngOptions(engines=("broken",))
+    failing = diagnose(searxng.url, record=lambda *_: None, timeout=PATIENCE, options=broken)
     assert failing.state is ServerState.ENGINES_FAILING and "broken" in failing.detail
 
 
@@ -84,7 +90,7 @@ def test_json_disabled(corpus: Corpus, tmp_path: Path) -> None:
     with running_searxng(settings, tmp_path) as server:
         with pytest.raises(JsonDisabled):
             asking(server).search("heron")
-        diagnosis = diagnose(server.url, record=lambda *_: None)
+        diagnosis = diagnose(server.url, record=lambda *_: None, timeout=PATIENCE)
     assert diagnosis.state is ServerState.JSON_DISABLED and "formats: [html, json]" in diagnosis.hint
     assert diagnosis.version and diagnosis.engines == ("corpus",)
 
@@ -92,7 +98,7 @@ def test_json_disabled(corpus: Corpus, tmp_path: Path) -> None:
 def test_the_shipped_engines_load_and_nothing_else_talks(tmp_path: Path) -> None:
     """The shipped file as it is, but for a dead proxy on loopback, through which nothing gets out."""
     settings = yaml.safe_load(SHIPPED_SETTINGS.read_text())
-    dead = f"http://127.0.0.1:{free_port()}"
+    dead = f"http://127.0.0.1:{dead_port()}"
     settings["outgoing"] |= {"proxies": {"all://": [dead]}}
     with running_searxng(settings, tmp_path) as server:
         started = server.log.read_text()
