@@ -8,14 +8,14 @@ import gguf
 import pytest
 
 from localcrag.app import models_for
+from localcrag.calibration.calibration_file import Calibration
+from localcrag.calibration.scale import Scale
 from localcrag.composition import UNCALIBRATED, Composition
 from localcrag.crag.calibrated import CalibratedGrader
 from localcrag.crag.grade import CascadeGrader, FusedGrader, Grader
 from localcrag.crag.parts import Options
 from localcrag.errors import UsageError
-from localcrag.llm.calibrations import Calibration
 from localcrag.models import Models
-from localcrag.odds import Scale
 from localcrag.options import AskOptions
 from localcrag.settings import Settings
 from localcrag.types import GraderKind, Layout, Mode, Policy, StripKind, Thresholds

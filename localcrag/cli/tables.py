@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from localcrag.evaluation.agreement import Standings, verdict
-from localcrag.evaluation.band import FittedBand
+from localcrag.evaluation.cross_validation import FittedBand
 from localcrag.evaluation.measures import Confusion, Group
 from localcrag.evaluation.results import Comparison, Result
 from localcrag.evaluation.statistics import Interval
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from localcrag.calibration.calibration_file import Calibration
     from localcrag.evaluation.calibrate import Outcome
-    from localcrag.llm.calibrations import Calibration
 
 COSTS = (Group.TOKENS, Group.SECONDS)
 PIPE_WIDTH = 120

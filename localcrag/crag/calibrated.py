@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from localcrag.calibration.scale import Scale
 from localcrag.crag.grade import Grader
 from localcrag.crag.layout import Table
-from localcrag.odds import Scale
 from localcrag.types import Grade, GraderKind, Hit, Thresholds, Verdict
 
 

@@ -9,18 +9,19 @@ from datetime import date
 import numpy as np
 
 from localcrag.app import AskOptions, KnowledgeBase
+from localcrag.calibration.band import Both
+from localcrag.calibration.calibration_file import Calibration
+from localcrag.calibration.scale import FINE, Scale, log_odds
 from localcrag.composition import UNCALIBRATED, band_of
 from localcrag.crag.grade import RUBRIC_BOUNDS
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.agreement import MARGIN
-from localcrag.evaluation.band import Both, FittedBand, Tried, fitted_band
-from localcrag.evaluation.fitting import Fitted, Material, fitted
+from localcrag.evaluation.cross_validation import Fitted, FittedBand, Material, Tried, fitted, fitted_band
 from localcrag.evaluation.gold import Labelled
 from localcrag.evaluation.observe import Judgement, judge
 from localcrag.evaluation.results import interval_json
 from localcrag.evaluation.run import Progress
-from localcrag.llm.calibrations import Calibration, fingerprint
-from localcrag.odds import FINE, Scale, log_odds
+from localcrag.llm.gguf import fingerprint
 from localcrag.types import GraderKind, JsonValue, Thresholds, Verdict, WebPolicy
 
 NEEDED: Mapping[GraderKind, Sequence[GraderKind]] = {

@@ -16,14 +16,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelError
 from localcrag.llm.gguf import require_evaluator
 from localcrag.llm.lazy import LazyModel
-from localcrag.odds import Scale
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
-    from localcrag.llm.calibrations import Calibration
+    from localcrag.calibration.calibration_file import Calibration
     from localcrag.llm.runtime import Context, Model
 
 _PAIRS = 32  # at most, side by side in one step

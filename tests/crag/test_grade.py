@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.crag.grade import CascadeGrader, EvaluatorGrader, FusedGrader, Fusion, Grader, YesNoGrader
+from localcrag.calibration.scale import Fusion
+from localcrag.crag.grade import CascadeGrader, EvaluatorGrader, FusedGrader, Grader, YesNoGrader
 from localcrag.crag.remember import RememberingEvaluator
 from localcrag.errors import ConstraintError
 from localcrag.types import Choice, Hit, Thresholds, Verdict

@@ -1,9 +1,7 @@
-"""From labelled grades to a scale, a fusion and thresholds.
+"""Cross-validation of what was fitted: how good a scale, a fusion or a band is on questions it never saw.
 
-All are logistic regressions over log-odds: with one input Platt scaling (1999), with three the
-fusion of :mod:`localcrag.crag.grade`. As Platt does, targets are kept off 0 and 1, so that a few
-questions which a judge gets all right do not make it infinitely sure. How good a fit is comes from
-folds that never saw the same question.
+Scales and fusions are tried on folds that share no question with the ones they were fitted to, bands on the
+half of the questions that they were not fitted to, both ways round.
 """
 
 from __future__ import annotations
@@ -13,18 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from localcrag.calibration.band import Both, narrowest, within
+from localcrag.calibration.fit import Fit, fit
 from localcrag.errors import EvaluationError
-from localcrag.evaluation.statistics import Auc, CalibrationError, Floats, Pairs, Whole
+from localcrag.evaluation.statistics import (
+    Auc,
+    CalibrationError,
+    Floats,
+    Interval,
+    Pairs,
+    Ratio,
+    Whole,
+    differences,
+    intervals,
+)
 from localcrag.types import Thresholds
 
 Mask = npt.NDArray[np.bool_]
 
 FOLDS = 5
 LEAST_QUESTIONS = 20
-PRECISION_ABOVE_UPPER = 0.8
-"""What share of the passages at or above ``upper`` should be right."""
-MISSED_BELOW_LOWER = 0.1
-"""What share of the right passages may be below ``lower``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +45,6 @@ class Material:
     question: Whole
     p: Floats
     thresholds: Thresholds
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """P = sigmoid(inputs · weights + bias), with the thresholds on it."""
-
-    weights: Floats
-    bias: float
-    thresholds: Thresholds
-
-    def __call__(self, inputs: Floats) -> Floats:
-        p: Floats = 1 / (1 + np.exp(-(inputs @ self.weights + self.bias)))
-        return p
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +86,8 @@ def fitted(material: Material) -> Fitted:
     wrong no better than chance.
     """
     folds = _folds(material)
-    fit = _fit(material.inputs, material.right)
-    if fit.weights.max() <= 0:
+    whole = fit(material.inputs, material.right)
+    if whole.weights.max() <= 0:
         raise EvaluationError(
             "these grades tell right passages from wrong ones no better than chance",
             hint="there is nothing to calibrate: choose another --grader, or another model",
@@ -102,12 +95,12 @@ def fitted(material: Material) -> Fitted:
     p = np.zeros(len(material.p))
     above, below = np.zeros(len(p), dtype=bool), np.zeros(len(p), dtype=bool)
     for learn, test in folds:
-        part = _fit(material.inputs[learn], material.right[learn])
+        part = fit(material.inputs[learn], material.right[learn])
         p[test] = part(material.inputs[test])
         above[test], below[test] = p[test] >= part.thresholds.upper, p[test] < part.thresholds.lower
     known = material.thresholds
     return Fitted(
-        fit,
+        whole,
         before=_quality(material, material.p, material.p >= known.upper, material.p < known.lower),
         after=_quality(material, p, above, below),
         questions=len(set(material.question)),
@@ -142,46 +135,6 @@ def _folds(material: Material) -> list[tuple[Whole, Whole]]:
     return [(learn, test) for learn, test in splits if len(test)]
 
 
-def _fit(inputs: Floats, right: Floats) -> Fit:
-    """The regression; an input that would count against what it says knows nothing: its weight is 0."""
-    used = np.ones(inputs.shape[1], dtype=bool)
-    while True:
-        weights = np.zeros(inputs.shape[1])
-        weights[used], bias = _regression(inputs[:, used], right)
-        if weights.min() >= 0 or used.sum() == 1:
-            break
-        used[int(weights.argmin())] = False
-    bare = Fit(weights, bias, Thresholds())
-    return Fit(weights, bias, thresholds(bare(inputs), right))
-
-
-def _regression(inputs: Floats, right: Floats) -> tuple[Floats, float]:
-    """Weights and bias. Each passage counts as both labels, in the parts that Platt's targets say."""
-    from sklearn.linear_model import LogisticRegression
-
-    good = right.sum()
-    bad = len(right) - good
-    target = np.where(right > 0, (good + 1) / (good + 2), 1 / (bad + 2))
-    model = LogisticRegression(C=1e6, max_iter=1000)  # type: ignore[no-untyped-call]
-    model.fit(
-        np.concatenate([inputs, inputs]),
-        np.concatenate([np.ones(len(right)), np.zeros(len(right))]),
-        sample_weight=np.concatenate([target, 1 - target]),
-    )
-    return model.coef_[0], float(model.intercept_[0])
-
-
-def thresholds(p: Floats, right: Floats) -> Thresholds:
-    """The lowest upper with enough precision at or above it; the lower that misses few right ones."""
-    order = np.argsort(-p, kind="stable")
-    precision = np.cumsum(right[order]) / np.arange(1, len(p) + 1)
-    last = np.append(p[order][1:] != p[order][:-1], True)
-    enough = np.flatnonzero((precision >= PRECISION_ABOVE_UPPER) & last)
-    upper = float(p[order][enough[-1]]) if len(enough) else float(p.max())
-    lower = float(np.quantile(p[right > 0], MISSED_BELOW_LOWER)) if right.any() else 0.5
-    return Thresholds(upper, min(lower, upper))
-
-
 def _quality(material: Material, p: Floats, above: Mask, below: Mask) -> Quality:
     pairs = Pairs(p, material.right, material.question)
     once = np.ones((1, int(material.question.max()) + 1))
@@ -195,3 +148,78 @@ def _quality(material: Material, p: Floats, above: Mask, below: Mask) -> Quality
         precision_above=float(material.right[above].mean()) if above.any() else float("nan"),
         missed_below=float(material.right[below].sum() / material.right.sum()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A band tried on passages it was not fitted to: shares of them, and the accuracy it lost or gained."""
+
+    accuracy: Interval
+    asked: Interval
+    difference: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class FittedBand:
+    """A band, what it and the one in use are worth, and how accurate each judge is alone."""
+
+    band: Thresholds
+    before: Tried
+    after: Tried
+    evaluator: float
+    model: float
+    margin: float
+    questions: int
+    passages: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the cascade was as accurate as asking every time, to within the margin."""
+        return self.after.difference.value >= -self.margin
+
+    @property
+    def better(self) -> bool:
+        """It holds, and asks less than the band in use, or that one does not hold."""
+        cheaper = self.after.asked.value < self.before.asked.value
+        return self.holds and (cheaper or self.before.difference.value < -self.margin)
+
+
+def fitted_band(both: Both, in_use: Thresholds, margin: float) -> FittedBand:
+    """The band for all these passages, and what bands fitted to one half are worth on the other.
+
+    Raises EvaluationError where there are too few questions.
+    """
+    questions = np.unique(both.question)
+    if len(questions) < LEAST_QUESTIONS:
+        raise EvaluationError(
+            f"only {len(questions)} labelled questions, at least {LEAST_QUESTIONS} are needed",
+            hint="label more questions; each needs a source or a passage, or answerable false",
+        )
+    half = np.random.default_rng(0).permutation(questions)[: len(questions) // 2]
+    first = np.isin(both.question, half)
+    inside = np.zeros(len(both.p), dtype=bool)
+    for learn in (first, ~first):
+        inside[~learn] = within(both.p[~learn], narrowest(both.of(learn), margin))
+    return FittedBand(
+        band=narrowest(both, margin),
+        before=_tried(both, within(both.p, in_use)),
+        after=_tried(both, inside),
+        evaluator=float(both.own.mean()),
+        model=float(both.asked.mean()),
+        margin=margin,
+        questions=len(questions),
+        passages=len(both.p),
+    )
+
+
+def _tried(both: Both, inside: Mask) -> Tried:
+    number = np.unique(both.question, return_inverse=True)[1]
+    count = int(number.max()) + 1
+
+    def share(of: Mask) -> Ratio:
+        return Ratio(np.bincount(number, of, count).astype(float), np.bincount(number).astype(float))
+
+    cascade = share(np.where(inside, both.asked, both.own))
+    accuracy, asked = intervals([cascade, share(inside)], count)
+    [difference] = differences([(share(both.asked), cascade)], count)
+    return Tried(accuracy, asked, difference)

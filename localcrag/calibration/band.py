@@ -3,20 +3,23 @@
 Over the evaluator's P, passages below ``lower`` are its own no, those at or above ``upper`` its own
 yes, and what lies between is the language model's to judge. The wider the band, the nearer the
 cascade is to asking every time, and the dearer. Wanted is the narrowest band with which it is not
-less accurate, by more than a margin, than the language model asked every time; that this holds is
-checked on the half of the questions that the band was not fitted to, both ways round.
+less accurate, by more than a margin, than the language model asked every time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from localcrag.errors import EvaluationError
-from localcrag.evaluation.fitting import LEAST_QUESTIONS, Mask
-from localcrag.evaluation.statistics import Floats, Interval, Ratio, Whole, differences, intervals
 from localcrag.types import Thresholds
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
+    Whole = npt.NDArray[np.intp]
 
 CUTS = 200
 """Places at which a bound may lie, at most, on either side of one half."""
@@ -46,41 +49,8 @@ class Both:
         return own
 
     def of(self, chosen: Mask) -> Both:
+        """Both judges on the chosen passages; ``chosen`` has shape (n,)."""
         return Both(self.p[chosen], self.asked[chosen], self.right[chosen], self.question[chosen])
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """A band tried on passages it was not fitted to: shares of them, and the accuracy it lost or gained."""
-
-    accuracy: Interval
-    asked: Interval
-    difference: Interval
-
-
-@dataclass(frozen=True, slots=True)
-class FittedBand:
-    """A band, what it and the one in use are worth, and how accurate each judge is alone."""
-
-    band: Thresholds
-    before: Tried
-    after: Tried
-    evaluator: float
-    model: float
-    margin: float
-    questions: int
-    passages: int
-
-    @property
-    def holds(self) -> bool:
-        """Whether the cascade was as accurate as asking every time, to within the margin."""
-        return self.after.difference.value >= -self.margin
-
-    @property
-    def better(self) -> bool:
-        """It holds, and asks less than the band in use, or that one does not hold."""
-        cheaper = self.after.asked.value < self.before.asked.value
-        return self.holds and (cheaper or self.before.difference.value < -self.margin)
 
 
 def narrowest(both: Both, margin: float) -> Thresholds:
@@ -89,6 +59,8 @@ def narrowest(both: Both, margin: float) -> Thresholds:
     Of the paired difference, the standard error must be within the margin too. Of bands that ask as
     little, the most accurate. There is always one: all from 0 to 1.
     """
+    import numpy as np
+
     order = np.argsort(both.p, kind="stable")
     p, own, asked = both.p[order], both.own[order].astype(float), both.asked[order].astype(float)
     lowers, uppers = _cuts(p[p < SURE]), _cuts(p[p >= SURE])
@@ -107,54 +79,16 @@ def narrowest(both: Both, margin: float) -> Thresholds:
     return Thresholds(upper=float(uppers[j]), lower=float(lowers[i]))
 
 
-def fitted_band(both: Both, in_use: Thresholds, margin: float) -> FittedBand:
-    """The band for all these passages, and what bands fitted to one half are worth on the other.
-
-    Raises EvaluationError where there are too few questions.
-    """
-    questions = np.unique(both.question)
-    if len(questions) < LEAST_QUESTIONS:
-        raise EvaluationError(
-            f"only {len(questions)} labelled questions, at least {LEAST_QUESTIONS} are needed",
-            hint="label more questions; each needs a source or a passage, or answerable false",
-        )
-    half = np.random.default_rng(0).permutation(questions)[: len(questions) // 2]
-    first = np.isin(both.question, half)
-    inside = np.zeros(len(both.p), dtype=bool)
-    for learn in (first, ~first):
-        inside[~learn] = _within(both.p[~learn], narrowest(both.of(learn), margin))
-    return FittedBand(
-        band=narrowest(both, margin),
-        before=_tried(both, _within(both.p, in_use)),
-        after=_tried(both, inside),
-        evaluator=float(both.own.mean()),
-        model=float(both.asked.mean()),
-        margin=margin,
-        questions=len(questions),
-        passages=len(both.p),
-    )
-
-
-def _tried(both: Both, inside: Mask) -> Tried:
-    number = np.unique(both.question, return_inverse=True)[1]
-    count = int(number.max()) + 1
-
-    def share(of: Mask) -> Ratio:
-        return Ratio(np.bincount(number, of, count).astype(float), np.bincount(number).astype(float))
-
-    cascade = share(np.where(inside, both.asked, both.own))
-    accuracy, asked = intervals([cascade, share(inside)], count)
-    [difference] = differences([(share(both.asked), cascade)], count)
-    return Tried(accuracy, asked, difference)
-
-
-def _within(p: Floats, band: Thresholds) -> Mask:
+def within(p: Floats, band: Thresholds) -> Mask:
+    """Whether each P, of shape (n,), lies in the band, where the language model is asked."""
     inside: Mask = (band.lower <= p) & (p < band.upper)
     return inside
 
 
 def _cuts(p: Floats) -> Floats:
     """Values at which a bound may lie: all there are, or evenly many of them."""
+    import numpy as np
+
     distinct: Floats = np.unique(p)
     if len(distinct) <= CUTS:
         return distinct
