@@ -1,4 +1,4 @@
-"""From checkpoints to the files in `models/`: export, calibrate through llama.cpp, export again, list.
+"""Stage `export`: from checkpoints to model files, calibrated through llama.cpp, with a manifest.
 
 Everything is made in a temporary folder beside its place and moved there at the end.
 """
@@ -7,33 +7,41 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
 
-from . import benchmarks as bench
-from . import evaluate, evaluator, train_language
-from . import tokenizer as bpe
-from .calibration import Calibration, Fusion, auc, calibrate
-from .data import USER, Example
-from .export import About, ByteLevelVocabulary, Shape, write_language_model
-from .listing import EVALUATOR, LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, write_manifest
-from .runtime import GgufEvaluator, GgufLanguageModel
-from .shipping import export_evaluator, restored_evaluator
-from .stages import Job, StageError, examples_of
+from localcrag.evaluation.statistics import Floats
+from localcrag.llm.engine import LlamaCppModel
+from localcrag.llm.evaluator import LlamaCppEvaluator
 
+from .. import benchmarks as bench
+from .. import byte_bpe, language_batches, measure
+from ..calibration import Calibrated, Fused, auc, calibrate
+from ..cross_encoder import CrossEncoder, PairTokenizer, base_folder
+from ..data import USER, Example
+from ..gguf_files import About, ByteLevelVocabulary, Measured, Shape, write_language_model
+from ..job import Job, StageError, examples_of
+from ..manifest import EVALUATOR, LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, write_manifest
+from ..shipping import export_evaluator, restored_evaluator
+
+CALIBRATION_QUESTIONS = 150
+"""Questions of a collection, at most, that scale and thresholds are fitted to."""
+FUSION_QUESTIONS = 60
+"""Those that the language model grades as well, to fit the fusion."""
 Judged = dict[str, list[bench.Judged]]
 
 
-def publish(job: Job, questions: int = 150) -> None:
-    """Export what has been trained; `questions` per collection are used to calibrate.
+def run(job: Job) -> None:
+    """Export what has been trained.
 
-    Refuses, with StageError and nothing written, an evaluator that judges no better than the cosine.
+    Raises StageError, with nothing written, for an evaluator that judges no better than the cosine.
     """
     if job.models is None:
         raise StageError("say where the models go: --models DIR")
     _, held_out = examples_of(job)
-    model = restored_evaluator(job.evaluator / "checkpoint.pt")
+    model = restored_evaluator(job.evaluator)
     own = [e for e in held_out if e.dataset == USER]
     job.models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
@@ -42,7 +50,7 @@ def publish(job: Job, questions: int = 150) -> None:
             calibration = _calibrated_on_pairs(job, model, own)
             export_evaluator(model, _words(), made / f"{EVALUATOR}.gguf", calibration)
         else:
-            judged = _calibrated(job, model, made / f"{EVALUATOR}.gguf", questions)
+            judged = _calibrated(job, model, made / f"{EVALUATOR}.gguf")
             if job.language_model("tasks").exists():
                 _fuse(job, judged, made / f"{LANGUAGE_MODEL}.gguf", made / f"{EVALUATOR}.gguf")
         for file in made.iterdir():
@@ -50,33 +58,32 @@ def publish(job: Job, questions: int = 150) -> None:
     write_manifest(job.models)
 
 
-def _words() -> evaluator.PairTokenizer:
-    return evaluator.PairTokenizer(evaluator.base_folder())
+def _words() -> PairTokenizer:
+    return PairTokenizer(base_folder())
 
 
-def _calibrated(job: Job, model: evaluator.CrossEncoder, path: Path, questions: int) -> Judged:
+def _calibrated(job: Job, model: CrossEncoder, path: Path) -> Judged:
     """Calibrate on what llama.cpp says of the quantised file, and write the file with it.
 
     The questions are those of the half that fits.
     """
-    material = evaluate.material_of(job.data, questions, fitting=True)
+    material = measure.material_of(job.data, CALIBRATION_QUESTIONS, fitting=True)
     words = _words()
     export_evaluator(model, words, path, None)
-    scorer = GgufEvaluator(path)
-    judged = {
-        name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED)
-        for name, found in material.found.items()
-    }
-    scorer.close()
+    with LlamaCppEvaluator(path) as scorer:
+        judged = {
+            name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED)
+            for name, found in material.found.items()
+        }
     logits, labels, cosines = (
         np.concatenate(column) for column in zip(*map(_pairs, judged.values()), strict=True)
     )
     _refuse_ballast(job, auc(labels, logits), auc(labels, cosines))
-    export_evaluator(model, words, path, evaluate.calibration_of(judged))
+    export_evaluator(model, words, path, measure.calibration_of(judged))
     return judged
 
 
-def _pairs(judged: Sequence[bench.Judged]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(judged: Sequence[bench.Judged]) -> tuple[Floats, Floats, Floats]:
     logits, labels, _ = bench.graded_pairs(judged)
     return logits, labels, np.concatenate([j.found.cosines[: bench.GRADED] for j in judged])
 
@@ -91,14 +98,14 @@ def _refuse_ballast(job: Job, reached: float, cosine: float) -> None:
         )
 
 
-def _calibrated_on_pairs(job: Job, model: evaluator.CrossEncoder, examples: Sequence[Example]) -> Calibration:
+def _calibrated_on_pairs(job: Job, model: CrossEncoder, examples: Sequence[Example]) -> Calibrated:
     """Calibrate on the held-out pairs of a user's own file."""
     labels = np.array([float(e.relevant) for e in examples])
     if len(set(labels)) < 2:
         raise StageError("the held-out part has only one kind of label: add more examples of both kinds")
-    words, base = _words(), evaluator.CrossEncoder(evaluator.base_folder())
+    words, base = _words(), CrossEncoder(base_folder())
     pairs = [(e.question, e.passage) for e in examples]
-    logits = model.score(words, pairs)
+    logits = model.score(words, pairs).astype(np.float64)
     asked, known = (base.embed(words, texts, 256) for texts in _columns(examples))
     _refuse_ballast(job, auc(labels, logits), auc(labels, (asked * known).sum(1)))
     if job.init:
@@ -114,25 +121,24 @@ def _columns(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
 def _fuse(job: Job, judged: Judged, path: Path, judge: Path) -> None:
     """Write the language model with its fusion with the evaluator, fitted through llama.cpp."""
     export_language_model(job, path, None)
-    model = GgufLanguageModel(path)
-    graded = evaluate.graded_by_both(judged, evaluate.stored_calibration(judge), model, 60)
-    model.close()
-    export_language_model(job, path, evaluate.fusion_of(graded))
+    with LlamaCppModel(path, context=bench.CONTEXT_TOKENS) as model, LlamaCppEvaluator(judge) as evaluator:
+        graded = measure.graded_by_both(judged, evaluator.own_scale, model, FUSION_QUESTIONS)
+    export_language_model(job, path, measure.fusion_of(graded))
 
 
-def export_language_model(job: Job, path: Path, fusion: Fusion | None, kind: str = "f16") -> None:
-    """Write the language model, with its fusion where that is known."""
-    model = train_language.restored(job.language_model("tasks"))
+def export_language_model(job: Job, path: Path, fused: Fused | None, kind: str = "f16") -> None:
+    """Write the language model, with its fusion if that is known."""
+    model = language_batches.restored(job.language_model("tasks"))
     size = model.size
-    pieces, merges = bpe.pieces_and_merges(bpe.load(job.tokenizer))
-    words = ByteLevelVocabulary(pieces, merges, frozenset(bpe.CONTROL), bpe.END, bpe.TEMPLATE)
-    measured = {}
-    if fusion:
+    pieces, merges = byte_bpe.pieces_and_merges(byte_bpe.load(job.tokenizer))
+    words = ByteLevelVocabulary(pieces, merges, frozenset(byte_bpe.CONTROL), byte_bpe.END, byte_bpe.TEMPLATE)
+    measured: Measured = {}
+    if fused:
         measured = {
-            "localcrag.fusion.weights": [*fusion.weights, fusion.bias],
+            "localcrag.fusion.weights": astuple(fused.fusion),
             "localcrag.fusion.evaluator": EVALUATOR,
-            "localcrag.crag.upper": fusion.upper,
-            "localcrag.crag.lower": fusion.lower,
+            "localcrag.crag.upper": fused.thresholds.upper,
+            "localcrag.crag.lower": fused.thresholds.lower,
         }
     shape = Shape(size.context, size.width, size.inner, size.layers, size.heads, size.epsilon)
     about = About(LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, measured=measured)

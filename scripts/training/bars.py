@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from . import benchmarks as bench
-from .evaluate import CHATTY, IN_OWN_WORDS, Row
+from .measure import CHATTY, IN_OWN_WORDS, Row
 
 Figures = dict[tuple[str, str, str], dict[str, float]]
 MET, NOT_MET, NOT_APPLICABLE = "met", "not met", "n/a"
@@ -20,7 +20,7 @@ _MEGABYTES = {_EVALUATOR: 30, _LANGUAGE: 40}
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: whose, what, on what; what is wanted and measured; the baselines where there are any."""
+    """One bar: whose, what, on what; what is wanted and measured; the baselines if there are any."""
 
     model: str
     name: str

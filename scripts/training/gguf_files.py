@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from gguf import (
     MODEL_ARCH,
     GGMLQuantizationType,
@@ -18,10 +19,14 @@ from gguf import (
     GGUFWriter,
     LlamaFileType,
     PoolingType,
+    TensorNameMap,
     TokenType,
     get_tensor_name_map,
     quants,
 )
+
+Vectors = npt.NDArray[np.float32]
+Measured = Mapping[str, float | Sequence[float] | str]
 
 FORMATS = {
     "f32": (GGMLQuantizationType.F32, LlamaFileType.ALL_F32),
@@ -40,7 +45,7 @@ class About:
     description: str
     licence: str = "apache-2.0"
     base: tuple[str, str] | None = None
-    measured: Mapping[str, float | Sequence[float] | str] = field(default_factory=dict)
+    measured: Measured = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Shape:
 
 def write_evaluator(
     path: Path,
-    weights: Mapping[str, np.ndarray],
+    weights: Mapping[str, Vectors],
     shape: Shape,
     vocabulary: Mapping[str, int],
     about: About,
@@ -75,7 +80,7 @@ def write_evaluator(
     _finish(writer, part, path)
 
 
-def _evaluator_tensor(name: str, names) -> str:
+def _evaluator_tensor(name: str, names: TensorNameMap) -> str:
     stem, suffix = name.rsplit(".", 1)
     if stem == "classifier":
         return f"cls.output.{suffix}"
@@ -91,14 +96,14 @@ class ShapeError(Exception):
     """A GGUF holds another model than the one asked for; the message is one line for the user."""
 
 
-def read_evaluator(path: Path, shapes: Mapping[str, tuple[int, ...]], layers: int) -> dict[str, np.ndarray]:
+def read_evaluator(path: Path, shapes: Mapping[str, tuple[int, ...]], layers: int) -> dict[str, Vectors]:
     """The tensors of an evaluator GGUF in float32, by the PyTorch names and with the shapes asked for.
 
-    Raises ShapeError where one is missing or of another shape.
+    Raises ShapeError if one is missing or of another shape.
     """
     stored = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
     mapping = get_tensor_name_map(MODEL_ARCH.BERT, layers)
-    found = {}
+    found: dict[str, Vectors] = {}
     for name, shape in shapes.items():
         tensor = stored.get(_evaluator_tensor(name, mapping))
         if tensor is None or math.prod(shape) != tensor.n_elements:
@@ -145,7 +150,7 @@ class ByteLevelVocabulary:
 
 def write_language_model(
     path: Path,
-    weights: Mapping[str, np.ndarray],
+    weights: Mapping[str, Vectors],
     shape: Shape,
     words: ByteLevelVocabulary,
     about: About,
@@ -209,7 +214,7 @@ def _add_measured(writer: GGUFWriter, key: str, value: float | Sequence[float] |
         writer.add_float32(key, float(value))
 
 
-def _add(writer: GGUFWriter, name: str, tensor: np.ndarray, kind: str) -> None:
+def _add(writer: GGUFWriter, name: str, tensor: Vectors, kind: str) -> None:
     """Add a tensor; vectors, norms and small tables stay in float32."""
     keep = tensor.ndim == 1 or any(word in name for word in _ALWAYS_F32)
     wanted = GGMLQuantizationType.F32 if keep else FORMATS[kind][0]

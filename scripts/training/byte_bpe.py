@@ -58,7 +58,15 @@ def plain(tokenizer: Tokenizer, text: str) -> list[int]:
     return tokenizer.encode(text, add_special_tokens=False).ids
 
 
+def control_id(tokenizer: Tokenizer, name: str) -> int:
+    """The id of a control token. Raises KeyError if the tokenizer has none of that name."""
+    found = tokenizer.token_to_id(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
 def chat(tokenizer: Tokenizer, message: str) -> list[int]:
     """Token ids of the template around one user message, up to where the reply begins."""
-    user, end, assistant = (tokenizer.token_to_id(t) for t in (USER, END, ASSISTANT))
+    user, end, assistant = (control_id(tokenizer, name) for name in (USER, END, ASSISTANT))
     return [user, *plain(tokenizer, message), end, assistant]

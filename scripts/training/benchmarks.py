@@ -9,23 +9,32 @@ from typing import Protocol
 
 import numpy as np
 
+from localcrag.crag.retrieve import FOUND_WEIGHT, SIMILARITY_WEIGHT, reranking_scores, standardized
+from localcrag.evaluation.statistics import Floats, Whole
+from localcrag.rank_fusion import STANDARD_RRF_K
+
 from .calibration import auc
 from .data import SQUAD, Example, split_sentences
-from .retrieval import Bm25, fuse, hit_at, ndcg_at, rank_of, top
+from .pairs import Embed, Vectors
+from .retrieval import Bm25, Scores, fused, hit_at, ndcg_at, rank_of, top
 
 DEPTH = 24
+"""Candidates of a question that are judged for an order."""
 GRADED = 8
-UNANSWERABLE = 0.2
+"""Candidates of a question, the first of the fused order, that are graded."""
+CONTEXT_TOKENS = 2048
+"""The language model's window while it grades and rewrites."""
+UNANSWERABLE_SHARE = 0.2
 """The share of questions that no passage answers, in the collections that have such."""
-_LONGEST = 1100
-
-Embed = Callable[[Sequence[str]], np.ndarray]
+MAX_PASSAGE_CHARACTERS = 1100
 
 
 class Scorer(Protocol):
-    """Anything that gives a logit to each (question, text) pair."""
+    """Judges texts against a question: an evaluator of the product."""
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray: ...
+    def numbers(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
+        """The logit of each text."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Collection:
-    """Passages, and questions with the index of the passage that answers, or None where none does."""
+    """Passages, and questions with the index of the passage that answers, or None if none does."""
 
     name: str
     passages: list[str]
@@ -65,17 +74,19 @@ class Found:
     collection: Collection
     question: int
     candidates: list[int]
-    cosines: np.ndarray
-    lexical_scores: np.ndarray
+    cosines: Vectors
+    lexical_scores: Scores
     lexical: list[int]
     semantic: list[int]
 
     @property
     def text(self) -> str:
+        """The question as it was written."""
         return self.collection.questions[self.question]
 
     @property
     def right(self) -> int | None:
+        """The passage that answers, or None."""
         return self.collection.right[self.question]
 
 
@@ -86,15 +97,15 @@ def collections(
     fitting: bool = False,
     seed: int = 0,
 ) -> list[Collection]:
-    """Four collections: encyclopaedia articles, search queries, quiz questions, health pages.
+    """The collections of `KINDS` that there are questions for, each with as many questions at most.
 
     Questions come from held-out documents only, of the half that fits or of the half that reports; the
     passages are the same for both, those of the training part are there to be confused with.
     """
     made = []
     for kind in KINDS:
-        of_kind = [[e for e in part if e.dataset in kind.datasets] for part in (train, held_out)]
-        made.append(_collection(kind, *of_kind, questions, fitting, seed))
+        known, asked = ([e for e in part if e.dataset in kind.datasets] for part in (train, held_out))
+        made.append(_collection(kind, known, asked, questions, fitting, seed))
     return [c for c in made if c.questions]
 
 
@@ -116,7 +127,7 @@ def _collection(
     place = {text: i for i, text in enumerate(every)}
     answered = [e for e in asked if e.relevant]
     unanswered = [e for e in asked if not e.relevant]
-    share = int(questions * UNANSWERABLE) if unanswered else 0
+    share = int(questions * UNANSWERABLE_SHARE) if unanswered else 0
     asked = [*answered[: questions - share], *unanswered[:share]]
     right = [place[_cut(e)] if e.relevant else None for e in asked]
     return Collection(kind.name, every, [e.question for e in asked], right)
@@ -125,16 +136,16 @@ def _collection(
 def _kept(example: Example) -> int:
     """How many of the passage's first sentences fit into some 1,100 characters; at least one."""
     ends = np.cumsum([len(sentence) for sentence in example.sentences])
-    return max(1, int(np.searchsorted(ends, _LONGEST, side="right")))
+    return max(1, int(np.searchsorted(ends, MAX_PASSAGE_CHARACTERS, side="right")))
 
 
 def _cut(example: Example) -> str:
     """The passage's first sentences, up to some 1,100 characters."""
-    return " ".join(sentence[:_LONGEST] for sentence in example.sentences[: _kept(example)])
+    return " ".join(sentence[:MAX_PASSAGE_CHARACTERS] for sentence in example.sentences[: _kept(example)])
 
 
 def _answer_kept(example: Example) -> bool:
-    """Whether the cut passage still has a sentence that answers, where the set says which do."""
+    """Whether the cut passage still has a sentence that answers, if the set says which do."""
     return not example.evidence or example.evidence[0] < _kept(example)
 
 
@@ -142,7 +153,7 @@ def retrieve(
     collection: Collection,
     embed: Embed,
     questions: Sequence[str] | None = None,
-    vectors: np.ndarray | None = None,
+    vectors: Vectors | None = None,
 ) -> list[Found]:
     """Hybrid candidates of every question: BM25 and cosine, 24 each, fused by reciprocal rank.
 
@@ -156,8 +167,8 @@ def retrieve(
     semantic = top(cosine, DEPTH)
     found = []
     for q in range(len(asked)):
-        best = fuse([lexical[q], semantic[q]])[:DEPTH]
         lists = [int(i) for i in lexical[q]], [int(i) for i in semantic[q]]
+        best = fused(lists)[:DEPTH]
         found.append(Found(collection, q, best, cosine[q, best], scores[q, best], *lists))
     return found
 
@@ -167,8 +178,8 @@ class Judged:
     """The evaluator's logits of one question's candidates: whole passages, and their best sentences."""
 
     found: Found
-    whole: np.ndarray
-    sentence: np.ndarray
+    whole: Floats
+    sentence: Floats
 
 
 def judge(found: Sequence[Found], scorer: Scorer, sentences: bool = True, depth: int = DEPTH) -> list[Judged]:
@@ -176,11 +187,11 @@ def judge(found: Sequence[Found], scorer: Scorer, sentences: bool = True, depth:
     judged = []
     for each in found:
         passages = [each.collection.passages[i] for i in each.candidates[:depth]]
-        whole = scorer.score([(each.text, p) for p in passages])
+        whole = np.array(scorer.numbers(each.text, passages))
         best = whole
         if sentences:
             parts = [split_sentences(p) for p in passages]
-            flat = scorer.score([(each.text, s) for part in parts for s in part])
+            flat = np.array(scorer.numbers(each.text, [s for part in parts for s in part]))
             ends = np.cumsum([len(part) for part in parts])
             best = np.array(
                 [flat[end - len(part) : end].max() for part, end in zip(parts, ends, strict=True)]
@@ -189,37 +200,36 @@ def judge(found: Sequence[Found], scorer: Scorer, sentences: bool = True, depth:
     return judged
 
 
-def _z(x: np.ndarray) -> np.ndarray:
-    return (x - x.mean()) / (x.std() + 1e-6)
+def _z(values: Floats) -> Floats:
+    return np.array(standardized(values.tolist()))
 
 
-def _reciprocal(scores: np.ndarray) -> np.ndarray:
-    """1 / (60 + rank) of each candidate when ordered by `scores`."""
+def _reciprocal(scores: Floats) -> Floats:
+    """1 / (k + rank) of each candidate when ordered by `scores`."""
     rank = np.empty(len(scores))
     rank[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return 1 / (60 + rank)
+    return 1 / (STANDARD_RRF_K + rank)
 
 
-def _fused_prior(judged: Judged) -> np.ndarray:
-    return 1 / (60 + np.arange(1, len(judged.whole) + 1))
+def _fused_prior(judged: Judged) -> Floats:
+    """1 / (k + rank) of each candidate in the order in which it was found."""
+    return 1 / (STANDARD_RRF_K + np.arange(1, len(judged.whole) + 1))
 
 
-FOUND_WEIGHT, COSINE_WEIGHT = 0.3, 0.5
-
-
-def by_product(judged: Judged, found: float = FOUND_WEIGHT, cosine: float = COSINE_WEIGHT) -> np.ndarray:
-    """Scores of the product's order: the whole passage's logit, with some weight on how it was found."""
-    return _z(judged.whole) + found * _z(_fused_prior(judged)) + cosine * _z(judged.found.cosines)
+def by_product(judged: Judged, found: float = FOUND_WEIGHT, cosine: float = SIMILARITY_WEIGHT) -> Floats:
+    """The scores of the product's reranking, of shape (candidates,), with its weights or with others."""
+    cosines = judged.found.cosines[: len(judged.whole)].tolist()
+    return np.array(reranking_scores(judged.whole.tolist(), cosines, found, cosine))
 
 
 PRODUCT = "whole + fused + cosine"
-RULES: dict[str, Callable[[Judged], np.ndarray]] = {
+RULES: dict[str, Callable[[Judged], Floats]] = {
     "whole": lambda j: j.whole,
     "whole + fused": lambda j: by_product(j, cosine=0.0),
     PRODUCT: by_product,
 }
 """Ways to order the candidates at the cost of judging each whole passage once."""
-COSTLY_RULES: dict[str, Callable[[Judged], np.ndarray]] = {
+COSTLY_RULES: dict[str, Callable[[Judged], Floats]] = {
     "whole, rank-fused": lambda j: _reciprocal(j.whole) + _fused_prior(j),
     "whole + cosine": lambda j: by_product(j, found=0.0),
     "whole + fused + 0.3 cosine": lambda j: by_product(j, cosine=0.3),
@@ -234,7 +244,7 @@ COSTLY_RULES: dict[str, Callable[[Judged], np.ndarray]] = {
 
 
 def rankings(judged: Sequence[Judged], rule: str | None) -> list[int | None]:
-    """The right passage's rank for each answerable question, by a rule, or as fused where rule is None."""
+    """The right passage's rank for each answerable question, by a rule, or as fused if rule is None."""
     ranks = []
     for j in judged:
         if j.found.right is None:
@@ -262,7 +272,7 @@ def baselines(found: Sequence[Found]) -> dict[str, dict[str, float]]:
     }
 
 
-def graded_pairs(judged: Sequence[Judged]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def graded_pairs(judged: Sequence[Judged]) -> tuple[Floats, Floats, Whole]:
     """Logits, labels and question numbers of the fused top 8 of every question, answerable or not."""
     logits = np.concatenate([j.whole[:GRADED] for j in judged])
     labels = np.concatenate([np.array(j.found.candidates[:GRADED]) == j.found.right for j in judged])
@@ -271,16 +281,18 @@ def graded_pairs(judged: Sequence[Judged]) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def sentence_pick(
-    examples: Sequence[Example], score: Callable[[str, Sequence[str]], np.ndarray]
+    examples: Sequence[Example], score: Callable[[str, Sequence[str]], Sequence[float] | Floats | Scores]
 ) -> dict[str, float]:
     """Share of questions whose best-scored sentence answers, and the AUC over all their sentences."""
-    hits, labels, scores = [], [], []
+    hits: list[bool] = []
+    labels: list[bool] = []
+    scores: list[float] = []
     for example in examples:
         values = score(example.question, example.sentences)
         hits.append(int(np.argmax(values)) in example.evidence)
         labels += [i in example.evidence for i in range(len(example.sentences))]
-        scores += list(values)
-    return {"pick": float(np.mean(hits)), "auc": auc(np.array(labels, float), np.array(scores))}
+        scores += map(float, values)
+    return {"pick": float(np.mean(hits)), "auc": auc(np.array(labels, float), scores)}
 
 
 def pickable(examples: Sequence[Example], dataset: str, most: int, seed: int = 0) -> list[Example]:

@@ -12,6 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
+
+Record = dict[str, Any]
+"""One line of a data file: a JSON object, in the form of its set."""
 
 SQUAD = "squad_v2"
 HELD_OUT_ARTICLES = frozenset({"Normans", "Steam engine", "Warsaw"})
@@ -34,7 +38,7 @@ class Example:
     """One labelled question with its passage, cut into sentences.
 
     `document` is the unit of the split and of "same article" negatives. `evidence` holds indices into
-    `sentences`; it is empty where the set does not say which sentence answers.
+    `sentences`; it is empty if the set does not say which sentence answers.
     """
 
     dataset: str
@@ -80,18 +84,17 @@ def split_sentences(text: str) -> tuple[str, ...]:
     return tuple(text[a:b].strip() for a, b in sentence_spans(text))
 
 
-def read_jsonl(path: Path) -> Iterator[dict]:
+def read_jsonl(path: Path) -> Iterator[Record]:
     """Yield the records of a `.jsonl` or `.jsonl.zst` file.
 
-    Raises DataError at a line that is no object, and where there is no line.
+    Raises DataError at a line that is no object, and if there is no line.
     """
     import zstandard
 
     with path.open("rb") as raw:
+        stream: BinaryIO = raw
         if path.suffix == ".zst":
             stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW_BYTES).stream_reader(raw)
-        else:
-            stream = raw
         number = 0
         try:
             for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8"), 1):
@@ -131,7 +134,7 @@ def read_documents(data: Path, without: Sequence[str] = ()) -> Iterator[tuple[st
             yield str(record.get("title", "")), record["text"]
 
 
-def read_questions(data: Path) -> list[dict]:
+def read_questions(data: Path) -> list[Record]:
     """Every record of `data/qa/train` that has a question, with or without a passage."""
     records = []
     for path in _files(data / "qa" / "train"):
@@ -157,7 +160,7 @@ def read_examples(data: Path) -> list[Example]:
     return [_example(r) for r in rest] + list(_joined_sentences(lone))
 
 
-def _user_example(path: Path, number: int, record: dict) -> Example:
+def _user_example(path: Path, number: int, record: Record) -> Example:
     question, passage, relevant = (record.get(key) for key in ("question", "passage", "relevant"))
     if not (isinstance(question, str) and isinstance(passage, str) and isinstance(relevant, bool)):
         raise DataError(
@@ -168,7 +171,7 @@ def _user_example(path: Path, number: int, record: dict) -> Example:
     return Example(USER, question, question, split_sentences(passage), (), relevant)
 
 
-def _example(record: dict) -> Example:
+def _example(record: Record) -> Example:
     passage, dataset = record["passage"], record["dataset"]
     spans = sentence_spans(passage)
     starts = record.get("evidence_starts") or record.get("answer_starts") or []
@@ -185,12 +188,12 @@ def _example(record: dict) -> Example:
     )
 
 
-def _document(record: dict) -> str:
+def _document(record: Record) -> str:
     """The article a record comes from: its title, or what its identifier or passage says."""
     if record["dataset"] == "qamr":
         return ":".join(record["id"].split(":")[:3])
     if record.get("title"):
-        return record["title"].split(" / ")[0]
+        return str(record["title"]).split(" / ")[0]
     return hashlib.sha256(record["passage"].encode()).hexdigest()[:12]
 
 
@@ -201,7 +204,7 @@ def tidy(text: str) -> str:
     return " ".join(text.split())
 
 
-def _joined_sentences(records: list[dict], block: int = 270, reach: int = 3) -> Iterator[Example]:
+def _joined_sentences(records: list[Record], block: int = 270, reach: int = 3) -> Iterator[Example]:
     """Rebuild passages from a set that kept only answering sentences, in article order.
 
     Neighbouring distinct sentences (`reach` on each side) stand for the lost paragraph; `block`

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -50,11 +51,12 @@ class Block(nn.Module):
         mixed = F.scaled_dot_product_attention(rotate(q, angles), rotate(k, angles), v, is_causal=True)
         x = x + self.attn_output(mixed.transpose(1, 2).flatten(2))
         normed = self.ffn_norm(x)
-        return x + self.ffn_down(F.silu(self.ffn_gate(normed)) * self.ffn_up(normed))
+        added: torch.Tensor = self.ffn_down(F.silu(self.ffn_gate(normed)) * self.ffn_up(normed))
+        return x + added
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:
         """(n, tokens, width) to (n, heads, tokens, width / heads)."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
 
 
 def rotate(x: torch.Tensor, angles: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
@@ -96,13 +98,14 @@ class LanguageModel(nn.Module):
         x = self.token_embd(ids)
         for block in self.blk:
             x = block(x, (self.cos, self.sin))
-        return self.output_norm(x)
+        states: torch.Tensor = self.output_norm(x)
+        return states
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """Scores over the vocabulary for states (…, width)."""
         return F.linear(states, self.token_embd.weight)
 
-    def tensors(self) -> dict[str, np.ndarray]:
+    def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
         """Every tensor in float32 by its GGUF name; the tied output is left to the reader."""
         return {name: tensor.detach().cpu().numpy() for name, tensor in self.named_parameters()}
 

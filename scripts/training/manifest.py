@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from localcrag.llm.registry import ModelEntry, Role, sha256, verify
 
@@ -28,7 +30,7 @@ def write_manifest(models: Path) -> None:
         (LANGUAGE_MODEL, Role.LANGUAGE, LANGUAGE_MODEL_WORDS),
         (EVALUATOR, Role.EVALUATOR, EVALUATOR_WORDS),
     )
-    tables = [_table(models / f"{name}.gguf", name, *rest) for name, *rest in known]
+    tables = [_table(models / f"{name}.gguf", name, role, words) for name, role, words in known]
     part = models / "manifest.toml.part"
     part.write_text("\n".join(table for table in tables if table))
     part.replace(models / "manifest.toml")
@@ -44,7 +46,7 @@ def _table(path: Path, name: str, role: Role, words: str) -> str:
 
 
 def manifest_files(models: Path) -> dict[str, Path]:
-    """The files of `manifest.toml` by role. Raises DataError where list and files do not match."""
+    """The files of `manifest.toml` by role. Raises DataError if list and files do not match."""
     manifest = models / "manifest.toml"
     if not manifest.is_file():
         raise DataError(f"no manifest.toml in {models}")
@@ -59,7 +61,7 @@ def manifest_files(models: Path) -> dict[str, Path]:
     return {entry.role.value: entry.path for entry in entries}
 
 
-def _entry(models: Path, table: dict) -> ModelEntry:
-    """One table of a manifest; raises KeyError, TypeError or ValueError where it is not as it should be."""
+def _entry(models: Path, table: Mapping[str, Any]) -> ModelEntry:
+    """One table of a manifest; raises KeyError, TypeError or ValueError if it is not as it should be."""
     path, role = models / table["file"], Role(table["role"])
     return ModelEntry(table["name"], path, role, table["sha256"], int(table["bytes"]), _LICENCE, "", True)

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag import prompts
+from localcrag.crag.words import WORD
 from localcrag.types import Data, Prompt, Turn
 
 from .chatter import Chatter
-from .data import Example, tidy
+from .data import Example, Record, tidy
 from .pairs import GroupSampler
-from .wording import words
 
 SHARES = {"rewrite": 0.62, "grade": 0.2, "condense": 0.18}
 _NAME = re.compile(r"(?<!^)(?:[A-Z][\w'’.-]*)(?: (?:of |the )?[A-Z][\w'’.-]*)*")
@@ -63,7 +63,7 @@ class TaskSampler:
     """Draws items for ever from labelled examples, bare questions and conversational rewrites."""
 
     def __init__(
-        self, examples: Sequence[Example], records: Sequence[dict], groups: GroupSampler, rng: random.Random
+        self, examples: Sequence[Example], records: Sequence[Record], groups: GroupSampler, rng: random.Random
     ) -> None:
         self._rng, self._groups = rng, groups
         self._chatter = Chatter(rng)
@@ -127,7 +127,7 @@ def _named_questions(examples: Sequence[Example]) -> dict[str, list[tuple[str, s
     by_name: dict[str, list[tuple[str, str]]] = defaultdict(list)
     seen: set[str] = set()
     for example in examples:
-        if example.question in seen or len(words(example.question)) > 25:
+        if example.question in seen or len(WORD.findall(example.question)) > 25:
             continue
         seen.add(example.question)
         for name in set(_NAME.findall(example.question)):

@@ -6,24 +6,22 @@ are there to be confused with. A set holds OUT/NAME/documents/*.txt and OUT/NAME
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .data import SQUAD, DataError, Example, read_examples, read_questions, split, tidy
+from .data import SQUAD, Example, Record, read_examples, read_questions, split, tidy
 
-UNANSWERABLE = 0.2
+UNANSWERABLE_SHARE = 0.2
 """The share of questions written to look answerable from a passage that does not answer them."""
-AWAY = 0.1
+AWAY_SHARE = 0.1
 """The share of questions of the other sets, which nothing in this one answers."""
-LONGEST_ANSWER = 12
-"""Words; what is longer is a passage and no answer to match."""
-_LEAST = 60
+MAX_ANSWER_WORDS = 12
+"""What is longer is a passage and no answer to match."""
+MIN_PASSAGE_CHARACTERS = 60
 
 
 @dataclass(frozen=True)
@@ -42,25 +40,9 @@ KINDS = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the sets; 0 where it succeeded, 1 with one line on stderr where it did not."""
-    parser = argparse.ArgumentParser(prog="eval_sets", description="Make question sets for localcrag eval.")
-    parser.add_argument("--data", type=Path, required=True, help="the data folder of scripts/train_embedded")
-    parser.add_argument("--out", type=Path, required=True, help="where the sets are written")
-    parser.add_argument("--questions", type=int, default=120, help="questions a set")
-    chosen = parser.parse_args(arguments)
-    try:
-        for line in make(chosen.data, chosen.out, chosen.questions):
-            print(line)
-    except (DataError, OSError) as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        return 1
-    return 0
-
-
 def make(data: Path, out: Path, questions: int, seed: int = 0) -> Iterator[str]:
     """Write every set that the data has material for, and say what is in it."""
-    train, held_out = split([e for e in read_examples(data) if len(e.passage) > _LEAST])
+    train, held_out = split([e for e in read_examples(data) if len(e.passage) > MIN_PASSAGE_CHARACTERS])
     answers = _answers(read_questions(data))
     for kind in KINDS:
         ours = [e for e in held_out if e.dataset in kind.datasets]
@@ -106,13 +88,15 @@ def _asked(
     """Questions that are answered, that only look like it, and that are about something else."""
     pool = list({e.question: e for e in rng.sample(ours, len(ours))}.values())
     good, bad = [e for e in pool if e.relevant], [e for e in pool if not e.relevant]
-    away = rng.sample([e for e in others if e.relevant], min(int(AWAY * questions), len(others)))
-    bad = bad[: int(UNANSWERABLE * questions)]
+    away = rng.sample([e for e in others if e.relevant], min(int(AWAY_SHARE * questions), len(others)))
+    bad = bad[: int(UNANSWERABLE_SHARE * questions)]
     chosen = [*good[: questions - len(bad) - len(away)], *bad, *away]
     return rng.sample(chosen, len(chosen))
 
 
-def _line(example: Example, names: Mapping[str, str], answers: Mapping[tuple[str, str], list[str]]) -> dict:
+def _line(
+    example: Example, names: Mapping[str, str], answers: Mapping[tuple[str, str], list[str]]
+) -> dict[str, object]:
     """One line of the file; the gold is the passage, in its document."""
     if not example.relevant or example.document not in names:
         return {"question": example.question, "answerable": False}
@@ -126,13 +110,13 @@ def _line(example: Example, names: Mapping[str, str], answers: Mapping[tuple[str
     }
 
 
-def _answers(records: Iterable[dict]) -> dict[tuple[str, str], list[str]]:
+def _answers(records: Iterable[Record]) -> dict[tuple[str, str], list[str]]:
     """Short answers, by question and passage; yes and no are no text to look for."""
     found: dict[tuple[str, str], list[str]] = {}
     for record in records:
         texts = [tidy(text) for text in record.get("answers") or [] if isinstance(text, str)]
         short = [
-            t for t in texts if t and len(t.split()) <= LONGEST_ANSWER and t.lower() not in ("yes", "no")
+            t for t in texts if t and len(t.split()) <= MAX_ANSWER_WORDS and t.lower() not in ("yes", "no")
         ]
         if short and record.get("passage"):
             found[tidy(record["question"]), tidy(record["passage"])] = list(dict.fromkeys(short))

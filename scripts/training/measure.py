@@ -10,29 +10,38 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from localcrag.calibration.scale import Scale, log_odds
+from localcrag.crag.grade import ask
 from localcrag.crag.rewrite import rewrite
+from localcrag.evaluation.statistics import Floats, Whole
 from localcrag.llm.engine import LlamaCppModel
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.gguf import read_metadata
+from localcrag.models import Models
+from localcrag.protocols import LanguageModel
+from localcrag.settings import ModelSettings
+from localcrag.types import Thresholds
 
 from . import benchmarks as bench
-from .calibration import Calibration, Fusion, auc, calibrate, calibration_error, cross_validated_auc, fuse
+from .calibration import Calibrated, Fused, auc, calibrate, calibration_error, cross_validated_auc, fuse
 from .chatter import Chatter
+from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
 from .data import SQUAD, DataError, Example, split
-from .evaluator import CrossEncoder, PairTokenizer, base_folder
 from .headings import read_labelled
-from .listing import manifest_files
+from .manifest import manifest_files
+from .pairs import Embed, Vectors
 from .retrieval import Bm25, hit_at, rank_of
-from .runtime import GgufEvaluator, GgufLanguageModel
 from .shipping import export_evaluator, restored_evaluator
-from .tasks import grade_message
 
+UNASKED = 0.5
+"""P of a language model that is not asked: its log-odds are 0."""
 IN_OWN_WORDS = "chatty, rewritten in its own words"
 CHATTY = "chatty"
 SENTENCE_SETS = (SQUAD, "selqa", "qed_nq", "squad_v1_nqg")
@@ -60,8 +69,8 @@ class Bench:
 
     held_out: Sequence[Example]
     found: dict[str, list[bench.Found]]
-    embed: bench.Embed
-    vectors: dict[str, np.ndarray]
+    embed: Embed
+    vectors: dict[str, Vectors]
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class Plan:
 
 
 def material_of(data: Path, questions: int, fitting: bool) -> Bench:
-    """The collections of a data folder, embedded and searched. Raises DataError where there are none."""
+    """The collections of a data folder, embedded and searched. Raises DataError if there are none."""
     train, held_out = split(read_labelled(data))
     made = bench.collections(train, held_out, questions, fitting)
     if not made:
@@ -85,7 +94,7 @@ def material_of(data: Path, questions: int, fitting: bool) -> Bench:
         raise DataError(f"{data}: nothing to measure on, no held-out questions of any of {names}")
     base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
 
-    def embed(texts: Sequence[str]) -> np.ndarray:
+    def embed(texts: Sequence[str]) -> Vectors:
         return base.embed(words, texts, 256)
 
     vectors = {c.name: embed(c.passages) for c in made}
@@ -101,10 +110,10 @@ def sentence_rows(material: Bench, scorer: bench.Scorer, most: int) -> list[Row]
         if not examples:
             continue
         vectors = _vectors(examples, material.embed)
-        methods = {
-            "evaluator": lambda q, texts: scorer.score([(q, t) for t in texts]),
-            "cosine": lambda q, texts, v=vectors: np.stack([v[t] for t in texts]) @ v[q],
-            "BM25": lambda q, texts: Bm25(texts).scores([q])[0],
+        methods: dict[str, Callable[[str, Sequence[str]], Sequence[float] | Floats | Vectors]] = {
+            "evaluator": scorer.numbers,
+            "cosine": partial(_cosines, vectors),
+            "BM25": lambda question, texts: Bm25(texts).scores([question])[0],
         }
         for name, score in methods.items():
             figures = bench.sentence_pick(examples, score)
@@ -112,7 +121,13 @@ def sentence_rows(material: Bench, scorer: bench.Scorer, most: int) -> list[Row]
     return rows
 
 
-def _vectors(examples: Sequence[Example], embed: bench.Embed) -> dict[str, np.ndarray]:
+def _cosines(vectors: Mapping[str, Vectors], question: str, texts: Sequence[str]) -> Vectors:
+    """The cosine of each text, shape (texts,), to a question."""
+    found: Vectors = np.stack([vectors[text] for text in texts]) @ vectors[question]
+    return found
+
+
+def _vectors(examples: Sequence[Example], embed: Embed) -> dict[str, Vectors]:
     """Unit vectors of all questions and sentences, by their text."""
     texts = sorted({text for e in examples for text in (e.question, *e.sentences)})
     return dict(zip(texts, embed(texts), strict=True))
@@ -131,26 +146,26 @@ def rerank_rows(judged: dict[str, list[bench.Judged]], rules: Sequence[str]) -> 
 
 
 def grading_rows(
-    judged: dict[str, list[bench.Judged]], calibration: Calibration, fusion: Fusion | None = None
+    judged: dict[str, list[bench.Judged]], calibrated: Calibrated, fused: Fused | None = None
 ) -> list[Row]:
     """How well P(relevant) separates the fused top 8, and what the thresholds give."""
     rows = []
     for name, each in judged.items():
         logits, labels, _ = bench.graded_pairs(each)
-        cosines = np.concatenate([j.found.cosines[: bench.GRADED] for j in each])
-        lexical = np.concatenate([j.found.lexical_scores[: bench.GRADED] for j in each])
-        p = calibration.probability(logits)
-        rows.append(Row("grades", name, "evaluator", _graded(p, labels, calibration)))
-        if fusion:
-            odds = logits / calibration.temperature + calibration.bias
-            both = fusion.probability(np.stack([odds, 0 * odds, cosines], axis=1))
-            rows.append(Row("grades", name, "evaluator + cosine", _graded(both, labels, fusion)))
+        cosines = np.concatenate([j.found.cosines[: bench.GRADED] for j in each]).astype(np.float64)
+        lexical = np.concatenate([j.found.lexical_scores[: bench.GRADED] for j in each]).astype(np.float64)
+        p = calibrated.probabilities(logits)
+        rows.append(Row("grades", name, "evaluator", _graded(p, labels, calibrated.thresholds)))
+        if fused:
+            pairs = zip(p.tolist(), cosines.tolist(), strict=True)
+            both = np.array([fused.fusion(sure, UNASKED, cosine) for sure, cosine in pairs])
+            rows.append(Row("grades", name, "evaluator + cosine", _graded(both, labels, fused.thresholds)))
         rows.append(Row("grades", name, "cosine", {"auc": auc(labels, cosines)}))
         rows.append(Row("grades", name, "BM25", {"auc": auc(labels, lexical)}))
     return rows
 
 
-def _graded(p: np.ndarray, labels: np.ndarray, bounds: Calibration | Fusion) -> dict[str, float]:
+def _graded(p: Floats, labels: Floats, bounds: Thresholds) -> dict[str, float]:
     above, below = p >= bounds.upper, p < bounds.lower
     right = max(labels.sum(), 1)
     return {
@@ -162,53 +177,46 @@ def _graded(p: np.ndarray, labels: np.ndarray, bounds: Calibration | Fusion) -> 
     }
 
 
-def calibration_of(judged: dict[str, list[bench.Judged]]) -> Calibration:
-    """Temperature, bias and thresholds over the fused top 8 of all collections."""
-    parts = [bench.graded_pairs(each)[:2] for each in judged.values()]
-    return calibrate(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def stored_calibration(path: Path) -> Calibration:
-    """What an evaluator GGUF says of its own scores."""
-    info = read_metadata(path)
-    defaults = {"evaluator.temperature": 1.0, "evaluator.bias": 0.0, "crag.upper": 0.5, "crag.lower": 0.5}
-    return Calibration(*(info.number(f"localcrag.{key}", value) for key, value in defaults.items()))
-
-
-def stored_fusion(path: Path) -> Fusion | None:
-    """The fusion that a language model's GGUF carries, where it does."""
-    info = read_metadata(path)
-    *weights, bias = info.numbers("localcrag.fusion.weights") or (0.0,)
-    bounds = (info.number(f"localcrag.crag.{name}", 0.5) for name in ("upper", "lower"))
-    return Fusion(tuple(weights), bias, *bounds) if weights else None
+def calibration_of(judged: dict[str, list[bench.Judged]]) -> Calibrated:
+    """Scale and thresholds over the fused top 8 of all collections."""
+    logits, labels, _ = zip(*map(bench.graded_pairs, judged.values()), strict=True)
+    return calibrate(np.concatenate(logits), np.concatenate(labels))
 
 
 @dataclass(frozen=True)
 class Graded:
-    """Features (n, 3) of judged pairs: logit of the evaluator's P, LM margin, cosine; labels; questions."""
+    """Judged pairs: features (n, 3), labels (n,), and the numbers of their questions (n,).
 
-    features: np.ndarray
-    labels: np.ndarray
-    questions: np.ndarray
+    The features are those of the product's fusion: log-odds of the evaluator's P, log-odds of the language
+    model's P(yes), cosine.
+    """
+
+    features: Floats
+    labels: Floats
+    questions: Whole
 
 
 def graded_by_both(
-    judged: dict[str, list[bench.Judged]],
-    calibration: Calibration,
-    model: GgufLanguageModel,
-    most: int | None = None,
+    judged: dict[str, list[bench.Judged]], scale: Scale, model: LanguageModel, most: int | None = None
 ) -> Graded:
-    """Judge the fused top 8 of all questions, or of `most` per collection, with both models."""
-    rows, labels, questions = [], [], []
+    """Judge the fused top 8 of all questions, or of `most` per collection, with both models.
+
+    Raises LocalCragError if the language model cannot judge a passage.
+    """
+    rows: list[tuple[float, float, float]] = []
+    labels: list[bool] = []
+    questions: list[int] = []
     for number, each in enumerate(j for judgements in judged.values() for j in judgements[:most]):
-        passages = [each.found.collection.passages[i] for i in each.found.candidates[: bench.GRADED]]
-        for i, passage in enumerate(passages):
-            margin = model.yes_margin(grade_message(each.found.text, passage))
-            logit = each.whole[i] / calibration.temperature + calibration.bias
-            rows.append((logit, margin, each.found.cosines[i]))
-            labels.append(float(each.found.candidates[i] == each.found.right))
-            questions.append(number)
-    return Graded(np.array(rows), np.array(labels), np.array(questions))
+        candidates = each.found.candidates[: bench.GRADED]
+        choices = ask(model, each.found.text, [each.found.collection.passages[i] for i in candidates])
+        for at, choice in enumerate(choices):
+            if isinstance(choice, Exception):
+                raise choice
+            sure = log_odds(scale.of(float(each.whole[at])))
+            rows.append((sure, log_odds(choice.probabilities[0]), float(each.found.cosines[at])))
+        labels += [candidate == each.found.right for candidate in candidates]
+        questions += [number] * len(candidates)
+    return Graded(np.array(rows), np.array(labels, np.float64), np.array(questions, np.intp))
 
 
 def fusion_rows(graded: Graded) -> list[Row]:
@@ -218,46 +226,47 @@ def fusion_rows(graded: Graded) -> list[Row]:
         Row("fusion", "all", n, {"auc": auc(graded.labels, graded.features[:, i])})
         for i, n in enumerate(names)
     ]
-    for chosen in ((0, 2), (0, 1), (0, 1, 2)):
+    fusions: tuple[tuple[int, ...], ...] = ((0, 2), (0, 1), (0, 1, 2))
+    for chosen in fusions:
         value = cross_validated_auc(graded.features[:, chosen], graded.labels, graded.questions)
         rows.append(Row("fusion", "all", " + ".join(names[i] for i in chosen), {"auc": value}))
     return rows
 
 
-def fusion_of(graded: Graded) -> Fusion:
+def fusion_of(graded: Graded) -> Fused:
     """The fusion with all three features, fitted on everything."""
     return fuse(graded.features, graded.labels)
 
 
-def rewrite_rows(material: Bench, model: Path, freely: bool = False) -> list[Row]:
+def rewrite_rows(material: Bench, writer: LanguageModel, freely: bool = False) -> list[Row]:
     """Recall@4 of the hybrid retrieval for plain, chatty and rewritten questions.
 
     The chatty wrappers are phrases that training never saw. The model writes as in the product: kept by
     constraint to the question's own words, and, to compare, freely.
     """
-    rows, ranked = [], {}
+    rows: list[Row] = []
+    ranked: dict[str, list[int | None]] = {}
     ways = {IN_OWN_WORDS: True} | ({"chatty, rewritten freely": False} if freely else {})
-    with LlamaCppModel(model, context=2048) as writer:
-        for name, found in material.found.items():
-            asked = [f for f in found if f.right is not None]
-            chatter = Chatter(random.Random(1), held_out=True)
-            talk = [chatter.wrap(f.text, mistakes=0.0) for f in asked]
-            forms = {
-                "question as written": [f.text for f in asked],
-                CHATTY: [said for said, _ in talk],
-                "chatty, its own keywords": [target for _, target in talk],
-            }
-            for form, extractive in ways.items():
-                forms[form] = [rewrite(writer, said, extractive=extractive) for said, _ in talk]
-            for form, questions in forms.items():
-                ranks = _ranks(asked, questions, material.embed, material.vectors[name])
-                ranked.setdefault(form, []).extend(ranks)
-                rows.append(Row("rewriting", name, form, _recall(ranks)))
+    for name, found in material.found.items():
+        asked = [f for f in found if f.right is not None]
+        chatter = Chatter(random.Random(1), held_out=True)
+        talk = [chatter.wrap(f.text, mistakes=0.0) for f in asked]
+        forms = {
+            "question as written": [f.text for f in asked],
+            CHATTY: [said for said, _ in talk],
+            "chatty, its own keywords": [target for _, target in talk],
+        }
+        for form, extractive in ways.items():
+            forms[form] = [rewrite(writer, said, extractive=extractive) for said, _ in talk]
+        for form, questions in forms.items():
+            ranks = _ranks(asked, questions, material.embed, material.vectors[name])
+            ranked.setdefault(form, []).extend(ranks)
+            rows.append(Row("rewriting", name, form, _recall(ranks)))
     return [*rows, *(Row("rewriting", "all", form, _recall(ranks)) for form, ranks in ranked.items())]
 
 
 def _ranks(
-    asked: Sequence[bench.Found], questions: list[str], embed: bench.Embed, vectors: np.ndarray
+    asked: Sequence[bench.Found], questions: list[str], embed: Embed, vectors: Vectors
 ) -> list[int | None]:
     again = bench.retrieve(asked[0].collection, embed, questions, vectors)
     return [rank_of(new.candidates, old.right) for new, old in zip(again, asked, strict=True)]
@@ -279,11 +288,14 @@ def format_rows(judged: dict[str, list[bench.Judged]], checkpoint: Path, most: i
         for kind in ("f32", "q8_0"):
             path = Path(folder) / f"{kind}.gguf"
             export_evaluator(model, words, path, None, kind)
-            scorer = GgufEvaluator(path)
-            again = bench.judge(some, scorer, sentences=False, depth=bench.GRADED)
-            scorer.close()
+            with LlamaCppEvaluator(path) as scorer:
+                again = bench.judge(some, scorer, sentences=False, depth=bench.GRADED)
             logits, labels, _ = bench.graded_pairs(again)
-            figures = {"auc": auc(labels, logits), "MB": path.stat().st_size / 1e6, "pairs": len(labels)}
+            figures = {
+                "auc": auc(labels, logits),
+                "MB": path.stat().st_size / 1e6,
+                "pairs": float(len(labels)),
+            }
             rows.append(Row("formats", "all", kind, figures))
     return rows
 
@@ -293,7 +305,11 @@ def cost_rows(files: dict[str, Path], seconds: float = 4.0) -> list[Row]:
     rows = []
     for role, path in files.items():
         info = read_metadata(path)
-        figures = {"MB": info.size / 1e6, "M weights": info.parameters / 1e6, "context": info.context_train}
+        figures = {
+            "MB": info.size / 1e6,
+            "M weights": info.parameters / 1e6,
+            "context": float(info.context_train),
+        }
         rows.append(Row("cost", role, path.stem, figures))
     question = "What is the name of the river?"
     text = "river " * (PAIR_TOKENS - 3 - len(question.rstrip("?").split()) - 1)
@@ -319,25 +335,33 @@ def measure(plan: Plan) -> list[Row]:
         raise DataError(f"no evaluator in {plan.models / 'manifest.toml'}")
     _say("embedding and searching the collections")
     material = material_of(plan.data, plan.questions, plan.fitting)
-    scorer, calibration = GgufEvaluator(files["evaluator"]), stored_calibration(files["evaluator"])
-    _say("cost, sentences")
-    rows = [*cost_rows(files), *sentence_rows(material, scorer, plan.questions * 4)]
-    _say("passages")
-    judged = {n: bench.judge(found, scorer, plan.thorough) for n, found in material.found.items()}
+    with LlamaCppEvaluator(files["evaluator"]) as scorer:
+        calibrated = Calibrated(scorer.own_scale, scorer.thresholds)
+        _say("cost, sentences")
+        rows = [*cost_rows(files), *sentence_rows(material, scorer, plan.questions * 4)]
+        _say("passages")
+        judged = {n: bench.judge(found, scorer, plan.thorough) for n, found in material.found.items()}
     rows += rerank_rows(judged, list(bench.RULES | (bench.COSTLY_RULES if plan.thorough else {})))
-    fusion = stored_fusion(files["language"]) if "language" in files else None
-    rows += grading_rows(judged, calibration, fusion)
+    rows += grading_rows(judged, calibrated, stored_fusion(files))
     if plan.checkpoint:
         _say("formats")
         rows += format_rows(judged, plan.checkpoint, FORMATS_COMPARED)
     if "language" in files:
         _say("language model")
-        model = GgufLanguageModel(files["language"])
-        rows += fusion_rows(graded_by_both(judged, calibration, model, BOTH_GRADED))
-        model.close()
-        rows += rewrite_rows(material, files["language"], plan.thorough)
-    scorer.close()
+        with LlamaCppModel(files["language"], context=bench.CONTEXT_TOKENS) as model:
+            rows += fusion_rows(graded_by_both(judged, calibrated.scale, model, BOTH_GRADED))
+            rows += rewrite_rows(material, model, plan.thorough)
     return rows
+
+
+def stored_fusion(files: Mapping[str, Path]) -> Fused | None:
+    """The fusion that the language model's file carries for this evaluator, as the product finds it."""
+    if "language" not in files:
+        return None
+    named = ModelSettings(language=str(files["language"]), evaluator=str(files["evaluator"]))
+    with tempfile.TemporaryDirectory() as home:
+        found = Models(named, Path(home)).fusion
+    return Fused(*found) if found else None
 
 
 def _say(what: str) -> None:

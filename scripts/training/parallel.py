@@ -11,18 +11,18 @@ from collections.abc import Callable, Sequence
 
 import torch
 from torch import distributed
-from torch import multiprocessing as processes
+from torch.multiprocessing.spawn import spawn
 
 
 def run(work: Callable[..., None], workers: int, *args: object) -> None:
-    """Call `work(rank, *args)` in `workers` processes of one thread each; in this process where it is one."""
+    """Call `work(rank, *args)` in `workers` processes of one thread each; in this process if it is one."""
     if workers == 1:
         work(0, *args)
         return
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    processes.spawn(_joined, (work, workers, port, args), nprocs=workers)
+    spawn(_joined, (work, workers, port, args), nprocs=workers)  # type: ignore[no-untyped-call]
 
 
 def _joined(rank: int, work: Callable[..., None], workers: int, port: int, args: Sequence[object]) -> None:
@@ -34,7 +34,7 @@ def _joined(rank: int, work: Callable[..., None], workers: int, port: int, args:
 
 
 def average(parameters: Sequence[torch.nn.Parameter], finished: bool) -> bool:
-    """Average the gradients over all processes; True where any of them has finished."""
+    """Average the gradients over all processes; True if any of them has finished."""
     if not distributed.is_initialized():
         return finished
     flags = torch.tensor([float(finished)])

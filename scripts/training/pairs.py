@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from .data import Example
 from .retrieval import Bm25, top
@@ -37,7 +38,10 @@ SENTENCE_GROUPS = 0.6
 _CAP = 5000
 _NEIGHBOURS = 16
 
-Embed = Callable[[Sequence[str]], np.ndarray]
+Vectors = npt.NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vectors]
+Pool = list[tuple[str, tuple[str, ...]]]
+"""Texts that negatives come from, each with its sentences."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Group:
 
 
 class Neighbours:
-    """The texts of a pool that lie nearest to each question, by BM25 and by cosine where `embed` is given."""
+    """The texts of a pool that lie nearest to each question, by BM25 and, if `embed` is given, by cosine."""
 
     def __init__(self, questions: Sequence[str], pool: Sequence[str], embed: Embed | None) -> None:
         self.pool = pool
@@ -80,7 +84,8 @@ class GroupSampler:
         by_set: dict[str, list[Example]] = defaultdict(list)
         for example in examples:
             by_set[example.dataset].append(example)
-        self._sentences, self._passages = {}, {}
+        self._sentences: dict[str, _Questions] = {}
+        self._passages: dict[str, _Questions] = {}
         for name, members in sorted(by_set.items()):
             chosen = rng.sample(members, min(_CAP, len(members)))
             judged = [e for e in chosen if e.evidence or not e.relevant]
@@ -89,12 +94,20 @@ class GroupSampler:
             if name not in SENTENCE_SHARES or name in PASSAGE_SHARES:
                 self._add(self._passages, name, chosen, members, embed, _passage_pool)
 
-    def _add(self, task, name, chosen, members, embed, pool_of) -> None:
+    def _add(
+        self,
+        task: dict[str, _Questions],
+        name: str,
+        chosen: Sequence[Example],
+        members: Sequence[Example],
+        embed: Embed | None,
+        pool_of: Callable[[Sequence[Example]], Pool],
+    ) -> None:
         pool = pool_of(members)
         if chosen and len(pool) > 1:
             embed = embed if name in SEMANTIC_SETS else None
             near = Neighbours([e.question for e in chosen], [text for text, _ in pool], embed)
-            task[name] = _Task(chosen, pool, near)
+            task[name] = _Questions(chosen, pool, near)
 
     def reseed(self, rng: random.Random) -> None:
         """Start over in another order."""
@@ -119,7 +132,7 @@ class GroupSampler:
         )
         return self.draw() if group is None else group
 
-    def _sentence_group(self, task: _Task) -> Group | None:
+    def _sentence_group(self, task: _Questions) -> Group | None:
         at, example = task.next(self._rng)
         evidence = {example.sentences[i] for i in example.evidence}
         others = [s for s in example.sentences if s not in evidence]
@@ -132,12 +145,13 @@ class GroupSampler:
         negatives += [text for text in near if text not in negatives][: count - len(negatives)]
         return self._group(example.question, positives, negatives)
 
-    def _passage_group(self, task: _Task) -> Group | None:
+    def _passage_group(self, task: _Questions) -> Group | None:
         at, example = task.next(self._rng)
         limit = self._rng.randint(150, 1000)
         evidence = [example.sentences[i] for i in example.evidence]
         own = example.passage
-        positives, negatives = [], []
+        positives: list[str] = []
+        negatives: list[str] = []
         if example.relevant:
             window = _window(example.sentences, example.evidence, limit, self._rng)
             if window is None:
@@ -145,18 +159,18 @@ class GroupSampler:
             positives.append(window)
             negatives += self._rest_of_passage(example, limit)
         else:
-            negatives.append(_window(example.sentences, (), limit, self._rng))
+            negatives += _windows(example.sentences, limit, self._rng)
         for i in task.near.of(at, self._rng):
             text, sentences = task.pool[i]
             if text == own or any(e in text for e in evidence):
                 continue
-            negatives.append(_window(sentences, (), limit, self._rng))
+            negatives += _windows(sentences, limit, self._rng)
             if len(negatives) >= (3 if positives else 2):
                 break
-        return self._group(example.question, positives, [n for n in negatives if n])
+        return self._group(example.question, positives, negatives)
 
     def _rest_of_passage(self, example: Example, limit: int) -> list[str]:
-        """A window of the same passage without its evidence, half of the time where there is one."""
+        """A window of the same passage without its evidence, half of the time if there is one."""
         if not example.evidence or self._rng.random() < 0.5:
             return []
         before = example.sentences[: example.evidence[0]]
@@ -181,18 +195,20 @@ class GroupSampler:
 
 
 @dataclass
-class _Task:
+class _Questions:
     """The questions of one set, visited in shuffled rounds, with the pool their negatives come from."""
 
     examples: Sequence[Example]
-    pool: Sequence[tuple[str, tuple[str, ...]]]
+    pool: Pool
     near: Neighbours
     _order: list[int] = field(default_factory=list)
 
     def restart(self) -> None:
+        """Begin a new round."""
         self._order = []
 
     def next(self, rng: random.Random) -> tuple[int, Example]:
+        """The next question of the round, with its index."""
         if not self._order:
             self._order = list(range(len(self.examples)))
             rng.shuffle(self._order)
@@ -200,12 +216,12 @@ class _Task:
         return at, self.examples[at]
 
 
-def _sentence_pool(members: Sequence[Example]) -> list[tuple[str, tuple[str, ...]]]:
+def _sentence_pool(members: Sequence[Example]) -> Pool:
     distinct = dict.fromkeys(s for e in members for s in e.sentences if len(s) > 15)
     return [(text, (text,)) for text in distinct]
 
 
-def _passage_pool(members: Sequence[Example]) -> list[tuple[str, tuple[str, ...]]]:
+def _passage_pool(members: Sequence[Example]) -> Pool:
     return list({e.passage: e.sentences for e in members}.items())
 
 
@@ -226,3 +242,9 @@ def _window(sentences: Sequence[str], evidence: Sequence[int], limit: int, rng: 
             size += len(sentences[low])
     text = " ".join(sentences[low:high])
     return text if len(text) <= 1600 else None
+
+
+def _windows(sentences: Sequence[str], limit: int, rng: random.Random) -> list[str]:
+    """A window without evidence, unless it is too long."""
+    window = _window(sentences, (), limit, rng)
+    return [window] if window else []

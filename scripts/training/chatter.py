@@ -108,7 +108,8 @@ class Chatter:
     def _around(self, core: str, target: str) -> str:
         roll = self._rng.random
         asked = self._with_filler(core) if roll() < 0.2 else core
-        before, after = [], []
+        before: list[str] = []
+        after: list[str] = []
         if roll() < 0.5:
             before.append(self._rng.choice(self._greetings))
         if roll() < 0.35:
