@@ -88,11 +88,11 @@ def _add_sets(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(chosen: argparse.Namespace) -> None:
-    from .job import LEAST_MINUTES, Job, run
+    from .job import MIN_MINUTES, Job, run
     from .stages import stage_of
 
-    if chosen.minutes < LEAST_MINUTES:
-        raise UsageError(f"--minutes {chosen.minutes:g} is too small: at least {LEAST_MINUTES:g}")
+    if chosen.minutes < MIN_MINUTES:
+        raise UsageError(f"--minutes {chosen.minutes:g} is too small: at least {MIN_MINUTES:g}")
     if chosen.workers < 1 or (chosen.workers > 1 and chosen.device != "cpu"):
         raise UsageError("--workers must be 1 or more, and 1 with --device cuda")
     if not chosen.data.exists():

@@ -13,9 +13,15 @@ Figures = dict[tuple[str, str, str], dict[str, float]]
 MET, NOT_MET, NOT_APPLICABLE = "met", "not met", "n/a"
 _EVALUATOR, _LANGUAGE = "evaluator", "language model"
 _NOT_WRITING = "the embedded model does not write: answers are quoted"
-_PICK_ABOVE, _PICK_AUC, _GRADE_AUC, _RANK_ABOVE, _CALIBRATION = 0.10, 0.955, 0.90, 0.05, 0.05
-_FORMAT_DIFFERENCE, _PAIRS_A_SECOND, _LANGUAGE_AUC = 0.005, 20, 0.85
-_MEGABYTES = {_EVALUATOR: 30, _LANGUAGE: 40}
+_MIN_PICK_GAIN, _MIN_PICK_AUC, _MIN_GRADE_AUC, _MIN_RANK_GAIN, _MAX_ECE = (
+    0.10,
+    0.955,
+    0.90,
+    0.05,
+    0.05,
+)
+_MAX_FORMAT_LOSS, _MIN_PAIRS_A_SECOND, _MIN_LANGUAGE_AUC = 0.005, 20, 0.85
+_MAX_MEGABYTES = {_EVALUATOR: 30, _LANGUAGE: 40}
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,10 @@ def _subjects(figures: Figures, part: str) -> list[str]:
 
 
 def _sentences(figures: Figures) -> Iterator[Bar]:
-    for name, wanted_auc in (("pick", None), ("auc", _PICK_AUC)):
+    for name, wanted_auc in (("pick", None), ("auc", _MIN_PICK_AUC)):
         for subject in _subjects(figures, "sentences"):
             got, cosine, bm25 = (figures["sentences", subject, m] for m in (_EVALUATOR, "cosine", "BM25"))
-            least = cosine[name] + _PICK_ABOVE if wanted_auc is None else wanted_auc
+            least = cosine[name] + _MIN_PICK_GAIN if wanted_auc is None else wanted_auc
             yield Bar(
                 _EVALUATOR,
                 "sentence pick, 10 points above cosine" if wanted_auc is None else "sentence AUC",
@@ -76,19 +82,19 @@ def _grades(figures: Figures) -> Iterator[Bar]:
     for subject in _subjects(figures, "grades"):
         got, cosine, bm25 = (figures["grades", subject, m]["auc"] for m in (_EVALUATOR, "cosine", "BM25"))
         yield Bar(
-            _EVALUATOR, "AUC of passages in the top 8", subject, f">= {_GRADE_AUC}", got,
-            _verdict(got >= _GRADE_AUC), cosine, bm25,
+            _EVALUATOR, "AUC of passages in the top 8", subject, f">= {_MIN_GRADE_AUC}", got,
+            _verdict(got >= _MIN_GRADE_AUC), cosine, bm25,
         )  # fmt: skip
     for subject in _subjects(figures, "grades"):
         error = figures["grades", subject, _EVALUATOR]["ece"]
         both = figures.get(("grades", subject, "evaluator + cosine"))
         note = f"fused with the cosine, as the product grades: {both['ece']:.3f}" if both else ""
-        met = _verdict(error <= _CALIBRATION)
-        yield Bar(_EVALUATOR, "calibration error", subject, f"<= {_CALIBRATION}", error, met, note=note)
+        met = _verdict(error <= _MAX_ECE)
+        yield Bar(_EVALUATOR, "calibration error", subject, f"<= {_MAX_ECE}", error, met, note=note)
 
 
 def _ranking(figures: Figures) -> Iterator[Bar]:
-    rule, gained = f"evaluator: {bench.PRODUCT}", []
+    rule, gained = f"evaluator: {bench.PRODUCT_RULE}", []
     for subject in _subjects(figures, "passages"):
         ranked = {m: figures["passages", subject, m]["ndcg@10"] for m in (rule, "BM25", "cosine", "fused")}
         got = ranked.pop(rule)
@@ -101,13 +107,13 @@ def _ranking(figures: Figures) -> Iterator[Bar]:
     if gained:
         mean = fmean(gained)
         yield Bar(
-            _EVALUATOR, "nDCG@10 gained over the best search", "mean", f">= {_RANK_ABOVE}", mean,
-            _verdict(mean >= _RANK_ABOVE),
+            _EVALUATOR, "nDCG@10 gained over the best search", "mean", f">= {_MIN_RANK_GAIN}", mean,
+            _verdict(mean >= _MIN_RANK_GAIN),
         )  # fmt: skip
 
 
 def _formats(figures: Figures) -> Iterator[Bar]:
-    name, wanted = "AUC lost from f32 to Q8_0", f"<= {_FORMAT_DIFFERENCE}"
+    name, wanted = "AUC lost from f32 to Q8_0", f"<= {_MAX_FORMAT_LOSS}"
     if ("formats", "all", "f32") not in figures:
         note = "give --checkpoint to measure it"
         yield Bar(_EVALUATOR, name, "all", wanted, None, NOT_APPLICABLE, note=note)
@@ -115,7 +121,7 @@ def _formats(figures: Figures) -> Iterator[Bar]:
     exact, shipped = (figures["formats", "all", kind] for kind in ("f32", "q8_0"))
     lost = exact["auc"] - shipped["auc"]
     note = f"{exact['auc']:.4f} and {shipped['auc']:.4f} over {exact['pairs']:.0f} pairs"
-    yield Bar(_EVALUATOR, name, "all", wanted, lost, _verdict(abs(lost) <= _FORMAT_DIFFERENCE), note=note)
+    yield Bar(_EVALUATOR, name, "all", wanted, lost, _verdict(abs(lost) <= _MAX_FORMAT_LOSS), note=note)
 
 
 def _costs(figures: Figures) -> Iterator[Bar]:
@@ -123,13 +129,13 @@ def _costs(figures: Figures) -> Iterator[Bar]:
         if part != "cost" or "MB" not in cost:
             continue
         model = _EVALUATOR if role == "evaluator" else _LANGUAGE
-        most = _MEGABYTES[model]
+        most = _MAX_MEGABYTES[model]
         note = f"{cost['M weights']:.1f} M weights, context {cost['context']:.0f}"
         yield Bar(model, "size, MB", "", f"<= {most}", cost["MB"], _verdict(cost["MB"] <= most), note=note)
     if speed := figures.get(("cost", "evaluator", "speed")):
         rate, note = speed["pairs/s"], f"{speed['tokens a pair']:.0f} tokens a pair, two threads"
-        met = _verdict(rate >= _PAIRS_A_SECOND)
-        yield Bar(_EVALUATOR, "pairs a second", "", f">= {_PAIRS_A_SECOND}", rate, met, note=note)
+        met = _verdict(rate >= _MIN_PAIRS_A_SECOND)
+        yield Bar(_EVALUATOR, "pairs a second", "", f">= {_MIN_PAIRS_A_SECOND}", rate, met, note=note)
 
 
 def _language(figures: Figures) -> Iterator[Bar]:
@@ -137,8 +143,8 @@ def _language(figures: Figures) -> Iterator[Bar]:
         return
     alone, judge, cosine = (figures["fusion", "all", m]["auc"] for m in (_LANGUAGE, _EVALUATOR, "cosine"))
     yield Bar(
-        _LANGUAGE, "grade AUC alone", "all", f">= {_LANGUAGE_AUC}", alone, _verdict(alone >= _LANGUAGE_AUC),
-        cosine, note=f"evaluator {judge:.3f}",
+        _LANGUAGE, "grade AUC alone", "all", f">= {_MIN_LANGUAGE_AUC}", alone,
+        _verdict(alone >= _MIN_LANGUAGE_AUC), cosine, note=f"evaluator {judge:.3f}",
     )  # fmt: skip
     fused = figures["fusion", "all", "evaluator + language model + cosine"]["auc"]
     yield Bar(

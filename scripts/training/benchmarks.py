@@ -18,9 +18,9 @@ from .data import SQUAD, Example, split_sentences
 from .pairs import Embed, Vectors
 from .retrieval import Bm25, Scores, fused, hit_at, ndcg_at, rank_of, top
 
-DEPTH = 24
+JUDGED_HITS = 24
 """Candidates of a question that are judged for an order."""
-GRADED = 8
+GRADED_HITS = 8
 """Candidates of a question, the first of the fused order, that are graded."""
 CONTEXT_TOKENS = 2048
 """The language model's window while it grades and rewrites."""
@@ -48,7 +48,7 @@ class Kind:
     """Whether one half of the questions fits and the other reports; a small set reports only."""
 
 
-KINDS = (
+COLLECTION_KINDS = (
     Kind("encyclopaedia", (SQUAD,), 400),
     Kind("search queries", ("boolq", "qed_nq"), 1000),
     Kind("quiz questions", ("selqa",), 400, halved=False),
@@ -97,13 +97,13 @@ def collections(
     fitting: bool = False,
     seed: int = 0,
 ) -> list[Collection]:
-    """The collections of `KINDS` that there are questions for, each with as many questions at most.
+    """The collections that there are questions for, each with so many `questions` at most.
 
     Questions come from held-out documents only, of the half that fits or of the half that reports; the
     passages are the same for both, those of the training part are there to be confused with.
     """
     made = []
-    for kind in KINDS:
+    for kind in COLLECTION_KINDS:
         known, asked = ([e for e in part if e.dataset in kind.datasets] for part in (train, held_out))
         made.append(_collection(kind, known, asked, questions, fitting, seed))
     return [c for c in made if c.questions]
@@ -163,12 +163,12 @@ def retrieve(
     known = embed(collection.passages) if vectors is None else vectors
     cosine = embed(asked) @ known.T
     scores = Bm25(collection.passages).scores(asked)
-    lexical = top(scores, DEPTH)
-    semantic = top(cosine, DEPTH)
+    lexical = top(scores, JUDGED_HITS)
+    semantic = top(cosine, JUDGED_HITS)
     found = []
     for q in range(len(asked)):
         lists = [int(i) for i in lexical[q]], [int(i) for i in semantic[q]]
-        best = fused(lists)[:DEPTH]
+        best = fused(lists)[:JUDGED_HITS]
         found.append(Found(collection, q, best, cosine[q, best], scores[q, best], *lists))
     return found
 
@@ -182,7 +182,9 @@ class Judged:
     sentence: Floats
 
 
-def judge(found: Sequence[Found], scorer: Scorer, sentences: bool = True, depth: int = DEPTH) -> list[Judged]:
+def judge(
+    found: Sequence[Found], scorer: Scorer, sentences: bool = True, depth: int = JUDGED_HITS
+) -> list[Judged]:
     """Score the first `depth` candidates whole and, if asked for, by sentence."""
     judged = []
     for each in found:
@@ -222,11 +224,11 @@ def by_product(judged: Judged, found: float = FOUND_WEIGHT, cosine: float = SIMI
     return np.array(reranking_scores(judged.whole.tolist(), cosines, found, cosine))
 
 
-PRODUCT = "whole + fused + cosine"
+PRODUCT_RULE = "whole + fused + cosine"
 RULES: dict[str, Callable[[Judged], Floats]] = {
     "whole": lambda j: j.whole,
     "whole + fused": lambda j: by_product(j, cosine=0.0),
-    PRODUCT: by_product,
+    PRODUCT_RULE: by_product,
 }
 """Ways to order the candidates at the cost of judging each whole passage once."""
 COSTLY_RULES: dict[str, Callable[[Judged], Floats]] = {
@@ -274,9 +276,9 @@ def baselines(found: Sequence[Found]) -> dict[str, dict[str, float]]:
 
 def graded_pairs(judged: Sequence[Judged]) -> tuple[Floats, Floats, Whole]:
     """Logits, labels and question numbers of the fused top 8 of every question, answerable or not."""
-    logits = np.concatenate([j.whole[:GRADED] for j in judged])
-    labels = np.concatenate([np.array(j.found.candidates[:GRADED]) == j.found.right for j in judged])
-    numbers = np.concatenate([np.full(len(j.whole[:GRADED]), n) for n, j in enumerate(judged)])
+    logits = np.concatenate([j.whole[:GRADED_HITS] for j in judged])
+    labels = np.concatenate([np.array(j.found.candidates[:GRADED_HITS]) == j.found.right for j in judged])
+    numbers = np.concatenate([np.full(len(j.whole[:GRADED_HITS]), n) for n, j in enumerate(judged)])
     return logits, labels.astype(float), numbers
 
 

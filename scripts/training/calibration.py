@@ -14,7 +14,7 @@ from localcrag.evaluation.statistics import Auc, CalibrationError, Floats, Pairs
 from localcrag.types import Thresholds
 
 FOLDS = 5
-LEAST_SLOPE = 1e-3
+MIN_SLOPE = 1e-3
 """A judge whose scores say nothing, or the opposite, still gets a scale: an almost flat one."""
 
 
@@ -41,7 +41,7 @@ class Fused:
 def calibrate(logits: Floats, labels: Floats) -> Calibrated:
     """Scale and thresholds, fitted to held-out logits and labels, both of shape (n,)."""
     fitted = fit(logits[:, None], labels)
-    scale = Scale().then(max(float(fitted.weights[0]), LEAST_SLOPE), fitted.bias)
+    scale = Scale().then(max(float(fitted.weights[0]), MIN_SLOPE), fitted.bias)
     return Calibrated(scale, fitted.thresholds)
 
 

@@ -16,8 +16,8 @@ from .headings import read_labelled
 from .pairs import GroupSampler
 from .training_loop import Report
 
-LEAST_MINUTES = 0.02
-LEAST_EXAMPLES = 8
+MIN_MINUTES = 0.02
+MIN_EXAMPLES = 8
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def reporter(rank: int) -> Report | None:
 def examples_of(job: Job) -> tuple[list[Example], list[Example]]:
     """Training and held-out examples. Raises DataError if the set is too small to train on."""
     train, held_out = split(read_labelled(job.data))
-    if len(train) < LEAST_EXAMPLES or not any(e.relevant for e in train):
+    if len(train) < MIN_EXAMPLES or not any(e.relevant for e in train):
         raise DataError(f"{job.data}: too few examples to train on ({len(train)})")
     return train, held_out
 

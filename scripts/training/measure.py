@@ -45,11 +45,11 @@ UNASKED = 0.5
 IN_OWN_WORDS = "chatty, rewritten in its own words"
 CHATTY = "chatty"
 SENTENCE_SETS = (SQUAD, "selqa", "qed_nq", "squad_v1_nqg")
-QUESTIONS = 100
-"""Questions of a collection, where it has that many."""
-BOTH_GRADED = 25
+MAX_QUESTIONS = 100
+"""Questions of a collection, at most."""
+BOTH_GRADED_QUESTIONS = 25
 """Questions of a collection that the language model grades as well."""
-FORMATS_COMPARED = 25
+FORMAT_QUESTIONS = 25
 PAIR_TOKENS = 250
 
 
@@ -79,7 +79,7 @@ class Plan:
 
     data: Path
     models: Path
-    questions: int = QUESTIONS
+    questions: int = MAX_QUESTIONS
     fitting: bool = False
     thorough: bool = False
     checkpoint: Path | None = None
@@ -90,7 +90,7 @@ def material_of(data: Path, questions: int, fitting: bool) -> Bench:
     train, held_out = split(read_labelled(data))
     made = bench.collections(train, held_out, questions, fitting)
     if not made:
-        names = ", ".join(name for kind in bench.KINDS for name in kind.datasets)
+        names = ", ".join(name for kind in bench.COLLECTION_KINDS for name in kind.datasets)
         raise DataError(f"{data}: nothing to measure on, no held-out questions of any of {names}")
     base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
 
@@ -152,8 +152,10 @@ def grading_rows(
     rows = []
     for name, each in judged.items():
         logits, labels, _ = bench.graded_pairs(each)
-        cosines = np.concatenate([j.found.cosines[: bench.GRADED] for j in each]).astype(np.float64)
-        lexical = np.concatenate([j.found.lexical_scores[: bench.GRADED] for j in each]).astype(np.float64)
+        cosines = np.concatenate([j.found.cosines[: bench.GRADED_HITS] for j in each]).astype(np.float64)
+        lexical = np.concatenate([j.found.lexical_scores[: bench.GRADED_HITS] for j in each]).astype(
+            np.float64
+        )
         p = calibrated.probabilities(logits)
         rows.append(Row("grades", name, "evaluator", _graded(p, labels, calibrated.thresholds)))
         if fused:
@@ -207,7 +209,7 @@ def graded_by_both(
     labels: list[bool] = []
     questions: list[int] = []
     for number, each in enumerate(j for judgements in judged.values() for j in judgements[:most]):
-        candidates = each.found.candidates[: bench.GRADED]
+        candidates = each.found.candidates[: bench.GRADED_HITS]
         choices = ask(model, each.found.text, [each.found.collection.passages[i] for i in candidates])
         for at, choice in enumerate(choices):
             if isinstance(choice, Exception):
@@ -289,7 +291,7 @@ def format_rows(judged: dict[str, list[bench.Judged]], checkpoint: Path, most: i
             path = Path(folder) / f"{kind}.gguf"
             export_evaluator(model, words, path, None, kind)
             with LlamaCppEvaluator(path) as scorer:
-                again = bench.judge(some, scorer, sentences=False, depth=bench.GRADED)
+                again = bench.judge(some, scorer, sentences=False, depth=bench.GRADED_HITS)
             logits, labels, _ = bench.graded_pairs(again)
             figures = {
                 "auc": auc(labels, logits),
@@ -345,11 +347,11 @@ def measure(plan: Plan) -> list[Row]:
     rows += grading_rows(judged, calibrated, stored_fusion(files))
     if plan.checkpoint:
         _say("formats")
-        rows += format_rows(judged, plan.checkpoint, FORMATS_COMPARED)
+        rows += format_rows(judged, plan.checkpoint, FORMAT_QUESTIONS)
     if "language" in files:
         _say("language model")
         with LlamaCppModel(files["language"], context=bench.CONTEXT_TOKENS) as model:
-            rows += fusion_rows(graded_by_both(judged, calibrated.scale, model, BOTH_GRADED))
+            rows += fusion_rows(graded_by_both(judged, calibrated.scale, model, BOTH_GRADED_QUESTIONS))
             rows += rewrite_rows(material, model, plan.thorough)
     return rows
 

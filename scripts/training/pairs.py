@@ -34,9 +34,9 @@ PASSAGE_SHARES = {
     "cdc_covid_faq": 0.01,
 }
 SEMANTIC_SETS = frozenset({"squad_v2", "headings", "boolq", "qed_nq", "selqa", "user"})
-SENTENCE_GROUPS = 0.6
-_CAP = 5000
-_NEIGHBOURS = 16
+SENTENCE_GROUP_SHARE = 0.6
+MAX_QUESTIONS_A_SET = 5000
+NEIGHBOURS_A_QUESTION = 16
 
 Vectors = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]
@@ -58,11 +58,13 @@ class Neighbours:
 
     def __init__(self, questions: Sequence[str], pool: Sequence[str], embed: Embed | None) -> None:
         self.pool = pool
-        self._lexical = Bm25(pool).top(questions, _NEIGHBOURS)
+        self._lexical = Bm25(pool).top(questions, NEIGHBOURS_A_QUESTION)
         self._semantic = None
         if embed is not None:
             asked, known = embed(questions), embed(pool)
-            parts = [top(asked[i : i + 512] @ known.T, _NEIGHBOURS) for i in range(0, len(asked), 512)]
+            parts = [
+                top(asked[i : i + 512] @ known.T, NEIGHBOURS_A_QUESTION) for i in range(0, len(asked), 512)
+            ]
             self._semantic = np.concatenate(parts)
 
     def of(self, question: int, rng: random.Random) -> list[int]:
@@ -87,7 +89,7 @@ class GroupSampler:
         self._sentences: dict[str, _Questions] = {}
         self._passages: dict[str, _Questions] = {}
         for name, members in sorted(by_set.items()):
-            chosen = rng.sample(members, min(_CAP, len(members)))
+            chosen = rng.sample(members, min(MAX_QUESTIONS_A_SET, len(members)))
             judged = [e for e in chosen if e.evidence or not e.relevant]
             if name not in PASSAGE_SHARES or name in SENTENCE_SHARES:
                 self._add(self._sentences, name, judged, members, embed, _sentence_pool)
@@ -117,7 +119,7 @@ class GroupSampler:
 
     def draw(self) -> Group:
         """One group of either kind."""
-        sentences = bool(self._sentences) and self._rng.random() < SENTENCE_GROUPS
+        sentences = bool(self._sentences) and self._rng.random() < SENTENCE_GROUP_SHARE
         tasks, shares = (
             (self._sentences, SENTENCE_SHARES)
             if sentences or not self._passages

@@ -33,7 +33,7 @@ class Kind:
     passages: int
 
 
-KINDS = (
+SET_KINDS = (
     Kind("encyclopaedia", (SQUAD,), 450),
     Kind("searches", ("boolq", "qed_nq"), 500),
     Kind("health", ("medquad",), 400),
@@ -44,7 +44,7 @@ def make(data: Path, out: Path, questions: int, seed: int = 0) -> Iterator[str]:
     """Write every set that the data has material for, and say what is in it."""
     train, held_out = split([e for e in read_examples(data) if len(e.passage) > MIN_PASSAGE_CHARACTERS])
     answers = _answers(read_questions(data))
-    for kind in KINDS:
+    for kind in SET_KINDS:
         ours = [e for e in held_out if e.dataset in kind.datasets]
         if not ours:
             continue

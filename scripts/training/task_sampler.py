@@ -20,7 +20,7 @@ from .chatter import Chatter
 from .data import Example, Record, tidy
 from .pairs import GroupSampler
 
-SHARES = {"rewrite": 0.62, "grade": 0.2, "condense": 0.18}
+TASK_SHARES = {"rewrite": 0.62, "grade": 0.2, "condense": 0.18}
 _NAME = re.compile(r"(?<!^)(?:[A-Z][\w'’.-]*)(?: (?:of |the )?[A-Z][\w'’.-]*)*")
 _PRONOUNS = ("it", "it", "it", "this", "that", "they", "them", "he", "she")
 
@@ -76,8 +76,8 @@ class TaskSampler:
         self._documents = [d for d, named in self._named.items() if len(named) > 1]
 
     def draw(self) -> Item:
-        """One item, its task chosen by `SHARES`."""
-        task = self._rng.choices(list(SHARES), list(SHARES.values()))[0]
+        """One item, its task chosen by `TASK_SHARES`."""
+        task = self._rng.choices(list(TASK_SHARES), list(TASK_SHARES.values()))[0]
         if task == "grade":
             return self._grade()
         if task == "condense" and (self._documents or self._turns):

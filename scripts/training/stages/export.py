@@ -72,7 +72,7 @@ def _calibrated(job: Job, model: CrossEncoder, path: Path) -> Judged:
     export_evaluator(model, words, path, None)
     with LlamaCppEvaluator(path) as scorer:
         judged = {
-            name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED)
+            name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED_HITS)
             for name, found in material.found.items()
         }
     logits, labels, cosines = (
@@ -85,7 +85,7 @@ def _calibrated(job: Job, model: CrossEncoder, path: Path) -> Judged:
 
 def _pairs(judged: Sequence[bench.Judged]) -> tuple[Floats, Floats, Floats]:
     logits, labels, _ = bench.graded_pairs(judged)
-    return logits, labels, np.concatenate([j.found.cosines[: bench.GRADED] for j in judged])
+    return logits, labels, np.concatenate([j.found.cosines[: bench.GRADED_HITS] for j in judged])
 
 
 def _refuse_ballast(job: Job, reached: float, cosine: float) -> None:
