@@ -152,10 +152,8 @@ def grading_rows(
     rows = []
     for name, each in judged.items():
         logits, labels, _ = bench.graded_pairs(each)
-        cosines = np.concatenate([j.found.cosines[: bench.GRADED_HITS] for j in each]).astype(np.float64)
-        lexical = np.concatenate([j.found.lexical_scores[: bench.GRADED_HITS] for j in each]).astype(
-            np.float64
-        )
+        cosines = np.concatenate([j.found.cosines[: bench.GRADED_HITS] for j in each])
+        lexical = np.concatenate([j.found.lexical_scores[: bench.GRADED_HITS] for j in each])
         p = calibrated.probabilities(logits)
         rows.append(Row("grades", name, "evaluator", _graded(p, labels, calibrated.thresholds)))
         if fused:
