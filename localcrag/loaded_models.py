@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.crag.graders import Fusion
-from localcrag.odds import FINE, Scale, log_odds
+from localcrag.calibration.scale import Fusion, moved, rescaled
 from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds
 
 if TYPE_CHECKING:
+    from localcrag.calibration.calibration_file import Calibration, Calibrations
     from localcrag.embedding.embedder import SentenceTransformerEmbedder
-    from localcrag.llm.calibrations import Calibration, Calibrations
     from localcrag.llm.evaluator import LlamaCppEvaluator
     from localcrag.llm.language_model import LlamaCppModel
 
@@ -114,7 +113,7 @@ class LoadedModels:
 
     def calibration(self, judge: GraderKind) -> Calibration | None:
         """What was fitted for a judge with these models on the user's own questions."""
-        return self._calibrations.find(judge, self.files(judge))
+        return self._calibrations.find(judge, _fingerprints(self.files(judge)))
 
     def calibrations(self) -> list[Calibration]:
         """All that was fitted with these models."""
@@ -134,15 +133,14 @@ class LoadedModels:
 
     def forget(self) -> list[Calibration]:
         """Remove every calibration that rests on one of these models; returns what was removed."""
-        removed = self._calibrations.forget(
-            [self.language_file, *([self.evaluator_file] if self.judges else [])]
-        )
+        files = [self.language_file, *([self.evaluator_file] if self.judges else [])]
+        removed = self._calibrations.forget(_fingerprints(files))
         self._recalibrate()
         return removed
 
     @property
     def _calibrations(self) -> Calibrations:
-        from localcrag.llm.calibrations import Calibrations
+        from localcrag.calibration.calibration_file import Calibrations
 
         return Calibrations(self.home)
 
@@ -193,25 +191,8 @@ def models_for(settings: ModelSettings, home: Path) -> LoadedModels:
     return LoadedModels(settings, home)
 
 
-def rescaled(fusion: Fusion, fitted_on: Scale, used: Scale) -> Fusion:
-    """The fusion that gives the same P from an evaluator on the scale in use.
+def _fingerprints(files: Sequence[Path]) -> Iterator[str]:
+    """The fingerprint of each model file, made when it is asked for. Raises ModelNotFound, ModelFileError."""
+    from localcrag.llm.gguf import fingerprint
 
-    Both scales are of one number x of the evaluator: x / T₁ + b₁ = (T₂ / T₁) (x / T₂ + b₂ - b₂) + b₁.
-    """
-    ratio = used.temperature / fitted_on.temperature
-    shift = fitted_on.bias - ratio * used.bias
-    return replace(fusion, evaluator=fusion.evaluator * ratio, bias=fusion.bias + fusion.evaluator * shift)
-
-
-def moved(band: Thresholds, fitted_on: Scale, used: Scale) -> Thresholds:
-    """The band that holds the same passages on the scale in use; one half is always at its edge or within."""
-    if fitted_on == used:
-        return band
-    upper, lower = (_moved(p, fitted_on, used) for p in (band.upper, band.lower))
-    return Thresholds(max(upper, 0.5), min(lower, 0.5))
-
-
-def _moved(p: float, fitted_on: Scale, used: Scale) -> float:
-    if p in (0.0, 1.0):
-        return p
-    return used.of((log_odds(p, FINE) - fitted_on.bias) * fitted_on.temperature)
+    return map(fingerprint, files)

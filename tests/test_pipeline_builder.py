@@ -7,12 +7,12 @@ from pathlib import Path
 import gguf
 import pytest
 
+from localcrag.calibration.calibration_file import Calibration
+from localcrag.calibration.scale import Scale
 from localcrag.crag.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
 from localcrag.crag.state import PipelineOptions
 from localcrag.errors import UsageError
-from localcrag.llm.calibrations import Calibration
 from localcrag.loaded_models import LoadedModels, models_for
-from localcrag.odds import Scale
 from localcrag.options import AskOptions
 from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, PipelineBuilder
 from localcrag.settings import Settings

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
+import re
 import shutil
 import sys
 import tomllib
@@ -13,7 +15,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.calibration.fit import fit
+from localcrag.calibration.scale import Scale
+from localcrag.crag import prompts
+from localcrag.crag.graders import ask
+from localcrag.crag.query_terms import STOP_WORDS, content_words, rewrite
+from localcrag.crag.retrieval import reranking_scores
+from localcrag.embedding.embedder import SentenceTransformerEmbedder
+from localcrag.llm.chat_template import ChatFormat
+from localcrag.llm.evaluator import LlamaCppEvaluator, _Pairs
+from localcrag.llm.llama_backend import Model
+from localcrag.loaded_models import LoadedModels
+from localcrag.rank_fusion import rrf
+from localcrag.settings import ModelSettings
+from localcrag.types import Choice, Turn
 
 pytest.importorskip("gguf")
 pytest.importorskip("zstandard")
@@ -28,7 +43,7 @@ TOWNS = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def embedded() -> Iterator[None]:
+def scripts() -> Iterator[None]:
     """The package under `scripts/`, importable for this module."""
     sys.path.insert(0, str(ROOT / "scripts"))
     yield
@@ -36,15 +51,14 @@ def embedded() -> Iterator[None]:
 
 
 def train(*arguments: object) -> int:
-    from embedded import command
+    """`scripts/train` with these arguments, in this process."""
+    from training.__main__ import main
 
-    return command.train([str(a) for a in arguments])
+    return main([str(a) for a in arguments])
 
 
 def measure(*arguments: object) -> int:
-    from embedded import command
-
-    return command.measure([str(a) for a in arguments])
+    return train("measure", *arguments)
 
 
 def write_data(folder: Path) -> Path:
@@ -86,29 +100,33 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_smoke_run_exports_models_that_llama_cpp_loads(trained: Path) -> None:
-    from embedded.runtime import GgufEvaluator, GgufLanguageModel
-    from embedded.tasks import grade_message, rewrite_message
-
-    judge = GgufEvaluator(trained / "models" / "localcrag-evaluator-v1.gguf")
-    scores = judge.score([("Which river?", "Lyon lies on the Rhone."), ("Which river?", "Bread.")] * 20)
-    assert np.isfinite(scores).all()
-    assert np.allclose(scores[::2], scores[0], atol=0.02)
-    assert judge.metadata("localcrag.evaluator.temperature")
-    judge.close()
-    writer = GgufLanguageModel(trained / "models" / "localcrag-mini-v1.gguf")
-    assert isinstance(writer.line(rewrite_message("hi, which river is it?"), most=4), str)
-    assert np.isfinite(writer.yes_margin(grade_message("Which river?", "The Rhone.")))
-    writer.close()
+def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
+    models = LoadedModels(
+        ModelSettings(
+            language=str(trained / "models" / "localcrag-mini-v1.gguf"),
+            evaluator=str(trained / "models" / "localcrag-evaluator-v1.gguf"),
+        ),
+        trained,
+    )
+    judge, writer = models.evaluator, models.language
+    assert judge is not None
+    with judge, writer:
+        numbers = judge.numbers("Which river?", ["The Rhine.", "Bread is sold there."] * 20)
+        assert np.isfinite(numbers).all()
+        assert np.allclose(numbers[::2], numbers[0], atol=0.02)
+        assert judge.own_scale != Scale() and 0 < judge.thresholds.lower <= judge.thresholds.upper < 1
+        assert "river" in rewrite(writer, "hi, which river is it?", extractive=True)
+        (choice,) = ask(writer, "Which river?", ["The Rhine."])
+        assert isinstance(choice, Choice) and 0 < choice.probabilities[0] < 1
+        assert models.fusion is not None, "the language model's file names the evaluator it was fused with"
     assert not list(trained.rglob("*.part"))
 
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:
-    from embedded import evaluator, shipping
-    from embedded.runtime import GgufEvaluator
+    from training import cross_encoder, shipping
 
     model = shipping.restored_evaluator(trained / "evaluator" / "checkpoint.pt")
-    words = evaluator.PairTokenizer(evaluator.base_folder())
+    words = cross_encoder.PairTokenizer(cross_encoder.base_folder())
     pairs = [
         ("Which river runs through Köln?", "The city lies on the Rhine, 59 m above the sea."),
         ("a?", "b"),
@@ -116,22 +134,107 @@ def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> No
     for kind, tolerance in (("f32", 0.01), ("f16", 0.01), ("q8_0", 0.1)):
         path = tmp_path / f"{kind}.gguf"
         shipping.export_evaluator(model, words, path, None, kind)
-        judge = GgufEvaluator(path)
-        assert [judge.pair(*pair) for pair in pairs] == words.pairs(pairs)
-        assert np.allclose(judge.score(pairs), model.score(words, pairs), atol=tolerance), kind
-        judge.close()
+        with LlamaCppEvaluator(path) as judge:
+            parts = judge._loaded()
+            read = _Pairs(parts.model, parts.window)
+            assert [ids for question, text in pairs for ids in read.of(question, [text])] == words.pairs(
+                pairs
+            )
+            numbers = [number for question, text in pairs for number in judge.numbers(question, [text])]
+            assert np.allclose(numbers, model.score(words, pairs), atol=tolerance), kind
 
 
 def test_language_model_tokens_agree_with_the_trainer(trained: Path) -> None:
-    from embedded import tokenizer as bpe
-    from embedded.runtime import GgufLanguageModel
+    """What the model learned from is what the product gives it, token by token."""
+    from training import byte_bpe, task_sampler
 
-    words = bpe.load(trained / "tokenizer.json")
-    writer = GgufLanguageModel(trained / "models" / "localcrag-mini-v1.gguf")
+    words = byte_bpe.load(trained / "tokenizer.json")
+    model = Model(trained / "models" / "localcrag-mini-v1.gguf")
     for text in ("Which river?\n\n  1750 naïve – they're", "<|end|> is data", "日本 x²", " "):
-        assert writer.tokens(text.replace("<|end|>", "< |end|>")) == bpe.plain(words, text)
-    assert writer.prompt("Bread") == bpe.chat(words, "Bread")
-    writer.close()
+        plain = text.replace("<|end|>", "< |end|>")
+        assert model.tokenize(plain, special=False) == byte_bpe.plain(words, text)
+    chat = ChatFormat(model, model.template())
+    asked = {
+        task_sampler.grade_message("Which river?", "The Rhine."): prompts.grade("Which river?", "The Rhine."),
+        task_sampler.rewrite_message("hi, which river?"): prompts.rewrite("hi, which river?"),
+        task_sampler.condense_message([("user", "Lyon?")], "And it?"): prompts.condense(
+            [Turn("user", "Lyon?")], "And it?"
+        ),
+    }
+    for message, prompt in asked.items():
+        assert chat.tokens(prompt) == byte_bpe.chat(words, message)
+    model.close()
+
+
+def test_vectors_are_those_of_the_product() -> None:
+    from training import cross_encoder
+
+    folder = cross_encoder.base_folder()
+    texts = ["Lyon lies on the Rhone.", "Bread is sold there.", "Which river runs through Lyon?"]
+    made = cross_encoder.CrossEncoder(folder).embed(cross_encoder.PairTokenizer(folder), texts)
+    known = SentenceTransformerEmbedder().encode(texts)
+    assert np.allclose(made @ made.T, known @ known.T, atol=0.02), "in bfloat16, but for that the same"
+
+
+def test_a_training_is_resumed_where_it_ended(trained: Path, tmp_path: Path) -> None:
+    from training.checkpoint import load
+
+    out = tmp_path / "out"
+    shutil.copytree(trained, out, symlinks=True)
+    before = load(out / "evaluator" / "checkpoint.pt")
+    assert train("evaluator", "--data", trained / "data", "--out", out, "--minutes", 0.06) == 0
+    after = load(out / "evaluator" / "checkpoint.pt")
+    assert before and after and after["step"] > before["step"] and after["tokens"] > before["tokens"]
+    assert after["spent"] > before["spent"] >= 0.02 * 60
+
+
+COPIED_FUNCTIONS = frozenset(
+    {"sigmoid", "logit", "log_odds", "thresholds", "rrf", "fit", "rescaled", "standardized", "bare"}
+)
+"""Functions of the product that training could be given a version of its own of."""
+BORROWED = frozenset({"llama_cpp", "sklearn.linear_model", "sklearn.metrics", "jinja2"})
+"""Libraries for whose use the product has a module: training asks that module."""
+COPIED_FORMULAS = {
+    r"/ \((60|10) \+": "reciprocal ranks; localcrag.rank_fusion has them",
+    r"1 / \(1 \+ (np|math|torch)\.exp": "a sigmoid; localcrag.calibration.scale has it",
+    r"logaddexp|expit": "a sigmoid; localcrag.calibration.scale has it",
+    r"roc_auc|LogisticRegression": "a fit or a metric; localcrag has both",
+}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "scripts" / "training").rglob("*.py")), ids=lambda p: p.stem)
+def test_training_has_no_copy_of_what_the_product_decides(path: Path) -> None:
+    source = path.read_text("utf-8")
+    for formula, meaning in COPIED_FORMULAS.items():
+        assert not re.search(formula, source), meaning
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            assert node.name.lstrip("_") not in COPIED_FUNCTIONS, f"{node.name} is in localcrag"
+        elif isinstance(node, ast.Import):
+            assert not BORROWED & {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module not in BORROWED
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            said = set(node.value.lower().split())
+            assert len(STOP_WORDS & said) < max(20, len(said) / 2), (
+                "stop words are in localcrag.crag.query_terms"
+            )
+
+
+def test_what_training_shares_is_the_product_s() -> None:
+    from training import benchmarks, calibration, measure, retrieval, stages, wording
+
+    assert calibration.fit is fit and retrieval.rrf is rrf and wording.content_words is content_words
+    assert benchmarks.reranking_scores is reranking_scores and measure.ask is ask
+    assert measure.LlamaCppEvaluator is LlamaCppEvaluator
+    assert all(callable(stages.stage_of(name)) for name in stages.STAGES)
+    assert wording.keywords("What is the name of the Rhone's source?") == "name Rhone's source"
+    p, right = np.array([0.9, 0.5, 0.5, 0.5]), np.array([1.0, 1.0, 0.0, 0.0])
+    logits = np.log(p / (1 - p))
+    assert calibration.auc(right, logits) == pytest.approx(0.75)
+    found = calibration.calibrate(np.tile(logits, 10), np.tile(right, 10))
+    ties = found.probabilities(logits)
+    assert found.thresholds.upper == pytest.approx(ties[0]), "passages of one P are on one side"
 
 
 def own_questions(path: Path) -> Path:
@@ -211,8 +314,8 @@ def test_every_bar_is_held_against_what_was_measured(
 
 
 def test_the_table_says_met_or_not() -> None:
-    from embedded import bars
-    from embedded.evaluate import Row
+    from training import bars
+    from training.measure import Row
 
     def rows(auc: float) -> list[Row]:
         judges = {"evaluator": auc, "cosine": 0.8, "BM25": 0.7}
@@ -227,8 +330,8 @@ def test_the_table_says_met_or_not() -> None:
 
 
 def test_both_halves_of_the_held_out_questions_share_no_passage() -> None:
-    from embedded import benchmarks
-    from embedded.data import Example
+    from training import benchmarks
+    from training.data import Example
 
     held = [
         Example(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from localcrag.evaluation.band import FittedBand
+from localcrag.evaluation.cross_validation import FittedBand
 from localcrag.evaluation.grader_comparison import GraderComparison, verdict
 from localcrag.evaluation.measures import Confusion, Group
 from localcrag.evaluation.results import ConfigurationComparison, Result
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from localcrag.calibration.calibration_file import Calibration
     from localcrag.evaluation.calibration_run import CalibrationOutcome
-    from localcrag.llm.calibrations import Calibration
 
 COSTS = (Group.TOKENS, Group.SECONDS)
 PIPE_WIDTH = 120

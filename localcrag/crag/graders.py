@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from localcrag.calibration.scale import Fusion, Scale
 from localcrag.crag import prompts
 from localcrag.crag.prompt_layout import JointPassages
 from localcrag.errors import ConstraintError, ContextOverflow, LocalCragError
-from localcrag.odds import Scale, log_odds, sigmoid
 from localcrag.protocols import Embedder, Evaluator, LanguageModel
 from localcrag.types import (
     Choice,
@@ -153,21 +153,6 @@ class CascadeGrader:
         unsure = [hit for hit, known in zip(hits, sure, strict=True) if not known]
         asked = iter(self.asked.grade(question, unsure, joint) if unsure else ())
         return [grade if known else next(asked) for grade, known in zip(judged, sure, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """A logistic regression over the log-odds of both judges and the cosine of question and passage."""
-
-    evaluator: float
-    model: float
-    similarity: float
-    bias: float
-
-    def __call__(self, p_evaluator: float, p_model: float, similarity: float) -> float:
-        """P(relevant), in [0, 1]."""
-        z = self.evaluator * log_odds(p_evaluator) + self.model * log_odds(p_model)
-        return sigmoid(z + self.similarity * similarity + self.bias)
 
 
 @dataclass(frozen=True, slots=True)

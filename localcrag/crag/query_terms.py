@@ -59,13 +59,13 @@ def own_words(question: str) -> str:
     without a word that carries meaning.
     """
     words = WORD_PATTERN.findall(question)
-    telling = [i for i, word in enumerate(words) if folded(word) not in STOP_WORDS]
-    telling = telling[:MAX_LINE_WORDS]
-    if not telling:
+    content_words = [i for i, word in enumerate(words) if folded(word) not in STOP_WORDS]
+    content_words = content_words[:MAX_LINE_WORDS]
+    if not content_words:
         return ""
-    first, last = telling[0], telling[-1]
+    first, last = content_words[0], content_words[-1]
     parts = [re.escape(words[first])]
     for i in range(first + 1, last + 1):
         word = f" {re.escape(words[i])}"
-        parts.append(word if i in telling else f"({word})?")
+        parts.append(word if i in content_words else f"({word})?")
     return "".join(parts)

@@ -8,18 +8,19 @@ from datetime import date
 
 import numpy as np
 
+from localcrag.calibration.band import JudgedPair
+from localcrag.calibration.calibration_file import Calibration
+from localcrag.calibration.scale import FINE, Scale, log_odds
 from localcrag.crag.graders import RUBRIC_BOUNDS
 from localcrag.errors import EvaluationError, UsageError
-from localcrag.evaluation.band import FittedBand, JudgedPair, Tried, fitted_band
-from localcrag.evaluation.fitting import Fitted, Material, fitted
+from localcrag.evaluation.cross_validation import Fitted, FittedBand, Material, Tried, fitted, fitted_band
 from localcrag.evaluation.grader_comparison import MARGIN
 from localcrag.evaluation.labels import Labelled
 from localcrag.evaluation.observations import Judgement, judge
 from localcrag.evaluation.results import interval_json
 from localcrag.evaluation.run import Progress
 from localcrag.knowledge_base import AskOptions, KnowledgeBase
-from localcrag.llm.calibrations import Calibration, fingerprint
-from localcrag.odds import FINE, Scale, log_odds
+from localcrag.llm.gguf import fingerprint
 from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, band_of
 from localcrag.types import GraderKind, JsonValue, Thresholds, Verdict, WebPolicy
 

@@ -16,14 +16,17 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelError
 from localcrag.llm.gguf import require_evaluator
 from localcrag.llm.lazy_model import LazyModel
-from localcrag.odds import Scale
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
-    from localcrag.llm.calibrations import Calibration
+    from localcrag.llm.llama_backend import Context, Model
+
+if TYPE_CHECKING:
+    from localcrag.calibration.calibration_file import Calibration
     from localcrag.llm.llama_backend import Context, Model
 
 _PAIRS = 32  # at most, side by side in one step

@@ -20,9 +20,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from localcrag.errors import ModelFileError, ModelNotFound
+from localcrag.llm.registry import sha256
 
 Scalar = str | int | float | bool
 Value = Scalar | tuple[Scalar, ...]
+
+WHOLE_FILE_BYTES = 64 << 20
+"""Size up to which a fingerprint reads the whole file."""
+SAMPLED_BLOCKS, BLOCK_BYTES = 1024, 4096
+"""How much of a larger file it reads: so many blocks, each of so many bytes."""
 
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
@@ -163,6 +169,40 @@ def _require_whole(path: Path | str) -> GgufInfo:
             f"{info.path.name} holds no weights.", hint="Give a whole model, not a vocabulary."
         )
     return info
+
+
+def fingerprint(path: Path) -> str:
+    """The name that tells a model file from every other, whatever its path.
+
+    Of a small model it is the sha256 of the whole file. Of a large one it covers the size, the header and a
+    thousand blocks spread over the weights: that costs milliseconds, a digest of gigabytes would cost
+    seconds at every start. Raises ModelNotFound, ModelFileError.
+    """
+    info = read_metadata(path)
+    stat = path.stat()
+    return _fingerprint(path.resolve(), stat.st_size, stat.st_mtime_ns, int(info.number("split.count", 1)))
+
+
+@lru_cache(maxsize=16)
+def _fingerprint(path: Path, size: int, _mtime_ns: int, parts: int) -> str:
+    if size <= WHOLE_FILE_BYTES and parts == 1:
+        return sha256(path)
+    info = read_metadata(path)
+    digest = hashlib.sha256(f"{size} {info.vocabulary} {info.metadata}".encode())
+    for part in list(_parts(path, parts)) or [path]:
+        digest.update(_sample(part))
+    return f"sampled-{digest.hexdigest()}"
+
+
+def _sample(path: Path) -> bytes:
+    """The digest of blocks spread evenly over a file, its beginning and its end among them."""
+    size = path.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as file:
+        for number in range(SAMPLED_BLOCKS):
+            file.seek(max(0, size - BLOCK_BYTES) * number // (SAMPLED_BLOCKS - 1))
+            digest.update(file.read(BLOCK_BYTES))
+    return digest.digest()
 
 
 def _parts(path: Path, count: int) -> Iterator[Path]:

@@ -376,7 +376,7 @@ EDITING = "\x1b[?2004h"
 """Bracketed paste is switched on: sent once for each line that is to be typed, and in no redraw of it."""
 LABOURING = f"""if True:
     import sys
-    from localcrag.app import KnowledgeBase
+    from localcrag.knowledge_base import KnowledgeBase
     from localcrag.cli.main import main
 
     real = KnowledgeBase.stream

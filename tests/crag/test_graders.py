@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from localcrag.calibration.scale import Fusion
 from localcrag.crag.graders import (
     CascadeGrader,
     EvaluatorGrader,
     FusedGrader,
-    Fusion,
     Grader,
     RememberingEvaluator,
     YesNoGrader,

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from localcrag.calibration.band import JudgedPair, narrowest
+from localcrag.calibration.scale import Scale, log_odds, moved, sigmoid
 from localcrag.errors import EvaluationError
-from localcrag.evaluation.band import JudgedPair, fitted_band, narrowest
-from localcrag.loaded_models import moved
-from localcrag.odds import Scale, log_odds, sigmoid
+from localcrag.evaluation.cross_validation import fitted_band
 from localcrag.types import Thresholds
 
 IN_USE = Thresholds(0.7, 0.1)

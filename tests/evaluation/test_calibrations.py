@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from localcrag.calibration.calibration_file import Calibration, Calibrations
+from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelFileError
-from localcrag.llm import calibrations
-from localcrag.llm.calibrations import Calibration, Calibrations, fingerprint
+from localcrag.llm import gguf
+from localcrag.llm.gguf import fingerprint
 from localcrag.llm.registry import embedded_folder
-from localcrag.odds import Scale
 from localcrag.types import GraderKind, Thresholds
 
 
@@ -33,9 +34,9 @@ def test_what_is_put_is_found_again(tmp_path: Path, model: Path) -> None:
     kept = Calibrations(tmp_path / "home")
     fusion = replace(made(model, judge=GraderKind.FUSED), weights=(0.8, 0.0, 5.0, -3.0))
     kept.put([made(model), fusion])
-    assert kept.find(GraderKind.YESNO, [model]) == made(model)
-    assert kept.find(GraderKind.FUSED, [model]) == fusion
-    assert kept.find(GraderKind.RUBRIC, [model]) is None
+    assert kept.find(GraderKind.YESNO, map(fingerprint, [model])) == made(model)
+    assert kept.find(GraderKind.FUSED, map(fingerprint, [model])) == fusion
+    assert kept.find(GraderKind.RUBRIC, map(fingerprint, [model])) is None
 
 
 def test_a_second_calibration_takes_the_place_of_the_first(tmp_path: Path, model: Path) -> None:
@@ -50,25 +51,25 @@ def test_a_changed_file_is_not_used_with_old_numbers(
     tmp_path: Path, model: Path, small: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not small:
-        monkeypatch.setattr(calibrations, "SMALL", 1000)
+        monkeypatch.setattr(gguf, "WHOLE_FILE_BYTES", 1000)
     kept = Calibrations(tmp_path)
     kept.put([made(model)])
-    assert kept.find(GraderKind.YESNO, [model]) is not None
+    assert kept.find(GraderKind.YESNO, map(fingerprint, [model])) is not None
     data = bytearray(model.read_bytes())
     weights = len(data) // 2
     data[weights:] = bytes(byte ^ 1 for byte in data[weights:])
     model.write_bytes(data)
-    assert kept.find(GraderKind.YESNO, [model]) is None
+    assert kept.find(GraderKind.YESNO, map(fingerprint, [model])) is None
 
 
 def test_a_renamed_or_copied_file_keeps_its_numbers(tmp_path: Path, model: Path) -> None:
     kept = Calibrations(tmp_path)
     kept.put([made(model)])
-    assert kept.find(GraderKind.YESNO, [model.rename(tmp_path / "other.gguf")]) is not None
+    assert kept.find(GraderKind.YESNO, [fingerprint(model.rename(tmp_path / "other.gguf"))]) is not None
 
 
 def test_without_calibrations_no_model_is_read(tmp_path: Path) -> None:
-    assert Calibrations(tmp_path).find(GraderKind.YESNO, [tmp_path / "absent.gguf"]) is None
+    assert Calibrations(tmp_path).find(GraderKind.YESNO, map(fingerprint, [tmp_path / "absent.gguf"])) is None
 
 
 def test_forgetting_is_by_model(tmp_path: Path, model: Path) -> None:
@@ -77,9 +78,10 @@ def test_forgetting_is_by_model(tmp_path: Path, model: Path) -> None:
     kept.put(
         [made(model), made(other, judge=GraderKind.EVALUATOR), made(other, model, judge=GraderKind.FUSED)]
     )
-    assert {entry.judge for entry in kept.forget([model])} == {GraderKind.YESNO, GraderKind.FUSED}
+    removed = kept.forget(map(fingerprint, [model]))
+    assert {entry.judge for entry in removed} == {GraderKind.YESNO, GraderKind.FUSED}
     assert [entry.judge for entry in kept.entries()] == [GraderKind.EVALUATOR]
-    assert kept.forget([model]) == []
+    assert kept.forget(map(fingerprint, [model])) == []
 
 
 @pytest.mark.parametrize(

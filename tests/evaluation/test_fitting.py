@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from localcrag.crag.graders import Fusion
+from localcrag.calibration.fit import thresholds
+from localcrag.calibration.scale import FINE, Fusion, Scale, log_odds, rescaled, sigmoid
 from localcrag.errors import EvaluationError
-from localcrag.evaluation.fitting import Material, fitted, thresholds
-from localcrag.loaded_models import rescaled
-from localcrag.odds import FINE, Scale, log_odds, sigmoid
+from localcrag.evaluation.cross_validation import Material, fitted
 from localcrag.types import Thresholds
 
 IN_USE = Thresholds(0.7, 0.3)

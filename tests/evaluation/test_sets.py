@@ -1,4 +1,4 @@
-"""``scripts/eval_sets``: what it writes is what ``localcrag eval`` reads, about unseen documents only."""
+"""``scripts/train sets``: what it writes is what ``localcrag eval`` reads, about unseen documents only."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def data(tmp_path: Path) -> Path:
 
 
 def made(data: Path, out: Path) -> dict[str, tuple[Question, ...]]:
-    from embedded import sets
+    from training.__main__ import main
 
-    assert sets.main(["--data", str(data), "--out", str(out), "--questions", "10"]) == 0
+    assert main(["sets", "--data", str(data), "--out", str(out), "--questions", "10"]) == 0
     return {folder.name: read_questions(folder / "questions.jsonl").questions for folder in out.iterdir()}
 
 
@@ -91,7 +91,7 @@ def test_yes_and_no_are_no_answers_to_look_for(data: Path, tmp_path: Path) -> No
 
 
 def test_without_data_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from embedded import sets
+    from training.__main__ import main
 
-    assert sets.main(["--data", str(tmp_path / "absent"), "--out", str(tmp_path / "out")]) == 1
+    assert main(["sets", "--data", str(tmp_path / "absent"), "--out", str(tmp_path / "out")]) == 1
     assert capsys.readouterr().err.startswith("error: no folder")

@@ -1,0 +1,172 @@
+"""The command line of `scripts/train`: the stages of training, `measure` and `sets`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from localcrag.errors import LocalCragError, UsageError
+
+SHIPPED_MODELS = Path(__file__).resolve().parents[2] / "models"
+Command = Callable[[argparse.Namespace], None]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 if it succeeded, 1 with one line on stderr if it did not."""
+    chosen = _parser().parse_args(arguments)
+    command: Command = chosen.command
+    return _guarded(lambda: command(chosen))
+
+
+def _parser() -> argparse.ArgumentParser:
+    from .stages import STAGES
+
+    parser = argparse.ArgumentParser(
+        prog="train", description="Train, export and measure the models that travel with localcrag."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, words in STAGES.items():
+        stage = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        _add_stage_options(stage)
+        stage.set_defaults(command=_train, stage=name)
+    _add_measure(commands.add_parser("measure", help="measure the models of a folder"))
+    _add_sets(commands.add_parser("sets", help="make question sets for `localcrag eval`"))
+    return parser
+
+
+def _add_stage_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", type=Path, required=True, help="a data folder, or your own JSONL (evaluator, export)"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, help="checkpoints and results; training resumes from here"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=30, help="wall time of the stage, earlier runs counted in"
+    )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="processes that train together, one core each (cpu)"
+    )
+    parser.add_argument(
+        "--init", type=Path, help="an evaluator GGUF to fine-tune; what comes out is exported at once"
+    )
+    parser.add_argument("--models", type=Path, help="where export writes (default: OUT/models)")
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="export an evaluator that judges no better than cosine similarity",
+    )
+
+
+def _add_measure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", type=Path, required=True, help="the data folder; only held-out documents are asked"
+    )
+    parser.add_argument("--models", type=Path, default=SHIPPED_MODELS, help="a folder with manifest.toml")
+    parser.add_argument("--questions", type=int, default=100, help="questions per collection, at most")
+    parser.add_argument("--checkpoint", type=Path, help="an evaluator's checkpoint: compare Q8_0 with f32")
+    parser.add_argument("--all-rules", action="store_true", help="compare more ways to order and to rewrite")
+    parser.add_argument(
+        "--fitting-half",
+        action="store_true",
+        help="ask the questions that calibration and weights were fitted on",
+    )
+    parser.add_argument("--json", action="store_true", help="print bars and figures as one JSON object")
+    parser.set_defaults(command=_measure)
+
+
+def _add_sets(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, required=True, help="the data folder that the models train on")
+    parser.add_argument("--out", type=Path, required=True, help="where the sets are written")
+    parser.add_argument("--questions", type=int, default=120, help="questions a set")
+    parser.set_defaults(command=_make_sets)
+
+
+def _train(chosen: argparse.Namespace) -> None:
+    from .job import MIN_MINUTES, Job, run
+    from .stages import stage_of
+
+    if chosen.minutes < MIN_MINUTES:
+        raise UsageError(f"--minutes {chosen.minutes:g} is too small: at least {MIN_MINUTES:g}")
+    if chosen.workers < 1 or (chosen.workers > 1 and chosen.device != "cpu"):
+        raise UsageError("--workers must be 1 or more, and 1 with --device cuda")
+    if not chosen.data.exists():
+        raise UsageError(f"no data at {chosen.data}")
+    if chosen.init and not chosen.init.is_file():
+        raise UsageError(f"no evaluator at {chosen.init}")
+    job = Job(
+        data=chosen.data,
+        out=chosen.out,
+        minutes=chosen.minutes,
+        device=chosen.device,
+        workers=chosen.workers,
+        init=chosen.init,
+        models=chosen.models or chosen.out / "models",
+        anyway=chosen.anyway,
+    )
+    run(stage_of(chosen.stage), job)
+    if chosen.stage == "evaluator" and job.init:
+        stage_of("export")(job)
+
+
+def _measure(chosen: argparse.Namespace) -> None:
+    from . import bars, measure
+
+    if chosen.questions < 1:
+        raise UsageError("--questions must be 1 or more")
+    if not chosen.data.is_dir():
+        raise UsageError(f"no data folder at {chosen.data}")
+    plan = measure.Plan(
+        data=chosen.data,
+        models=chosen.models,
+        questions=chosen.questions,
+        fitting=chosen.fitting_half,
+        thorough=chosen.all_rules,
+        checkpoint=chosen.checkpoint,
+    )
+    rows = measure.measure(plan)
+    held = bars.held_against(rows)
+    if chosen.json:
+        made = {"bars": [asdict(bar) for bar in held], "figures": [asdict(row) for row in rows]}
+        print(json.dumps(_without_nan(made), indent=1))
+    else:
+        print(f"{bars.table(held)}\n\nAll figures\n{bars.figures_table(rows)}")
+
+
+def _make_sets(chosen: argparse.Namespace) -> None:
+    from . import sets
+
+    for line in sets.make(chosen.data, chosen.out, chosen.questions):
+        print(line)
+
+
+def _without_nan(value: object) -> object:
+    """The same values with None in the place of NaN, which JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+def _guarded(work: Callable[[], None]) -> int:
+    from .checkpoint import CheckpointError
+    from .data import DataError
+    from .gguf_files import ShapeError
+    from .job import StageError
+
+    try:
+        work()
+    except (DataError, StageError, CheckpointError, ShapeError, LocalCragError, OSError) as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+"""The evaluator: all-MiniLM-L6-v2 fine-tuned as a cross-encoder with one logit.
+
+The input is `[CLS] question [SEP] text [SEP]` with token types all zero (llama.cpp knows no others), the
+score is the classifier over the tanh pooler of the first token (Nogueira and Cho 2019; the retrieval
+evaluator of CRAG, arXiv 2401.15884).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import nn
+from torch.nn import functional as F
+from transformers import BertModel
+from transformers.utils import logging as transformers_logging
+
+from localcrag.embedding.embedder import SentenceTransformerEmbedder
+from localcrag.llm.gguf import require_evaluator
+
+from .gguf_files import Shape, read_evaluator
+from .pairs import Group, GroupSampler, Vectors
+from .training_loop import Course
+
+MAX_PAIR_TOKENS = 384
+MAX_BATCH_TOKENS = 4096
+LISTWISE_WEIGHT = 0.3
+transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def base_folder() -> Path:
+    """The folder of all-MiniLM-L6-v2 inside its installed package. Raises ModelNotFound."""
+    return SentenceTransformerEmbedder().folder
+
+
+class PairTokenizer:
+    """WordPiece for pairs, cut at `MAX_PAIR_TOKENS` from the end of the text."""
+
+    def __init__(self, folder: Path) -> None:
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self.vocabulary: dict[str, int] = self._tokenizer.get_vocab()
+
+    def pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
+        """Token ids of each (question, text)."""
+        return [_cut(encoding.ids, MAX_PAIR_TOKENS) for encoding in self._tokenizer.encode_batch(list(pairs))]
+
+    def texts(self, texts: Sequence[str], limit: int = 128) -> list[list[int]]:
+        """Token ids of single texts, cut at `limit` tokens."""
+        return [_cut(encoding.ids, limit) for encoding in self._tokenizer.encode_batch(list(texts))]
+
+
+def _cut(ids: list[int], limit: int) -> list[int]:
+    """At most `limit` ids, the last of them kept: it is [SEP]."""
+    return ids if len(ids) <= limit else ids[: limit - 1] + ids[-1:]
+
+
+def padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids and mask of shape (n, longest), padded with [PAD] = 0."""
+    longest = max(map(len, ids))
+    batch = torch.zeros(len(ids), longest, dtype=torch.long)
+    for row, each in enumerate(ids):
+        batch[row, : len(each)] = torch.tensor(each)
+    mask = torch.arange(longest) < torch.tensor([len(each) for each in ids])[:, None]
+    return batch, mask.long()
+
+
+class CrossEncoder(nn.Module):
+    """BERT with its pooler and a classifier of one output; the word embeddings stay frozen."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.bert = BertModel.from_pretrained(
+            folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+        )
+        self.bert.embeddings.word_embeddings.weight.requires_grad_(False)
+        self.classifier = nn.Linear(self.bert.config.hidden_size, 1)
+        nn.init.normal_(self.classifier.weight, std=0.02)
+        nn.init.zeros_(self.classifier.bias)
+
+    @property
+    def shape(self) -> Shape:
+        """The layer sizes, as GGUF wants them."""
+        c = self.bert.config
+        sizes = (c.max_position_embeddings, c.hidden_size, c.intermediate_size, c.num_hidden_layers)
+        return Shape(*sizes, c.num_attention_heads, c.layer_norm_eps)
+
+    def weights(self) -> dict[str, Vectors]:
+        """Every tensor in float32 by its PyTorch name."""
+        return {name: tensor.detach().cpu().numpy() for name, tensor in self.named_parameters()}
+
+    def load_gguf(self, path: Path) -> None:
+        """Take the weights of an evaluator GGUF. Raises ModelError if it is damaged, ShapeError."""
+        require_evaluator(path)
+        shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
+        tensors = read_evaluator(path, shapes, self.shape.layers)
+        self.load_state_dict({name: torch.from_numpy(t.copy()) for name, t in tensors.items()}, strict=False)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Logits of shape (n,) for ids and mask of shape (n, tokens)."""
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.training):
+            pooled = self.bert(input_ids=ids, attention_mask=mask).pooler_output
+            logits: torch.Tensor = self.classifier(pooled)[:, 0].float()
+        return logits
+
+    @torch.inference_mode()
+    def score(self, tokenizer: PairTokenizer, pairs: Sequence[tuple[str, str]]) -> Vectors:
+        """Logits (n,) of (question, text) pairs in full precision, batched by length."""
+        self.eval()
+        ids = tokenizer.pairs(pairs)
+        scores = np.zeros(len(ids), np.float32)
+        for batch in _length_batches(ids):
+            tensors = padded([ids[i] for i in batch])
+            scores[batch] = self(*(t.to(self.classifier.weight.device) for t in tensors)).cpu().numpy()
+        return scores
+
+    @torch.inference_mode()
+    def embed(self, tokenizer: PairTokenizer, texts: Sequence[str], limit: int = 128) -> Vectors:
+        """Mean-pooled unit vectors (n, d), as the base model makes them: the product's vectors in bfloat16.
+
+        Mining negatives embeds tens of thousands of texts, and measuring thousands: what the product's
+        embedder computes in full precision would take several times as long. Texts are cut at `limit` tokens.
+        """
+        self.eval()
+        ids = tokenizer.texts(texts, limit)
+        vectors = np.zeros((len(ids), self.bert.config.hidden_size), np.float32)
+        device = self.classifier.weight.device
+        for batch in _length_batches(ids):
+            tokens, mask = (t.to(device) for t in padded([ids[i] for i in batch]))
+            with torch.autocast(device.type, torch.bfloat16):
+                states = self.bert(input_ids=tokens, attention_mask=mask).last_hidden_state.float()
+            mean = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+            vectors[batch] = F.normalize(mean, dim=-1).cpu().numpy()
+        return vectors
+
+
+def _length_batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Indices in batches of neighbouring length, at most `MAX_BATCH_TOKENS` padded tokens each."""
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+    batch: list[int] = []
+    for i in order:
+        if batch and (len(batch) + 1) * len(ids[i]) > MAX_BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A group as token ids of its pairs, with their labels."""
+
+    ids: list[list[int]]
+    labels: tuple[float, ...]
+
+    @property
+    def width(self) -> int:
+        """Tokens of the longest pair."""
+        return max(map(len, self.ids))
+
+
+def group_batches(
+    sampler: GroupSampler, tokenizer: PairTokenizer, rng: random.Random, pool: int = 320
+) -> Iterator[list[Encoded]]:
+    """Batches of whole groups, of about equal length within a batch, in random order."""
+    while True:
+        groups = [_encode(sampler.draw(), tokenizer) for _ in range(pool)]
+        groups.sort(key=lambda g: g.width)
+        batches: list[list[Encoded]] = [[]]
+        for group in groups:
+            members = sum(len(g.ids) for g in batches[-1]) + len(group.ids)
+            if batches[-1] and members * group.width > MAX_BATCH_TOKENS:
+                batches.append([])
+            batches[-1].append(group)
+        rng.shuffle(batches)
+        yield from batches
+
+
+def _encode(group: Group, tokenizer: PairTokenizer) -> Encoded:
+    return Encoded(tokenizer.pairs([(group.question, text) for text in group.texts]), group.labels)
+
+
+def loss_of(model: CrossEncoder, batch: Sequence[Encoded]) -> torch.Tensor:
+    """Binary cross-entropy over all pairs, plus a listwise term over the groups that have a positive."""
+    device = model.classifier.weight.device
+    logits = _logits_by_length(model, [each for group in batch for each in group.ids])
+    labels = torch.tensor([label for group in batch for label in group.labels], device=device)
+    pairwise = F.binary_cross_entropy_with_logits(logits, labels)
+    sizes = [len(group.ids) for group in batch]
+    lists = zip(torch.split(logits, sizes), torch.split(labels, sizes), strict=True)
+    listwise = [-(F.log_softmax(x, 0) * y).sum() for x, y in lists if y.any()]
+    return pairwise + LISTWISE_WEIGHT * torch.stack(listwise or [pairwise.detach() * 0]).mean()
+
+
+def _logits_by_length(model: CrossEncoder, ids: Sequence[list[int]], parts: int = 2) -> torch.Tensor:
+    """Logits of all pairs, the short and the long ones in separate passes so that little is padding."""
+    device = model.classifier.weight.device
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+    cuts = [order[len(order) * p // parts : len(order) * (p + 1) // parts] for p in range(parts)]
+    logits = [model(*(t.to(device) for t in padded([ids[i] for i in cut]))) for cut in cuts if cut]
+    back = torch.tensor(order, device=device).argsort()
+    return torch.cat(logits)[back]
+
+
+def course(model: CrossEncoder) -> Course[list[Encoded]]:
+    """The training of a cross-encoder: 4 % of the budget is warm-up, then the rate falls linearly to zero."""
+    weights = [p for p in model.parameters() if p.requires_grad]
+    return Course(
+        name="evaluator",
+        model=model,
+        optimiser=torch.optim.AdamW(weights, weight_decay=0.01),
+        loss=lambda batch: loss_of(model, batch),
+        tokens=lambda batch: sum(len(ids) for group in batch for ids in group.ids),
+        rate=lambda share: min(share / 0.04, (1 - share) / 0.96),
+    )

@@ -1,0 +1,231 @@
+"""Write the two models as GGUF files: architecture `bert` with rank pooling, and `llama`.
+
+A file is written beside its place and renamed, so nothing half-written is ever found under its name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from gguf import (
+    MODEL_ARCH,
+    GGMLQuantizationType,
+    GGUFReader,
+    GGUFWriter,
+    LlamaFileType,
+    PoolingType,
+    TensorNameMap,
+    TokenType,
+    get_tensor_name_map,
+    quants,
+)
+
+Vectors = npt.NDArray[np.float32]
+Measured = Mapping[str, float | Sequence[float] | str]
+
+FORMATS = {
+    "f32": (GGMLQuantizationType.F32, LlamaFileType.ALL_F32),
+    "f16": (GGMLQuantizationType.F16, LlamaFileType.MOSTLY_F16),
+    "q8_0": (GGMLQuantizationType.Q8_0, LlamaFileType.MOSTLY_Q8_0),
+}
+_ALWAYS_F32 = ("position_embd", "token_types", "norm", "bias")
+_WORD_START = "\u2581"
+
+
+@dataclass(frozen=True)
+class About:
+    """What a GGUF says about itself; `measured` holds localcrag's own float32 keys."""
+
+    name: str
+    description: str
+    licence: str = "apache-2.0"
+    base: tuple[str, str] | None = None
+    measured: Measured = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Layer sizes as both architectures name them."""
+
+    context: int
+    width: int
+    inner: int
+    layers: int
+    heads: int
+    norm_epsilon: float
+
+
+def write_evaluator(
+    path: Path,
+    weights: Mapping[str, Vectors],
+    shape: Shape,
+    vocabulary: Mapping[str, int],
+    about: About,
+    kind: str,
+) -> None:
+    """Write a cross-encoder; `weights` are PyTorch's by name (`bert.…`, `classifier.…`)."""
+    writer, part = _start(path, "bert", shape, about, kind)
+    writer.add_layer_norm_eps(shape.norm_epsilon)
+    writer.add_causal_attention(False)
+    writer.add_pooling_type(PoolingType.RANK)
+    _add_wordpiece(writer, vocabulary)
+    names = get_tensor_name_map(MODEL_ARCH.BERT, shape.layers)
+    for name, tensor in weights.items():
+        _add(writer, _evaluator_tensor(name, names), tensor, kind)
+    _finish(writer, part, path)
+
+
+def _evaluator_tensor(name: str, names: TensorNameMap) -> str:
+    stem, suffix = name.rsplit(".", 1)
+    if stem == "classifier":
+        return f"cls.output.{suffix}"
+    if stem == "bert.pooler.dense":
+        return f"cls.{suffix}"
+    mapped = names.get_name(stem.removeprefix("bert."))
+    if mapped is None:
+        raise KeyError(f"no GGUF name for {name}")
+    return f"{mapped}.{suffix}"
+
+
+class ShapeError(Exception):
+    """A GGUF holds another model than the one asked for; the message is one line for the user."""
+
+
+def read_evaluator(path: Path, shapes: Mapping[str, tuple[int, ...]], layers: int) -> dict[str, Vectors]:
+    """The tensors of an evaluator GGUF in float32, by the PyTorch names and with the shapes asked for.
+
+    Raises ShapeError if one is missing or of another shape.
+    """
+    stored = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
+    mapping = get_tensor_name_map(MODEL_ARCH.BERT, layers)
+    found: dict[str, Vectors] = {}
+    for name, shape in shapes.items():
+        tensor = stored.get(_evaluator_tensor(name, mapping))
+        if tensor is None or math.prod(shape) != tensor.n_elements:
+            raise ShapeError(
+                f"{path.name} is not an evaluator of this shape: its {name} is missing or differs"
+            )
+        found[name] = quants.dequantize(tensor.data, tensor.tensor_type).reshape(shape)
+    return found
+
+
+def _add_wordpiece(writer: GGUFWriter, vocabulary: Mapping[str, int]) -> None:
+    """WordPiece as llama.cpp reads it: `##x` becomes `x`, other pieces begin with U+2581."""
+    pieces = sorted(vocabulary, key=vocabulary.__getitem__)
+    special = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
+    writer.add_tokenizer_model("bert")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([_phantom(piece) for piece in pieces])
+    writer.add_token_types([TokenType.CONTROL if p in special else TokenType.NORMAL for p in pieces])
+    writer.add_token_type_count(2)
+    writer.add_bos_token_id(vocabulary["[CLS]"])
+    writer.add_eos_token_id(vocabulary["[SEP]"])
+    writer.add_sep_token_id(vocabulary["[SEP]"])
+    writer.add_pad_token_id(vocabulary["[PAD]"])
+    writer.add_unk_token_id(vocabulary["[UNK]"])
+    writer.add_mask_token_id(vocabulary["[MASK]"])
+
+
+def _phantom(piece: str) -> str:
+    if piece.startswith("[") and piece.endswith("]"):
+        return piece
+    return piece[2:] if piece.startswith("##") else _WORD_START + piece
+
+
+@dataclass(frozen=True)
+class ByteLevelVocabulary:
+    """A byte-level BPE: pieces by id, merges in order, control pieces, and the chat template."""
+
+    pieces: Sequence[str]
+    merges: Sequence[str]
+    control: frozenset[str]
+    end: str
+    template: str
+
+
+def write_language_model(
+    path: Path,
+    weights: Mapping[str, Vectors],
+    shape: Shape,
+    words: ByteLevelVocabulary,
+    about: About,
+    kind: str,
+) -> None:
+    """Write a LLaMA model; `weights` are by GGUF name, queries and keys in llama.cpp's rotary order."""
+    writer, part = _start(path, "llama", shape, about, kind)
+    writer.add_layer_norm_rms_eps(shape.norm_epsilon)
+    writer.add_head_count_kv(shape.heads)
+    writer.add_rope_dimension_count(shape.width // shape.heads)
+    writer.add_rope_freq_base(10000.0)
+    writer.add_vocab_size(len(words.pieces))
+    end = list(words.pieces).index(words.end)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(list(words.pieces))
+    kinds = [TokenType.CONTROL if p in words.control else TokenType.NORMAL for p in words.pieces]
+    writer.add_token_types(kinds)
+    writer.add_token_merges(list(words.merges))
+    writer.add_bos_token_id(end)
+    writer.add_eos_token_id(end)
+    writer.add_eot_token_id(end)
+    writer.add_pad_token_id(end)
+    writer.add_add_bos_token(False)
+    writer.add_chat_template(words.template)
+    for name, tensor in weights.items():
+        _add(writer, name, tensor, kind)
+    _finish(writer, part, path)
+
+
+def _start(path: Path, architecture: str, shape: Shape, about: About, kind: str) -> tuple[GGUFWriter, Path]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    writer = GGUFWriter(part, architecture)
+    writer.add_name(about.name)
+    writer.add_description(about.description)
+    writer.add_license(about.licence)
+    if about.base:
+        writer.add_base_model_count(1)
+        writer.add_base_model_name(0, about.base[0])
+        writer.add_base_model_url(0, about.base[1])
+    writer.add_file_type(FORMATS[kind][1])
+    if kind == "q8_0":
+        writer.add_quantization_version(2)
+    writer.add_context_length(shape.context)
+    writer.add_embedding_length(shape.width)
+    writer.add_feed_forward_length(shape.inner)
+    writer.add_block_count(shape.layers)
+    writer.add_head_count(shape.heads)
+    for key, value in about.measured.items():
+        _add_measured(writer, key, value)
+    return writer, part
+
+
+def _add_measured(writer: GGUFWriter, key: str, value: float | Sequence[float] | str) -> None:
+    if isinstance(value, str):
+        writer.add_string(key, value)
+    elif isinstance(value, Sequence):
+        writer.add_array(key, [float(v) for v in value])
+    else:
+        writer.add_float32(key, float(value))
+
+
+def _add(writer: GGUFWriter, name: str, tensor: Vectors, kind: str) -> None:
+    """Add a tensor; vectors, norms and small tables stay in float32."""
+    keep = tensor.ndim == 1 or any(word in name for word in _ALWAYS_F32)
+    wanted = GGMLQuantizationType.F32 if keep else FORMATS[kind][0]
+    writer.add_tensor(
+        name, quants.quantize(np.ascontiguousarray(tensor, np.float32), wanted), raw_dtype=wanted
+    )
+
+
+def _finish(writer: GGUFWriter, part: Path, path: Path) -> None:
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    part.replace(path)

@@ -1,0 +1,142 @@
+"""What every stage of training is given, and what the stages share: data, claims on a folder, reports."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
+from .data import DataError, Example, split
+from .headings import read_labelled
+from .pairs import GroupSampler
+from .training_loop import Report
+
+MIN_MINUTES = 0.02
+MIN_EXAMPLES = 8
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to train on, for how long, and where the results go.
+
+    `data` is a data folder or a user's own JSONL, `out` holds checkpoints and results, `minutes` is wall time
+    with earlier runs counted in, `device` is cpu or cuda, `workers` are processes that train together. `init`
+    is an evaluator GGUF to fine-tune, `models` where export writes, and `anyway` exports an evaluator that
+    judges no better than cosine similarity.
+    """
+
+    data: Path
+    out: Path
+    minutes: float
+    device: str = "cpu"
+    workers: int = 1
+    init: Path | None = None
+    models: Path | None = None
+    anyway: bool = False
+
+    @property
+    def claim(self) -> Path:
+        """The file that says which data the results under `out` were made from."""
+        return self.out / "data.sha256"
+
+    @property
+    def tokenizer(self) -> Path:
+        """The language model's tokenizer."""
+        return self.out / "tokenizer.json"
+
+    @property
+    def sampler(self) -> Path:
+        """The pickled `GroupSampler` with its mined negatives."""
+        return self.out / "negatives.pickle"
+
+    @property
+    def evaluator(self) -> Path:
+        """The evaluator's checkpoint."""
+        return self.out / "evaluator" / "checkpoint.pt"
+
+    def language_model(self, stage: str) -> Path:
+        """The checkpoint of `pretrain` or `tasks`."""
+        return self.out / "language_model" / f"{stage}.pt"
+
+
+Stage = Callable[[Job], None]
+
+
+class StageError(Exception):
+    """A stage cannot run; the message is one line for the user."""
+
+
+def run(stage: Stage, job: Job) -> None:
+    """Run a stage, unless what it would resume was made from other data. Raises StageError, DataError."""
+    made_from = digest(job.data)
+    if job.claim.exists() and job.claim.read_text() != made_from:
+        raise StageError(f"{job.out} holds results from other data than {job.data}: give another --out")
+    try:
+        stage(job)
+    except KeyboardInterrupt:
+        _claim(job, made_from)
+        raise
+    _claim(job, made_from)
+
+
+def _claim(job: Job, made_from: str) -> None:
+    if job.out.is_dir():
+        job.claim.write_text(made_from)
+
+
+def digest(data: Path) -> str:
+    """A digest of the data: of a file's content, or of the names and sizes of a folder's files."""
+    if data.is_file():
+        return hashlib.sha256(data.read_bytes()).hexdigest()
+    files = sorted(path for path in data.rglob("*.jsonl*") if path.is_file())
+    listed = "".join(f"{path.relative_to(data)} {path.stat().st_size}\n" for path in files)
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
+def need(path: Path, stage: str) -> None:
+    """Raise StageError if the file that another stage leaves is not there."""
+    if not path.exists():
+        raise StageError(f"run the stage '{stage}' first: {path} is missing")
+
+
+def reporter(rank: int) -> Report | None:
+    """How the process of this rank reports its progress: the first prints lines, the others are silent."""
+    return (lambda line: print(line, flush=True)) if rank == 0 else None
+
+
+def examples_of(job: Job) -> tuple[list[Example], list[Example]]:
+    """Training and held-out examples. Raises DataError if the set is too small to train on."""
+    train, held_out = split(read_labelled(job.data))
+    if len(train) < MIN_EXAMPLES or not any(e.relevant for e in train):
+        raise DataError(f"{job.data}: too few examples to train on ({len(train)})")
+    return train, held_out
+
+
+def mine(job: Job) -> None:
+    """Leave a `GroupSampler` with mined negatives under `out`, if it is not there yet."""
+    if job.sampler.exists():
+        return
+    train, _ = examples_of(job)
+    base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
+    began = time.monotonic()
+    sampler = GroupSampler(train, random.Random(0), lambda texts: base.embed(words, texts))
+    job.out.mkdir(parents=True, exist_ok=True)
+    part = job.sampler.with_name(job.sampler.name + ".part")
+    part.write_bytes(pickle.dumps(sampler))
+    part.replace(job.sampler)
+    print(f"negatives mined in {time.monotonic() - began:.0f} s")
+
+
+def mined(job: Job, seed: int) -> GroupSampler:
+    """The sampler that `mine` left, starting over in an order of its own. Raises StageError."""
+    try:
+        sampler: GroupSampler = pickle.loads(job.sampler.read_bytes())
+    except (pickle.UnpicklingError, ImportError, AttributeError, EOFError) as error:
+        raise StageError(f"{job.sampler} was made by another version: remove it to mine again") from error
+    sampler.reseed(random.Random(seed))
+    return sampler

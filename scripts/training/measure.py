@@ -1,0 +1,368 @@
+"""Measure the exported models through llama.cpp, every figure beside its baselines.
+
+What was fitted (calibration, thresholds, fusion, the weights of the order) was fitted on one half of the
+held-out questions; the figures come from the other half.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from localcrag.calibration.scale import Scale, log_odds
+from localcrag.crag.graders import ask
+from localcrag.crag.query_terms import rewrite
+from localcrag.evaluation.statistics import Floats, Whole
+from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.gguf import read_metadata
+from localcrag.llm.language_model import LlamaCppModel
+from localcrag.loaded_models import LoadedModels
+from localcrag.protocols import LanguageModel
+from localcrag.settings import ModelSettings
+from localcrag.types import Thresholds
+
+from . import benchmarks as bench
+from .calibration import Calibrated, Fused, auc, calibrate, calibration_error, cross_validated_auc, fuse
+from .chatter import Chatter
+from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
+from .data import SQUAD, DataError, Example, split
+from .headings import read_labelled
+from .manifest import manifest_files
+from .pairs import Embed, Vectors
+from .retrieval import Bm25, hit_at, rank_of
+from .shipping import export_evaluator, restored_evaluator
+
+UNASKED = 0.5
+"""P of a language model that is not asked: its log-odds are 0."""
+IN_OWN_WORDS = "chatty, rewritten in its own words"
+CHATTY = "chatty"
+SENTENCE_SETS = (SQUAD, "selqa", "qed_nq", "squad_v1_nqg")
+MAX_QUESTIONS = 100
+"""Questions of a collection, at most."""
+BOTH_GRADED_QUESTIONS = 25
+"""Questions of a collection that the language model grades as well."""
+FORMAT_QUESTIONS = 25
+PAIR_TOKENS = 250
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what, on what, by whom, and the figures by name."""
+
+    part: str
+    subject: str
+    method: str
+    figures: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The held-out material of a run, retrieved once."""
+
+    held_out: Sequence[Example]
+    found: dict[str, list[bench.Found]]
+    embed: Embed
+    vectors: dict[str, Vectors]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure: data and models, how much, which half, and a checkpoint to compare formats with."""
+
+    data: Path
+    models: Path
+    questions: int = MAX_QUESTIONS
+    fitting: bool = False
+    thorough: bool = False
+    checkpoint: Path | None = None
+
+
+def material_of(data: Path, questions: int, fitting: bool) -> Bench:
+    """The collections of a data folder, embedded and searched. Raises DataError if there are none."""
+    train, held_out = split(read_labelled(data))
+    made = bench.collections(train, held_out, questions, fitting)
+    if not made:
+        names = ", ".join(name for kind in bench.COLLECTION_KINDS for name in kind.datasets)
+        raise DataError(f"{data}: nothing to measure on, no held-out questions of any of {names}")
+    base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return base.embed(words, texts, 256)
+
+    vectors = {c.name: embed(c.passages) for c in made}
+    found = {c.name: bench.retrieve(c, embed, vectors=vectors[c.name]) for c in made}
+    return Bench(held_out, found, embed, vectors)
+
+
+def sentence_rows(material: Bench, scorer: bench.Scorer, most: int) -> list[Row]:
+    """Picking the answering sentence of a passage: evaluator, cosine, BM25."""
+    rows = []
+    for dataset in SENTENCE_SETS:
+        examples = bench.pickable(material.held_out, dataset, most)
+        if not examples:
+            continue
+        vectors = _vectors(examples, material.embed)
+        methods: dict[str, Callable[[str, Sequence[str]], Sequence[float] | Floats | Vectors]] = {
+            "evaluator": scorer.numbers,
+            "cosine": partial(_cosines, vectors),
+            "BM25": lambda question, texts: Bm25(texts).scores([question])[0],
+        }
+        for name, score in methods.items():
+            figures = bench.sentence_pick(examples, score)
+            rows.append(Row("sentences", dataset, name, {**figures, "questions": len(examples)}))
+    return rows
+
+
+def _cosines(vectors: Mapping[str, Vectors], question: str, texts: Sequence[str]) -> Vectors:
+    """The cosine of each text, shape (texts,), to a question."""
+    found: Vectors = np.stack([vectors[text] for text in texts]) @ vectors[question]
+    return found
+
+
+def _vectors(examples: Sequence[Example], embed: Embed) -> dict[str, Vectors]:
+    """Unit vectors of all questions and sentences, by their text."""
+    texts = sorted({text for e in examples for text in (e.question, *e.sentences)})
+    return dict(zip(texts, embed(texts), strict=True))
+
+
+def rerank_rows(judged: dict[str, list[bench.Judged]], rules: Sequence[str]) -> list[Row]:
+    """Finding the right passage among the fused top 24."""
+    rows = []
+    for name, each in judged.items():
+        for method, figures in bench.baselines([j.found for j in each]).items():
+            rows.append(Row("passages", name, method, figures))
+        for rule in rules:
+            figures = bench.figures(bench.rankings(each, rule))
+            rows.append(Row("passages", name, f"evaluator: {rule}", figures))
+    return rows
+
+
+def grading_rows(
+    judged: dict[str, list[bench.Judged]], calibrated: Calibrated, fused: Fused | None = None
+) -> list[Row]:
+    """How well P(relevant) separates the fused top 8, and what the thresholds give."""
+    rows = []
+    for name, each in judged.items():
+        logits, labels, _ = bench.graded_pairs(each)
+        cosines = np.concatenate([j.found.cosines[: bench.GRADED_HITS] for j in each])
+        lexical = np.concatenate([j.found.lexical_scores[: bench.GRADED_HITS] for j in each])
+        p = calibrated.probabilities(logits)
+        rows.append(Row("grades", name, "evaluator", _graded(p, labels, calibrated.thresholds)))
+        if fused:
+            pairs = zip(p.tolist(), cosines.tolist(), strict=True)
+            both = np.array([fused.fusion(sure, UNASKED, cosine) for sure, cosine in pairs])
+            rows.append(Row("grades", name, "evaluator + cosine", _graded(both, labels, fused.thresholds)))
+        rows.append(Row("grades", name, "cosine", {"auc": auc(labels, cosines)}))
+        rows.append(Row("grades", name, "BM25", {"auc": auc(labels, lexical)}))
+    return rows
+
+
+def _graded(p: Floats, labels: Floats, bounds: Thresholds) -> dict[str, float]:
+    above, below = p >= bounds.upper, p < bounds.lower
+    right = max(labels.sum(), 1)
+    return {
+        "auc": auc(labels, p),
+        "ece": calibration_error(p, labels),
+        "precision above upper": float(labels[above].mean()) if above.any() else float("nan"),
+        "recall above upper": float(labels[above].sum() / right),
+        "relevant below lower": float(labels[below].sum() / right),
+    }
+
+
+def calibration_of(judged: dict[str, list[bench.Judged]]) -> Calibrated:
+    """Scale and thresholds over the fused top 8 of all collections."""
+    logits, labels, _ = zip(*map(bench.graded_pairs, judged.values()), strict=True)
+    return calibrate(np.concatenate(logits), np.concatenate(labels))
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Judged pairs: features (n, 3), labels (n,), and the numbers of their questions (n,).
+
+    The features are those of the product's fusion: log-odds of the evaluator's P, log-odds of the language
+    model's P(yes), cosine.
+    """
+
+    features: Floats
+    labels: Floats
+    questions: Whole
+
+
+def graded_by_both(
+    judged: dict[str, list[bench.Judged]], scale: Scale, model: LanguageModel, most: int | None = None
+) -> Graded:
+    """Judge the fused top 8 of all questions, or of `most` per collection, with both models.
+
+    Raises LocalCragError if the language model cannot judge a passage.
+    """
+    rows: list[tuple[float, float, float]] = []
+    labels: list[bool] = []
+    questions: list[int] = []
+    for number, each in enumerate(j for judgements in judged.values() for j in judgements[:most]):
+        candidates = each.found.candidates[: bench.GRADED_HITS]
+        choices = ask(model, each.found.text, [each.found.collection.passages[i] for i in candidates])
+        for at, choice in enumerate(choices):
+            if isinstance(choice, Exception):
+                raise choice
+            sure = log_odds(scale.of(float(each.whole[at])))
+            rows.append((sure, log_odds(choice.probabilities[0]), float(each.found.cosines[at])))
+        labels += [candidate == each.found.right for candidate in candidates]
+        questions += [number] * len(candidates)
+    return Graded(np.array(rows), np.array(labels, np.float64), np.array(questions, np.intp))
+
+
+def fusion_rows(graded: Graded) -> list[Row]:
+    """AUC of each judge alone and of their logistic fusions, cross-validated by question."""
+    names = ("evaluator", "language model", "cosine")
+    rows = [
+        Row("fusion", "all", n, {"auc": auc(graded.labels, graded.features[:, i])})
+        for i, n in enumerate(names)
+    ]
+    fusions: tuple[tuple[int, ...], ...] = ((0, 2), (0, 1), (0, 1, 2))
+    for chosen in fusions:
+        value = cross_validated_auc(graded.features[:, chosen], graded.labels, graded.questions)
+        rows.append(Row("fusion", "all", " + ".join(names[i] for i in chosen), {"auc": value}))
+    return rows
+
+
+def fusion_of(graded: Graded) -> Fused:
+    """The fusion with all three features, fitted on everything."""
+    return fuse(graded.features, graded.labels)
+
+
+def rewrite_rows(material: Bench, writer: LanguageModel, freely: bool = False) -> list[Row]:
+    """Recall@4 of the hybrid retrieval for plain, chatty and rewritten questions.
+
+    The chatty wrappers are phrases that training never saw. The model writes as in the product: kept by
+    constraint to the question's own words, and, to compare, freely.
+    """
+    rows: list[Row] = []
+    ranked: dict[str, list[int | None]] = {}
+    ways = {IN_OWN_WORDS: True} | ({"chatty, rewritten freely": False} if freely else {})
+    for name, found in material.found.items():
+        asked = [f for f in found if f.right is not None]
+        chatter = Chatter(random.Random(1), held_out=True)
+        talk = [chatter.wrap(f.text, mistakes=0.0) for f in asked]
+        forms = {
+            "question as written": [f.text for f in asked],
+            CHATTY: [said for said, _ in talk],
+            "chatty, its own keywords": [target for _, target in talk],
+        }
+        for form, extractive in ways.items():
+            forms[form] = [rewrite(writer, said, extractive=extractive) for said, _ in talk]
+        for form, questions in forms.items():
+            ranks = _ranks(asked, questions, material.embed, material.vectors[name])
+            ranked.setdefault(form, []).extend(ranks)
+            rows.append(Row("rewriting", name, form, _recall(ranks)))
+    return [*rows, *(Row("rewriting", "all", form, _recall(ranks)) for form, ranks in ranked.items())]
+
+
+def _ranks(
+    asked: Sequence[bench.Found], questions: list[str], embed: Embed, vectors: Vectors
+) -> list[int | None]:
+    again = bench.retrieve(asked[0].collection, embed, questions, vectors)
+    return [rank_of(new.candidates, old.right) for new, old in zip(again, asked, strict=True)]
+
+
+def _recall(ranks: Sequence[int | None]) -> dict[str, float]:
+    return {"recall@4": hit_at(ranks, 4), "recall@1": hit_at(ranks, 1), "questions": len(ranks)}
+
+
+def format_rows(judged: dict[str, list[bench.Judged]], checkpoint: Path, most: int) -> list[Row]:
+    """AUC over the fused top 8 of up to `most` questions per collection, by the weights in f32 and in Q8_0.
+
+    Both files are written from the checkpoint into a temporary folder.
+    """
+    model, words = restored_evaluator(checkpoint), PairTokenizer(base_folder())
+    some = [j.found for each in judged.values() for j in each[:most]]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("f32", "q8_0"):
+            path = Path(folder) / f"{kind}.gguf"
+            export_evaluator(model, words, path, None, kind)
+            with LlamaCppEvaluator(path) as scorer:
+                again = bench.judge(some, scorer, sentences=False, depth=bench.GRADED_HITS)
+            logits, labels, _ = bench.graded_pairs(again)
+            figures = {
+                "auc": auc(labels, logits),
+                "MB": path.stat().st_size / 1e6,
+                "pairs": float(len(labels)),
+            }
+            rows.append(Row("formats", "all", kind, figures))
+    return rows
+
+
+def cost_rows(files: dict[str, Path], seconds: float = 4.0) -> list[Row]:
+    """Sizes of the files, and how many pairs of 250 tokens the product judges in a second on two threads."""
+    rows = []
+    for role, path in files.items():
+        info = read_metadata(path)
+        figures = {
+            "MB": info.size / 1e6,
+            "M weights": info.parameters / 1e6,
+            "context": float(info.context_train),
+        }
+        rows.append(Row("cost", role, path.stem, figures))
+    question = "What is the name of the river?"
+    text = "river " * (PAIR_TOKENS - 3 - len(question.rstrip("?").split()) - 1)
+    with LlamaCppEvaluator(files["evaluator"], threads=2) as judge:
+        judge.score(question, [text])
+        before, began, pairs = judge.tokens.evaluated, time.monotonic(), 0
+        while time.monotonic() - began < seconds:
+            judge.score(question, [text] * 16)
+            pairs += 16
+        spent = time.monotonic() - began
+        tokens = (judge.tokens.evaluated - before) / pairs
+    rows.append(Row("cost", "evaluator", "speed", {"pairs/s": pairs / spent, "tokens a pair": tokens}))
+    return rows
+
+
+def measure(plan: Plan) -> list[Row]:
+    """Every figure of the models in a folder, on the held-out documents of a data folder.
+
+    Raises DataError, LocalCragError (a damaged model file).
+    """
+    files = manifest_files(plan.models)
+    if "evaluator" not in files:
+        raise DataError(f"no evaluator in {plan.models / 'manifest.toml'}")
+    _say("embedding and searching the collections")
+    material = material_of(plan.data, plan.questions, plan.fitting)
+    with LlamaCppEvaluator(files["evaluator"]) as scorer:
+        calibrated = Calibrated(scorer.own_scale, scorer.thresholds)
+        _say("cost, sentences")
+        rows = [*cost_rows(files), *sentence_rows(material, scorer, plan.questions * 4)]
+        _say("passages")
+        judged = {n: bench.judge(found, scorer, plan.thorough) for n, found in material.found.items()}
+    rows += rerank_rows(judged, list(bench.RULES | (bench.COSTLY_RULES if plan.thorough else {})))
+    rows += grading_rows(judged, calibrated, stored_fusion(files))
+    if plan.checkpoint:
+        _say("formats")
+        rows += format_rows(judged, plan.checkpoint, FORMAT_QUESTIONS)
+    if "language" in files:
+        _say("language model")
+        with LlamaCppModel(files["language"], context=bench.CONTEXT_TOKENS) as model:
+            rows += fusion_rows(graded_by_both(judged, calibrated.scale, model, BOTH_GRADED_QUESTIONS))
+            rows += rewrite_rows(material, model, plan.thorough)
+    return rows
+
+
+def stored_fusion(files: Mapping[str, Path]) -> Fused | None:
+    """The fusion that the language model's file carries for this evaluator, as the product finds it."""
+    if "language" not in files:
+        return None
+    named = ModelSettings(language=str(files["language"]), evaluator=str(files["evaluator"]))
+    with tempfile.TemporaryDirectory() as home:
+        found = LoadedModels(named, Path(home)).fusion
+    return Fused(*found) if found else None
+
+
+def _say(what: str) -> None:
+    print(f"measuring: {what} …", file=sys.stderr, flush=True)

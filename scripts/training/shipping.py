@@ -1,0 +1,44 @@
+"""The trained evaluator: out of its checkpoint, and into its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .calibration import Calibrated
+from .checkpoint import load
+from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
+from .gguf_files import About, write_evaluator
+from .job import StageError
+from .manifest import EVALUATOR, EVALUATOR_WORDS
+
+_BASE = ("all-MiniLM-L6-v2", "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2")
+
+
+def restored_evaluator(checkpoint: Path) -> CrossEncoder:
+    """The evaluator of a checkpoint. Raises StageError if there is none, CheckpointError."""
+    trained = load(checkpoint)
+    if trained is None:
+        raise StageError("run the stage 'evaluator' first: there is no checkpoint")
+    model = CrossEncoder(base_folder())
+    model.load_state_dict(trained["model"])
+    return model
+
+
+def export_evaluator(
+    model: CrossEncoder,
+    words: PairTokenizer,
+    path: Path,
+    calibration: Calibrated | None,
+    kind: str = "q8_0",
+) -> None:
+    """Write the evaluator, with its calibration if that is known."""
+    measured = {}
+    if calibration:
+        measured = {
+            "localcrag.evaluator.temperature": calibration.scale.temperature,
+            "localcrag.evaluator.bias": calibration.scale.bias,
+            "localcrag.crag.upper": calibration.thresholds.upper,
+            "localcrag.crag.lower": calibration.thresholds.lower,
+        }
+    about = About(EVALUATOR, EVALUATOR_WORDS, base=_BASE, measured=measured)
+    write_evaluator(path, model.weights(), model.shape, words.vocabulary, about, kind)

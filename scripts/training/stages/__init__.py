@@ -1,0 +1,27 @@
+"""The stages of training by name: each is one module with one function, `run(job)`.
+
+A new stage is a module here and its name in `STAGES`; data, wall-clock budget and checkpoints come from `job`
+and `training_loop`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from ..job import Stage
+
+STAGES = {
+    "tokenizer": "train the language model's tokenizer",
+    "pretrain": "train the language model on running text",
+    "tasks": "train the language model to rewrite, grade and condense",
+    "evaluator": "train the evaluator, or fine-tune it from --init",
+    "export": "write what was trained as GGUF, calibrated, with a manifest",
+}
+"""What each stage does, in the order in which they are run."""
+
+
+def stage_of(name: str) -> Stage:
+    """The function of a stage; its module is imported now."""
+    return cast("Stage", import_module(f".{name}", __name__).run)

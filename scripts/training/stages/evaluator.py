@@ -1,0 +1,33 @@
+"""Stage `evaluator`: negatives are mined once, then the cross-encoder is trained, from a GGUF or anew."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from .. import cross_encoder, parallel
+from ..job import Job, mine, mined, reporter
+from ..training_loop import Budget, train
+
+PEAK_RATE, FINE_TUNING_RATE = 1e-4, 3e-5
+"""Peak learning rates, from the base model and from a trained evaluator."""
+
+
+def run(job: Job) -> None:
+    """Train until the budget is spent. Raises DataError, ShapeError, LocalCragError (a damaged `init`)."""
+    if job.init:  # a file that cannot be used is refused before the negatives are mined
+        cross_encoder.CrossEncoder(cross_encoder.base_folder()).load_gguf(job.init)
+    mine(job)
+    parallel.run(_work, job.workers, job)
+
+
+def _work(rank: int, job: Job) -> None:
+    seed = time.time_ns() + rank
+    folder = cross_encoder.base_folder()
+    model = cross_encoder.CrossEncoder(folder)
+    if job.init:
+        model.load_gguf(job.init)
+    words = cross_encoder.PairTokenizer(folder)
+    batches = cross_encoder.group_batches(mined(job, seed), words, random.Random(seed))
+    budget = Budget(job.minutes, FINE_TUNING_RATE if job.init else PEAK_RATE)
+    train(cross_encoder.course(model.to(job.device)), batches, budget, job.evaluator, reporter(rank))
