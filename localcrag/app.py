@@ -176,7 +176,7 @@ class KnowledgeBase:
     def search(self, query: str, *, k: int = 8, filter: str | None = None) -> list[Hit]:
         """The best ``k`` passages, 1 or more. Raises UnknownKnowledgeBase, FilterError, UsageError."""
         if k < 1:
-            raise UsageError(f"k is {k}, and must be 1 or more")
+            raise UsageError(f"k is {k}, and must be 1 or more", hint="for example k=8")
         text, where = checked(query), parse(filter) if filter else None
         store = self._store()
         self.models.warm(store.warm, answering=False)
