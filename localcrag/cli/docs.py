@@ -60,7 +60,7 @@ def docs(page: str | None) -> None:
 def _pages() -> Iterator[tuple[str, str]]:
     """Every page with one line about it, in the order in which one would read them."""
     for found in _ENTRY.finditer(_manual().joinpath(INDEX).read_text("utf-8")):
-        yield found[1], found[2]
+        yield found[1], found[2].removesuffix(".")
 
 
 def _text(page: str) -> str:
