@@ -18,7 +18,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 from benchmarks.picture import svg  # noqa: E402
 from benchmarks.report import charts_of  # noqa: E402
-
 from documentation.blocks import BLOCKS  # noqa: E402
 from documentation.checks import problems  # noqa: E402
 from documentation.places import BLOCK, IMAGES, README, RESULTS, pages, shown  # noqa: E402

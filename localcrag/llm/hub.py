@@ -34,7 +34,7 @@ def pull(home: Path, repository: str, file: str, name: str, digest: str | None) 
     except HfHubHTTPError as error:
         raise ModelNotFound(
             f"the hub has no {file} in {repository}, or it needs a login",
-            hint="look for the file's exact name on the repository's page, or take a repository without a login",
+            hint="look for its exact name on the repository's page, or take one without a login",
         ) from error
     except ValueError as error:
         raise ModelNotFound(

@@ -64,7 +64,7 @@ NEXT_STEP = {
     "HTML that cannot be converted (…)": _ANOTHER_WAY,
     "JSON nested too deeply": "Flatten it, or save the part you need as text",
     "… nested too deeply": "Flatten it, or save the part you need as text",
-    "archive is squeezed … to 1 (limit 400): a zip bomb?": "If you trust the file, unpack it and save it again",
+    "archive is squeezed … to 1 (limit 400): a zip bomb?": "If you trust it, unpack it and save it again",
     "binary, no text": "Nothing: there is no text in it to read",
     "binary, no text (.…)": "Nothing: there is no text in it to read",
     "damaged EPUB (no …)": "Get another copy of the book, or export it as PDF",
@@ -79,6 +79,6 @@ NEXT_STEP = {
     "encrypted … (needs a password)": "Save a copy without the password",
     "its text expands to more than … million characters": "Split the file",
     "no text in it": "Nothing: the file is empty, or holds pictures only",
-    "what listens at the port of the warm process is something else": "Run `localcrag serve --stop`, then ask again",
+    "what listens at the port of the warm process is something else": "Start it again: `localcrag serve`",
     "…: … is not …": "The message says what it must be; correct the file or the variable",
 }

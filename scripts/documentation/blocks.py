@@ -131,11 +131,15 @@ def api() -> str:
     ]
     if enums:
         rows = "".join(
-            f"| `{name}` | {_cell(_first_paragraph(kind))} | {', '.join(f'`{item.value}`' for item in kind)} |\n"
+            f"| `{name}` | {_cell(_first_paragraph(kind))} | {_values(kind)} |\n"
             for name, kind in enums.items()
         )
         blocks.append("### Choices\n\n| type | what it chooses | values |\n|---|---|---|\n" + rows)
     return "\n".join(blocks)
+
+
+def _values(kind: type[enum.Enum]) -> str:
+    return ", ".join(f"`{item.value}`" for item in kind)
 
 
 def _methods(kind: type) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -40,7 +41,7 @@ def headings() -> Iterator[str]:
         found = [level for level, _ in _headings(path)]
         if found.count(1) != 1 or found[0] != 1:
             yield f"{shown(path)} must begin with a heading of the first level, and have no other"
-        if any(below > above + 1 for above, below in zip(found, found[1:], strict=False)):
+        if any(below > above + 1 for above, below in pairwise(found)):
             yield f"{shown(path)} leaves out a level of headings"
 
 
@@ -114,7 +115,7 @@ def _headings(path: Path) -> list[tuple[int, str]]:
     tokens = MarkdownIt("commonmark").parse(path.read_text("utf-8"))
     return [
         (int(token.tag[1]), "".join(child.content for child in inline.children or ()))
-        for token, inline in zip(tokens, tokens[1:], strict=False)
+        for token, inline in pairwise(tokens)
         if token.type == "heading_open"
     ]
 

@@ -52,9 +52,10 @@ def _module(tree: ast.Module) -> Module:
             module.constants[node.targets[0].id] = node.value
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
             module.constants[node.target.id] = node.value
-        elif isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Return):
-            if node.body[-1].value is not None:
-                module.functions[node.name] = node.body[-1].value
+        elif (
+            isinstance(node, ast.FunctionDef) and isinstance(last := node.body[-1], ast.Return) and last.value
+        ):
+            module.functions[node.name] = last.value
     return module
 
 
