@@ -6,8 +6,9 @@ import dataclasses
 import enum
 import inspect
 import json
+import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ SECTIONS = {
     "ingest": "`[ingest]`: how documents are read",
     "serve": "`[serve]`: the warm process",
 }
+WIDEST = 100
+"""Characters of a signature on one line."""
 PARTS = {
     "ask": "One question, in a fresh process",
     "choose": "Grading passages together or each on its own",
@@ -123,10 +126,15 @@ def api() -> str:
         and not issubclass(kind, events.Event)
         and kind is not localcrag.KnowledgeBase
     ]
-    functions = [f"localcrag.{_signature(item)}" for item in exported.values() if inspect.isfunction(item)]
+    functions = [item for item in exported.values() if inspect.isfunction(item)]
+    methods = [
+        item
+        for name, item in vars(localcrag.KnowledgeBase).items()
+        if not name.startswith("_") and inspect.isfunction(item)
+    ]
     blocks = [
-        "### Functions\n\n" + _python(functions),
-        "### Methods of a knowledge base\n\n" + "".join(_methods(localcrag.KnowledgeBase)),
+        "### Functions\n\n" + _functions("localcrag", functions),
+        "### Methods of a knowledge base\n\n" + _functions("kb", methods),
         "### Values\n\n| type | what it is | fields |\n|---|---|---|\n" + "".join(map(_value_row, shown)),
     ]
     if enums:
@@ -142,11 +150,12 @@ def _values(kind: type[enum.Enum]) -> str:
     return ", ".join(f"`{item.value}`" for item in kind)
 
 
-def _methods(kind: type) -> Iterator[str]:
-    for name, method in vars(kind).items():
-        if name.startswith("_") or not inspect.isfunction(method):
-            continue
-        yield _python([f"kb.{_signature(method)}"]) + "\n" + _first_paragraph(method) + "\n\n"
+def _functions(owner: str, found: Iterable[Callable[..., Any]]) -> str:
+    """A heading, the signature and the whole docstring of each function or method."""
+    return "\n".join(
+        f"#### `{item.__name__}`\n\n```text\n{_signature(owner, item)}\n```\n\n{_docstring(item)}\n"
+        for item in found
+    )
 
 
 def _value_row(kind: type) -> str:
@@ -154,23 +163,38 @@ def _value_row(kind: type) -> str:
     return f"| `{kind.__name__}` | {_cell(_first_paragraph(kind))} | {fields} |\n"
 
 
-def _signature(function: Callable[..., Any]) -> str:
+def _signature(owner: str, function: Callable[..., Any]) -> str:
     """A function as it is called, one parameter a line where it is long."""
     signature = inspect.signature(function)
     given = [item for item in signature.parameters.values() if item.name != "self"]
-    shown = str(signature.replace(parameters=given)).replace("'", "")
-    kind = "await " if inspect.iscoroutinefunction(function) else ""
-    line = f"{function.__name__}{shown}"
-    return f"{line}  # await" if kind else line
+    shown = str(signature.replace(parameters=given)).replace("'", "").replace("mappingproxy({})", "{}")
+    awaited = "await " if inspect.iscoroutinefunction(function) else ""
+    line = f"{awaited}{owner}.{function.__name__}{shown}"
+    if len(line) <= WIDEST or not given:
+        return line
+    ends = str(signature.replace(parameters=[])).replace("'", "").removeprefix("()")
+    names = _parameters(given)
+    return f"{awaited}{owner}.{function.__name__}(\n    " + ",\n    ".join(names) + f",\n){ends}"
 
 
-def _python(lines: list[str]) -> str:
-    return "```text\n" + "\n".join(lines) + "\n```\n"
+def _parameters(given: list[inspect.Parameter]) -> Iterator[str]:
+    """Each parameter, with the star before those that must be named."""
+    starred = False
+    for item in given:
+        if item.kind is item.KEYWORD_ONLY and not starred:
+            yield "*"
+        starred = starred or item.kind in (item.KEYWORD_ONLY, item.VAR_POSITIONAL)
+        yield str(item).replace("'", "").replace("mappingproxy({})", "{}")
+
+
+def _docstring(item: object) -> str:
+    """A docstring as Markdown: code in single marks, references as plain names."""
+    text = inspect.cleandoc(item.__doc__ or "").replace("``", "`")
+    return re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", text)
 
 
 def _first_paragraph(item: object) -> str:
-    text = inspect.cleandoc(item.__doc__ or "").split("\n\n")[0]
-    return " ".join(text.replace("``", "`").split())
+    return " ".join(_docstring(item).split("\n\n")[0].split())
 
 
 # ------------------------------------------------------------------------------ errors

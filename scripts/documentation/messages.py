@@ -90,7 +90,7 @@ def _of(module: Module, kinds: frozenset[str], shared: Mapping[str, ast.expr]) -
         for node in ast.walk(scope):
             if isinstance(node, ast.Call) and (kind := _called(node)) in kinds and node.args:
                 hints = [keyword.value for keyword in node.keywords if keyword.arg == "hint"]
-                hint = " / ".join(text.of(hints[0])) if hints else ""
+                hint = "; or ".join(said.removesuffix(".") for said in text.of(hints[0])) if hints else ""
                 for said in text.of(node.args[0]):
                     if re.search(r"\w\w", said):
                         yield Message(kind, _line(said), "" if _line(hint) == ANY else _line(hint))

@@ -48,7 +48,7 @@ def test_messages_are_read_from_the_code(tmp_path: Path) -> None:
         "    raise Bad(str(x))\n"
     )
     assert [(m.kind, m.text, m.hint) for m in messages(tmp_path)] == [
-        ("Bad", "at most 3 of … fit", "do this / do that"),
+        ("Bad", "at most 3 of … fit", "do this; or do that"),
         ("Worse", "no a here", "use make … anew"),
         ("Worse", "no b here", "use make … anew"),
     ]
