@@ -72,11 +72,14 @@ def links(path: Path) -> Iterator[str]:
 
 
 def mentioned() -> Iterator[str]:
-    """Each command and each setting stands in a page that people wrote."""
+    """Each command, each option and each setting stands in a page that people wrote."""
     text = "\n".join(written(path) for path in (README, *pages()))
     for command in commands():
         if not re.search(rf"{re.escape(command)}\b", text):
             yield f"no page tells of the command `{command}`"
+    for option in sorted(set(options(cli))):
+        if not re.search(rf"{re.escape(option)}(?![\w-])", text):
+            yield f"no page tells of the option {option}"
     for name, *_ in settings.describe():
         if not re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.]*\w)", text):
             yield f"no page tells of the setting `{name}`"
@@ -99,6 +102,16 @@ def commands() -> Iterator[str]:
         yield f"localcrag {name}"
         if isinstance(command, click.Group):
             yield from (f"localcrag {name} {child}" for child in command.commands)
+
+
+def options(command: click.Command) -> Iterator[str]:
+    """Every long option of a command and of those below it."""
+    for parameter in command.params:
+        if not getattr(parameter, "hidden", False):
+            yield from (option for option in parameter.opts if option.startswith("--"))
+    if isinstance(command, click.Group):
+        for child in command.commands.values():
+            yield from options(child)
 
 
 @cache
