@@ -15,10 +15,23 @@ from markdown_it import MarkdownIt
 from documentation.advice import CLASSES
 from documentation.blocks import next_step
 from documentation.messages import messages
-from documentation.places import INDEX, MANUAL, README, REPOSITORY, ROOT, documents, pages, shown, written
+from documentation.places import (
+    IMAGES,
+    INDEX,
+    MANUAL,
+    README,
+    REPOSITORY,
+    ROOT,
+    documents,
+    pages,
+    shown,
+    written,
+)
 from localcrag import settings
 from localcrag.cli.main import cli
 
+_FILE = re.compile(r"(?:\./)?((?:localcrag|tests|scripts|searxng|models|\.github)/[\w./-]+)(?: .*)?")
+"""A file of the repository, as it is named in a sentence, maybe with arguments."""
 MOST = 10 * 1024
 """Bytes of the README."""
 
@@ -31,6 +44,9 @@ def problems() -> Iterator[str]:
     yield from listed()
     for path in documents():
         yield from links(path)
+    for path in (README, *pages(), *sorted((ROOT / ".github").glob("*.md"))):
+        yield from named(path)
+    yield from drawn()
     yield from mentioned()
     yield from explained()
 
@@ -69,6 +85,23 @@ def links(path: Path) -> Iterator[str]:
             yield f"{shown(path)}: {target} leads nowhere"
         elif fragment and fragment not in anchors(file):
             yield f"{shown(path)}: there is no heading for {target}"
+
+
+def named(path: Path) -> Iterator[str]:
+    """Each file of the repository that a page names is there."""
+    for token in MarkdownIt("commonmark").enable("table").parse(path.read_text("utf-8")):
+        for child in token.children or ():
+            if child.type == "code_inline" and (found := _FILE.fullmatch(child.content)):
+                if not (ROOT / found[1]).exists():
+                    yield f"{shown(path)}: there is no {found[1]}"
+
+
+def drawn() -> Iterator[str]:
+    """Each picture stands in a page."""
+    used = {Path(target).name for path in documents() for target in _links(path)}
+    for path in sorted(IMAGES.iterdir()):
+        if path.name not in used:
+            yield f"{shown(path)} stands in no page"
 
 
 def mentioned() -> Iterator[str]:

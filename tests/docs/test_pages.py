@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +70,7 @@ def test_every_page_can_be_rendered(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_on_a_terminal_it_is_rendered_in_the_pager(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
     mine, theirs = pty.openpty()
     environment = {
         **os.environ,
