@@ -30,8 +30,6 @@ SECTIONS = {
     "ingest": "`[ingest]`: how documents are read",
     "serve": "`[serve]`: the warm process",
 }
-WIDEST = 100
-"""Characters of a signature on one line."""
 PARTS = {
     "ask": "One question, in a fresh process",
     "choose": "Grading passages together or each on its own",
@@ -43,6 +41,8 @@ PARTS = {
     "warm": "The warm process",
 }
 """The parts of the benchmark, as they are headed in the manual."""
+WIDEST = 100
+"""Characters of a signature on one line."""
 
 
 # ------------------------------------------------------------------------------ command line
@@ -74,7 +74,7 @@ def settings_tables() -> str:
     tables = []
     for name, rows in groupby(settings.describe(), section):
         lines = [
-            f"## {SECTIONS[name]}",
+            f"## {SECTIONS.get(name, f'`[{name}]`')}",
             "",
             "| setting | environment | default | meaning |",
             "|---|---|---|---|",
@@ -240,7 +240,7 @@ def benchmarks() -> str:
 
 def _benchmark(path: Path) -> str:
     saved = json.loads(path.read_text("utf-8"))
-    rows = [f"## {PARTS[path.stem]}", "", f"`{saved['command']}` on {saved['machine']}.", ""]
+    rows = [f"## {PARTS.get(path.stem, path.stem)}", "", f"`{saved['command']}` on {saved['machine']}.", ""]
     rows += [f"![{chart['title']}: {chart['y']}](images/{chart['name']}.svg)" for chart in saved["charts"]]
     rows += [""] if saved["charts"] else []
     figures = saved["figures"]

@@ -89,11 +89,13 @@ def links(path: Path) -> Iterator[str]:
 
 def named(path: Path) -> Iterator[str]:
     """Each file of the repository that a page names is there."""
-    for token in MarkdownIt("commonmark").enable("table").parse(path.read_text("utf-8")):
-        for child in token.children or ():
-            if child.type == "code_inline" and (found := _FILE.fullmatch(child.content)):
-                if not (ROOT / found[1]).exists():
-                    yield f"{shown(path)}: there is no {found[1]}"
+    tokens = MarkdownIt("commonmark").enable("table").parse(path.read_text("utf-8"))
+    spans = [
+        child.content for token in tokens for child in token.children or () if child.type == "code_inline"
+    ]
+    for file in dict.fromkeys(found[1] for span in spans if (found := _FILE.fullmatch(span))):
+        if not (ROOT / file).exists():
+            yield f"{shown(path)}: there is no {file}"
 
 
 def drawn() -> Iterator[str]:
