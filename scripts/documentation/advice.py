@@ -80,5 +80,8 @@ NEXT_STEP = {
     "its text expands to more than … million characters": "Split the file",
     "no text in it": "Nothing: the file is empty, or holds pictures only",
     "what listens at the port of the warm process is something else": "Start it again: `localcrag serve`",
+    "k is …, and must be 1 or more": "For example k=8",
+    "the … is a …, and must be a string": "Pass text; `str()` makes it of most things",
+    "… is …, and must be …": "The message names the values that are allowed",
     "…: … is not …": "The message says what it must be; correct the file or the variable",
 }
