@@ -47,6 +47,7 @@ def problems() -> Iterator[str]:
     for path in (README, *pages(), *sorted((ROOT / ".github").glob("*.md"))):
         yield from named(path)
     yield from drawn()
+    yield from laid_out(MANUAL / "architecture.md")
     yield from mentioned()
     yield from explained()
 
@@ -104,6 +105,30 @@ def drawn() -> Iterator[str]:
     for path in sorted(IMAGES.iterdir()):
         if path.name not in used:
             yield f"{shown(path)} stands in no page"
+
+
+def laid_out(path: Path) -> Iterator[str]:
+    """The layout that the page of the architecture draws is that of the package."""
+    text = path.read_text("utf-8")
+    drawing = next(block for block in text.split("```") if block.startswith("text\nlocalcrag/"))
+    folders = [ROOT]
+    for line in drawing.splitlines()[1:]:
+        depth = (len(line) - len(line.lstrip())) // 2
+        for name in re.findall(r"[\w.]+(?:\.py|/)", line.strip().split("  ")[0]):
+            place = folders[depth] / name
+            if name.endswith("/"):
+                folders[depth + 1 :] = [place]
+            if not place.exists():
+                yield f"{shown(path)}: there is no {place.relative_to(ROOT)}"
+    for place in sorted((ROOT / "localcrag").iterdir()):
+        name = place.name + ("/" if place.is_dir() else "")
+        if (
+            name.endswith((".py", "/"))
+            and not name.startswith("__")
+            and f"`{name}`" not in text
+            and name not in drawing
+        ):
+            yield f"{shown(path)} does not mention localcrag/{name}"
 
 
 def mentioned() -> Iterator[str]:
