@@ -189,7 +189,7 @@ class PipelineBuilder:
         if wanted is not WebPolicy.NEVER and not self.settings.web.url:
             raise WebNotConfigured(
                 "the web was asked for, and no SearXNG is configured",
-                hint="set web.url (LOCALCRAG_WEB_URL); searxng/README.md says how to run one",
+                hint="set web.url (LOCALCRAG_WEB_URL); `localcrag docs web` says how to run one",
             )
         return wanted
 

@@ -268,7 +268,10 @@ def _section(name: str, cls: type, table: object, path: Path, environ: Mapping[s
 def _values(name: str, cls: type, table: object, path: Path) -> dict[str, Any]:
     """What a file says of one section."""
     if not isinstance(table, dict):
-        raise SettingsError(f"[{name}] in {path} must be a table")
+        raise SettingsError(
+            f"[{name}] in {path} must be a table",
+            hint="write [section] on a line of its own, and its settings below",
+        )
     known = {item.name: item for item in fields(cls)}
     if unknown := table.keys() - known:
         raise SettingsError(
@@ -288,9 +291,9 @@ def _value(item: Field[Any], value: object, kind: Any, where: str) -> Any:
     """A TOML value or an environment string as the field's type; no number beyond its bounds."""
     found, least, most = _convert(value, kind, where), item.metadata["least"], item.metadata["most"]
     if least is not None and found < least:
-        raise SettingsError(f"{where}: {found} is less than {least}")
+        raise SettingsError(f"{where}: {found} is less than {least}", hint="give a number within the bounds")
     if most is not None and found > most:
-        raise SettingsError(f"{where}: {found} is more than {most}")
+        raise SettingsError(f"{where}: {found} is more than {most}", hint="give a number within the bounds")
     return found
 
 

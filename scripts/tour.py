@@ -1,11 +1,22 @@
-"""The tour behind ``./scripts/demo``: real documents in, checked and cited answers out, offline."""
+"""The tour behind ``./scripts/demo``: real documents in, checked and cited answers out, offline.
+
+``--picture FILE.svg`` draws what a terminal shows of two of its questions, for the README.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import html
+import io
 import os
+import pty
+import re
 import shlex
+import struct
 import subprocess
 import sys
+import termios
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -24,6 +35,9 @@ PACKAGES = (
     "jinja2",
 )
 AS_PDF = "trafilatura"
+USAGE = 'usage: ./scripts/demo [PATH "question"]   or: ./scripts/demo --picture FILE.svg'
+COLUMNS = 96
+"""Width of the terminal in the picture."""
 QUESTIONS = (
     ("that the documents answer", "What is pathspec a utility library for?"),
     ("whose evidence is weak, so that the loop corrects itself", "What did the trafilatura work start as?"),
@@ -33,8 +47,10 @@ QUESTIONS = (
 
 def main(arguments: list[str]) -> int:
     if len(arguments) not in (0, 2):
-        print('usage: ./scripts/demo            or: ./scripts/demo PATH "question"', file=sys.stderr)
+        print(USAGE, file=sys.stderr)
         return 2
+    if arguments[:1] == ["--picture"]:
+        return picture(Path(arguments[1]))
     if arguments:
         path, question = arguments
         run("ingest", "--kb", "mine", str(Path(path).expanduser().absolute()))
@@ -97,8 +113,89 @@ def write_pdf(path: Path, text: str) -> None:
 def run(*arguments: str) -> int:
     """Run a localcrag command, offline, and show what is typed."""
     say("$ localcrag --offline " + shlex.join(arguments))
-    command = [str(ROOT / ".venv/bin/localcrag"), "--home", str(HOME / "home"), "--offline", *arguments]
-    return subprocess.run(command, env={**os.environ, "PYTHONUNBUFFERED": "1"}).returncode
+    return subprocess.run(command(*arguments), env={**os.environ, "PYTHONUNBUFFERED": "1"}).returncode
+
+
+def command(*arguments: str) -> list[str]:
+    return [str(ROOT / ".venv/bin/localcrag"), "--home", str(HOME / "home"), "--offline", *arguments]
+
+
+def picture(path: Path) -> int:
+    """Draw a question that is answered, with its trace, and one that is not, as a terminal shows them."""
+    from rich.console import Console
+    from rich.terminal_theme import TerminalTheme
+    from rich.text import Text
+
+    collect(HOME / "documents")
+    if run("ingest", "--kb", "demo", str(HOME / "documents"), "--prune") != 0:
+        return 1
+    shown = Text()
+    for typed in (("ask", "--trace", QUESTIONS[0][1]), ("ask", QUESTIONS[2][1])):
+        shown.append("$ ", "bold green")
+        shown.append(f"localcrag {shlex.join(typed)}\n".replace("'", '"'), "bold")
+        shown.append_text(Text.from_ansi(on_terminal(typed)))
+        shown.append("\n\n")
+    shown.rstrip()
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), color_system="truecolor")
+    console.print(shown)
+    theme = TerminalTheme((13, 17, 23), (201, 209, 217), PALETTE, PALETTE)
+    drawn = console.export_svg(title="localcrag", theme=theme, unique_id="t", code_format=local_font())
+    path.write_text(indented(drawn), "utf-8")
+    say(f"{path} drawn")
+    return 0
+
+
+BLANK = "&#160;"
+PALETTE = [
+    (72, 79, 88),
+    (255, 123, 114),
+    (63, 185, 80),
+    (227, 179, 65),
+    (88, 166, 255),
+    (188, 140, 255),
+    (57, 197, 207),
+    (177, 186, 196),
+]
+
+
+def local_font() -> str:
+    """Rich's form of the picture with a font that is there: a picture must not fetch one from elsewhere."""
+    from rich._export_format import CONSOLE_SVG_FORMAT as given
+
+    form = re.sub(r"\n *(<!--.*?-->|@font-face \{\{.*?\n    \}\})", "", given, flags=re.DOTALL)
+    return form.replace(
+        "Fira Code, monospace", "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+    )
+
+
+def indented(svg: str) -> str:
+    """Blanks before a line as a place further right, since viewers differ on them; no empty text."""
+
+    def moved(found: re.Match[str]) -> str:
+        x, y, width, rest, blanks, text = found.groups()
+        one = float(width) / len(html.unescape(blanks + text))
+        left = len(blanks) // len(BLANK) * one
+        return f'x="{float(x) + left:g}"{y}textLength="{float(width) - left:g}"{rest}>{text}<'
+
+    form = rf'x="([\d.]+)"( y="[\d.]+" )textLength="([\d.]+)"([^>]*)>((?:{BLANK})+)([^<]*)<'
+    return re.sub(form, moved, re.sub(r"<text[^>]*>\s*</text>", "", svg))
+
+
+def on_terminal(typed: tuple[str, ...]) -> str:
+    """What a terminal of that width gets from a command of localcrag, colours and all."""
+    mine, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    place = {"LOCALCRAG_KB": "demo", "TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": ""}
+    with subprocess.Popen(
+        command(*typed), cwd=HOME, env={**os.environ, **place}, stdin=theirs, stdout=theirs, stderr=theirs
+    ):
+        os.close(theirs)
+        pieces = []
+        with contextlib.suppress(OSError):  # the other side is closed
+            while piece := os.read(mine, 4096):
+                pieces.append(piece)
+    os.close(mine)
+    return b"".join(pieces).decode().replace("\r\n", "\n").rstrip()
 
 
 def say(line: str) -> None:

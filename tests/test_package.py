@@ -44,6 +44,15 @@ def test_the_wheel_has_the_type_marker_and_no_tests(wheel: Path) -> None:
     assert not any(name.startswith("tests/") for name in names)
 
 
+def test_the_wheel_has_the_manual_with_its_pictures(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    manual = ROOT / "localcrag/docs"
+    wanted = {
+        str(path.relative_to(ROOT)) for path in manual.rglob("*") if path.suffix in (".md", ".svg", ".json")
+    }
+    assert wanted <= names and "localcrag/docs/images/answer.svg" in names
+
+
 def test_every_dependency_is_pinned() -> None:
     """The lock has a version for everything that pyproject.toml names."""
     from packaging.requirements import Requirement

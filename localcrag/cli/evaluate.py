@@ -125,7 +125,9 @@ def evaluate(
     settings = settings.with_values("loop", policy=policy, grader=grader, mode=mode)
     job = _Job(kb, filter_, limit, k)
     if graders and (compare or plot):
-        raise UsageError("--graders goes with neither --compare nor --plot")
+        raise UsageError(
+            "--graders goes with neither --compare nor --plot", hint="run them one after the other"
+        )
     job.read(file)
     if graders:
         return _graders(job, file, settings, graders, margin / 100, as_json)
@@ -266,7 +268,7 @@ def _configurations(settings: Settings, files: tuple[Path, Path]) -> dict[str, S
     """The two files, each over the settings, by the names they have in tables. Raises SettingsError."""
     names = [path.stem for path in files] if files[0].stem != files[1].stem else [str(p) for p in files]
     if names[0] == names[1]:
-        raise UsageError("--compare names the same file twice")
+        raise UsageError("--compare names the same file twice", hint="give two files that differ")
     return {name: overlaid(settings, path) for name, path in zip(names, files, strict=True)}
 
 

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 CLOSEST, WORTH_A_LOOK = 2, 0.01
 """Passages named where there was no answer, and the grade that they must have."""
+LEAST_SHOWN = 24
+"""Characters of a text that a line shows, however little room it has."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """All but the line break and the tab."""
 
@@ -115,6 +117,11 @@ class StepRenderer:
         self._end_answer()
         self.console.print(Text(plain(text), style=style))
 
+    def _snippet(self, before: str, text: str, most: int) -> None:
+        """A line with the beginning of a text; on a terminal no more of it than the line has room for."""
+        room = self.console.width - len(before) - 1 if self.console.is_terminal else most
+        self.say(before + snippet(text, "", max(LEAST_SHOWN, min(most, room)))[0])
+
     def _end_answer(self) -> None:
         if self._in_answer:
             click.echo()
@@ -150,7 +157,7 @@ class StepRenderer:
         if self.trace:
             for claim in event.claims:
                 confidence = "" if claim.confidence is None else f" P={claim.confidence:.3f}"
-                self.say(f"    borne out: {claim.verdict:5}{confidence}  {snippet(claim.text, '', 90)[0]}")
+                self._snippet(f"    borne out: {claim.verdict:5}{confidence}  ", claim.text, 90)
 
     def _suggested(self, event: Suggested) -> None:
         self.say(f"you could ask again {event.suggestion}", "cyan")
@@ -168,8 +175,8 @@ class StepRenderer:
         if self.trace:
             grade, passage = event.grade, event.grade.hit.passage
             confidence = "" if grade.confidence is None else f" P={grade.confidence:.3f}"
-            text = snippet(passage.text, "", 90)[0]
-            self.say(f"    {grade.verdict:5}{confidence}  {place(passage.source, passage.page)}: {text}")
+            where = place(passage.source, passage.page)
+            self._snippet(f"    {grade.verdict:5}{confidence}  {where}: ", passage.text, 90)
             if grade.reason:
                 self.say(f"          {grade.reason}")
 
@@ -198,7 +205,7 @@ class StepRenderer:
         self.say(f"kept {count(len(event.kept), 'strip')} of evidence, left {event.dropped}")
         if self.trace:
             for strip in event.kept:
-                self.say(f"    P={strip.score:.3f}  {snippet(strip.text, '', 100)[0]}")
+                self._snippet(f"    P={strip.score:.3f}  ", strip.text, 100)
 
     def _degraded(self, event: Degraded) -> None:
         self.say(f"degraded: {event.part}: {event.reason}", "yellow")

@@ -20,6 +20,7 @@ KNOWN = {
     ),
     "config": ("config", "Show the settings in force, and where they are kept."),
     "doctor": ("doctor", "Look at everything that localcrag needs, and say what is wrong and what to do."),
+    "docs": ("docs", "List the pages of the manual, or show one of them."),
     "eval": ("evaluate", "Measure localcrag on your own questions."),
     "ingest": ("ingest", "Read files, folders, globs or URLs into a knowledge base; only what changed."),
     "kb": ("kb", "List, show, export, compact and remove knowledge bases."),

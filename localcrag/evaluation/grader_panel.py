@@ -106,7 +106,10 @@ def grade_all(
     if partial and not panel.questions:
         raise KeyboardInterrupt
     if not panel.questions:
-        raise EvaluationError(f"every question failed; the first: {panel.failed[0].reason}")
+        raise EvaluationError(
+            f"every question failed; the first: {panel.failed[0].reason}",
+            hint="mend what the reason names, and measure again",
+        )
     return panel
 
 

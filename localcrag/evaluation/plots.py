@@ -31,9 +31,14 @@ SHADES = {
 def require_plots(path: Path) -> None:
     """Raises UsageError for another ending, EvaluationError where matplotlib or the folder is missing."""
     if path.suffix.lower() not in ENDINGS:
-        raise UsageError(f"--plot {path}: the ending must be .png or .svg")
+        raise UsageError(
+            f"--plot {path}: the ending must be .png or .svg", hint="for example --plot report.svg"
+        )
     if not path.absolute().parent.is_dir():
-        raise EvaluationError(f"there is no folder {path.absolute().parent} for the plot")
+        raise EvaluationError(
+            f"there is no folder {path.absolute().parent} for the plot",
+            hint="make the folder, or name another place",
+        )
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
@@ -55,7 +60,9 @@ def plot(results: Sequence[Result], path: Path) -> None:
     try:
         figure.savefig(path, dpi=144)
     except OSError as error:
-        raise EvaluationError(f"cannot write {path}: {error.strerror or error}") from error
+        raise EvaluationError(
+            f"cannot write {path}: {error.strerror or error}", hint="name another place with --plot"
+        ) from error
 
 
 def _reliability(axes: Axes, results: Sequence[Result]) -> None:

@@ -86,7 +86,10 @@ class _Parser:
 
     def _negated(self, depth: int) -> Filter:
         if depth > MAX_DEPTH:
-            raise FilterError(f"column {self._next.column}: the filter is nested deeper than {MAX_DEPTH}")
+            raise FilterError(
+                f"column {self._next.column}: the filter is nested deeper than {MAX_DEPTH}",
+                hint="take out parentheses that are not needed",
+            )
         if self._takes("not"):
             return Not(self._negated(depth + 1))
         if self._takes("("):
@@ -101,7 +104,10 @@ class _Parser:
             raise self._unexpected("a field name, `not`, or `(`")
         self._comparisons += 1
         if self._comparisons > MAX_COMPARISONS:
-            raise FilterError(f"column {name.column}: more than {MAX_COMPARISONS} comparisons")
+            raise FilterError(
+                f"column {name.column}: more than {MAX_COMPARISONS} comparisons",
+                hint="compare one field with many values by `in`: year in (2023, 2024)",
+            )
         self._take()
         if self._takes("not"):
             self._expect("in", "`in`")
@@ -123,7 +129,10 @@ class _Parser:
             values.append(self._literal())
         self._expect(")", "`,` or `)`")
         if len(values) > MAX_VALUES:
-            raise FilterError(f"column {name.column}: more than {MAX_VALUES} values in one list")
+            raise FilterError(
+                f"column {name.column}: more than {MAX_VALUES} values in one list",
+                hint="split the list into several with `or`, or attach a field with --meta to filter by",
+            )
         return Membership(name.text, tuple(values), name.column)
 
     def _literal(self) -> MetaValue:
@@ -157,7 +166,10 @@ def _number(token: _Token) -> MetaValue:
     whole = token.text.lstrip("+-").isdigit() and len(token.text) < 16
     value = int(token.text) if whole else float(token.text)
     if not math.isfinite(value):
-        raise FilterError(f"column {token.column}: {token.text} is too large a number")
+        raise FilterError(
+            f"column {token.column}: {token.text} is too large a number",
+            hint="give a number below 1e308, or text in quotes",
+        )
     return value
 
 
@@ -175,7 +187,10 @@ def _tokens(text: str) -> Sequence[_Token]:
 
 def _stray(text: str, at: int) -> FilterError:
     if text[at] in "\"'":
-        return FilterError(f"column {at + 1}: this {text[at]} is never closed")
+        return FilterError(
+            f"column {at + 1}: this {text[at]} is never closed",
+            hint='a quote within a text is written twice: "say ""yes"""',
+        )
     return FilterError(
         f"column {at + 1}: {text[at]!r} has no meaning here",
         hint="text stands in quotes; comparisons are = != < <= > >= contains startswith in",

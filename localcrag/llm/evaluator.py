@@ -207,7 +207,10 @@ class _Pairs:
         before, found, rest = self._template.partition("{query}")
         between, also, after = rest.partition("{document}")
         if not (found and also):
-            raise ModelError("The evaluator's rerank template has no places for query and document.")
+            raise ModelError(
+                "The evaluator's rerank template has no places for query and document.",
+                hint="Use another evaluator.",
+            )
         first, second, third = (
             self._model.tokenize(piece, special=True) for piece in (before, between, after)
         )

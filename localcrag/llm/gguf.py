@@ -122,7 +122,10 @@ def read_metadata(path: Path | str) -> GgufInfo:
     except PermissionError as error:
         raise ModelFileError(f"{path} may not be read.", hint="Check its permissions.") from error
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise ModelFileError(
+            f"{path} cannot be read: {error.strerror or error}.",
+            hint="Look at the disk, or copy the file again.",
+        ) from error
 
 
 def require_generator(path: Path | str) -> GgufInfo:

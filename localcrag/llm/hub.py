@@ -32,16 +32,25 @@ def pull(home: Path, repository: str, file: str, name: str, digest: str | None) 
             hint="fetch the file on a connected machine, copy it here, and use localcrag models add",
         ) from error
     except HfHubHTTPError as error:
-        raise ModelNotFound(f"the hub has no {file} in {repository}, or it needs a login") from error
+        raise ModelNotFound(
+            f"the hub has no {file} in {repository}, or it needs a login",
+            hint="look for its exact name on the repository's page, or take one without a login",
+        ) from error
     except ValueError as error:
-        raise ModelNotFound(f"{repository!r} is not the name of a repository: {error}") from error
+        raise ModelNotFound(
+            f"{repository!r} is not the name of a repository: {error}",
+            hint="a repository is named OWNER/NAME",
+        ) from error
     except (OSError, Lost, RuntimeError) as error:  # hf_xet, which downloads, raises the last
         if not held and os.path.lexists(folder / file):
             (folder / file).unlink()  # a copy from the hub's own cache that was cut off
         raise _broken_off(file, error) from error
     if digest and sha256(path) != digest.lower():
         path.unlink()
-        raise ModelFileError(f"{file} has another sha256 than {digest}; it was deleted")
+        raise ModelFileError(
+            f"{file} has another sha256 than {digest}; it was deleted",
+            hint="fetch it again; if it differs again, ask its publisher for the right digest",
+        )
     role = Role.EVALUATOR if read_metadata(path).evaluator else Role.LANGUAGE
     (require_evaluator if role is Role.EVALUATOR else require_generator)(path)
     return Registry(home).add(name, path, role, f"{repository} {file}")

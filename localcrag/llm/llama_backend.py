@@ -346,7 +346,10 @@ class Context:
                 hint="Ask for a larger context.",
             )
         if code != 0:
-            raise ModelError(f"llama.cpp failed to read {len(tokens)} tokens (code {code}){_complaint()}.")
+            raise ModelError(
+                f"llama.cpp failed to read {len(tokens)} tokens (code {code}){_complaint()}.",
+                hint="Ask for a smaller context, or close other programs.",
+            )
         self.evaluated += len(tokens)
 
     def _interruptible(self) -> int:

@@ -162,9 +162,9 @@ def sha256(path: Path) -> str:
             while chunk := file.read(CHUNK):
                 digest.update(chunk)
     except FileNotFoundError as error:
-        raise ModelNotFound(f"there is no file {path}") from error
+        raise ModelNotFound(f"there is no file {path}", hint="check the spelling of the path") from error
     except OSError as error:
-        raise ModelFileError(f"cannot read {path}: {error.strerror}") from error
+        raise ModelFileError(f"cannot read {path}: {error.strerror}", hint="check its permissions") from error
     return digest.hexdigest()
 
 

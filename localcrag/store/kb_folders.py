@@ -257,7 +257,9 @@ def storage_error(error: BaseException, attempt: str) -> StoreError:
             f"no permission to {attempt}", hint="correct the permissions, or choose another LOCALCRAG_HOME"
         )
     first = said.splitlines()[0][:200] if said else type(error).__name__
-    return StoreError(f"cannot {attempt}: {first}")
+    return StoreError(
+        f"cannot {attempt}: {first}", hint="look at the disk and its permissions, and try again"
+    )
 
 
 @contextmanager

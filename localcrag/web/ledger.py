@@ -67,7 +67,10 @@ class Ledger:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise LedgerError(f"{self.path} cannot be read: {error.strerror or error}") from error
+            raise LedgerError(
+                f"{self.path} cannot be read: {error.strerror or error}",
+                hint="correct its permissions, or move it away",
+            ) from error
         found = [entry for entry in map(_parsed, text.split("\n")) if entry is not None]
         if since is not None:
             found = [entry for entry in found if entry.when >= since]

@@ -161,7 +161,9 @@ class SearxngSearch:
         from localcrag.web import http
 
         if not self._url.strip():
-            raise WebNotConfigured("no SearXNG is configured", hint="searxng/README.md says how to start one")
+            raise WebNotConfigured(
+                "no SearXNG is configured", hint="`localcrag docs web` says how to start one"
+            )
         try:
             return http.HttpTarget.parse(f"{self._url.strip().rstrip('/')}/{path}")
         except ValueError as error:
@@ -239,7 +241,7 @@ class SearxngSearch:
     def _down(self, reason: object) -> ServerDown:
         return ServerDown(
             f"the SearXNG at {self._url} cannot be reached: {reason}",
-            hint="start it (searxng/README.md), or correct its address in the settings",
+            hint="start it (`localcrag docs web`), or correct its address in the settings",
         )
 
     def _bad(self, reason: str) -> BadReply:

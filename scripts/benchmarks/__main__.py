@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="also draw what can be drawn, as SVG")
     parser.add_argument(
-        "--save", action="store_true", help=f"keep figures and pictures in {RESULTS.name}/, for the README"
+        "--save", action="store_true", help=f"keep the figures in {RESULTS.name}/, for the manual"
     )
     parser.add_argument("--rounds", type=int, default=3, help="how often times are taken (default 3)")
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run at all?")
@@ -39,9 +39,8 @@ def main() -> int:
             reports[part] = import_module(f"benchmarks.{part}").measure(room)
         if given.save:
             save(part, reports[part], RESULTS)
-        for folder in filter(None, (given.plots, RESULTS if given.save else None)):
-            for chart in reports[part].charts:
-                print(f"bench: {draw(chart, folder)}", file=sys.stderr)
+        for chart in reports[part].charts if given.plots else ():
+            print(f"bench: {draw(chart, given.plots)}", file=sys.stderr)
     if given.json:
         print(as_json(reports))
     else:

@@ -6,10 +6,11 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,10 @@ def as_json(reports: dict[str, Report]) -> str:
 
 
 def save(part: str, report: Report, folder: Path) -> Path:
-    """The figures of one part as JSON, with the command that made them and the machine that it ran on."""
+    """The figures and charts of one part as JSON, with the command that made them and the machine it ran on.
+
+    ``scripts/docs.py --write`` makes the tables and the pictures of the manual from these files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{part}.json"
     command = " ".join(["./scripts/bench", *(shlex.quote(word) for word in sys.argv[1:])])
@@ -85,7 +89,7 @@ def save(part: str, report: Report, folder: Path) -> Path:
         "command": command,
         "machine": machine(),
         "figures": [asdict(figure) for figure in report.figures],
-        "charts": [chart.name for chart in report.charts],
+        "charts": [asdict(chart) for chart in report.charts],
     }
     path.write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return path
@@ -103,30 +107,27 @@ def machine() -> str:
     return f"{names[0] if names else platform.processor()}, {cores()} cores, {python}, {versions}"
 
 
+def charts_of(saved: Mapping[str, Any]) -> list[Chart]:
+    """The charts that :func:`save` kept beside the figures."""
+    return [
+        Chart(
+            **{
+                **chart,
+                "lines": tuple(
+                    Line(line["name"], tuple((x, y) for x, y in line["points"])) for line in chart["lines"]
+                ),
+                "labels": tuple(chart["labels"]),
+            }
+        )
+        for chart in saved["charts"]
+    ]
+
+
 def draw(chart: Chart, folder: Path) -> Path:
     """The picture as an SVG file in the folder."""
-    from matplotlib.figure import Figure as Canvas
+    from benchmarks.picture import svg
 
-    canvas = Canvas(figsize=(8, 4.5), layout="constrained")
-    axes = canvas.subplots()
-    width = 0.8 / max(1, len(chart.lines))
-    for number, line in enumerate(chart.lines):
-        xs, ys = [x for x, _ in line.points], [y for _, y in line.points]
-        if chart.labels:
-            offset = (number - (len(chart.lines) - 1) / 2) * width
-            axes.bar([x + offset for x in xs], ys, width, label=line.name)
-        else:
-            axes.plot(xs, ys, marker="o", label=line.name)
-    if chart.labels:
-        axes.set_xticks(range(len(chart.labels)), chart.labels)
-    if chart.logarithmic:
-        axes.set_yscale("log")
-        if not chart.labels:
-            axes.set_xscale("log")
-    axes.set(title=chart.title, xlabel=chart.x, ylabel=chart.y)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chart.name}.svg"
-    canvas.savefig(path, metadata={"Date": None})
+    path.write_text(svg(chart), "utf-8")
     return path

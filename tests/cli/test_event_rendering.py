@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 from localcrag.cli.chat import say
 from localcrag.cli.event_rendering import StepRenderer, link, plain
@@ -36,6 +39,17 @@ def test_what_came_closest_is_named_where_there_is_no_answer(capsys: pytest.Capt
 def test_nothing_is_named_that_is_not_worth_a_look(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys, Status.NOT_FOUND, 0.001, None) == ""
     assert "closest" not in shown(capsys, Status.UNSURE, 0.09)
+
+
+@pytest.mark.parametrize(("terminal", "longest"), [(True, 60), (False, 120)])
+def test_a_line_of_the_trace_is_no_longer_than_the_terminal_is_wide(terminal: bool, longest: int) -> None:
+    steps, out = StepRenderer(trace=True), io.StringIO()
+    steps.__dict__["console"] = Console(
+        file=out, force_terminal=terminal, no_color=True, width=60, soft_wrap=True, highlight=False
+    )
+    steps.show(Graded(grade(0.9, text="a word " * 40)))
+    [line] = Text.from_ansi(out.getvalue()).plain.splitlines()
+    assert line.endswith("…") and longest - 20 < len(line) <= longest
 
 
 # ------------------------------------------------------------------- what a document must not send

@@ -1,9 +1,7 @@
-"""``kb``, ``models``, ``web``, ``doctor``, ``config``, ``completion``, and what the README says of all."""
+"""``kb``, ``models``, ``web``, ``doctor``, ``config`` and ``completion``."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -191,8 +189,3 @@ def test_usage_errors_exit_2(fresh: Run) -> None:
     assert fresh("ask").code == 2
     assert fresh("ask", "x", "--policy", "guess").code == 2
     assert fresh("nonsense").code == 2
-
-
-def test_the_readme_documents_every_command_setting_and_event() -> None:
-    done = subprocess.run([sys.executable, str(ROOT / "scripts/docs.py")], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -99,7 +99,7 @@ class Table:
                 yield Figure(name, faster, "times as fast", FASTER[contender])
 
     def charts(self) -> Iterator[Chart]:
-        labels = tuple(NAMES[name].replace(" ", "\n") for name in self._contenders)
+        labels = tuple(NAMES[name] for name in self._contenders)
 
         def line(name: str, value: Value) -> Line:
             return Line(name, tuple((i, self.median(c, value)) for i, c in enumerate(self._contenders)))

@@ -1,0 +1,94 @@
+"""``localcrag docs``: the manual, which travels with the package."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from difflib import get_close_matches
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from localcrag.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+INDEX = "README.md"
+WIDEST = 100
+"""Columns of a rendered page, however wide the terminal is."""
+_ENTRY = re.compile(r"^- \[[^\]]+\]\(([\w-]+)\.md\): (.+)$", re.MULTILINE)
+"""A page in the list of pages, with what it is about."""
+_MARK = re.compile(r"^<!-- .* -->\n+", re.MULTILINE)
+
+
+class PageName(click.ParamType[str]):
+    """The name of a page; the shell completes it."""
+
+    name = "page"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(name, help=about) for name, about in _pages() if name.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("page", required=False, type=PageName())
+def docs(page: str | None) -> None:
+    """List the pages of the manual, or show one of them.
+
+    The manual is installed with localcrag and needs no network. On a terminal a page is rendered and
+    opens in the pager; into a pipe or a file goes its Markdown.
+    """
+    if page is None:
+        pages = list(_pages())
+        width = max(len(name) for name, _ in pages)
+        for name, about in pages:
+            click.echo(f"{click.style(name.ljust(width), fg='cyan')}  {about}")
+        return
+    text = _text(page)
+    if sys.stdout.isatty():
+        click.echo_via_pager(_rendered(text), color=True)
+    else:
+        click.echo(text, nl=False)
+
+
+def _pages() -> Iterator[tuple[str, str]]:
+    """Every page with one line about it, in the order in which one would read them."""
+    for found in _ENTRY.finditer(_manual().joinpath(INDEX).read_text("utf-8")):
+        yield found[1], found[2].removesuffix(".")
+
+
+def _text(page: str) -> str:
+    """The Markdown of a page. Raises UsageError for one that does not exist."""
+    wanted = page.strip().lower().removesuffix(".md").replace("_", "-").replace(" ", "-")
+    names = [name for name, _ in _pages()]
+    if wanted not in names:
+        near = get_close_matches(wanted, names, n=3, cutoff=0.5) or [
+            name for name in names if wanted and (wanted in name or name in wanted)
+        ]
+        question = f"did you mean {' or '.join(near)}? " if near else ""
+        raise UsageError(
+            f"the manual has no page {page[:80]!r}", hint=f"{question}localcrag docs lists them all"
+        )
+    return _manual().joinpath(f"{wanted}.md").read_text("utf-8")
+
+
+def _manual() -> Traversable:
+    return files("localcrag").joinpath("docs")
+
+
+def _rendered(text: str) -> str:
+    """A page as a terminal shows it, with colours unless they are not wanted."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    console.width = min(console.width, WIDEST)
+    with console.capture() as captured:
+        console.print(Markdown(_MARK.sub("", text)))
+    return captured.get()
