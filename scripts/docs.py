@@ -1,7 +1,7 @@
 """The generated parts of the manual, and what is checked of README and manual.
 
 Generated are the blocks between ``<!-- generated: NAME -->`` and ``<!-- end -->`` (see
-``documentation/blocks.py``) and the pictures of the benchmarks. Without arguments: name what is out of
+``documentation/blocks.py``), the pictures of the benchmarks, and the JSON Schemas. Without arguments: name what is out of
 date or wrong, and exit with 1. With ``--write``: bring up to date what can be.
 """
 
@@ -20,7 +20,9 @@ from benchmarks.picture import svg  # noqa: E402
 from benchmarks.report import charts_of  # noqa: E402
 from documentation.blocks import BLOCKS  # noqa: E402
 from documentation.checks import problems  # noqa: E402
-from documentation.places import BLOCK, IMAGES, README, RESULTS, pages, shown  # noqa: E402
+from documentation.places import BLOCK, IMAGES, README, RESULTS, SCHEMAS, pages, shown  # noqa: E402
+
+from localcrag import answer_schema, event_schema  # noqa: E402
 
 
 def fresh() -> Iterator[tuple[Path, str]]:
@@ -38,6 +40,8 @@ def fresh() -> Iterator[tuple[Path, str]]:
     for path in sorted(RESULTS.glob("*.json")):
         for chart in charts_of(json.loads(path.read_text("utf-8"))):
             yield IMAGES / f"{chart.name}.svg", svg(chart)
+    for name, schema in (("answer", answer_schema()), ("events", event_schema())):
+        yield SCHEMAS / f"{name}.schema.json", json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def main(arguments: list[str]) -> int:

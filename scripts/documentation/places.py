@@ -11,6 +11,7 @@ README = ROOT / "README.md"
 MANUAL = ROOT / "localcrag/docs"
 INDEX = MANUAL / "README.md"
 IMAGES = MANUAL / "images"
+SCHEMAS = MANUAL / "schema"
 RESULTS = ROOT / "scripts/benchmarks/results"
 REPOSITORY = "https://github.com/localcrag/localcrag"
 BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
