@@ -331,124 +331,33 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = {
-    "errors": (
-        "BadReply",
-        "ConstraintError",
-        "ContextOverflow",
-        "CorpusError",
-        "EmbeddingMismatch",
-        "EnginesFailed",
-        "EvaluationError",
-        "FetchRefused",
-        "FilterError",
-        "JsonDisabled",
-        "LedgerError",
-        "LocalCragError",
-        "ModelError",
-        "ModelFileError",
-        "ModelNotFound",
-        "OfflineError",
-        "RateLimited",
-        "ServerDown",
-        "SettingsError",
-        "StorageFull",
-        "StoreError",
-        "UnknownKnowledgeBase",
-        "UnknownThread",
-        "UnreadableError",
-        "UsageError",
-        "WarmError",
-        "WebError",
-        "WebNotConfigured",
-    ),
-    "events": (
-        "Assessed",
-        "Bounded",
-        "Condensed",
-        "Contradicted",
-        "Corrected",
-        "Decided",
-        "Degraded",
-        "Delta",
-        "Discovered",
-        "Divided",
-        "Event",
-        "Finished",
-        "Gathered",
-        "Graded",
-        "Grounded",
-        "Ingested",
-        "Measured",
-        "Optimizing",
-        "PageRead",
-        "PartSettled",
-        "Planned",
-        "Progressed",
-        "Questioned",
-        "Refined",
-        "Reranked",
-        "Retrieved",
-        "Rewritten",
-        "SkippedSource",
-        "Spared",
-        "Stepped",
-        "Suggested",
-        "Verified",
-        "WebAsked",
-    ),
-    "json_schema": (
-        "answer_schema",
-        "event_schema",
-    ),
-    "knowledge_base": (
-        "KnowledgeBase",
-        "open",
-    ),
-    "options": (
-        "AskKeywords",
-        "AskOptions",
-    ),
-    "settings": ("Settings",),
-    "types": (
-        "Action",
-        "Answer",
-        "Citation",
-        "Claim",
-        "Contradiction",
-        "Correction",
-        "CorrectionKind",
-        "Decision",
-        "Document",
-        "Evidence",
-        "Grade",
-        "GraderKind",
-        "Grounding",
-        "Hit",
-        "IndexedDocument",
-        "IngestReport",
-        "Layout",
-        "Mode",
-        "Origin",
-        "PartAnswer",
-        "Passage",
-        "PlannedStep",
-        "Policy",
-        "Skipped",
-        "Status",
-        "StoreInfo",
-        "Strip",
-        "StripKind",
-        "Tokens",
-        "Turn",
-        "Usage",
-        "Verdict",
-        "WebPolicy",
-        "WebQuery",
-    ),
+_NAMES = {
+    "errors": """
+        BadReply ConstraintError ContextOverflow CorpusError EmbeddingMismatch EnginesFailed
+        EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
+        ModelFileError ModelNotFound OfflineError RateLimited ServerDown SettingsError StorageFull
+        StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError WebError
+        WebNotConfigured
+    """,
+    "events": """
+        Assessed Bounded Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
+        Event Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
+        Planned Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
+        Stepped Suggested Verified WebAsked
+    """,
+    "json_schema": "answer_schema event_schema",
+    "knowledge_base": "KnowledgeBase open",
+    "options": "AskKeywords AskOptions",
+    "settings": "Settings",
+    "types": """
+        Action Answer Citation Claim Contradiction Correction CorrectionKind Decision Document
+        Evidence Grade GraderKind Grounding Hit IndexedDocument IngestReport Layout Mode Origin
+        PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo Strip StripKind Tokens Turn
+        Usage Verdict WebPolicy WebQuery
+    """,
 }
 """The public names by the module that has them."""
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = ["__version__", *_HOMES]
 
 if not TYPE_CHECKING:  # who checks types knows the names from above, and takes no others
