@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from localcrag import settings as configuration
-from localcrag.async_bridge import call_in_thread, iterate_in_thread
+from localcrag.background import call_in_thread, iterate_in_thread
 from localcrag.crag.retrieval import Retriever
 from localcrag.crag.state import Query, checked_question
 from localcrag.doc2query import QuestionWriter
@@ -300,9 +300,7 @@ class KnowledgeBase:
         weakens the answer is a Degraded event.
         """
         given = AskOptions.of(options, **keywords)
-        query = Query(
-            checked_question(question), tuple(given.history), parse(given.filter) if given.filter else None
-        )
+        query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
         store, models = self._store(), self._models(given)
         pipeline = self._builder(given).build(store, self.corpus.split, self.ledger, query.question)
         models.warm(store.warm, answering=True)

@@ -122,6 +122,11 @@ class Query:
     history: tuple[Turn, ...] = ()
     filter: Filter | None = None
 
+    @classmethod
+    def of(cls, question: object, history: Sequence[Turn] = (), filter: Filter | None = None) -> Query:
+        """A question as a user gave it. Raises UsageError if it is no text, empty, or too long."""
+        return cls(checked_question(question), tuple(history), filter)
+
 
 def checked_question(question: object) -> str:
     """The question without the white space around it, and without code points that are no characters.

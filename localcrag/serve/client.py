@@ -113,7 +113,10 @@ class WarmClient:
     @property
     def may_answer(self) -> bool:
         """Whether a server may be there, or may be started: a look at a file, and no promise."""
-        return self.warm is WarmPolicy.AUTO or self.place.address.exists()
+        try:
+            return self.warm is WarmPolicy.AUTO or self.place.address.exists()
+        except OSError:
+            return True  # whoever connects is told why it cannot be looked at
 
     def converse(self, request: Request) -> Iterator[Any]:
         """The replies, up to the end of the work; closing the iterator ends the work.

@@ -20,19 +20,18 @@ import socket
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cache
-from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import httpcore2
 import httpx2
 
+from localcrag.background import in_background
 from localcrag.egress import refuse_outside
-from localcrag.errors import LocalCragError, WebError
+from localcrag.errors import WebError
 from localcrag.web.ssrf import IPAddress, literal
 
 if TYPE_CHECKING:
@@ -353,26 +352,3 @@ def _resolved(host: str, port: int, clock: _Clock) -> list[IPAddress]:
 
 def _reason(error: OSError | UnicodeError) -> str:
     return str(getattr(error, "strerror", None) or error)
-
-
-T = TypeVar("T")
-
-
-def in_background(work: Callable[[], T]) -> Future[T]:
-    """Start ``work``; its future holds what it returns or raises.
-
-    An error that is neither ours nor one of the system or of a value is a defect: it is shown as
-    the thread's own, and the future is cancelled, so that nobody waits for ever.
-    """
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except (LocalCragError, OSError, ValueError) as error:
-            future.set_exception(error)
-        finally:
-            future.cancel()  # of no effect where it is done
-
-    Thread(target=run, name="localcrag-web", daemon=True).start()
-    return future

@@ -21,10 +21,10 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from localcrag._platform import storable
+from localcrag.background import in_background
 from localcrag.egress import refuse_outside
 from localcrag.errors import FetchRefused, OfflineError
 from localcrag.types import WebPage, WebResult
-from localcrag.web.http import in_background
 from localcrag.web.ssrf import IPAddress, is_public, is_web_port, literal
 
 if TYPE_CHECKING:

@@ -142,7 +142,7 @@ class Scenario:
     def run(self, world: World) -> Iterator[Event]:
         """The events of the question, asked in its world."""
         where = parse(self.filter) if self.filter else None
-        return Pipeline(world.adapters, world.options).run(Query(self.question, self.history, where))
+        return Pipeline(world.adapters, world.options).run(Query.of(self.question, self.history, where))
 
 
 def _holds(expected: str, text: str) -> bool:

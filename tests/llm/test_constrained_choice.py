@@ -255,7 +255,7 @@ def test_logits_that_are_no_numbers_are_a_typed_error(load: Load, monkeypatch: p
     def broken(suffixes: Sequence[Sequence[int]]) -> list[tuple[int, Row]]:
         return [(fork, row * np.nan) for fork, row in whole(suffixes)]
 
-    monkeypatch.setattr(cells, "branches", broken)
+    monkeypatch.setattr(cells, "read_branches", broken)
     answers = model.choose(grades(PASSAGES), OPTIONS)
     assert all(isinstance(answer, ConstraintError) for answer in answers)
 

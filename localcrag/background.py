@@ -1,14 +1,17 @@
-"""Blocking work in a thread, for callers with an event loop: the twins ``aask``, ``astream`` and so on.
+"""Blocking work in threads: for callers with an event loop, and for work that nobody has to wait for.
 
-Nothing is written twice: a twin runs the ordinary method, step by step, in one thread of its own.
+The ``async`` twins (``aask``, ``astream`` and so on) write nothing twice: each runs the ordinary method,
+step by step, in one thread of its own.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
 from typing import TypeVar
+
+from localcrag.errors import LocalCragError
 
 T = TypeVar("T")
 _END = object()
@@ -16,6 +19,8 @@ _END = object()
 
 async def call_in_thread(work: Callable[[], T]) -> T:
     """What ``work`` returns or raises; the event loop goes on meanwhile."""
+    import asyncio
+
     return await asyncio.to_thread(work)
 
 
@@ -25,6 +30,8 @@ async def iterate_in_thread(start: Callable[[], Iterator[T]]) -> AsyncIterator[T
     If the consumer goes away, or its task is cancelled, the iterator is closed after the step that it
     is in: a step of a model cannot be abandoned.
     """
+    import asyncio
+
     loop = asyncio.get_running_loop()
     thread = ThreadPoolExecutor(1, "localcrag")
     steps: list[Iterator[T]] = []
@@ -46,3 +53,26 @@ def _close(steps: list[Iterator[T]]) -> None:
     for step in steps:
         if close := getattr(step, "close", None):
             close()
+
+
+def in_background(work: Callable[[], T]) -> Future[T]:
+    """Start ``work`` in a daemon thread; its future holds what it returns or raises.
+
+    A thread pool is joined when the interpreter ends, so one slow server would hold up Ctrl-C; these
+    threads are daemons, and what they do is bounded in time anyway.
+
+    An error that is neither ours nor one of the system or of a value is a defect: it is shown as
+    the thread's own, and the future is cancelled, so that nobody waits for ever.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except (LocalCragError, OSError, ValueError) as error:
+            future.set_exception(error)
+        finally:
+            future.cancel()  # of no effect where it is done
+
+    Thread(target=run, name="localcrag-web", daemon=True).start()
+    return future
