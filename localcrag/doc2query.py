@@ -1,9 +1,8 @@
-"""Questions that each passage answers, written at ingestion and indexed beside it.
+"""doc2query: questions that a passage answers are written at ingestion and indexed with the passage.
 
-People ask questions, and a question is nearer to another question than to the passage that answers
-both: a search that finds the question is led back to its passage. It is doc2query (Nogueira et al.
-2019, arXiv 1904.08375), and HyDE the other way round: made up once, at ingestion, and not for every
-question that is asked.
+The embedding of a user's question is nearer to that of another question than to that of the passage that
+answers both. A search that finds a written question returns its passage. The method is doc2query (Nogueira
+et al. 2019, arXiv 1904.08375). Unlike HyDE, it costs the language model nothing when a question is asked.
 """
 
 from __future__ import annotations
@@ -19,19 +18,23 @@ from localcrag.protocols import Embedder, LanguageModel, PassageStore
 from localcrag.types import Passage
 
 MAX_QUESTION_TOKENS = 40
-"""Room for a question."""
+"""The most tokens of one question."""
 PASSAGES_PER_BATCH = 8
-"""Passages whose questions are embedded and written together: what a kill loses at most."""
+"""The number of passages whose questions are embedded and stored together; a kill loses no more."""
 
 _CONTROL = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 _LINE = rf"[^\s{_CONTROL}\d?*#.>•–—-][^{_CONTROL}?]*\?"
 QUESTION_LINES = rf"{_LINE}(\n{_LINE})*"
-"""Questions, one a line, each up to its question mark; none begins as the items of a list do."""
+"""The regular expression of questions, one on each line, each ending in a question mark. None begins like the
+item of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionWriter:
-    """Has the model write questions for the passages of one knowledge base that have none."""
+    """Writes questions for the passages of one knowledge base that have none.
+
+    ``per_passage`` is the most questions for one passage.
+    """
 
     model: LanguageModel
     embedder: Embedder
@@ -39,11 +42,12 @@ class QuestionWriter:
     per_passage: int
 
     def run(self) -> Steps[int]:
-        """Returns how many questions were written; yields Questioned, first with none done.
+        """Write and store the questions; yields Questioned, first with no passage done.
 
-        A passage for which the model fails is Degraded and passed over; the next run tries it again.
-        What was written stays where a run is cut off, and the next goes on from there. Raises
-        StoreError, ModelNotFound, ModelFileError.
+        A passage for which the model fails is reported as Degraded and skipped; the next run tries it again.
+        If a run is interrupted, the questions stored so far stay, and the next run goes on from there.
+
+        Returns the number of questions written. Raises StoreError, ModelNotFound, ModelFileError.
         """
         total = sum(1 for _ in self.store.questionless())
         written = 0
@@ -51,7 +55,7 @@ class QuestionWriter:
         yield Questioned(0, total)
         for done, passage in enumerate(self.store.questionless(), 1):
             try:
-                batch.append((passage, self.asked_of(passage)))
+                batch.append((passage, self.questions_for(passage)))
             except (ModelNotFound, ModelFileError):
                 raise
             except ModelError as error:
@@ -62,8 +66,8 @@ class QuestionWriter:
             yield Questioned(done, max(done, total))
         return written + self._write(batch)
 
-    def asked_of(self, passage: Passage) -> list[str]:
-        """At least one question and at most ``per_passage`` that the passage answers.
+    def questions_for(self, passage: Passage) -> list[str]:
+        """The questions that the model writes for a passage: at least one, and at most ``per_passage``.
 
         Raises ConstraintError, ContextOverflow.
         """
@@ -81,6 +85,7 @@ class QuestionWriter:
         return questions
 
     def _write(self, batch: list[tuple[Passage, list[str]]]) -> int:
+        """Embed and store the questions of a batch; returns their number."""
         if not batch:
             return 0
         vectors = self.embedder.encode([question for _, questions in batch for question in questions])
@@ -93,7 +98,7 @@ class QuestionWriter:
 
 
 def distinct(questions: Iterable[str]) -> list[str]:
-    """The questions without those that ask in the same words as an earlier one, whatever their order."""
+    """The questions without those that have the same words as an earlier one, in any order."""
     first: dict[frozenset[str], str] = {}
     for question in questions:
         if words := frozenset(re.findall(r"\w+", question.casefold())):

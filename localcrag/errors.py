@@ -1,4 +1,4 @@
-"""Every error that localcrag raises on purpose.
+"""The errors that localcrag raises on purpose.
 
 ::
 
@@ -14,7 +14,7 @@
     │   ├── UnknownThread           1
     │   ├── EmbeddingMismatch       1   made with another embedding model
     │   └── StorageFull             1   no space left on the device
-    ├── ModelError                  1   a model file or what it produced
+    ├── ModelError                  1   a model file, or the output of a model
     │   ├── ModelNotFound           1
     │   ├── ModelFileError          1   truncated, not a GGUF, or of another kind than is needed
     │   ├── ContextOverflow         1   a prompt that cannot fit the context
@@ -29,16 +29,20 @@
         ├── EnginesFailed           1
         ├── BadReply                1   a reply that is not SearXNG's JSON
         ├── FetchRefused            1   a page that may not, or could not, be fetched
-        └── LedgerError             1   what would leave cannot be written down, so it does not leave
+        └── LedgerError             1   a request cannot be recorded, so nothing is sent
 
-Each carries one line that says what and why, and a ``hint``: what to do now.
+Each has a message of one line that says what failed and why, and a ``hint`` for what to do now.
 """
 
 from __future__ import annotations
 
 
 class LocalCragError(Exception):
-    """Base of all; ``str(error)`` is one line, ``error.hint`` the next step ("" where there is none)."""
+    """The base of all errors of localcrag.
+
+    ``str(error)`` is one line that says what failed and why; ``error.hint`` is the next step for the user, or
+    "" if there is none. ``exit_code`` is the exit code of a command that ends with the error.
+    """
 
     exit_code = 1
 
@@ -48,108 +52,110 @@ class LocalCragError(Exception):
 
 
 class UsageError(LocalCragError):
+    """Raised if the call itself is wrong, for example an empty question or an unknown value of an option."""
+
     exit_code = 2
 
 
 class FilterError(UsageError):
-    pass
+    """Raised for a filter that cannot be parsed, or that names a field no document has."""
 
 
 class SettingsError(LocalCragError):
-    pass
+    """Raised for a configuration file or a ``LOCALCRAG_*`` variable that cannot be understood."""
 
 
 class OfflineError(LocalCragError):
-    pass
+    """Raised for a connection that is refused because localcrag is offline."""
 
 
 class CorpusError(LocalCragError):
-    pass
+    """Raised if a target of an ingestion does not exist, or if there are no documents in it."""
 
 
 class UnreadableError(CorpusError):
-    pass
+    """Raised for one source that cannot be read; the ingestion skips it and goes on."""
 
 
 class StoreError(LocalCragError):
-    pass
+    """Raised if a knowledge base or the file of conversations cannot be read or written."""
 
 
 class UnknownKnowledgeBase(StoreError):
-    pass
+    """Raised if there is no knowledge base of the given name."""
 
 
 class UnknownThread(StoreError):
-    """There is no conversation of that name."""
+    """Raised if there is no conversation of the given name."""
 
 
 class EmbeddingMismatch(StoreError):
-    pass
+    """Raised if a knowledge base was made with another embedding model than the one in use."""
 
 
 class StorageFull(StoreError):
-    pass
+    """Raised if no space is left on the device while a knowledge base is written."""
 
 
 class ModelError(LocalCragError):
-    pass
+    """Raised if a model cannot do its work; the base of all errors of models."""
 
 
 class ModelNotFound(ModelError):
-    pass
+    """Raised if there is no model of the given name, or its file does not exist."""
 
 
 class ModelFileError(ModelError):
-    pass
+    """Raised for a file of or about models that cannot be used: damaged, not a GGUF, or of another kind."""
 
 
 class ContextOverflow(ModelError):
-    pass
+    """Raised for a prompt that does not fit the context window of the model."""
 
 
 class ConstraintError(ModelError):
-    pass
+    """Raised if a constraint cannot be made, or the output of the model does not hold it."""
 
 
 class WarmError(LocalCragError):
-    """The warm process cannot run here, or ended in the middle of an answer that cannot be gone on with."""
+    """Raised if the warm process cannot run here, or ended in the middle of an answer."""
 
 
 class EvaluationError(LocalCragError):
-    pass
+    """Raised if a question set, or the grades of its questions, cannot be used for what was asked."""
 
 
 class WebError(LocalCragError):
-    pass
+    """Raised if a web search or the fetch of a page fails; the base of all errors of the web."""
 
 
 class WebNotConfigured(WebError):
-    pass
+    """Raised if the web was asked for and no SearXNG is configured, or its configuration cannot be used."""
 
 
 class ServerDown(WebError):
-    pass
+    """Raised if the SearXNG server cannot be reached."""
 
 
 class JsonDisabled(WebError):
-    pass
+    """Raised if the SearXNG server does not give out JSON (status 403)."""
 
 
 class RateLimited(WebError):
-    pass
+    """Raised if the SearXNG server limits its users (status 429)."""
 
 
 class EnginesFailed(WebError):
-    pass
+    """Raised if every search engine of the SearXNG server failed."""
 
 
 class BadReply(WebError):
-    pass
+    """Raised for a reply that is not the JSON of a SearXNG server."""
 
 
 class FetchRefused(WebError):
-    pass
+    """Raised for a page that may not, or could not, be fetched."""
 
 
 class LedgerError(WebError):
-    pass
+    """Raised if the record of a request cannot be written or read; without a record nothing is sent."""

@@ -1,8 +1,7 @@
-"""What happens, as it happens: the loop and the ingestion are generators of these.
+"""The events of a question and of an ingestion, which are generators of them.
 
-``--trace``, ``--jsonl``, streaming, the final answer and the tests all read the same events, and
-a step without an event does not exist. Every event becomes one JSON object through
-:func:`to_dict`: ``{"event": NAME, …fields}``.
+``--trace``, ``--jsonl``, streaming, the final answer and the tests all read the same events, and every step
+emits one. :func:`to_dict` makes an event into one JSON object: ``{"event": NAME, …fields}``.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ from localcrag.types import (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Base of all events."""
+    """The base of all events."""
 
 
 T = TypeVar("T")
 Steps = Generator[Event, None, T]
-"""A part of the work: yields events as they happen, returns what the next part needs."""
+"""The type of one part of the work: a generator that yields events and returns a result."""
 
 
 # ---------------------------------------------------------------------------------- a question
@@ -48,7 +47,7 @@ Steps = Generator[Event, None, T]
 
 @dataclass(frozen=True, slots=True)
 class Condensed(Event):
-    """A follow-up was turned into a question that stands alone."""
+    """A follow-up was rewritten as a standalone question."""
 
     question: str
     standalone: str
@@ -56,14 +55,14 @@ class Condensed(Event):
 
 @dataclass(frozen=True, slots=True)
 class Divided(Event):
-    """A question of several parts was split; each part is retrieved and graded apart."""
+    """A question was divided into several parts, which are retrieved and graded separately."""
 
     parts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PartSettled(Event):
-    """The evidence for one part of the question is gathered, and this is how the part stands."""
+    """The evidence for one part of a divided question was gathered; ``status`` says how the part stands."""
 
     question: str
     status: Status
@@ -72,7 +71,7 @@ class PartSettled(Event):
 
 @dataclass(frozen=True, slots=True)
 class Retrieved(Event):
-    """A search of the documents, best hits first."""
+    """The documents were searched for ``query``; ``hits`` are the passages found, best first."""
 
     query: str
     hits: tuple[Hit, ...]
@@ -80,28 +79,28 @@ class Retrieved(Event):
 
 @dataclass(frozen=True, slots=True)
 class Reranked(Event):
-    """The evaluator put the candidates into a new order; the hits that go on to grading."""
+    """The evaluator reranked the hits of a search; ``hits`` are those that go on to grading, best first."""
 
     hits: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Graded(Event):
-    """One passage was judged."""
+    """A passage was graded."""
 
     grade: Grade
 
 
 @dataclass(frozen=True, slots=True)
 class Spared(Event):
-    """Enough passages are surely relevant: these were not graded."""
+    """Enough passages are surely relevant, so that ``hits`` were not graded."""
 
     hits: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Decided(Event):
-    """The policy chose an action from the grades."""
+    """The policy chose an action from the grades so far."""
 
     action: Action
     policy: Policy
@@ -110,7 +109,7 @@ class Decided(Event):
 
 @dataclass(frozen=True, slots=True)
 class Rewritten(Event):
-    """The question was put another way, for a correcting search."""
+    """The question was rewritten for a correction; ``queries`` are the new lines, none if all were tried."""
 
     kind: CorrectionKind
     queries: tuple[str, ...]
@@ -118,7 +117,7 @@ class Rewritten(Event):
 
 @dataclass(frozen=True, slots=True)
 class Corrected(Event):
-    """A correcting search was made; ``hits`` are the passages not seen before."""
+    """A correction was made; ``hits`` are the passages that no earlier search had found."""
 
     kind: CorrectionKind
     query: str
@@ -127,7 +126,7 @@ class Corrected(Event):
 
 @dataclass(frozen=True, slots=True)
 class WebAsked(Event):
-    """A one-line query was sent to SearXNG (``sent``), or held back, and ``reason`` says why."""
+    """A query for SearXNG was sent, or was not (``sent``); ``reason`` says why not, or how it failed."""
 
     query: str
     sent: bool
@@ -137,7 +136,7 @@ class WebAsked(Event):
 
 @dataclass(frozen=True, slots=True)
 class PageRead(Event):
-    """A page of the web was read; ``degraded`` says why only its snippet was."""
+    """A web page was read; if only its snippet could be read, ``degraded`` says why."""
 
     url: str
     characters: int
@@ -146,7 +145,7 @@ class PageRead(Event):
 
 @dataclass(frozen=True, slots=True)
 class Planned(Event):
-    """The agent made a plan, or put another in its place (``revised``)."""
+    """The agent made a plan, or replaced it by another (``revised``)."""
 
     steps: tuple[PlannedStep, ...]
     revised: bool
@@ -154,7 +153,7 @@ class Planned(Event):
 
 @dataclass(frozen=True, slots=True)
 class Stepped(Event):
-    """The agent takes a step; ``number`` counts from 1 over all plans."""
+    """The agent begins a step of its plan; ``number`` counts from 1 over all plans."""
 
     number: int
     step: PlannedStep
@@ -162,7 +161,7 @@ class Stepped(Event):
 
 @dataclass(frozen=True, slots=True)
 class Assessed(Event):
-    """What was found so far was looked at: is it enough to answer?"""
+    """The agent assessed whether the passages found so far are enough to answer."""
 
     enough: bool
     reason: str
@@ -170,14 +169,14 @@ class Assessed(Event):
 
 @dataclass(frozen=True, slots=True)
 class Bounded(Event):
-    """The agent stopped at a bound: of steps, of time, or of tokens."""
+    """The agent stopped at a bound of steps, seconds or tokens, which ``reason`` names."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refined(Event):
-    """The relevant passages were cut into strips; those kept become the evidence."""
+    """The relevant passages were cut into strips; ``kept`` become evidence, ``dropped`` counts the others."""
 
     kept: tuple[Strip, ...]
     dropped: int
@@ -185,49 +184,49 @@ class Refined(Event):
 
 @dataclass(frozen=True, slots=True)
 class Gathered(Event):
-    """The evidence that the answer may cite."""
+    """The evidence that the answer may cite was chosen and numbered."""
 
     evidence: tuple[Evidence, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Delta(Event):
-    """A piece of the answer's text, as it is generated."""
+    """A further piece of the answer's text is ready."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Verified(Event):
-    """The answer was checked against its evidence; ``removed`` is what did not hold, and why."""
+    """The answer was checked against its evidence; ``removed`` says what failed the check, and why."""
 
     removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Grounded(Event):
-    """Every written sentence was held against the evidence it cites."""
+    """Every sentence of the answer was checked for whether the evidence that it cites supports it."""
 
     claims: tuple[Claim, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Contradicted(Event):
-    """Pieces of evidence from different sources disagree."""
+    """Pieces of evidence from different sources were judged to disagree."""
 
     contradictions: tuple[Contradiction, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Suggested(Event):
-    """Something that the user could try, and that was not done unasked."""
+    """Passages that the filter excludes would help; ``suggestion`` says which filter the user could try."""
 
     suggestion: str
 
 
 @dataclass(frozen=True, slots=True)
 class Degraded(Event):
-    """A part could not do its work and the loop went on without it."""
+    """A part of the work failed, and the work went on without it; ``reason`` says why."""
 
     part: str
     reason: str
@@ -235,7 +234,7 @@ class Degraded(Event):
 
 @dataclass(frozen=True, slots=True)
 class Measured(Event):
-    """A stage ended: its wall seconds and the tokens that the models read and wrote in it."""
+    """A stage ended; ``seconds`` is its wall time, ``tokens`` count what the models read and wrote in it."""
 
     stage: str
     seconds: float
@@ -244,7 +243,7 @@ class Measured(Event):
 
 @dataclass(frozen=True, slots=True)
 class Finished(Event):
-    """The last event of a question."""
+    """The question was answered; this is the last event of a question."""
 
     answer: Answer
 
@@ -254,7 +253,7 @@ class Finished(Event):
 
 @dataclass(frozen=True, slots=True)
 class Discovered(Event):
-    """The sources were listed: how many there are to look at, and their size in bytes."""
+    """The sources of an ingestion were listed; ``sources`` is their number, ``size`` their bytes together."""
 
     sources: int
     size: int
@@ -262,7 +261,7 @@ class Discovered(Event):
 
 @dataclass(frozen=True, slots=True)
 class Progressed(Event):
-    """A source is done with: ``size`` bytes of it, ``outcome`` added, changed, unchanged or skipped."""
+    """A source of ``size`` bytes was processed; ``outcome`` is added, changed, unchanged or skipped."""
 
     source: str
     size: int
@@ -272,21 +271,21 @@ class Progressed(Event):
 
 @dataclass(frozen=True, slots=True)
 class SkippedSource(Event):
-    """A source was not read, and why."""
+    """A source was skipped; ``skipped`` names it and the reason."""
 
     skipped: Skipped
 
 
 @dataclass(frozen=True, slots=True)
 class Optimizing(Event):
-    """The search indexes are being brought up to date; ``step`` says which."""
+    """The update of a search index, which ``step`` names, begins."""
 
     step: str
 
 
 @dataclass(frozen=True, slots=True)
 class Questioned(Event):
-    """Questions were written for passages: ``done`` of ``total`` that had none."""
+    """Questions were written for ``done`` of the ``total`` passages that had none."""
 
     done: int
     total: int
@@ -294,7 +293,7 @@ class Questioned(Event):
 
 @dataclass(frozen=True, slots=True)
 class Ingested(Event):
-    """The last event of an ingestion."""
+    """The documents were ingested; this is the last event of an ingestion."""
 
     report: IngestReport
 
@@ -303,7 +302,7 @@ class Ingested(Event):
 
 
 def result_of(steps: Steps[T]) -> T:
-    """What steps return in the end; their events are passed over."""
+    """Run steps to their end, and return their result; their events are dropped."""
     while True:
         try:
             next(steps)
@@ -313,14 +312,14 @@ def result_of(steps: Steps[T]) -> T:
 
 
 def answer_of(events: Iterable[Event]) -> Answer:
-    """The answer that a question's events end in."""
+    """The answer in the last of a question's events."""
     last = deque(events, maxlen=1).pop()
     assert isinstance(last, Finished)
     return last.answer
 
 
 def report_of(events: Iterable[Event]) -> IngestReport:
-    """The report that an ingestion's events end in."""
+    """The report in the last of an ingestion's events."""
     last = deque(events, maxlen=1).pop()
     assert isinstance(last, Ingested)
     return last.report
@@ -330,12 +329,15 @@ def report_of(events: Iterable[Event]) -> IngestReport:
 
 
 def json_name(kind: type[Event]) -> str:
-    """The name of an event in JSON: ``WebAsked`` → ``web_asked``."""
+    """The name of an event in JSON, for example ``web_asked`` for WebAsked."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 def to_dict(event: Event) -> dict[str, JsonValue]:
-    """``{"event": NAME, …fields}``; a Finished or Ingested event carries the command's ``--json`` object."""
+    """The JSON object of an event, ``{"event": NAME, …fields}``.
+
+    The fields of a Finished or Ingested event are those that the command prints with ``--json``.
+    """
     if isinstance(event, Finished):
         return {"event": json_name(Finished), **event.answer.to_dict()}
     if isinstance(event, Ingested):
@@ -347,6 +349,7 @@ def to_dict(event: Event) -> dict[str, JsonValue]:
 
 
 def _plain(value: object) -> JsonValue:
+    """A value in JSON: a dataclass as an object of its fields. Raises TypeError if it has no JSON form."""
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):

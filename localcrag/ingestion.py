@@ -1,9 +1,9 @@
-"""Ingestion: find, read, split, embed, index; only what changed, a batch at a time.
+"""Ingestion: documents are found, read, split, embedded and indexed, a batch at a time.
 
-A generator of events that ends in Ingested(report). Three things go on at once: the corpus reads
-ahead (in processes of its own where there is much to read), the embedder works on one batch, and the
-store writes the one before. Each holds a bounded amount, so memory does not grow with the corpus.
-Indexes are brought up to date once, at the end.
+It is a generator of events that ends in Ingested(report). Documents that did not change are skipped. Three
+stages run at the same time: the corpus reads ahead (in other processes, if there is much to read), the
+embedder works on one batch, and the store writes the batch before. Each holds a bounded amount of text, so
+memory does not grow with the corpus. The search indexes are updated once, at the end.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from localcrag.types import (
 )
 
 BATCH_PASSAGES = 512
-"""Passages embedded and written together, unless one document alone has more."""
+"""The number of passages from which on a batch is embedded and written; a document is never divided."""
 LARGE_BATCH_PASSAGES = 4096
-"""Passages from which on a batch is written before the next is taken: two of them may not fit."""
+"""The number of passages from which on a batch is written before the next one is filled, since two batches of
+this size may not fit into memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ReadDocument:
-    """A document to be indexed, with its passages."""
+    """A document that was read and is to be indexed, with its passages."""
 
     file: SourceFile
     document: Document
@@ -51,8 +52,10 @@ class _ReadDocument:
 
 @dataclass(slots=True)
 class _Tally:
-    """What has been done so far: ``batch`` is being filled, ``writing`` is being written by ``written``;
-    ``emptied`` are the known sources that have no text any more.
+    """The progress of one ingestion.
+
+    ``batch`` is being filled and has ``batched`` passages. ``writing`` is the batch before, and ``written``
+    the future of its writing. ``emptied`` are the indexed sources that have no text any more.
     """
 
     outcomes: dict[str, int] = field(
@@ -70,7 +73,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class Ingestion:
-    """Brings documents into one knowledge base, called ``kb`` in the report."""
+    """Brings documents into one knowledge base, whose name in the report is ``kb``."""
 
     kb: str
     corpus: Corpus
@@ -85,16 +88,22 @@ class Ingestion:
         prune: bool = False,
         reread: bool = False,
     ) -> Iterator[Event]:
-        """The events of one ingestion, the last one Ingested.
+        """The events of one ingestion; the last one is Ingested, with the report.
 
-        A file whose size and time of change are those of the last ingestion is not opened, unless
-        ``reread``; one that was touched but has the same bytes is not embedded again. A document
-        that was emptied is forgotten, one that cannot be read now is kept. ``prune`` forgets
-        documents below the given folders that are gone, or left out now. ``meta`` is added to what
-        a document had; documents that lack it are read again.
+        A file whose size and modification time are those of the last ingestion is not opened. A file that
+        was modified but has the same bytes is not embedded again. A document that has no text any more is
+        removed; one that cannot be read now is kept.
 
-        Raises CorpusError for a target that does not exist, StoreError where writing fails; what
-        was written before stays.
+        Args:
+            targets: files, folders, globs and URLs, or sources that were found before.
+            meta: fields that are added to the fields of the documents; documents without them are read
+                again.
+            prune: also remove the documents below the given folders that do not exist any more or are
+                excluded now.
+            reread: open every file, even if its size and modification time did not change.
+
+        Raises CorpusError if a target does not exist or there are no documents, StoreError if writing fails.
+        The batches written before an error stay.
         """
         started = perf_counter()
         tally = _Tally()
@@ -107,16 +116,18 @@ class Ingestion:
                 yield Progressed(file.source, file.size, "unchanged")
             else:
                 waiting[file.source] = file
-        wanted = [(file, _joined(known.get(file.source), meta)) for file in waiting.values()]
+        wanted = [(file, _merged_meta(known.get(file.source), meta)) for file in waiting.values()]
         with ThreadPoolExecutor(1, "write") as writer, closing(self.corpus.read_all(wanted)) as readings:
             for reading in readings:
-                yield from self._take(waiting[reading.source], reading, known, meta, tally)
+                yield from self._take_reading(waiting[reading.source], reading, known, meta, tally)
                 if tally.batched >= BATCH_PASSAGES:
                     yield from self._write(known, tally, writer)
             yield from self._write(known, tally, writer)
-            yield from self._written(known, tally)
+            yield from self._finish_write(known, tally)
         gone = (
-            _vanished([target for target in targets if isinstance(target, str)], known, files, tally.skipped)
+            _vanished_sources(
+                [target for target in targets if isinstance(target, str)], known, files, tally.skipped
+            )
             if prune
             else []
         )
@@ -139,6 +150,7 @@ class Ingestion:
     def _discover(
         self, targets: Sequence[str | SourceFile], tally: _Tally, prune: bool
     ) -> Steps[list[SourceFile]]:
+        """List the sources of the targets, each once. Raises CorpusError if there are none."""
         files: dict[str, SourceFile] = {}
         for found in self.corpus.discover(targets):
             if isinstance(found, Skipped):
@@ -154,7 +166,7 @@ class Ingestion:
             )
         return list(files.values())
 
-    def _take(
+    def _take_reading(
         self,
         file: SourceFile,
         reading: ReadResult,
@@ -162,7 +174,7 @@ class Ingestion:
         meta: Meta,
         tally: _Tally,
     ) -> Iterator[Event]:
-        """Put it into the batch, unless there is nothing to index in it."""
+        """Add a document to the batch, or count it as skipped or unchanged."""
         before, document = known.get(file.source), reading.document
         reason = reading.reason or ("" if reading.passages else NO_TEXT)
         if document is None or reason:
@@ -182,7 +194,7 @@ class Ingestion:
     def _write(
         self, known: Mapping[str, IndexedDocument], tally: _Tally, writer: ThreadPoolExecutor
     ) -> Iterator[Event]:
-        """Embed the batch in one go, and have it written in one go while the next one is embedded."""
+        """Embed the batch, and start to write it; the batch before it is finished first."""
         batch, tally.batch, tally.batched = tally.batch, [], 0
         if not batch:
             return
@@ -190,15 +202,15 @@ class Ingestion:
         rows, start = [], 0
         for read in batch:
             end = start + len(read.passages)
-            rows.append((read.document, _entry(read), read.passages, vectors[start:end]))
+            rows.append((read.document, _index_entry(read), read.passages, vectors[start:end]))
             start = end
-        yield from self._written(known, tally)
+        yield from self._finish_write(known, tally)
         tally.writing, tally.written = batch, writer.submit(self.store.replace, rows)
         if start >= LARGE_BATCH_PASSAGES:
-            yield from self._written(known, tally)
+            yield from self._finish_write(known, tally)
 
-    def _written(self, known: Mapping[str, IndexedDocument], tally: _Tally) -> Iterator[Event]:
-        """Wait for what is being written, and count it. Raises StoreError."""
+    def _finish_write(self, known: Mapping[str, IndexedDocument], tally: _Tally) -> Iterator[Event]:
+        """Wait until the batch before is written, and count its documents. Raises StoreError."""
         if tally.written is None:
             return
         tally.written.result()
@@ -211,7 +223,7 @@ class Ingestion:
 
 
 def checked_meta(metadata: Mapping[str, MetaValue] | None) -> Meta:
-    """The fields to attach to documents. Raises UsageError for a name or a value that cannot be kept."""
+    """The given fields for documents, checked. Raises UsageError for an invalid name or type of value."""
     if metadata is None:
         return NO_META
     if not isinstance(metadata, Mapping):
@@ -233,7 +245,8 @@ def checked_meta(metadata: Mapping[str, MetaValue] | None) -> Meta:
     return dict(metadata)
 
 
-def _entry(read: _ReadDocument) -> IndexedDocument:
+def _index_entry(read: _ReadDocument) -> IndexedDocument:
+    """The entry that the knowledge base keeps of a document."""
     document = read.document
     return IndexedDocument(
         source=document.source,
@@ -247,28 +260,31 @@ def _entry(read: _ReadDocument) -> IndexedDocument:
 
 
 def _untouched(file: SourceFile, before: IndexedDocument | None, meta: Meta) -> bool:
+    """Whether a file has the indexed size, modification time and fields, so that it need not be opened."""
     if before is None or not file.mtime_ns:
         return False
     return (file.size, file.mtime_ns) == (before.size, before.mtime_ns) and _covers(before.meta, meta)
 
 
-def _joined(before: IndexedDocument | None, meta: Meta) -> Meta:
-    """What a document had, and what is added to it now."""
+def _merged_meta(before: IndexedDocument | None, meta: Meta) -> Meta:
+    """The fields that a document had, updated with those given now."""
     return {**(before.meta if before else NO_META), **meta}
 
 
 def _covers(had: Meta, wanted: Meta) -> bool:
+    """Whether all wanted fields are there with their values."""
     return all(key in had and had[key] == value for key, value in wanted.items())
 
 
-def _vanished(
+def _vanished_sources(
     targets: Sequence[str],
     known: Mapping[str, IndexedDocument],
     files: Sequence[SourceFile],
     skipped: Sequence[Skipped],
 ) -> list[str]:
-    """What is known below the folders among the targets, and was not met there this time: it is gone, or
-    left out now.
+    """The indexed sources below the folders among the targets that were not found there this time.
+
+    Sources below a folder that was skipped are not among them, since they could not be looked for.
     """
     paths = [os.path.realpath(expanded(target)) for target in targets]
     folders = [path for path in paths if Path(path).is_dir()]
@@ -282,4 +298,5 @@ def _vanished(
 
 
 def _below(source: str, folders: Sequence[str]) -> bool:
+    """Whether a source is in one of the folders, at any depth."""
     return any(source.startswith(folder.rstrip("/") + "/") for folder in folders)

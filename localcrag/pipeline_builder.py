@@ -1,7 +1,7 @@
-"""From the settings and one question's options to a pipeline: the one place that joins the loop to adapters.
+"""The pipeline of one question, built from the settings, the models and the options of the question.
 
-Here the defaults depend on the models: what the embedded language model cannot do is left out if it
-was not asked for, and refused with a hint if it was.
+It is the only module that connects the loop to adapters. The defaults depend on the models: if the embedded
+language model cannot do something, it is left out by default, and refused with a hint if it was asked for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localcrag.crag.graders import (
-    RUBRIC_BOUNDS,
+    RUBRIC_THRESHOLDS,
     CalibratedGrader,
     CascadeGrader,
     EvaluatorGrader,
@@ -46,16 +46,16 @@ if TYPE_CHECKING:
     from localcrag.web.ledger import Ledger
 
 UNCALIBRATED_THRESHOLDS = Thresholds(upper=0.7, lower=0.3)
-"""The bounds on a language model's P(yes) where none were fitted for it."""
+"""The thresholds on a language model's P(yes) if none were fitted for it."""
 _STOPPABLE_POLICIES = (Policy.CRAG, Policy.NONE_RELEVANT)
-"""The policies that ask for relevant passages, and not how many of all are."""
-SMALL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
-"""The embedded model was not taught to put a question in other words."""
+"""The policies whose action does not change when irrelevant passages are added to surely relevant ones."""
+EMBEDDED_MODEL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
+"""The corrections that the embedded model can make; it was not trained to rephrase a question."""
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineBuilder:
-    """How one question is answered with these models: what was asked for over what is set."""
+    """Builds the pipeline of one question; the ``given`` options take precedence over the settings."""
 
     settings: Settings
     models: LoadedModels
@@ -68,9 +68,16 @@ class PipelineBuilder:
         ledger: Ledger,
         question: str,
     ) -> Pipeline:
-        """The pipeline for one question; ``split`` cuts a web page into passages.
+        """The pipeline for one question.
 
-        Raises UsageError for what the models cannot do, WebNotConfigured, ModelNotFound, ModelFileError.
+        Args:
+            store: the knowledge base.
+            split: the function that cuts a web page into passages.
+            ledger: the ledger in which the requests to the web are recorded.
+            question: the user's question, for the ledger.
+
+        Raises UsageError if the models cannot do what was asked for, WebNotConfigured, ModelNotFound,
+        ModelFileError.
         """
         options, models = self.pipeline_options(), self.models
         evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
@@ -93,7 +100,10 @@ class PipelineBuilder:
         return Pipeline(replace(adapters, web=search, fetcher=fetcher), options)
 
     def pipeline_options(self) -> PipelineOptions:
-        """Raises UsageError for what the models cannot do, WebNotConfigured."""
+        """The options of the pipeline, from the given options, the settings and the defaults of the models.
+
+        Raises UsageError if the models cannot do what was asked for, WebNotConfigured.
+        """
         given, loop, small = self.given, self.settings.loop, self.models.small
         self._check_abilities()
         policy = given.policy or loop.policy
@@ -125,30 +135,33 @@ class PipelineBuilder:
 
     @property
     def mode(self) -> Mode:
+        """Whether the answer is written or quoted; by default the embedded model quotes."""
         by_default = Mode.QUOTE if self.models.small else Mode.WRITE
         return self.given.mode or self.settings.loop.mode or by_default
 
     @property
     def layout(self) -> Layout:
+        """The prompt layout of the passages."""
         return self.given.layout or self.settings.loop.layout
 
     @property
     def _is_joint(self) -> bool:
-        """Whether an answer is written from whole passages that were read for their grades."""
+        """Whether the answer is written from the joint prompt of the grades, and so from whole passages."""
         return self.layout is Layout.JOINT and self.mode is Mode.WRITE
 
     @property
     def _asks_model_each_time(self) -> bool:
-        """Whether every grade costs the language model a passage."""
+        """Whether grades come from the language model alone or in part, so that fewer grades save time."""
         return self.grader_kind in (GraderKind.YESNO, GraderKind.RUBRIC, GraderKind.CASCADE)
 
     @property
     def grader_kind(self) -> GraderKind:
-        """Who judges; by default both embedded models, or a user's own language model.
+        """The kind of grader; the default depends on the models.
 
-        Beside the embedded language model an evaluator that it was not fused with judges alone. A user's
-        own language model is asked about every passage until `calibrate` has measured that to ask it only
-        where the evaluator is unsure is as good.
+        By default the embedded language model and an evaluator judge by their fusion, or the evaluator
+        judges alone if no fusion was fitted for the two. A user's own language model is asked about every
+        passage (``yesno``); after ``localcrag calibrate`` has fitted a band, it is asked only if the
+        evaluator is unsure (``cascade``).
         """
         if chosen := self.given.grader or self.settings.loop.grader:
             return chosen
@@ -157,12 +170,15 @@ class PipelineBuilder:
         return GraderKind.CASCADE if self.models.band else GraderKind.YESNO
 
     def grader(self, evaluator: Evaluator | None) -> Grader:
-        """Raises UsageError where it needs an evaluator or a fusion, and there is none."""
+        """The grader with its fitted scale and thresholds.
+
+        Raises UsageError if it needs an evaluator or a fusion and there is none.
+        """
         models, kind = self.models, self.grader_kind
         if kind is GraderKind.YESNO:
             return self._yes_or_no()
         if kind is GraderKind.RUBRIC:
-            return self._fitted(RubricGrader(models.language, self._bounds(RUBRIC_BOUNDS)))
+            return self._calibrated(RubricGrader(models.language, self._bounds(RUBRIC_THRESHOLDS)))
         if evaluator is None:
             raise UsageError(
                 f"grader {kind} needs an evaluator, and model.evaluator is {NO_EVALUATOR!r}",
@@ -182,7 +198,10 @@ class PipelineBuilder:
         return FusedGrader(models.language, evaluator, models.embedder, fusion, self._bounds(thresholds))
 
     def web_policy(self) -> WebPolicy:
-        """Never while offline or without a server; asking for the web without one is an error."""
+        """Whether a query may be sent to the web; ``never`` if localcrag is offline.
+
+        Raises WebNotConfigured if the web was asked for and no server is configured.
+        """
         if self.settings.offline:
             return WebPolicy.NEVER
         wanted = self.given.web or self.settings.web.policy
@@ -194,22 +213,27 @@ class PipelineBuilder:
         return wanted
 
     def _yes_or_no(self) -> Grader:
-        return self._fitted(YesNoGrader(self.models.language, self._bounds(UNCALIBRATED_THRESHOLDS)))
+        """The yes-or-no grader of the language model, calibrated if possible."""
+        return self._calibrated(YesNoGrader(self.models.language, self._bounds(UNCALIBRATED_THRESHOLDS)))
 
-    def _fitted(self, grader: Grader) -> Grader:
-        """The grader on the scale that was fitted to the user's own questions, where one was."""
+    def _calibrated(self, grader: Grader) -> Grader:
+        """The grader on the scale that was fitted to the user's own questions, if there is one."""
         known = self.models.calibration(grader.kind)
         return CalibratedGrader(grader, known.scale, self._bounds(known.thresholds)) if known else grader
 
     def _bounds(self, fitted: Thresholds) -> Thresholds:
-        """What was fitted, with what is set in its place; the lower one never above the upper one."""
+        """The thresholds from the settings, or else the fitted ones; the lower is at most the upper."""
         loop = self.settings.loop
         upper = fitted.upper if loop.upper is None else loop.upper
         lower = fitted.lower if loop.lower is None else loop.lower
         return Thresholds(upper, min(lower, upper))
 
     def _check_abilities(self) -> None:
-        """Refuse what the embedded language model cannot do. Raises UsageError."""
+        """Check the options against each other and against the model.
+
+        Raises UsageError if the joint layout is combined with strips, or if the embedded language model
+        cannot do what was asked for.
+        """
         strips = self.given.strips or self.settings.loop.strips or StripKind.NONE
         if self._is_joint and strips is not StripKind.NONE:
             raise UsageError(
@@ -226,8 +250,11 @@ class PipelineBuilder:
                 self.require_chat(what, instead)
 
     def _corrections(self) -> tuple[CorrectionKind, ...]:
-        """The local steps that were asked for; by default all that the model is able to make."""
-        able = SMALL_CORRECTIONS if self.models.small else LOCAL_CORRECTIONS
+        """The local corrections that were asked for; by default all that the model can make.
+
+        Raises UsageError for the correction ``web``, and for one that the model cannot make.
+        """
+        able = EMBEDDED_MODEL_CORRECTIONS if self.models.small else LOCAL_CORRECTIONS
         wanted = (
             self.settings.loop.corrections
             if self.given.corrections is None
@@ -245,7 +272,12 @@ class PipelineBuilder:
         return wanted
 
     def require_chat(self, task: str, instead: str) -> None:
-        """Raises UsageError where the language model is the embedded one, which cannot do the task."""
+        """Require a chat model for a task. Raises UsageError if the language model is the embedded one.
+
+        Args:
+            task: the task, as it follows "cannot" in the message.
+            instead: what the user can do instead, for the hint.
+        """
         if self.models.small:
             raise UsageError(
                 f"{self.models.language.name} cannot {task}",
@@ -254,5 +286,9 @@ class PipelineBuilder:
 
 
 def band_of(bounds: Thresholds) -> Thresholds:
-    """Where an evaluator with these bounds is unsure: a reranker whose file has none is not always sure."""
+    """The band in which an evaluator with these thresholds is unsure.
+
+    If both thresholds are the same, because the evaluator's file has none, it is the band between
+    ``UNCALIBRATED_THRESHOLDS``.
+    """
     return bounds if bounds.lower < bounds.upper else UNCALIBRATED_THRESHOLDS

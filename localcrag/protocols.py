@@ -1,7 +1,7 @@
-"""The seams: what the loop knows of its parts.
+"""The protocols through which the loop and the ingestion use models, stores, documents and the web.
 
-Each protocol has one real implementation in an adapter package and one scripted fake in the
-tests, and both pass the same contract suite.
+Each protocol has one real implementation in an adapter package and one scripted fake in the tests, and both
+pass the same contract suite.
 """
 
 from __future__ import annotations
@@ -41,46 +41,55 @@ T = TypeVar("T")
 
 
 class LanguageModel(Protocol):
-    """A chat model whose decisions are decoded under a constraint.
-
-    ``name`` is shown to users; ``context`` is the window in tokens; ``tokens`` counts everything
-    read and written since the model was loaded.
-    """
+    """A chat model whose decisions are decoded under a constraint."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the model that users see."""
+        ...
+
     @property
-    def context(self) -> int: ...
+    def context(self) -> int:
+        """The size of the context window in tokens."""
+        ...
+
     @property
-    def tokens(self) -> Tokens: ...
+    def tokens(self) -> Tokens:
+        """The tokens read and written since the model was loaded."""
+        ...
 
     def count(self, prompt: Prompt) -> int:
-        """Tokens of the rendered prompt, chat template included."""
+        """The number of tokens of the prompt, with the chat template."""
         ...
 
     def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> list[Choice | Exception]:
         """One constrained choice per prompt, in order.
 
-        What the prompts have in common at their start is read once. A prompt whose choice fails
-        gives its error instead of a choice; the others are not harmed.
+        The common beginning of the prompts is read once. A prompt whose choice fails has its error in
+        place of a choice; the others are not affected.
 
-        Raises ContextOverflow where a prompt cannot fit the context even alone.
+        Raises ContextOverflow if a prompt does not fit the context even alone.
         """
         ...
 
     def line(self, prompt: Prompt, *, max_tokens: int = 48) -> str:
-        """One non-empty line without a line break. Raises ConstraintError, ContextOverflow."""
+        """One non-empty line of text, without a line break. Raises ConstraintError, ContextOverflow."""
         ...
 
     def object(self, prompt: Prompt, schema: type[T], *, max_tokens: int = 512) -> T:
         """An instance of the dataclass ``schema``, decoded under its JSON schema.
 
-        Raises ConstraintError (also where ``max_tokens`` ends it early), ContextOverflow.
+        Raises ConstraintError, also if ``max_tokens`` ends the object early, and ContextOverflow.
         """
         ...
 
     def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
-        """The answer piece by piece; ``pattern`` is a regular expression that the whole must match.
+        """The reply to a prompt, in pieces.
+
+        Args:
+            prompt: the prompt to reply to.
+            pattern: a regular expression that the whole reply must match.
+            max_tokens: the most tokens of the reply.
 
         Raises ConstraintError, ContextOverflow.
         """
@@ -88,80 +97,113 @@ class LanguageModel(Protocol):
 
     @property
     def last_finish(self) -> FinishReason:
-        """How the last stream ended."""
+        """The reason why the last stream ended."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Free the memory of the model."""
+        ...
 
 
 class Evaluator(Protocol):
     """A small cross-encoder that judges (query, text) pairs: the retrieval evaluator of CRAG, section 4.2."""
 
     @property
-    def name(self) -> str: ...
-    @property
-    def thresholds(self) -> Thresholds: ...
-    @property
-    def tokens(self) -> Tokens: ...
-
-    def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """P(the text answers the query) for each text, calibrated, in [0, 1]."""
+    def name(self) -> str:
+        """The name of the model that users see."""
         ...
 
-    def close(self) -> None: ...
+    @property
+    def thresholds(self) -> Thresholds:
+        """The bounds of the CRAG action on the scores."""
+        ...
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens read since the model was loaded."""
+        ...
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """P(the text answers the query) for each text, in order, calibrated, in [0, 1]."""
+        ...
+
+    def close(self) -> None:
+        """Free the memory of the model."""
+        ...
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors of shape (n, dimension), float32."""
+    """An embedding model, which maps texts to vectors of length 1."""
 
     @property
-    def name(self) -> str: ...
-    @property
-    def dimension(self) -> int: ...
+    def name(self) -> str:
+        """The name of the model, with which a knowledge base is marked."""
+        ...
 
-    def encode(self, texts: Sequence[str]) -> Vectors: ...
+    @property
+    def dimension(self) -> int:
+        """The number of components of a vector."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The embeddings of the texts, of shape (number of texts, dimension), float32."""
+        ...
 
 
 class PassageStore(Protocol):
     """One knowledge base on disk: documents with their stored text, and their passages with vectors."""
 
-    def info(self) -> StoreInfo: ...
+    def info(self) -> StoreInfo:
+        """The size and the contents of the knowledge base."""
+        ...
 
     def indexed(self) -> Mapping[str, IndexedDocument]:
-        """What is held, by source.
+        """The documents in the knowledge base, by source.
 
-        A document whose writing was cut off is not in it, or has a hash and a size that equal no file's.
+        A document whose writing was interrupted is missing, or has a hash and a size that equal those of no
+        file.
         """
         ...
 
     def replace(self, batch: Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]) -> None:
-        """Write documents with their passages, each in place of what its source had before.
+        """Write documents with their passages, each in place of the earlier document of its source.
 
-        A kill at any point leaves a source's old passages or its new ones, never both or none.
+        A kill at any time leaves the old passages of a source or its new ones, never both or none.
         ``Vectors`` has shape (number of passages, dimension). Raises StoreError, StorageFull.
         """
         ...
 
     def remove(self, sources: Sequence[str]) -> int:
-        """Forget documents; returns how many were held."""
+        """Remove the documents of these sources; returns the number of documents removed."""
         ...
 
     def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
-        """Hybrid search: vectors and BM25, fused by reciprocal rank; best first, at most ``k``.
+        """Hybrid search by vectors and BM25, fused by reciprocal rank.
 
-        ``vector`` has shape (dimension,). Raises FilterError for a field that does not exist.
+        Args:
+            text: the words that BM25 searches for.
+            vector: the vector to search with, of shape (dimension,).
+            k: the most hits.
+            filter: only passages that pass it are found.
+
+        Returns the hits, best first. Raises FilterError for a field that does not exist.
         """
         ...
 
     def neighbours(self, passage: Passage) -> list[Passage]:
-        """The passages just before and just after, in the same document."""
+        """The passages just before and just after a passage, in the same document."""
         ...
 
     def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
-        """The stored text that a passage's or a citation's offsets count in.
+        """The stored text of a document or page, in which the offsets of passages and citations count.
 
-        ``source`` tells two documents of the same bytes apart that were read as different formats.
-        Raises StoreError where the document is not held.
+        Args:
+            document: the hash of the document.
+            page: the number of the page, or None if the format has no pages.
+            source: the source, which separates documents with the same bytes that were read as different
+                formats.
+
+        Raises StoreError if the document is not in the knowledge base.
         """
         ...
 
@@ -170,108 +212,130 @@ class PassageStore(Protocol):
         ...
 
     def add_questions(self, batch: Sequence[tuple[Passage, Sequence[str], Vectors]]) -> None:
-        """Index questions beside the passages they lead back to; they go when their passage goes.
+        """Index questions that passages answer; a search that finds a question returns its passage.
 
-        ``Vectors`` has shape (number of questions, dimension). Raises StoreError, StorageFull.
+        The questions are removed with their passage. ``Vectors`` has shape (number of questions, dimension).
+        Raises StoreError, StorageFull.
         """
         ...
 
     def optimize(self, progress: Callable[[str], None] | None = None) -> None:
-        """Bring the search indexes up to date with what was written, and compact."""
+        """Update the search indexes with the passages written since, and compact the files.
+
+        ``progress`` is called with the name of each step.
+        """
         ...
 
 
 class Corpus(Protocol):
-    """Finds and reads documents, and cuts them into passages."""
+    """Finds and reads documents, and splits them into passages."""
 
     def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[SourceFile | Skipped]:
-        """Files below folders, matches of globs, URLs, ``-``, and what is a source already.
+        """The sources of the targets.
 
-        What cannot be looked at is Skipped.
+        A target is a file, a folder, a glob, a URL, ``-`` for the standard input, or a source. A source that
+        cannot be accessed is Skipped. Raises CorpusError if a target does not exist.
         """
         ...
 
     def read(self, source: SourceFile, meta: Meta) -> Document:
-        """Raises UnreadableError with the reason that the report shows."""
+        """Read a source as a document with the given fields.
+
+        Raises UnreadableError with the reason that the report shows.
+        """
         ...
 
-    def split(self, document: Document) -> list[Passage]: ...
+    def split(self, document: Document) -> list[Passage]:
+        """The passages of a document, in order."""
+        ...
 
     def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult]:
-        """Every one of the sources, read and split; several at once where that pays, as they are done.
+        """Read and split all given sources, several at the same time if that is faster.
 
-        Runs ahead of the caller by a bounded amount of text. What cannot be read is a ReadResult with its
-        reason, and so is what brings the parser itself to an end.
+        The results come as they are ready. Reading is ahead of the caller by a bounded amount of text. A
+        source that cannot be read, or that crashes its parser, gives a ReadResult with the reason.
         """
         ...
 
 
 class SourceFile(Protocol):
-    """A place a document can be read from; ``size`` in bytes and ``mtime_ns`` are 0 where unknown."""
+    """A place from which a document can be read."""
 
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """The absolute path, the URL, or ``stdin:NAME``."""
+        ...
+
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """The size in bytes; 0 if it is unknown."""
+        ...
+
     @property
-    def mtime_ns(self) -> int: ...
+    def mtime_ns(self) -> int:
+        """The modification time in nanoseconds since 1970 (UTC); 0 if it is unknown."""
+        ...
 
 
 class WebSearch(Protocol):
-    """A search engine on the web, asked with one line."""
+    """A web search that is asked with one line."""
 
     def line(self, query: str) -> str:
-        """Exactly what :meth:`search` would send. Raises UsageError where there is no word in it."""
+        """Exactly the line that :meth:`search` would send. Raises UsageError if it has no word."""
         ...
 
     def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
-        """Raises WebError of the kind that says what is wrong; an empty list means truly nothing found."""
+        """The results for a query, at most ``limit``; an empty list means that there are none.
+
+        Raises the WebError that says what failed, OfflineError, UsageError.
+        """
         ...
 
 
 class PageFetcher(Protocol):
-    """Brings the readable text of search results."""
+    """Fetches the readable text of search results."""
 
     def fetch(self, results: Iterable[WebResult]) -> Iterator[WebPage]:
-        """One page per result, in order; the snippet, and the reason, where the page could not be had."""
+        """One page per result, in order; if it cannot be fetched, it has the snippet and the reason."""
         ...
 
 
 class ThreadStore(Protocol):
-    """Named conversations: their turns in order, and the filter that their questions start with."""
+    """Named conversations, each with its turns, its knowledge base and its default filter."""
 
     def threads(self) -> list[Thread]:
-        """All of them, the one used last first."""
+        """All conversations, the last used one first."""
         ...
 
     def open(self, name: str) -> Thread:
-        """The thread of that name, made where there is none. Raises UsageError for a name that is no name."""
+        """The conversation of that name, made if there is none. Raises UsageError for an invalid name."""
         ...
 
     def turns(self, name: str) -> list[Turn]:
-        """Oldest first. Raises UnknownThread."""
+        """The turns of a conversation, oldest first. Raises UnknownThread."""
         ...
 
     def append(self, name: str, turns: Sequence[Turn]) -> None:
-        """All of the turns or, where it fails, none. Raises UnknownThread, StoreError."""
+        """Add turns to a conversation: all of them, or none if it fails. Raises UnknownThread, StoreError."""
         ...
 
     def set_filter(self, name: str, filter: str | None) -> None:
-        """Raises UnknownThread."""
+        """Set the default filter of a conversation; None for no filter. Raises UnknownThread."""
         ...
 
     def set_kb(self, name: str, kb: str | None) -> None:
-        """Raises UnknownThread."""
+        """Set the knowledge base of a conversation; None for no choice. Raises UnknownThread."""
         ...
 
     def forget(self, name: str) -> None:
-        """Delete the turns for good, and keep the name and its settings. Raises UnknownThread."""
+        """Delete the turns permanently, and keep the name and its settings. Raises UnknownThread."""
         ...
 
     def delete(self, name: str) -> None:
-        """For good: nothing of it can be read from the file any more. Raises UnknownThread."""
+        """Delete a conversation permanently: no text of it stays in the file. Raises UnknownThread."""
         ...
 
 
 Consent = Callable[[str], str | None]
-"""Shown the exact query before it is sent; returns the query to send (edited or not), or None to refuse."""
+"""A function that gets the exact query before it is sent, and returns the query to send, edited or not, or
+None to refuse."""

@@ -156,7 +156,7 @@ replies = st.lists(asking, min_size=1, max_size=6).map("\n".join).filter(re.comp
 def test_any_reply_that_holds_the_constraint_gives_questions_or_is_no_reply(text: str, count: int) -> None:
     questioning = QuestionWriter(ScriptedModel(streams=[text]), HashEmbedder(), MemoryStore(), count)
     try:
-        questions = questioning.asked_of(item("/a", "some text")[2][0])
+        questions = questioning.questions_for(item("/a", "some text")[2][0])
     except ConstraintError as error:
         assert "wrote no question" in str(error)
         return

@@ -1,7 +1,7 @@
-"""Calibration: from a judge's own numbers to probabilities that mean what they say, and thresholds on them.
+"""Calibration: the scores of a judge are mapped to calibrated probabilities, with thresholds on them.
 
-:mod:`scale` holds what is fitted (a Platt scale, a logistic fusion), :mod:`fit` fits scales, fusions and
-thresholds to labelled grades, :mod:`band` fits the cascade's band, and :mod:`calibration_file` keeps what was
-fitted under the fingerprints of the models it was fitted for. The product and the training of its models use
-the same code. numpy and scikit-learn are imported inside the functions that need them.
+:mod:`scale` holds the Platt scale and the logistic fusion. :mod:`fit` fits scales, fusions and thresholds to
+labelled grades, and :mod:`band` fits the band of the cascade. :mod:`calibration_file` stores the fitted
+numbers with the fingerprints of the models they were fitted for. The product and the training of its models
+use the same code. numpy and scikit-learn are imported inside the functions that need them.
 """

@@ -1,7 +1,7 @@
-"""The file of calibrations: what was fitted to a user's own questions, by the models it was fitted for.
+"""The file of calibrations: the numbers that were fitted to a user's own questions.
 
-One file, ``calibrations.toml`` in the user's home. An entry names its models by fingerprint
-(:func:`localcrag.llm.gguf.fingerprint`), so that numbers are never used with another file.
+It is ``calibrations.toml`` in the home folder of localcrag. An entry names its models by fingerprint
+(:func:`localcrag.llm.gguf.fingerprint`), so that its numbers are never used with another model file.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from localcrag.types import GraderKind, Thresholds
 class Calibration:
     """The fitted numbers of one judge.
 
-    ``models`` are the fingerprints of its files. ``scale`` turns its log-odds into a probability;
-    for judge ``fused`` it is the evaluator's scale that the ``weights`` (evaluator, language
-    model, similarity, bias) were fitted on, for ``cascade`` the one that the ``thresholds`` are on:
-    they are the band in which the language model is asked. ``questions`` and ``passages`` say on how
-    much, and ``made`` on which day.
+    ``models`` are the fingerprints of its model files. ``scale`` maps its log-odds to a probability. For the
+    judge ``fused``, it is the scale of the evaluator that the ``weights`` (of the evaluator, the language
+    model and the similarity, and the bias) were fitted on. For the judge ``cascade``, it is the scale of the
+    evaluator that the ``thresholds`` are on, which are the band in which the language model is asked.
+    ``questions`` and ``passages`` are the numbers of those that were used, and ``made`` is the date.
     """
 
     judge: GraderKind
@@ -40,20 +40,24 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Calibrations:
-    """The calibrations kept under one home folder."""
+    """The calibrations in one home folder."""
 
     home: Path
 
     @property
     def file(self) -> Path:
+        """The path of the file, which may not exist."""
         return self.home / "calibrations.toml"
 
     def find(self, judge: GraderKind, models: Iterable[str]) -> Calibration | None:
-        """The calibration of this judge over exactly these models; None if there is none.
+        """The calibration of a judge with exactly these models, or None if there is none.
 
-        ``models`` are the fingerprints of the model files in their order. They are asked for only if
-        something was fitted for this judge, so that a lazy iterable reads no model without need.
-        Raises ModelFileError for a file that cannot be understood.
+        Args:
+            judge: the grader that was calibrated.
+            models: the fingerprints of its model files in their order. They are iterated only if there is
+                an entry for this judge, so that a lazy iterable reads no model file without need.
+
+        Raises ModelFileError if the file of calibrations cannot be understood.
         """
         held = [entry for entry in self.entries() if entry.judge is judge]
         if not held:
@@ -62,17 +66,23 @@ class Calibrations:
         return next((entry for entry in held if entry.models == wanted), None)
 
     def entries(self) -> list[Calibration]:
-        """All of them."""
+        """All calibrations in the file. Raises ModelFileError if it cannot be understood."""
         return list(_entries(self.file))
 
     def put(self, fitted: Sequence[Calibration]) -> None:
-        """Keep these, each in place of what was kept for the same judge and models."""
+        """Store calibrations, each in place of an earlier one for the same judge and models.
+
+        Raises ModelFileError if the file of calibrations cannot be understood.
+        """
         replaced = {(entry.judge, entry.models) for entry in fitted}
         kept = [entry for entry in self.entries() if (entry.judge, entry.models) not in replaced]
         self._write([*kept, *fitted])
 
     def forget(self, models: Iterable[str]) -> list[Calibration]:
-        """Remove all that rests on one of these models, named by fingerprint; returns what was removed."""
+        """Remove the calibrations of judges that use one of these models; returns those removed.
+
+        ``models`` are fingerprints. Raises ModelFileError if the file of calibrations cannot be understood.
+        """
         gone = set(models)
         entries = self.entries()
         removed = [entry for entry in entries if gone & set(entry.models)]
@@ -81,6 +91,7 @@ class Calibrations:
         return removed
 
     def _write(self, entries: Sequence[Calibration]) -> None:
+        """Write the file anew, and put it in place of the old one in one step."""
         import tomli_w
 
         self.home.mkdir(parents=True, exist_ok=True)
@@ -90,6 +101,7 @@ class Calibrations:
 
 
 def _table(entry: Calibration) -> dict[str, object]:
+    """A calibration as a table of the TOML file."""
     return {
         "judge": str(entry.judge),
         "models": list(entry.models),
@@ -105,6 +117,7 @@ def _table(entry: Calibration) -> dict[str, object]:
 
 
 def _entries(file: Path) -> Iterator[Calibration]:
+    """The calibrations of a file; none if it does not exist. Raises ModelFileError."""
     try:
         for table in tomllib.loads(file.read_text("utf-8"))["calibration"]:
             yield _entry(table)
@@ -118,6 +131,7 @@ def _entries(file: Path) -> Iterator[Calibration]:
 
 
 def _entry(table: Mapping[str, Any]) -> Calibration:
+    """A calibration from a table of the TOML file. Raises KeyError, TypeError, ValueError for a wrong one."""
     weights = tuple(float(weight) for weight in table["weights"])
     temperature = float(table["temperature"])
     if len(weights) not in (0, 4) or temperature <= 0:

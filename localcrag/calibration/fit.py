@@ -1,9 +1,10 @@
-"""Fitting: from labelled grades to a scale, a fusion and thresholds.
+"""Fitting of a scale, a fusion and thresholds to labelled grades.
 
-All are logistic regressions over log-odds: with one input Platt scaling (1999), with three the
-:class:`~localcrag.calibration.scale.Fusion`. As Platt does, targets are kept off 0 and 1, so that a few
-questions that a judge gets all right do not make it infinitely sure. The thresholds follow section 4.3 of
-CRAG (arXiv 2401.15884): sure of relevance from the upper one on, sure of irrelevance below the lower one.
+Scale and fusion are logistic regressions over log-odds: with one input it is Platt scaling (Platt 1999),
+with three the :class:`~localcrag.calibration.scale.Fusion`. As in Platt's paper, the targets are not quite 0
+and 1, so that a judge that is right on all of a few questions does not become infinitely sure. The
+thresholds are those of section 4.3 of CRAG (arXiv 2401.15884): relevance is sure from the upper one on, and
+irrelevance below the lower one.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-PRECISION_ABOVE_UPPER = 0.8
-"""The share of the passages at or above ``upper`` that should be right. By labels that name one passage a
-question: of the 24 highest apparent errors of the shipped evaluator, read by hand, about four in ten do help
-to answer, so that the precision meant is about 0.9."""
-MISSED_BELOW_LOWER = 0.1
-"""The share of the right passages that may be below ``lower``."""
+MIN_PRECISION_ABOVE_UPPER = 0.8
+"""The smallest share of right passages among those at or above ``upper``, by labels that name one passage for
+each question. Of the 24 highest apparent errors of the shipped evaluator, read by hand, about four in ten do
+help to answer; so the true precision is about 0.9."""
+MAX_MISSED_BELOW_LOWER = 0.1
+"""The largest share of the right passages that may be below ``lower``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """P = sigmoid(inputs · weights + bias), with the thresholds on it."""
+    """A fitted regression, P = sigmoid(inputs · weights + bias), with thresholds on P."""
 
     weights: Floats
     bias: float
@@ -44,13 +45,13 @@ class Fit:
 
 
 def fit(inputs: Floats, right: Floats) -> Fit:
-    """The regression of labels on inputs, with the thresholds on its P.
+    """The logistic regression of labels on inputs, with thresholds on its P.
 
-    An input that would count against what it says knows nothing: its weight is 0, and the others are
-    fitted again without it. A single input keeps its weight, whatever its sign.
+    An input with a negative weight gets the weight 0, and the others are fitted again without it. A single
+    input keeps its weight, whatever its sign.
 
     Args:
-        inputs: log-odds, or numbers in their place, of shape (n, inputs).
+        inputs: log-odds, or other numbers of the judges, of shape (n, inputs).
         right: labels, 1 or 0, of shape (n,); both must occur.
     """
     import numpy as np
@@ -67,7 +68,11 @@ def fit(inputs: Floats, right: Floats) -> Fit:
 
 
 def _regression(inputs: Floats, right: Floats) -> tuple[Floats, float]:
-    """Weights and bias. Each passage counts as both labels, in the parts that Platt's targets say."""
+    """The weights, of shape (inputs,), and the bias of a regression on Platt's targets.
+
+    A target t between 0 and 1 is expressed by two samples: one labelled 1 with the weight t, and one
+    labelled 0 with the weight 1 - t.
+    """
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
@@ -84,9 +89,12 @@ def _regression(inputs: Floats, right: Floats) -> tuple[Floats, float]:
 
 
 def thresholds(p: Floats, right: Floats) -> Thresholds:
-    """The lowest upper with enough precision at or above it; the lower that misses few right ones.
+    """The thresholds on P that have the wanted precision and miss few right passages.
 
-    Passages of one P are on one side of a threshold: precision is counted only where a P ends.
+    ``upper`` is the lowest probability at or above which the precision is at least
+    ``MIN_PRECISION_ABOVE_UPPER``, or the highest probability if there is none. ``lower`` is the quantile of
+    the right passages below which ``MAX_MISSED_BELOW_LOWER`` of them are, but not above ``upper``. Passages
+    with the same P are on the same side of a threshold.
 
     Args:
         p: probabilities of shape (n,).
@@ -97,7 +105,7 @@ def thresholds(p: Floats, right: Floats) -> Thresholds:
     order = np.argsort(-p, kind="stable")
     precision = np.cumsum(right[order]) / np.arange(1, len(p) + 1)
     last = np.append(p[order][1:] != p[order][:-1], True)
-    enough = np.flatnonzero((precision >= PRECISION_ABOVE_UPPER) & last)
+    enough = np.flatnonzero((precision >= MIN_PRECISION_ABOVE_UPPER) & last)
     upper = float(p[order][enough[-1]]) if len(enough) else float(p.max())
-    lower = float(np.quantile(p[right > 0], MISSED_BELOW_LOWER)) if right.any() else 0.5
+    lower = float(np.quantile(p[right > 0], MAX_MISSED_BELOW_LOWER)) if right.any() else 0.5
     return Thresholds(upper, min(lower, upper))

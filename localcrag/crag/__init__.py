@@ -1,4 +1,4 @@
 """The corrective loop: grade, decide, correct, refine, generate, verify.
 
-Everything here knows the protocols only, never an adapter.
+The modules of this package import the protocols, never an adapter.
 """

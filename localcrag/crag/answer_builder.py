@@ -1,4 +1,4 @@
-"""The answer is what its events add up to."""
+"""The answer, built from the events of its question."""
 
 from __future__ import annotations
 
@@ -42,9 +42,11 @@ from localcrag.types import (
 
 @dataclass(slots=True)
 class AnswerBuilder:
-    """Folds the events of one question into its answer.
+    """Collects the events of one question and builds the answer from them.
 
-    ``action`` is the first decision of the loop: the one that says whether to correct.
+    ``action`` is the first decision of the loop, which says whether to correct. ``seconds`` is wall time
+    by stage; ``degraded`` are the parts of the work that failed, in words. The other fields are those of
+    :class:`~localcrag.types.Answer`.
     """
 
     question: str
@@ -65,7 +67,7 @@ class AnswerBuilder:
     suggestions: list[str] = field(default_factory=list)
 
     def add(self, event: Event) -> None:
-        """Take in what one event adds to the answer; most add nothing."""
+        """Add an event to the answer; an event that the answer keeps nothing of is ignored."""
         match event:
             case Condensed():
                 self.standalone = event.standalone
@@ -100,7 +102,12 @@ class AnswerBuilder:
                 self.seconds[event.stage] = self.seconds.get(event.stage, 0.0) + event.seconds
 
     def answer(self, outcome: Outcome, total: float) -> Answer:
-        """The answer as it stands; ``total`` is the wall time of the question in seconds."""
+        """The answer from the events added so far.
+
+        Args:
+            outcome: the status and the citations in which the loop ended.
+            total: the wall time of the question in seconds.
+        """
         stages = {
             stage: self.seconds.get(stage, 0.0) for stage in ("retrieve", "grade", "correct", "generate")
         }

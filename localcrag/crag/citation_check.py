@@ -1,7 +1,8 @@
-"""What an answer must hold to be shown: checked sentence by sentence, while it streams.
+"""Checks of a written answer against its evidence, sentence by sentence, while it streams.
 
-Every citation must name evidence that exists, every quotation must stand verbatim in it, and
-every number must come from it or from the question. What does not hold is left out, and said.
+Every citation must name evidence that exists, every quotation must occur verbatim in the evidence, and
+every number must occur in the evidence or in the question. A sentence that fails a check is left out of
+the answer, and the reason is reported.
 """
 
 from __future__ import annotations
@@ -28,28 +29,36 @@ _NUMERALS = {
 _NUMERAL = re.compile(
     rf"(?<![\w-])({'|'.join(_NUMERALS)})(?!\w|[\s-]+(?:hundred|thousand|million|billion))", re.IGNORECASE
 )
-_ITEM = re.compile(r"^[\s#>*+•–-]*\(?(\d{1,2})[.)](?=\s+\S)|(?<!\S)\(?(\d{1,2})\)(?=\s+\S)")
-"""The number of an item of a list: "2." where a sentence begins, "2)" there and within it."""
-_TYPOGRAPHY = str.maketrans("’‘ʼ“”„", "'''\"\"\"")
+_ITEM_NUMBER = re.compile(r"^[\s#>*+•–-]*\(?(\d{1,2})[.)](?=\s+\S)|(?<!\S)\(?(\d{1,2})\)(?=\s+\S)")
+"""The number of a list item: "2." at the beginning of a sentence, "2)" also within it."""
+_PLAIN_QUOTATION_MARKS = str.maketrans("’‘ʼ“”„", "'''\"\"\"")
 MIN_QUOTED_WORDS = 3
-"""A quotation of fewer words is a term, not a quotation."""
+"""The fewest words of a quotation; fewer words in quotation marks are a term, and are not checked."""
 
 
 @dataclass(slots=True)
 class CitationChecker:
-    """Checks sentences against the evidence; ``removed`` collects what did not hold, and why.
+    """Checks sentences against the evidence that they cite.
 
-    Evidence in ``lost`` may not be cited any more; it says why not, by key.
+    ``removed`` collects the citations and sentences that failed a check, with the reasons. ``lost`` are
+    the keys of evidence that may not be cited any more, each with its reason.
     """
 
     question: str
     evidence: Sequence[Evidence]
     removed: list[str] = field(default_factory=list)
     lost: dict[int, str] = field(default_factory=dict)
-    _items: set[int] = field(default_factory=set, init=False)
+    _item_numbers: set[int] = field(default_factory=set, init=False)
 
     def check(self, sentence: str) -> str:
-        """The sentence as it may be shown: without citations that do not exist; "" if it does not hold."""
+        """Check a sentence, and record in ``removed`` what fails.
+
+        A sentence is checked against the evidence it cites, or against all of it if it cites none.
+
+        Returns:
+            The sentence without citations of evidence that does not exist or is lost; "" if a quotation
+            or a number in it is not in the evidence.
+        """
         known = {item.key: item.text for item in self.evidence if item.key not in self.lost}
         keys = [int(key) for key in _KEY.findall(sentence)]
         for key in sorted(set(keys) - set(known)):
@@ -60,23 +69,28 @@ class CitationChecker:
         keys = [key for key in keys if key in known]
         support = "\n".join(known[key] for key in keys) if keys else "\n".join(known.values())
         text = _KEY.sub("", sentence)
-        if reason := _misquoted(text, support) or _miscounted(self._unnumbered(text), support, self.question):
+        if reason := _quotation_error(text, support) or _number_error(
+            self._blank_item_numbers(text), support, self.question
+        ):
             self.removed.append(f"“{text.strip()}”: {reason}")
             return ""
         return sentence
 
-    def _unnumbered(self, sentence: str) -> str:
-        """The sentence without the numbers of the items of a list: those that count up from one."""
+    def _blank_item_numbers(self, sentence: str) -> str:
+        """Replace the numbers of list items, which count up from one, by blanks.
+
+        The numbers are remembered, since a list goes on over several sentences.
+        """
 
         def blank(item: re.Match[str]) -> str:
             number, before = int(item[1] or item[2]), sentence[: item.start()]
             within = before.count("(") > before.count(")")
-            if within or (number != 1 and number - 1 not in self._items):
+            if within or (number != 1 and number - 1 not in self._item_numbers):
                 return item[0]
-            self._items.add(number)
+            self._item_numbers.add(number)
             return " "
 
-        return _ITEM.sub(blank, sentence)
+        return _ITEM_NUMBER.sub(blank, sentence)
 
     def citations(self, shown: Iterable[str]) -> list[Citation]:
         """The evidence that the shown sentences cite, in the order of its keys."""
@@ -85,7 +99,7 @@ class CitationChecker:
 
 
 def cite(evidence: Evidence) -> Citation:
-    """The place where a piece of evidence stands."""
+    """The citation of a piece of evidence."""
     strip = evidence.strip
     passage = strip.passage
     return Citation(
@@ -94,11 +108,15 @@ def cite(evidence: Evidence) -> Citation:
 
 
 def by_sentence(pieces: Iterable[str]) -> Iterator[str]:
-    """Streamed text regrouped into sentences, each with the citations that follow it and its white space."""
+    """The streamed text, regrouped into sentences.
+
+    Each sentence includes the citations and the white space that follow it. Joined, the sentences are
+    the text.
+    """
     pending = ""
     for piece in pieces:
         pending += piece
-        while (end := _complete(pending)) is not None:
+        while (end := _complete_end(pending)) is not None:
             yield pending[:end]
             pending = pending[end:]
     while pending:
@@ -107,15 +125,15 @@ def by_sentence(pieces: Iterable[str]) -> Iterator[str]:
         pending = pending[end:]
 
 
-def _complete(text: str) -> int | None:
-    """Where the first sentence ends, once something else than its citations has begun after it."""
+def _complete_end(text: str) -> int | None:
+    """The end of the first sentence, or None if more of its citations could still follow."""
     end = _first_end(text)
     rest = text[end:]
     return end if rest and not "[".startswith(rest[0]) else None
 
 
 def _first_end(text: str) -> int:
-    """Where the first sentence ends; the marker of an item of a list belongs to the sentence after it."""
+    """The end of the first sentence; the marker of a list item belongs to the sentence after it."""
     spans = sentences(text)
     if not spans:
         return len(text)
@@ -129,34 +147,36 @@ def _first_end(text: str) -> int:
     return end + len(rest) - len(rest.lstrip())
 
 
-def _misquoted(sentence: str, support: str) -> str:
-    flat = _flat(support)
+def _quotation_error(sentence: str, support: str) -> str:
+    """The reason why a quotation in the sentence does not hold, or "" if all of them do."""
+    flat = _comparable(support)
     for first, second in _QUOTED.findall(sentence):
-        quoted = _flat(first or second)
+        quoted = _comparable(first or second)
         if len(quoted.split()) >= MIN_QUOTED_WORDS and quoted.rstrip(".,;") not in flat:
             return "the quotation is not in the evidence"
     return ""
 
 
-def _miscounted(sentence: str, support: str, question: str) -> str:
+def _number_error(sentence: str, support: str, question: str) -> str:
+    """The reason why a number in the sentence does not hold, or "" if all of them do."""
     numbers = _numbers(support) | _numbers(question)
     for number in _NUMBER.findall(sentence):
-        if _plain(number) not in numbers:
+        if _plain_number(number) not in numbers:
             return f"{number} is not in the evidence"
     return ""
 
 
 def _numbers(text: str) -> set[str]:
-    """The numbers of a text, small ones also where they are written as words."""
+    """The numbers of a text, in digits; those from zero to twelve also if they are written as words."""
     words = _NUMERAL.findall(text)
-    return {*map(_plain, _NUMBER.findall(text)), *(_NUMERALS[word.lower()] for word in words)}
+    return {*map(_plain_number, _NUMBER.findall(text)), *(_NUMERALS[word.lower()] for word in words)}
 
 
-def _plain(number: str) -> str:
+def _plain_number(number: str) -> str:
     """A number without the commas between its thousands."""
     return number.replace(",", "") if _THOUSANDS.fullmatch(number) else number
 
 
-def _flat(text: str) -> str:
-    """A text for comparison: without case, line breaks, and the typographer's apostrophes and marks."""
-    return " ".join(text.translate(_TYPOGRAPHY).split()).casefold()
+def _comparable(text: str) -> str:
+    """A text for comparison: case, line breaks and typographic apostrophes and quotation marks removed."""
+    return " ".join(text.translate(_PLAIN_QUOTATION_MARKS).split()).casefold()

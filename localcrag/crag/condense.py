@@ -1,8 +1,8 @@
-"""A follow-up as a question that stands alone.
+"""Rewriting a follow-up question as a standalone question.
 
-A chat model reads the last turns and rewrites the follow-up. A very small one garbles what it
-copies, and is not asked: :func:`completed` puts the words that the follow-up leans on before it, by
-rule, and takes them from the user's own questions only.
+A chat model reads the last turns and rewrites the follow-up. A very small model makes mistakes when it
+copies, and is not asked: :func:`completed` adds the words that the follow-up refers to by rule, and
+takes them from the user's own questions only.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ from localcrag.events import Condensed, Degraded, Steps
 from localcrag.protocols import LanguageModel
 from localcrag.types import Turn
 
-LAST_TURNS = 8
-"""Turns that a chat model reads, at most: a follow-up rarely leans on more."""
+MAX_TURNS = 8
+"""The most turns that a chat model reads: a follow-up rarely depends on more."""
 STANDALONE_TOKENS = 96
-LAST_QUESTIONS = 24
-"""Questions of the user that the rule looks back over, at most."""
-MAX_TOPIC = 4
-"""Words of a topic; the first ones name it best, and more of them make a search vaguer."""
-MAX_CARRIED = 8
+"""The most tokens of a standalone question."""
+MAX_EARLIER_QUESTIONS = 24
+"""The most earlier questions of the user that the rule considers."""
+MAX_TOPIC_WORDS = 4
+"""The most words of a topic; the first ones name it best, and more of them make a search vaguer."""
+MAX_CARRIED_WORDS = 8
+"""The most words that are added to a question from earlier ones."""
 
 _BACK_WORDS = """
     it its itself they them their theirs themselves he him his himself she her hers herself this these
     those there one ones
 """
 ANAPHORS = frozenset(_BACK_WORDS.split())
-"""Words that point back, unless the question has named enough before them."""
+"""Words that refer back to an earlier question, unless the question has named enough before them."""
 _ASPECT_WORDS = """
     advantage advantages another become began begin benefit benefits best better between big call called
     cause caused causes come common compare comparison cons cool cost costs day days define definition
@@ -44,20 +46,20 @@ _ASPECT_WORDS = """
     work working works worst wow year years
 """
 _ASPECTS = frozenset(_ASPECT_WORDS.split())
-"""What is asked about things, in any conversation: such words do not name a topic."""
+"""Words for what is asked about a thing, whatever the conversation is about: they do not name a topic."""
 _PLACING_WORDS = "after as at before by during for from if in on since to under when with"
-_PLACING = frozenset(_PLACING_WORDS.split())
+_PLACING_PREPOSITIONS = frozenset(_PLACING_WORDS.split())
 _INTRODUCES_A_TOPIC = ("of", "about", "on", "regarding")
 _ASKING_WORDS = """
     who am are is was were do does did has have had can could may might must shall should will would
 """
 ASKING_WORDS = frozenset(_ASKING_WORDS.split())
-"""What makes a whole question with one word more; "which" and "how many" only make a part of one."""
-_OPENING = ASKING_WORDS | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
+"""Words that make a whole question with one more word; "which" and "how many" only make a part of one."""
+_OPENING_WORDS = ASKING_WORDS | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
 
 
-class _Lean(Enum):
-    """How a question rests on those before it: not at all, by a word that points back, or by going on."""
+class _Dependence(Enum):
+    """How a question depends on those before it: not at all, by an anaphor, or by continuing the last one."""
 
     ALONE = "alone"
     REFERS = "refers"
@@ -65,15 +67,23 @@ class _Lean(Enum):
 
 
 def condense(model: LanguageModel, history: Sequence[Turn], question: str, *, extractive: bool) -> Steps[str]:
-    """The standalone question; the question as it is where it leans on nothing, or the model fails.
+    """Rewrite a follow-up as a standalone question; yields Condensed if the question changes.
 
-    ``extractive`` goes by rule, without the model and without the answers in the history.
+    Args:
+        model: the chat model that rewrites.
+        history: the turns before the question, oldest first.
+        question: the follow-up.
+        extractive: rewrite by :func:`completed`, without the model and from the user's turns only.
+
+    Returns:
+        The standalone question; the question itself, if it depends on nothing before it or the model
+        fails (a Degraded event).
     """
     if extractive:
         earlier = [turn.text for turn in history if turn.role == "user"]
-        standalone = completed(question, earlier[-LAST_QUESTIONS:])
+        standalone = completed(question, earlier[-MAX_EARLIER_QUESTIONS:])
     else:
-        turns = history[-LAST_TURNS:]
+        turns = history[-MAX_TURNS:]
         read = _fitting(model, turns, question)
         if len(read) < len(turns):
             yield Degraded("condense", f"only {len(read)} of the last {len(turns)} turns fit the context")
@@ -88,22 +98,33 @@ def condense(model: LanguageModel, history: Sequence[Turn], question: str, *, ex
 
 
 def completed(question: str, earlier: Sequence[str]) -> str:
-    """The question, with the telling words of the earlier ones that it leans on put before it.
+    """The question, preceded by the content words of earlier questions that it depends on.
 
-    A topic lasts from one question that names something to the next. A question that points back
-    ("is it …", "what are the symptoms?") gets the topic; one that goes on ("and in 2019?", "what
-    about …") gets all that the last one was about, where a number takes the place of a number and
-    a name that of a name. An "and" before a whole question ("and who approves travel?") is nothing.
+    A topic lasts from one question that names something to the next. A question that refers back
+    ("is it …", "what are the symptoms?") gets the topic. One that continues the last ("and in 2019?",
+    "what about …") gets all content words of the last one, but a new number replaces the old numbers and
+    a new name the old names. An "and" before a whole question ("and who approves travel?") changes nothing.
+
+    Args:
+        question: the follow-up.
+        earlier: the user's earlier questions, oldest first.
+
+    Returns:
+        ``"WORDS: QUESTION"`` with at most ``MAX_CARRIED_WORDS`` words, or the question itself.
     """
     topic: list[str] = []
     last: list[str] = []
     carried: list[str] = []
     for text in (*earlier, question):
-        lean = _lean(text) if topic else _Lean.ALONE
-        source = {_Lean.ALONE: [], _Lean.REFERS: topic, _Lean.CONTINUES: _kept(last, text)}[lean]
-        carried = _missing(text, source)
-        if lean is not _Lean.REFERS:
-            topic = _topic(text, going_on=lean is _Lean.CONTINUES) or topic
+        dependence = _dependence(text) if topic else _Dependence.ALONE
+        source = {
+            _Dependence.ALONE: [],
+            _Dependence.REFERS: topic,
+            _Dependence.CONTINUES: _carried_over(last, text),
+        }[dependence]
+        carried = _missing_words(text, source)
+        if dependence is not _Dependence.REFERS:
+            topic = _topic(text, going_on=dependence is _Dependence.CONTINUES) or topic
         last = [*carried, *content_words(text)]
     return f"{' '.join(carried)}: {question}" if carried else question
 
@@ -116,25 +137,26 @@ def _fitting(model: LanguageModel, turns: Sequence[Turn], question: str) -> Sequ
     return ()
 
 
-def _lean(text: str) -> _Lean:
+def _dependence(text: str) -> _Dependence:
+    """How a question depends on those before it, by its words alone."""
     words = WORD_PATTERN.findall(text)
     low = [folded(word) for word in words]
     joined = low[:1] in (["and"], ["or"]) and len(content_words(text)) <= 3
     if _after_opening(low) or (joined and not _is_whole(words[1:])):
-        return _Lean.CONTINUES
-    return _Lean.REFERS if _points_back(words) else _Lean.ALONE
+        return _Dependence.CONTINUES
+    return _Dependence.REFERS if _points_back(words) else _Dependence.ALONE
 
 
 def _is_whole(words: Sequence[str]) -> bool:
-    """Whether what follows an "and" is a question of its own, without the time, place or purpose in it.
+    """Whether the words after an "and" are a whole question, even without their time, place or purpose.
 
     "Who approves travel" is one; "in children", "who pays", "who makes it", "how many tablets for
     children" and "what is the dose for children" are not.
     """
     low = [folded(word) for word in words]
-    if not low or low[0] not in _OPENING or ANAPHORS & set(low):
+    if not low or low[0] not in _OPENING_WORDS or ANAPHORS & set(low):
         return False
-    placing = _PLACING.difference(_INTRODUCES_A_TOPIC)
+    placing = _PLACING_PREPOSITIONS.difference(_INTRODUCES_A_TOPIC)
     end = next((i for i in range(1, len(low)) if low[i] in placing), len(low))
     told = [word for word in low if word not in STOP_WORDS]
     asked = [word for word in low[:end] if word not in STOP_WORDS or word in ASKING_WORDS]
@@ -142,9 +164,9 @@ def _is_whole(words: Sequence[str]) -> bool:
 
 
 def _points_back(words: Sequence[str]) -> bool:
-    """Whether the words name nothing, or only "the …", or a word that points back comes early."""
+    """Whether the words name no topic, or only "the …", or have an anaphor up to the second topic word."""
     low = [folded(word) for word in words]
-    naming = [i for i in range(len(words)) if _names(low[i])]
+    naming = [i for i in range(len(words)) if _names_topic(low[i])]
     if not naming:
         return True
     only = naming[0]
@@ -155,7 +177,7 @@ def _points_back(words: Sequence[str]) -> bool:
 
 
 def _after_opening(low: Sequence[str]) -> int:
-    """Where the text goes on after "what about", near its start; 0 where it does not begin so."""
+    """The index of the word after "what about" or "how about" near the start; 0 if there is none."""
     for i in range(min(len(low) - 1, 3)):
         if low[i] in ("what", "how") and low[i + 1] == "about":
             return i + 2
@@ -163,46 +185,50 @@ def _after_opening(low: Sequence[str]) -> int:
 
 
 def _topic(text: str, *, going_on: bool) -> list[str]:
-    """What a question is about: its names, what follows "of" or "about", or all words that name something.
+    """The words that name the topic of a question, at most ``MAX_TOPIC_WORDS``.
 
-    A question that goes on names a topic only where no time, place or purpose follows its opening.
+    They are those after "of", "about", "on" or "regarding"; if there are none, the names in the question;
+    if there are none, all words that can name a topic. A question that continues the last one names a
+    topic only if no time, place or purpose follows its opening.
     """
     words = WORD_PATTERN.findall(text)
     low = [folded(word) for word in words]
     if going_on:
         words = words[_after_opening(low) or 1 :]
-        placed = words and folded(words[0]) in _PLACING
-        return [] if placed else _naming(words)[:MAX_TOPIC]
+        placed = words and folded(words[0]) in _PLACING_PREPOSITIONS
+        return [] if placed else _topic_words(words)[:MAX_TOPIC_WORDS]
     for i, word in enumerate(low):
-        if word in _INTRODUCES_A_TOPIC and (after := _naming(words[i + 1 :])):
-            return after[:MAX_TOPIC]
+        if word in _INTRODUCES_A_TOPIC and (after := _topic_words(words[i + 1 :])):
+            return after[:MAX_TOPIC_WORDS]
     names = [word for word in words[1:] if _is_name(word)]
-    return (names or _naming(words) or content_words(text))[:MAX_TOPIC]
+    return (names or _topic_words(words) or content_words(text))[:MAX_TOPIC_WORDS]
 
 
-def _naming(words: Sequence[str]) -> list[str]:
-    return [word for word in words if _names(folded(word))]
+def _topic_words(words: Sequence[str]) -> list[str]:
+    """The words that can name a topic, in order."""
+    return [word for word in words if _names_topic(folded(word))]
 
 
-def _names(bare_word: str) -> bool:
+def _names_topic(bare_word: str) -> bool:
+    """Whether a folded word can name a topic: it is neither a stop word nor an aspect of things."""
     return bare_word not in STOP_WORDS and bare_word not in _ASPECTS
 
 
-def _kept(last: Sequence[str], text: str) -> list[str]:
-    """What stays of the last question's words when a text goes on from it."""
+def _carried_over(last: Sequence[str], text: str) -> list[str]:
+    """The words of the last question that still hold when a text continues it."""
     new = WORD_PATTERN.findall(text)[1:]
     replaced = [kind for kind in (str.isdigit, _is_name) if any(kind(word) for word in new)]
     return [word for word in last if not any(kind(word) for kind in replaced)]
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word inside a sentence names something: "US" does, and "us" and "I" do not."""
+    """Whether a word inside a sentence is a name: "US" is one, and "us" and "I" are not."""
     shouted = len(word) > 1 and word.isupper()
     return word[0].isupper() and (shouted or folded(word) not in STOP_WORDS)
 
 
-def _missing(text: str, source: Sequence[str]) -> list[str]:
-    """The words of the source that the text does not have."""
+def _missing_words(text: str, source: Sequence[str]) -> list[str]:
+    """The words of the source that the text does not have, each once, at most ``MAX_CARRIED_WORDS``."""
     had = {folded(word) for word in WORD_PATTERN.findall(text)}
     fresh = {folded(word): word for word in source if folded(word) not in had}
-    return list(fresh.values())[:MAX_CARRIED]
+    return list(fresh.values())[:MAX_CARRIED_WORDS]

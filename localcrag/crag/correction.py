@@ -1,8 +1,8 @@
-"""Correction: other searches of the same documents, and, if it is allowed, of the web.
+"""Correction: further searches of the same documents, and of the web if that is allowed.
 
-Each step is tried at most once for a question, makes a bounded number of searches, and returns
-the passages that no earlier search had brought. A step whose model call fails is reported as
-degraded and brings nothing.
+Section 4.5 of the CRAG paper (Yan et al. 2024, arXiv 2401.15884) corrects by a web search; the local
+corrections are tried before it. Each of them makes a bounded number of searches, and returns the hits
+that no earlier search had found. If a call of the model fails, a Degraded event says so.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from localcrag.types import (
 )
 
 UNSENT_ERRORS = (LedgerError, OfflineError, UsageError, WebNotConfigured)
-"""The errors of a web search that come before anything is sent."""
+"""The errors of a web search that are raised before anything is sent."""
 NOT_ALLOWED = "not allowed"
-"""The user's own refusal, which takes nothing away that was wanted."""
+"""The reason if the user refuses a query; a refusal is no degradation of the answer."""
 HYPOTHESIS_TOKENS = 160
+"""The most tokens of a hypothetical passage."""
 MAX_PAGE_PASSAGES = 40
-"""Passages of one web page that are looked at; the rest of a longer page is left alone."""
+"""The most passages of one web page that are ranked; the rest of a longer page is ignored."""
 
 
 def correct_by(kind: CorrectionKind, state: QuestionState) -> Steps[list[Hit]]:
-    """Make one correction; returns the hits that no earlier search had brought."""
+    """Make one correction of the given kind; returns the hits that no earlier search had found."""
     match kind:
         case CorrectionKind.REWRITE:
             return search_rewritten(state)
@@ -55,7 +56,11 @@ def correct_by(kind: CorrectionKind, state: QuestionState) -> Steps[list[Hit]]:
 
 
 def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
-    """The question as one search line, searched again."""
+    """Search the documents again with the question rewritten as one search line.
+
+    Returns the hits that no earlier search had found; none, without a search, if the line was tried
+    before or the model fails.
+    """
     try:
         line = _line(state, state.question)
     except ModelError as error:
@@ -65,7 +70,11 @@ def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
 
 
 def search_phrasings(state: QuestionState) -> Steps[list[Hit]]:
-    """The question in several other wordings, searched together and fused by rank."""
+    """Search for several other phrasings of the question together, fused by reciprocal rank.
+
+    The model writes ``options.phrasings`` of them, one at a time; if it fails, those written before are
+    searched for. Returns the hits that no earlier search had found.
+    """
     lines: list[str] = []
     for _ in range(state.options.phrasings):
         try:
@@ -77,10 +86,11 @@ def search_phrasings(state: QuestionState) -> Steps[list[Hit]]:
 
 
 def search_hypothesis(state: QuestionState) -> Steps[list[Hit]]:
-    """HyDE: a passage that could answer is made up, and what lies near it is searched for.
+    """Search near a hypothetical passage that the model writes (HyDE).
 
-    The vector searched with is the mean of the question's and the made-up passage's (Gao et al. 2022,
-    arXiv 2212.10496, section 3.2); its words are not searched for, and it is never evidence.
+    The search vector is the mean of the vectors of the question and of the hypothetical passage (Gao et
+    al. 2022, arXiv 2212.10496, section 3.2). The words of the passage are not searched for, and it is
+    never evidence. Returns the hits that no earlier search had found.
     """
     prompt = prompts.hypothesis(state.question)
     try:
@@ -94,7 +104,14 @@ def search_hypothesis(state: QuestionState) -> Steps[list[Hit]]:
 
 
 def search_near(state: QuestionState, text: str) -> Steps[list[Hit]]:
-    """What lies between the question and a made-up passage in the space of meanings."""
+    """Search with the normalised mean of the embeddings of the question and of a hypothetical passage.
+
+    BM25 searches for the words of the question. Returns the hits that no earlier search had found.
+
+    Args:
+        state: the question and its adapters.
+        text: the hypothetical passage.
+    """
     both = state.adapters.embedder.encode([state.question, text])
     middle = both.sum(axis=0, keepdims=True)
     length = float((middle @ middle.T)[0, 0]) ** 0.5 or 1.0
@@ -105,7 +122,11 @@ def search_near(state: QuestionState, text: str) -> Steps[list[Hit]]:
 
 
 def add_neighbours(state: QuestionState) -> Steps[list[Hit]]:
-    """The passages before and after the best two: an answer may begin where a passage ends."""
+    """Fetch the passages before and after the two that were graded best.
+
+    An answer may begin where a passage ends. Neighbours that the filter excludes are left out. Returns
+    the hits that no earlier search had found, with their cosine to the question as the score.
+    """
     judged = [grade for grade in state.grades if grade.confidence is not None]
     best = sorted(judged, key=lambda grade: -(grade.confidence or 0.0))[:2]
     around = [
@@ -121,10 +142,13 @@ def add_neighbours(state: QuestionState) -> Steps[list[Hit]]:
 
 
 def search_web(state: QuestionState) -> Steps[list[Hit]]:
-    """One line to SearXNG, the pages it names, and their best passages.
+    """Send one query to SearXNG, read the pages it names, and keep their best passages.
 
-    The line is made from the user's own question alone: nothing of a document, a page or an
-    earlier turn of the conversation can reach it.
+    The query is made from the user's own question alone: no text of a document, a page or an earlier
+    turn of the conversation can get into it. Nothing is sent if there is no web search, the web policy
+    forbids it, or the user does not allow the query. A failure is a Degraded event.
+
+    Returns the hits that no earlier search had found.
     """
     web, fetcher = state.adapters.web, state.adapters.fetcher
     if web is None or fetcher is None or state.options.web_policy is WebPolicy.NEVER:
@@ -156,10 +180,12 @@ def search_web(state: QuestionState) -> Steps[list[Hit]]:
 
 
 def _line(state: QuestionState, question: str) -> str:
+    """The search line that the model makes of a question. Raises ConstraintError, ContextOverflow."""
     return rewrite(state.adapters.model, question, extractive=state.options.extractive)
 
 
 def _search_again(state: QuestionState, kind: CorrectionKind, lines: Sequence[str]) -> Steps[list[Hit]]:
+    """Search the documents for those lines that were not tried before; returns the new hits."""
     queries = state.mark_tried(lines)
     yield Rewritten(kind, tuple(queries))
     if not queries:
@@ -171,7 +197,10 @@ def _search_again(state: QuestionState, kind: CorrectionKind, lines: Sequence[st
 
 
 def _web_query(state: QuestionState, web: WebSearch) -> Steps[tuple[str, str]]:
-    """The line to send, and the reason not to ("" where it may go)."""
+    """The query for the web, and the reason why it may not be sent, or "" if it may.
+
+    If the model cannot rewrite the question, the query is the question itself.
+    """
     try:
         written = _line(state, state.asked)
     except ModelError as error:
@@ -195,7 +224,7 @@ def _web_query(state: QuestionState, web: WebSearch) -> Steps[tuple[str, str]]:
 
 
 def _passages(state: QuestionState, page: WebPage) -> list[Passage]:
-    """The first passages of a page of the web."""
+    """The first ``MAX_PAGE_PASSAGES`` passages of a web page, with the web as their origin."""
     if not page.text.strip():
         return []
     digest = hashlib.sha256(page.text.encode()).hexdigest()
@@ -204,7 +233,7 @@ def _passages(state: QuestionState, page: WebPage) -> list[Passage]:
 
 
 def _measured(state: QuestionState, passages: Sequence[Passage]) -> list[Hit]:
-    """Passages that no search ranked, scored by their cosine to the question."""
+    """Hits for passages that no search ranked, scored by their cosine to the question."""
     if not passages:
         return []
     vectors = state.adapters.embedder.encode([state.question, *(p.text for p in passages)])

@@ -1,9 +1,9 @@
-"""A question of several parts, as questions that are retrieved and graded apart.
+"""Decomposition of a question of several parts into questions that are retrieved and graded separately.
 
-Most questions have one part, so a look at the words comes first, and a language model is asked
-only where they say that there may be more. A model too small to split is not asked at all: the
-question is cut where one sentence ends and the next begins, or where "and" joins two questions,
-and only where a question stands on both sides.
+Most questions have one part. So the words of a question are examined first, and a language model is
+asked only if they show that there may be more parts. A model too small for this is not asked at all: the
+question is cut between two sentences, at a semicolon, or at an "and", if there is a question on both
+sides.
 """
 
 from __future__ import annotations
@@ -20,35 +20,48 @@ from localcrag.events import Degraded, Divided, Steps
 from localcrag.protocols import LanguageModel
 
 MAX_PARTS = 4
+"""The most parts of a question; a division into more is taken for a mistake."""
 _QUESTION_WORD = r"(?:who|whom|whose|what|when|where|why|which|how)\b"
-_MANY = re.compile(r"\?\s*\w.*\?|;|\b(?:and|also|versus|vs|compared?|as well as)\b", re.I | re.DOTALL)
-_CUT = re.compile(rf"(?<=\?)\s+|;\s+|,?(?<!:)\s+and\s+(?=(?:also\s+)?{_QUESTION_WORD})", re.I)
-_JOINED = re.compile(r"^(?:and|or)\s+", re.I)
-_ASKED = re.compile(rf"\b{_QUESTION_WORD}", re.I)
-_LEADING = re.compile(rf"(?:also\s+)?(?:{_QUESTION_WORD}(?:,|\s+and|\s+or)\s+)*", re.I)
-"""Before the last word that a piece asks with: "when and where is it" asks as "where is it" does."""
-_HALF = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.I | re.DOTALL)
-"""Words whose "and" is still to come."""
-_DENIES = re.compile(r"not|cannot|\w+n['’]t", re.I)
-_VERBS = ASKING_WORDS - {"who"}
+_SEVERAL_PARTS_PATTERN = re.compile(
+    r"\?\s*\w.*\?|;|\b(?:and|also|versus|vs|compared?|as well as)\b", re.I | re.DOTALL
+)
+_CUT_PATTERN = re.compile(rf"(?<=\?)\s+|;\s+|,?(?<!:)\s+and\s+(?=(?:also\s+)?{_QUESTION_WORD})", re.I)
+_LEADING_CONJUNCTION = re.compile(r"^(?:and|or)\s+", re.I)
+_QUESTION_WORD_PATTERN = re.compile(rf"\b{_QUESTION_WORD}", re.I)
+_COORDINATED_QUESTION_WORDS = re.compile(rf"(?:also\s+)?(?:{_QUESTION_WORD}(?:,|\s+and|\s+or)\s+)*", re.I)
+"""Question words before the last one of a piece: "when and where is it" asks as "where is it" does."""
+_OPEN_CORRELATIVE = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.I | re.DOTALL)
+"""The word "between" or "both" without the "and" that belongs to it."""
+_NEGATION = re.compile(r"not|cannot|\w+n['’]t", re.I)
+_ASKING_VERBS = ASKING_WORDS - {"who"}
 
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """What the model replies with."""
+    """The reply of the model: the parts of a question, each a question of its own."""
 
     questions: tuple[str, ...]
 
 
 def may_have_parts(question: str) -> bool:
-    """Whether there are words in it that join things which could be asked for apart."""
-    return _MANY.search(question) is not None
+    """Whether the question has words or marks that can join several questions, such as "and" or ";"."""
+    return _SEVERAL_PARTS_PATTERN.search(question) is not None
 
 
 def divide(model: LanguageModel, question: str, *, extractive: bool) -> Steps[list[str]]:
-    """The parts, in order; the question itself where it has one part, or too many to be real."""
+    """Divide a question into its parts; yields Divided if there are several.
+
+    Args:
+        model: the language model that divides.
+        question: a question that stands alone.
+        extractive: divide by :func:`parts_by_rule`, without the model.
+
+    Returns:
+        The parts in order; the question itself, if it has one part or more than ``MAX_PARTS``, or if the
+        model fails (a Degraded event).
+    """
     if extractive:
-        parts = by_rule(question)
+        parts = parts_by_rule(question)
     else:
         try:
             parts = _distinct(model.object(prompts.divide(question), Division, max_tokens=256).questions)
@@ -61,64 +74,75 @@ def divide(model: LanguageModel, question: str, *, extractive: bool) -> Steps[li
     return parts
 
 
-def by_rule(question: str) -> list[str]:
-    """The questions that stand side by side in a text; a later one is completed from those before it.
+def parts_by_rule(question: str) -> list[str]:
+    """The questions that a text contains one after the other, found by rule.
 
-    A part that needs nothing of those before it loses the "and" that it begins with.
-    What a chat put before a follow-up, up to its colon, is no part.
+    A later question gets the words of earlier ones that it depends on
+    (:func:`localcrag.crag.condense.completed`); if it needs none, it loses the "and" that it begins with.
+    The words that a chat added before a follow-up, up to the colon, are no part.
     """
     parts: list[str] = []
     for piece in _pieces(question):
         text = piece.strip(" ,;")
-        parts.append(_JOINED.sub("", completed(text if "?" in text else f"{text}?", parts)))
+        parts.append(_LEADING_CONJUNCTION.sub("", completed(text if "?" in text else f"{text}?", parts)))
     return _distinct(parts)
 
 
 def _pieces(question: str) -> list[str]:
-    """The text cut where a question stands on both sides; the last cut is looked at first.
+    """The text, cut at the places that have a question on both sides; the last place is examined first.
 
-    What tells nothing stays with its neighbour; a courtesy before everything else ("can you help
-    me?") is left out.
+    A piece without content words stays joined to its neighbour; a courtesy at the beginning ("can you
+    help me?") is left out.
     """
-    cuts = list(_CUT.finditer(question))
+    cuts = list(_CUT_PATTERN.finditer(question))
     spans: list[tuple[int, int]] = []
     end = len(question)
     for i in range(len(cuts) - 1, -1, -1):
         cut, start = cuts[i], cuts[i - 1].end() if i else 0
         left, right = question[start : cut.start()], question[cut.end() : end]
         if "and" in cut[0].lower():
-            apart = _joins(left, right)
+            apart = _joins_two_questions(left, right)
         else:
-            apart = bool(_told(right)) and (right.rstrip(" ,;").endswith("?") or bool(_ASKED.search(right)))
+            apart = bool(_telling_words(right)) and (
+                right.rstrip(" ,;").endswith("?") or bool(_QUESTION_WORD_PATTERN.search(right))
+            )
         if apart:
             spans.insert(0, (cut.end(), end))
             end = cut.start()
     first = question[:end]
-    if spans and not _told(first):
+    if spans and not _telling_words(first):
         start, end = spans.pop(0)
         first = question[start if _is_courtesy(first) else 0 : end]
     return [first, *(question[start:end] for start, end in spans)]
 
 
-def _joins(left: str, right: str) -> bool:
-    """Whether an "and" between these joins two questions, and not two halves of one.
+def _joins_two_questions(left: str, right: str) -> bool:
+    """Whether an "and" between two texts joins two questions, and not two halves of one.
 
     "How and when do I apply", "which drug and which dose is best", "the rules for staff who travel and
-    who work at night" and "the difference between what staff pay and what the firm pays" are one.
+    who work at night" and "the difference between what staff pay and what the firm pays" are one question
+    each.
     """
-    words = WORD_PATTERN.findall(_LEADING.sub("", right, count=1))
-    if _HALF.search(left) or not _told(left) or not _told(right) or not _asks(words):
+    words = WORD_PATTERN.findall(_COORDINATED_QUESTION_WORDS.sub("", right, count=1))
+    if (
+        _OPEN_CORRELATIVE.search(left)
+        or not _telling_words(left)
+        or not _telling_words(right)
+        or not _asks_by_itself(words)
+    ):
         return False
-    asked = list(_ASKED.finditer(left))
+    asked = list(_QUESTION_WORD_PATTERN.finditer(left))
     if len(asked) > 1 and folded(words[0]) == "who" and not _is_verb(words[1]):
         return False
     if not asked or _has_verb(WORD_PATTERN.findall(left[asked[-1].start() :])):
         return True
-    return len(asked) == 1 and len(_told(left)) >= 2 and any(folded(word) in ANAPHORS for word in words)
+    return (
+        len(asked) == 1 and len(_telling_words(left)) >= 2 and any(folded(word) in ANAPHORS for word in words)
+    )
 
 
-def _asks(words: Sequence[str]) -> bool:
-    """Whether what follows an "and" asks by itself: "what is paid" does, "what the firm pays" does not."""
+def _asks_by_itself(words: Sequence[str]) -> bool:
+    """Whether the words after an "and" are a question: "what is paid" is, "what the firm pays" is not."""
     if len(words) < 2:
         return False
     first, then = folded(words[0]), folded(words[1])
@@ -133,25 +157,30 @@ def _asks(words: Sequence[str]) -> bool:
 
 
 def _has_verb(words: Sequence[str]) -> bool:
-    """Whether a verb that asks stands among the words, or "who" before what somebody does."""
+    """Whether a verb that can open a question is among the words, or "who" and a content word begin them."""
     who = len(words) > 1 and folded(words[0]) == "who" and folded(words[1]) not in STOP_WORDS
     return who or any(_is_verb(word) for word in words[1:-1])
 
 
 def _is_verb(word: str) -> bool:
-    return folded(word) in _VERBS or (_DENIES.fullmatch(word) is not None and word.lower() != "not")
+    """Whether a word is a verb that can open a question ("is", "does"), also negated ("isn't", "cannot")."""
+    return folded(word) in _ASKING_VERBS or (_NEGATION.fullmatch(word) is not None and word.lower() != "not")
 
 
-def _told(text: str) -> list[str]:
-    return [word for word in content_words(text) if not _DENIES.fullmatch(word)]
+def _telling_words(text: str) -> list[str]:
+    """The content words of a text without negations."""
+    return [word for word in content_words(text) if not _NEGATION.fullmatch(word)]
 
 
 def _is_courtesy(text: str) -> bool:
-    """Whether a sentence that tells nothing asks for yes or no: nothing is to be found for it."""
-    return not _ASKED.search(text) and any(_is_verb(word) for word in WORD_PATTERN.findall(text))
+    """Whether a sentence without content words is a yes-or-no question, such as "can you help me?"."""
+    return not _QUESTION_WORD_PATTERN.search(text) and any(
+        _is_verb(word) for word in WORD_PATTERN.findall(text)
+    )
 
 
 def _distinct(questions: list[str] | tuple[str, ...]) -> list[str]:
+    """The questions with normalised white space, without empty ones and repetitions in any case."""
     first: dict[str, str] = {}
     for line in (" ".join(question.split()) for question in questions):
         if line:

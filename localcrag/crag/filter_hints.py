@@ -1,4 +1,4 @@
-"""A filter that hides the answer is never dropped silently; what it hides is offered."""
+"""Hints at filters that hide relevant passages; a filter is never dropped silently."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from localcrag.filters import Filter, relaxations, spelled
 
 
 def suggest_filter(state: QuestionState, filter: Filter) -> Steps[None]:
-    """Suggest the least relaxed filter under which a passage is surely relevant, if there is one.
+    """Suggest the least relaxed filter under which a further passage is surely relevant, if there is one.
 
-    The searches made for this bring nothing into the answer.
+    A passage is surely relevant if its confidence reaches the upper threshold of the grader. The passages
+    that these searches find do not become evidence.
+
+    Args:
+        state: the question, after its evidence was found under the filter.
+        filter: the filter that the user gave.
     """
     adapters = state.adapters
     for relaxed in relaxations(filter):

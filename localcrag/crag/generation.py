@@ -1,4 +1,4 @@
-"""Two ways to answer from evidence: write, citing keys that exist; or quote, inventing nothing."""
+"""Generation: the answer is written by the model with citations, or quoted verbatim from the evidence."""
 
 from __future__ import annotations
 
@@ -28,50 +28,64 @@ from localcrag.types import (
 )
 
 MAX_QUOTES = 3
-"""Quotations in a quoted answer, at most."""
+"""The most quotations for one question, or for one part of it."""
 MIN_SHARE_OF_BEST = 0.5
-"""A quotation beside the best one must be judged at least this fraction as probable."""
+"""The smallest score of a further quotation, as a share of the best one's."""
 
 
 def answer(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
-    """An answer to the whole question from what was found for its parts."""
+    """Answer the whole question from the evidence found for its parts, in the mode of its options.
+
+    Args:
+        whole: the state of the whole question.
+        findings: the evidence of each part; a question of one part has one finding.
+
+    Raises ContextOverflow if not even one piece of evidence fits the context.
+    """
     make = quote if whole.options.mode is Mode.QUOTE else write
     return (yield from make(whole, findings))
 
 
 def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
-    """The model writes; it can cite only keys that exist, and a sentence is verified before it is shown.
+    """Have the model write the answer; yields Delta for the sentences that pass the checks.
 
-    Where the constraint fails before anything was shown, or nothing that was written holds, the evidence
-    is quoted instead.
+    A constraint allows only citations of evidence that exists, and each sentence is checked before it is
+    shown. If the constraint fails before a sentence was kept, or no sentence that was written passes, the
+    evidence is quoted instead.
+
+    Raises ContextOverflow if not even one piece of evidence fits the context.
     """
     kept = _distinct(strip for finding in findings for strip in finding.strips)
     layout = _layout_of(whole, kept)
     evidence = yield from _fitting(whole, layout.evidence(kept), layout)
     yield Gathered(tuple(evidence))
     verifier = CitationChecker(whole.question, evidence)
-    text = _written(whole, evidence, layout)
-    written, finish = yield from _verified(whole, text, verifier)
+    text = _generated_text(whole, evidence, layout)
+    written, finish = yield from _check_sentences(whole, text, verifier)
     if finish is None and not written:
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
-    agreed = (yield from _agreed(whole, evidence)) if written else True
-    shown, borne_out = yield from _borne_out(whole, written, evidence)
+    agreed = (yield from _check_agreement(whole, evidence)) if written else True
+    shown, grounding = yield from _check_grounding(whole, written, evidence)
     citations = verifier.citations(shown)
     yield Verified(
-        (*verifier.removed, *(f"“{text}”: its evidence does not say so" for text in borne_out.gone))
+        (*verifier.removed, *(f"“{text}”: its evidence does not say so" for text in grounding.removed))
     )
-    if finish in _ENDINGS:
-        yield Degraded("answer", _ENDINGS[finish])
-    late = lost(whole, citations)
+    if finish in _TRUNCATION_REASONS:
+        yield Degraded("answer", _TRUNCATION_REASONS[finish])
+    late = lost_citations(whole, citations)
     for key, reason in late.items():
         yield Degraded("evidence", f"citation [{key}]: {reason}")
     current = not verifier.lost and not late
-    sure = current and agreed and borne_out.all and all(finding.sure for finding in findings)
+    sure = current and agreed and grounding.all_supported and all(finding.sure for finding in findings)
     return Outcome(_status("".join(shown), citations, finish, sure), tuple(citations))
 
 
 def _layout_of(state: QuestionState, kept: Sequence[Strip]) -> PromptLayout:
-    """The table, where whole passages were laid on it for this question and the answer fits behind them."""
+    """The prompt layout of the answer.
+
+    It is the joint layout, if the passages were graded in a joint prompt, the evidence is whole passages,
+    and the answer fits the context after them; otherwise the independent layout.
+    """
     joint_layout = JointLayout(state.joint)
     if not state.joint.passages or any(strip.text != strip.passage.text for strip in kept):
         return IndependentLayout()
@@ -80,12 +94,16 @@ def _layout_of(state: QuestionState, kept: Sequence[Strip]) -> PromptLayout:
     return joint_layout if fits else IndependentLayout()
 
 
-def _verified(
+def _check_sentences(
     state: QuestionState, text: Iterator[str], verifier: CitationChecker
 ) -> Steps[tuple[list[str], FinishReason | None]]:
-    """The sentences of the written text that may be shown, and how it ended: None where its constraint
-    failed or none of them holds. They are shown as they come, but for those that are to be held against
-    the evidence first.
+    """Check each sentence of the generated text against the citations, quotations and numbers it has.
+
+    A sentence that passes is shown at once, unless the grounding check may remove it later.
+
+    Returns:
+        The sentences that passed, and the reason why the model stopped: None if its constraint failed,
+        or if no sentence passed and the model did not decline to answer.
     """
     written: list[str] = []
     declined = False
@@ -94,7 +112,7 @@ def _verified(
             if _declines(sentence):
                 declined = True
                 continue
-            verifier.lost |= lost(state, verifier.citations([sentence]))
+            verifier.lost |= lost_citations(state, verifier.citations([sentence]))
             if checked := verifier.check(sentence):
                 written.append(checked)
                 if state.options.grounding is not Grounding.REMOVE:
@@ -111,35 +129,44 @@ def _verified(
 
 
 @dataclass(frozen=True, slots=True)
-class _Grounds:
-    """Whether every sentence is borne out by its evidence, and those that were left out for it."""
+class _GroundingResult:
+    """Whether the evidence supports every sentence, and the sentences removed since it does not."""
 
-    all: bool = True
-    gone: tuple[str, ...] = ()
+    all_supported: bool = True
+    removed: tuple[str, ...] = ()
 
 
-def _borne_out(
+def _check_grounding(
     state: QuestionState, written: Sequence[str], evidence: Sequence[Evidence]
-) -> Steps[tuple[list[str], _Grounds]]:
-    """The sentences that stand after each was held against its evidence."""
+) -> Steps[tuple[list[str], _GroundingResult]]:
+    """Check whether the evidence supports each sentence, and mark or remove those it does not support.
+
+    Returns the sentences of the answer and the result of the check.
+    """
     how = state.options.grounding
     if how is Grounding.OFF or not written:
-        return list(written), _Grounds()
+        return list(written), _GroundingResult()
     claims = yield from timed(state.adapters, "verify", ground(state, written, evidence))
     failed = {claim.text for claim in claims if claim.verdict is Verdict.NO}
     if how is Grounding.MARK:
         for text in sorted(failed):
             yield Delta(f"\n\n(Not borne out by the evidence: “{text}”)")
             yield Degraded("grounding", f"the evidence does not bear out: “{text}”")
-        return list(written), _Grounds(not failed)
+        return list(written), _GroundingResult(not failed)
     stands = [sentence for sentence in written if without_keys(sentence) not in failed]
     for sentence in stands:
         yield Delta(sentence)
-    return stands, _Grounds(not failed, tuple(sorted(failed)))
+    return stands, _GroundingResult(not failed, tuple(sorted(failed)))
 
 
 def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
-    """The strips that answer, verbatim, each with its key; under each part of a question its own."""
+    """Quote the strips that answer verbatim, each with its key, grouped by the parts of the question.
+
+    The most probable strips are quoted, if an evaluator or the model judged them; otherwise the model
+    chooses sentences by number. A quotation whose source has changed since it was read is left out.
+
+    Raises ContextOverflow if not even one piece of evidence fits the context.
+    """
     chosen: list[list[Strip]] = []
     for finding in findings:
         judged = whole.adapters.evaluator is not None or whole.options.strips is not StripKind.NONE
@@ -151,12 +178,12 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         chosen.append(joined(picked))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
-    agreed = yield from _agreed(whole, evidence)
-    gone = lost(whole, [cite(item) for item in evidence])
+    agreed = yield from _check_agreement(whole, evidence)
+    gone = lost_citations(whole, [cite(item) for item in evidence])
     held = [item for item in evidence if item.key not in gone]
     if held:
         shown = {_span(item.strip): item for item in held}
-        yield Delta("\n\n".join(_blocks(findings, chosen, shown)))
+        yield Delta("\n\n".join(_quotation_blocks(findings, chosen, shown)))
     yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
     if not held:
         return Outcome(Status.NOT_FOUND)
@@ -164,12 +191,12 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, held)))
 
 
-def _blocks(
+def _quotation_blocks(
     findings: Sequence[Finding],
     chosen: Sequence[Sequence[Strip]],
     shown: Mapping[tuple[str, int, int], Evidence],
 ) -> Iterator[str]:
-    """The quotations; those of a part under its question, where there are several."""
+    """The quotations as text; if there are several findings, those of each below its question."""
     for finding, picked in zip(findings, chosen, strict=True):
         items = [shown[_span(strip)] for strip in picked if _span(strip) in shown]
         lines = [f"{' '.join(item.text.split())} [{item.key}]" for item in items]
@@ -179,8 +206,8 @@ def _blocks(
             yield "\n".join([finding.state.question, *(lines or [prompts.NOT_IN_EVIDENCE])])
 
 
-def _agreed(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[bool]:
-    """Whether the sources of the evidence agree, where that is asked for."""
+def _check_agreement(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[bool]:
+    """Check whether the sources of the evidence agree; True also if that is not asked for."""
     if not state.options.contradictions:
         return True
     found = yield from timed(state.adapters, "verify", compare(state, evidence))
@@ -192,27 +219,29 @@ def _agreed(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[bool]:
 
 
 def _distinct(kept: Iterable[Strip]) -> list[Strip]:
+    """The strips, each span once."""
     return list({_span(strip): strip for strip in kept}.values())
 
 
 def _span(strip: Strip) -> tuple[str, int, int]:
+    """The place of a strip: the id of its passage, and its start and end."""
     return strip.passage.id, strip.start, strip.end
 
 
-def lost(state: QuestionState, citations: Sequence[Citation]) -> dict[int, str]:
-    """The keys of the citations whose quote is not what the store holds at their span now, and why."""
+def lost_citations(state: QuestionState, citations: Sequence[Citation]) -> dict[int, str]:
+    """The citations whose quote is not the stored text at their span any more: the reasons, by key."""
     gone = {}
     hashes = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage.document for g in state.grades}
     for citation in citations:
         if citation.origin is Origin.DOCUMENTS:
             document = hashes[citation.source, citation.page]
-            if _stored(state.adapters.store, document, citation) != citation.quote:
+            if _stored_text(state.adapters.store, document, citation) != citation.quote:
                 gone[citation.key] = f"{citation.source} has changed since it was read"
     return gone
 
 
-def _stored(store: PassageStore, document: str, citation: Citation) -> str:
-    """What the store holds at a citation's span; "" where the document is gone."""
+def _stored_text(store: PassageStore, document: str, citation: Citation) -> str:
+    """The stored text at a citation's span, or "" if the document is gone."""
     try:
         text = store.text(document, citation.page, source=citation.source)
     except StoreError:
@@ -220,7 +249,7 @@ def _stored(store: PassageStore, document: str, citation: Citation) -> str:
     return text[citation.start : citation.end]
 
 
-_ENDINGS: Mapping[FinishReason | None, str] = {
+_TRUNCATION_REASONS: Mapping[FinishReason | None, str] = {
     FinishReason.LENGTH: "cut short at the longest length allowed",
     FinishReason.CONTEXT: "cut short: the model's context is full",
     FinishReason.REPEAT: "stopped: the model began to repeat itself",
@@ -228,6 +257,7 @@ _ENDINGS: Mapping[FinishReason | None, str] = {
 
 
 def _status(shown: str, citations: Sequence[Citation], finish: FinishReason | None, sure: bool) -> Status:
+    """The status of a written answer, from its text, its citations and the reason why the model stopped."""
     if not shown.strip():
         return Status.NOT_FOUND
     if finish is not FinishReason.STOP:
@@ -236,10 +266,14 @@ def _status(shown: str, citations: Sequence[Citation], finish: FinishReason | No
 
 
 def _declines(sentence: str) -> bool:
+    """Whether a sentence is the one with which the model says that the evidence has no answer."""
     return without_keys(sentence).strip("\"'“” \n") == prompts.NOT_IN_EVIDENCE
 
 
-def _written(state: QuestionState, evidence: Sequence[Evidence], layout: PromptLayout) -> Iterator[str]:
+def _generated_text(
+    state: QuestionState, evidence: Sequence[Evidence], layout: PromptLayout
+) -> Iterator[str]:
+    """The answer as the model writes it, under a pattern that allows only citations of the evidence."""
     keys = "|".join(str(item.key) for item in evidence)
     return state.adapters.model.stream(
         layout.answer(state.question, evidence),
@@ -249,7 +283,10 @@ def _written(state: QuestionState, evidence: Sequence[Evidence], layout: PromptL
 
 
 def _fitting(state: QuestionState, evidence: list[Evidence], layout: PromptLayout) -> Steps[list[Evidence]]:
-    """The evidence that fits the context; what does not is dropped from the least probable on."""
+    """The evidence that fits the context with the answer; the least probable pieces are dropped first.
+
+    Raises ContextOverflow if not even one piece fits.
+    """
     model = state.adapters.model
     room = model.context - state.options.answer_tokens
     ranked = sorted(evidence, key=lambda item: -item.strip.score)
@@ -269,6 +306,7 @@ def _fitting(state: QuestionState, evidence: list[Evidence], layout: PromptLayou
 
 
 def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
+    """The best strips with different texts, at most ``MAX_QUOTES``, in their given order."""
     if not kept:
         return []
     ranked = sorted(kept, key=lambda strip: -strip.score)
@@ -278,7 +316,10 @@ def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
 
 
 def _chosen_by_model(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[Strip]]:
-    """Without an evaluator, the model picks sentences by number, under a pattern that allows nothing else."""
+    """Have the model choose sentences by number, under a pattern that allows nothing else.
+
+    If the constraint fails, the most probable strips are returned.
+    """
     sentences = [part for strip in kept for part in strips(strip.passage)]
     evidence = yield from _fitting(state, numbered(sentences), IndependentLayout())
     if not evidence:

@@ -1,7 +1,7 @@
-"""Who judges a passage: the language model (yes or no, or the rubric), the evaluator, or both.
+"""Graders, which judge passages: by the language model (yes or no, or a rubric), the evaluator, or both.
 
-A grader gives each hit a verdict and P(the passage helps); a grade that could not be had is
-``error`` with its reason, and never counts as yes or no.
+A grader gives each hit a verdict and P(the passage helps). A grade that failed is ``error`` with its
+reason, and never counts as yes or no.
 """
 
 from __future__ import annotations
@@ -28,34 +28,45 @@ from localcrag.types import (
     Verdict,
 )
 
-YES_NO = ("yes", "no")
+YES_NO_OPTIONS = ("yes", "no")
+"""The options of a constrained choice; the first probability of a choice is P(yes)."""
 
 
 class Grader(Protocol):
-    """Judges hits; ``thresholds`` are the bounds of the CRAG action on its confidences."""
+    """A judge of hits (CRAG, arXiv 2401.15884, section 4.2)."""
 
     @property
-    def kind(self) -> GraderKind: ...
+    def kind(self) -> GraderKind:
+        """The name of the grader in options, settings and calibrations."""
+        ...
+
     @property
-    def thresholds(self) -> Thresholds: ...
+    def thresholds(self) -> Thresholds:
+        """The bounds of the CRAG action on the confidences of this grader."""
+        ...
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order.
 
-        With a ``joint``, the language model's yes or no is asked with all passages before it.
+        Args:
+            question: the question that the passages should help to answer.
+            hits: the passages to judge.
+            joint: the passages of the question's joint prompt; if given, a grader that asks the language
+                model for yes or no may add passages to it, and ask with all of them in one prompt.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class YesNoGrader:
-    """The language model's constrained yes or no, its probability as the confidence."""
+    """Grades by the language model's constrained yes or no, with P(yes) as the confidence."""
 
     model: LanguageModel
     thresholds: Thresholds
     kind: GraderKind = GraderKind.YESNO
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
+        """One grade per hit, in order; a choice that fails is an ``error``."""
         passages = [hit.passage for hit in hits]
         if joint is None:
             choices = ask(self.model, question, [passage.text for passage in passages])
@@ -64,27 +75,28 @@ class YesNoGrader:
         return [self._grade(hit, choice) for hit, choice in zip(hits, choices, strict=True)]
 
     def _grade(self, hit: Hit, choice: Choice | Exception) -> Grade:
+        """The grade of a hit from the model's choice, or an error from its failure."""
         if isinstance(choice, Exception):
             return Grade(hit, Verdict.ERROR, None, str(choice))
         return Grade(hit, Verdict(choice.text), choice.probabilities[0])
 
 
-SCORES: Mapping[RubricLabel, float] = {
+RUBRIC_SCORES: Mapping[RubricLabel, float] = {
     RubricLabel.AWFUL: 0.0,
     RubricLabel.POOR: 0.3,
     RubricLabel.GOOD: 0.7,
     RubricLabel.PERFECT: 1.0,
 }
-"""What a label of the rubric is worth; from Good on a passage is kept."""
-RUBRIC_BOUNDS = Thresholds(upper=SCORES[RubricLabel.GOOD], lower=0.5)
-"""Good is enough; Poor is the same subject and no help, and counts as nothing."""
+"""The confidence for each label of the rubric; from Good on the verdict is yes."""
+RUBRIC_THRESHOLDS = Thresholds(upper=RUBRIC_SCORES[RubricLabel.GOOD], lower=0.5)
+"""The thresholds of the rubric: Good is relevant; Poor, the same subject but no help, is not."""
 RUBRIC_TOKENS = 120
-"""Room for one sentence and a label."""
+"""The most tokens of an assessment: one sentence and a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class RubricAssessment:
-    """What the rubric asks for: first the reason, so that the label follows from it."""
+    """The model's assessment of a passage: the reason comes first, so that the label follows from it."""
 
     justification: str
     label: RubricLabel
@@ -92,50 +104,56 @@ class RubricAssessment:
 
 @dataclass(frozen=True, slots=True)
 class RubricGrader:
-    """The language model's label on a scale of four, justified in one sentence first.
+    """Grades by the language model's label on a scale of four, after a justification in one sentence.
 
-    Costs some 30 written tokens a passage where yes/no costs one.
+    It costs about 30 generated tokens per passage; yes or no costs one.
     """
 
     model: LanguageModel
-    thresholds: Thresholds = RUBRIC_BOUNDS
+    thresholds: Thresholds = RUBRIC_THRESHOLDS
     kind: GraderKind = GraderKind.RUBRIC
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
+        """One grade per hit, in order, with the label and the justification as the reason.
+
+        Each passage has a prompt of its own; ``joint`` is ignored.
+        """
         return [self._grade(question, hit) for hit in hits]
 
     def _grade(self, question: str, hit: Hit) -> Grade:
+        """The grade of one hit; an error if the model's reply fails."""
         try:
             given = self.model.object(
                 prompts.rubric(question, hit.passage.text), RubricAssessment, max_tokens=RUBRIC_TOKENS
             )
         except (ConstraintError, ContextOverflow) as error:
             return Grade(hit, Verdict.ERROR, None, str(error))
-        score = SCORES[given.label]
-        verdict = Verdict.YES if score >= SCORES[RubricLabel.GOOD] else Verdict.NO
+        score = RUBRIC_SCORES[given.label]
+        verdict = Verdict.YES if score >= RUBRIC_SCORES[RubricLabel.GOOD] else Verdict.NO
         return Grade(hit, verdict, score, f"{given.label}: {' '.join(given.justification.split())}")
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorGrader:
-    """The evaluator's probability alone; yes from one half on."""
+    """Grades by the evaluator's probability alone; the verdict is yes from one half on."""
 
     evaluator: Evaluator
     thresholds: Thresholds
     kind: GraderKind = GraderKind.EVALUATOR
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
+        """One grade per hit, in order; ``joint`` is ignored."""
         scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
         return [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class CascadeGrader:
-    """The evaluator first, and the language model's yes or no only where the evaluator is unsure.
+    """Grades by the evaluator, and by the language model's yes or no if the evaluator is unsure.
 
-    ``asked`` is the grader of the unsure ones; ``band`` are the evaluator's bounds: at or above the
-    upper one it is sure of yes, below the lower one of no. What it is sure of costs the language model
-    nothing.
+    ``asked`` grades the passages that the evaluator is unsure of. ``band`` are the bounds on the
+    evaluator's probability: at or above the upper one it is sure of yes, below the lower one of no. A
+    passage that it is sure of costs the language model nothing.
     """
 
     asked: Grader
@@ -145,6 +163,11 @@ class CascadeGrader:
     kind: GraderKind = GraderKind.CASCADE
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
+        """One grade per hit, in order: the evaluator's outside the band, the other grader's within it.
+
+        All passages that are not surely irrelevant are added to ``joint``, so that the answer can be
+        written from the same prompt.
+        """
         scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
         judged = [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
         if joint is not None:
@@ -157,12 +180,11 @@ class CascadeGrader:
 
 @dataclass(frozen=True, slots=True)
 class FusedGrader:
-    """A small language model's yes or no, fused with the evaluator and the similarity.
+    """Grades by a small language model's yes or no, fused with the evaluator and the similarity.
 
-    The similarity is that of the question and the passage; where a hit does not have it, it is made.
-    Where one of the two judges fails on a passage, the grade is an error: half a fusion is not
-    on the scale that the thresholds were fitted on. A language model whose word was fitted to
-    weigh nothing is not asked.
+    The similarity is the cosine of question and passage; it is computed for a hit that does not have it.
+    If the language model fails on a passage, the grade is an error: half a fusion is not on the scale that
+    the thresholds were fitted on. A language model with the weight 0 is not asked.
     """
 
     model: LanguageModel
@@ -173,14 +195,15 @@ class FusedGrader:
     kind: GraderKind = GraderKind.FUSED
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
+        """One grade per hit, in order; each passage has a prompt of its own, and ``joint`` is ignored."""
         texts = [hit.passage.text for hit in hits]
         scores = self.evaluator.score(question, texts)
-        choices = ask(self.model, question, texts) if self.fusion.model else [_UNASKED] * len(texts)
+        choices = ask(self.model, question, texts) if self.fusion.model else [_EVEN_CHOICE] * len(texts)
         cosines = self._similarities(question, hits)
         return [self._grade(*row) for row in zip(hits, scores, choices, cosines, strict=True)]
 
     def _similarities(self, question: str, hits: Sequence[Hit]) -> list[float]:
-        """The cosine of the question and each passage."""
+        """The cosine of the question and each passage; 0 for unknown ones, if the cosine has no weight."""
         unknown = [hit.passage.text for hit in hits if hit.similarity is None]
         if not unknown or not self.fusion.similarity:
             return [hit.similarity or 0.0 for hit in hits]
@@ -189,17 +212,23 @@ class FusedGrader:
         return [next(made) if hit.similarity is None else hit.similarity for hit in hits]
 
     def _grade(self, hit: Hit, score: float, choice: Choice | Exception, cosine: float) -> Grade:
+        """The grade of a hit from the fusion of its three inputs; an error if the choice failed."""
         if isinstance(choice, Exception):
             return Grade(hit, Verdict.ERROR, None, str(choice))
         p = self.fusion(score, choice.probabilities[0], cosine)
         return _judged(hit, p)
 
 
-_UNASKED = Choice(YES_NO[0], (0.5, 0.5))
+_EVEN_CHOICE = Choice(YES_NO_OPTIONS[0], (0.5, 0.5))
+"""A choice of log-odds 0, in place of the choice of a language model that is not asked."""
 
 
 def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choice | Exception]:
-    """The model's constrained yes/no for each text; the question is read once for all of them."""
+    """The model's constrained yes or no for each text, in order; a failed choice is its error.
+
+    Each text has a prompt of its own. The prompts share their beginning, so the model reads the question
+    once for all of them.
+    """
     if not texts:
         return []
     choices = yes_or_no(model, [prompts.grade(question, text) for text in texts])
@@ -209,10 +238,11 @@ def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choic
 def ask_jointly(
     model: LanguageModel, question: str, joint: JointPassages, passages: Sequence[Passage]
 ) -> list[Choice | Exception]:
-    """The same for passages on a table, which is read once, for these questions and for the answer.
+    """The model's constrained yes or no for each passage, in order, from one prompt with all passages.
 
-    Where the table is too full for the context, what earlier searches brought is taken off it; where
-    that does not help, the passages are asked about one by one, and the table stays empty.
+    The passages are added to ``joint``, which the model reads once, for the grades and for the answer. If
+    it does not fit the context, the passages of earlier searches are removed from it. If it still does not
+    fit, ``joint`` is cleared, and each passage is asked about in a prompt of its own.
     """
     if not passages:
         return []
@@ -221,7 +251,7 @@ def ask_jointly(
         places = joint.add(passages)
         asked = [prompts.grade_joint(question, joint.texts, place) for place in places]
         try:
-            return [_checked(choice) for choice in model.choose(asked, YES_NO)]
+            return [_checked(choice) for choice in model.choose(asked, YES_NO_OPTIONS)]
         except ContextOverflow:
             continue
     joint.clear()
@@ -229,9 +259,12 @@ def ask_jointly(
 
 
 def yes_or_no(model: LanguageModel, asked: Sequence[Prompt]) -> list[Choice | Exception]:
-    """A constrained yes or no for each prompt; one that cannot fit the context is an error by itself."""
+    """A constrained yes or no for each prompt, in order; a prompt that does not fit the context is an error.
+
+    Such a prompt does not harm the others, which are then asked one by one.
+    """
     try:
-        return model.choose(asked, YES_NO)
+        return model.choose(asked, YES_NO_OPTIONS)
     except ContextOverflow as error:
         if len(asked) == 1:
             return [error]
@@ -239,21 +272,23 @@ def yes_or_no(model: LanguageModel, asked: Sequence[Prompt]) -> list[Choice | Ex
 
 
 def _checked(choice: Choice | Exception) -> Choice | Exception:
-    if isinstance(choice, Choice) and choice.text not in YES_NO:
+    """The choice, or an error if it is neither yes nor no."""
+    if isinstance(choice, Choice) and choice.text not in YES_NO_OPTIONS:
         return LocalCragError(f"the grade is {choice.text!r}, neither yes nor no")
     return choice
 
 
 def _judged(hit: Hit, p: float) -> Grade:
+    """The grade of a hit from P(relevant): yes from one half on."""
     return Grade(hit, Verdict.YES if p >= 0.5 else Verdict.NO, p)
 
 
 @dataclass(frozen=True, slots=True)
 class CalibratedGrader:
-    """Any grader, its confidence put on a fitted scale; yes from one half on.
+    """Any grader with its confidences mapped by a fitted Platt scale; the verdict is yes from one half on.
 
-    A model that says yes to everything, a little less surely where it should say no, still tells
-    relevant passages from others: the scale finds where.
+    A model that says yes to everything, but with a lower probability for irrelevant passages, still
+    separates relevant passages from others; the scale says at which probability.
     """
 
     grader: Grader
@@ -262,12 +297,15 @@ class CalibratedGrader:
 
     @property
     def kind(self) -> GraderKind:
+        """The kind of the grader that is calibrated."""
         return self.grader.kind
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
+        """The grades of the given grader, in order, with confidences on the fitted scale."""
         return [self._scaled(grade) for grade in self.grader.grade(question, hits, joint)]
 
     def _scaled(self, grade: Grade) -> Grade:
+        """A grade with its confidence on the fitted scale; one without a confidence stays as it is."""
         if grade.confidence is None:
             return grade
         p = self.scale(grade.confidence)
@@ -276,28 +314,36 @@ class CalibratedGrader:
 
 @dataclass(frozen=True, slots=True)
 class RememberingEvaluator:
-    """The given evaluator, with the scores of one question's pairs kept."""
+    """The given evaluator, which scores each pair of query and text only once.
+
+    It keeps the scores as long as it lives; a pipeline makes one for each question.
+    """
 
     evaluator: Evaluator
     _known: dict[tuple[str, str], float] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
+        """The name of the given evaluator."""
         return self.evaluator.name
 
     @property
     def thresholds(self) -> Thresholds:
+        """The thresholds of the given evaluator."""
         return self.evaluator.thresholds
 
     @property
     def tokens(self) -> Tokens:
+        """The tokens that the given evaluator has read since it was loaded."""
         return self.evaluator.tokens
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """P(the text answers the query) for each text, in order; only new pairs are evaluated."""
         fresh = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
         for text, p in zip(fresh, self.evaluator.score(query, fresh), strict=True):
             self._known[query, text] = p
         return [self._known[query, text] for text in texts]
 
     def close(self) -> None:
+        """Close the given evaluator."""
         self.evaluator.close()

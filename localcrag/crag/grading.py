@@ -1,4 +1,4 @@
-"""The two steps that every search of the loop ends with: grade what it brought, and decide."""
+"""The two steps after every search of the loop: grade the hits, and decide on an action."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from localcrag.events import Decided, Degraded, Graded, Spared, Steps
 from localcrag.types import Action, Hit, Layout, Verdict
 
 MIN_GRADED_TOGETHER = 2
-"""Passages that are graded at once, at least: two side by side are read faster than one after the other."""
+"""The fewest passages graded at once: two in one batch are read faster than one after the other."""
 
 
 def grade_hits(state: QuestionState, hits: Sequence[Hit]) -> Steps[None]:
-    """Grade hits against the question, the best first, until enough of them are surely relevant."""
+    """Grade hits against the question, in order, until enough passages are surely relevant.
+
+    The grades are added to ``state.grades``. ``options.enough`` says how many surely relevant passages
+    are enough; the hits that are then not graded are reported in a Spared event.
+
+    Args:
+        state: the question and its adapters.
+        hits: the hits to grade, best first.
+    """
     joint = state.joint if state.options.layout is Layout.JOINT else None
     left = list(hits)
     while left and (wanted := _still_wanted(state)):
@@ -31,7 +39,10 @@ def grade_hits(state: QuestionState, hits: Sequence[Hit]) -> Steps[None]:
 
 
 def emit_decision(state: QuestionState, when: str = "") -> Steps[Action]:
-    """Let the policy choose an action from all grades so far; returns it. The first one stays the state's."""
+    """Choose an action from all grades so far by the policy, emit it as Decided, and return it.
+
+    The first action is kept as ``state.action``. ``when`` is put before the reason, in words.
+    """
     policy = state.options.policy
     decision = decide(state.grades, policy, state.adapters.grader.thresholds)
     state.action = state.action or decision.action
@@ -40,7 +51,7 @@ def emit_decision(state: QuestionState, when: str = "") -> Steps[Action]:
 
 
 def _still_wanted(state: QuestionState) -> int:
-    """How many surely relevant passages are still wanted; practically all, if there is no bound on them."""
+    """The number of surely relevant passages still wanted; ``sys.maxsize`` if there is no bound."""
     if not state.options.enough:
         return sys.maxsize
     upper = state.adapters.grader.thresholds.upper

@@ -50,22 +50,23 @@ NOT_FOUND = {
     True: "Neither your documents nor the web pages that were read answer this.",
     False: "Your documents do not answer this.",
 }
-"""What the answer says if nothing was found; True if pages of the web were read."""
-UNJUDGED_FLOOR = 0.5
-"""P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
+"""The text of the answer if nothing was found; the key says whether web pages were read."""
+MODEL_STRIP_FLOOR = 0.5
+"""The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Answers questions with these adapters in this way."""
+    """Answers a question with the given adapters and options."""
 
     adapters: Adapters
     options: PipelineOptions
 
     def run(self, query: Query) -> Iterator[Event]:
-        """The events of one question, the last one Finished.
+        """The events of one question; the last one is Finished, with the answer.
 
-        Raises what an adapter raises if the loop cannot go on without it.
+        Raises the error of an adapter if the loop cannot go on without it: StoreError, FilterError,
+        ModelNotFound, ModelFileError, ContextOverflow.
         """
         started = perf_counter()
         builder = AnswerBuilder(query.question, self.options.mode, self.options.policy)
@@ -81,7 +82,7 @@ class Pipeline:
         yield Finished(builder.answer(outcome, perf_counter() - started))
 
     def _steps(self, query: Query) -> Steps[Outcome]:
-        """Understand, find the evidence of each part of the question, answer from all of it."""
+        """Understand the question, find the evidence for each part of it, and answer from all evidence."""
         question, parts = yield from self._understand(query)
         state = QuestionState(self.adapters, self.options, question, query.question, query.filter)
         if len(parts) > 1:
@@ -95,7 +96,7 @@ class Pipeline:
         return outcome
 
     def _understand(self, query: Query) -> Steps[tuple[str, list[str]]]:
-        """The question as it stands alone, and its parts: itself, if it has one part."""
+        """Rewrite the question as a standalone one, and divide it; returns both, with itself as one part."""
         adapters, options, question = self.adapters, self.options, query.question
         if query.history:
             condensed = condense(adapters.model, query.history, question, extractive=options.extractive)
@@ -106,7 +107,11 @@ class Pipeline:
         return question, (yield from timed(adapters, "divide", divided))
 
     def _find_each(self, whole: QuestionState, parts: Sequence[str], *, alone: bool) -> Steps[list[Finding]]:
-        """Each part by itself; the web gets the user's own line, once if all the parts share it."""
+        """Find the evidence for each part separately.
+
+        With a conversation before the question (``alone`` is False), the web query of every part is made
+        from the user's whole question, and is sent only once.
+        """
         shared, findings = SharedWebAccess(), []
         adapters, options = shared.wrap(self.adapters, self.options)
         for part in parts:
@@ -117,7 +122,7 @@ class Pipeline:
         return findings
 
     def _find(self, state: QuestionState) -> Steps[Finding]:
-        """Gather the evidence for one question, and keep of it what helps."""
+        """Gather passages for one question, and keep the strips of them that help."""
         search = gather_evidence if self.options.agent is None else agent.gather_evidence
         bound = yield from search(state)
         kept = yield from timed(self.adapters, "refine", self._refine(state))
@@ -125,7 +130,11 @@ class Pipeline:
         return Finding(state, tuple(kept), sure, bound)
 
     def _refine(self, state: QuestionState) -> Steps[list[Strip]]:
-        """The best strips of the relevant passages, judged by the evaluator, or by the model without one."""
+        """Cut the relevant passages into strips, and keep the best ones.
+
+        The evaluator judges the strips; if there is none, the language model does. With strips ``none``,
+        the passages are kept whole.
+        """
         options, evaluator = self.options, self.adapters.evaluator
         passages = relevant(state.grades, options.policy, self.adapters.grader.thresholds)
         if options.strips is StripKind.NONE or not passages:
@@ -138,7 +147,7 @@ class Pipeline:
         else:
             choices = ask(self.adapters.model, state.question, texts)
             scores = [choice.probabilities[0] if isinstance(choice, Choice) else 0.0 for choice in choices]
-            floor = UNJUDGED_FLOOR
+            floor = MODEL_STRIP_FLOOR
             if failed := [choice for choice in choices if isinstance(choice, Exception)]:
                 yield Degraded("refine", f"{len(failed)} strips could not be judged: {failed[0]}")
         kept, dropped = refine(cut, scores, limit=options.evidence, floor=floor)
@@ -146,7 +155,7 @@ class Pipeline:
         return kept
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
-        """Generate from what was found, or say that nothing was."""
+        """Generate the answer from the evidence, or say that nothing was found."""
         outcome = Outcome(Status.NOT_FOUND)
         if any(finding.strips for finding in findings):
             outcome = yield from generation.answer(whole, findings)
@@ -162,7 +171,10 @@ class Pipeline:
 
 
 def gather_evidence(state: QuestionState) -> Steps[str]:
-    """Search the documents, and correct if the grades ask for it; returns "", since it has no bound."""
+    """Search the documents, grade the hits, and correct unless the decided action is ``correct``.
+
+    The grades are added to ``state.grades``. Returns "", since this loop has no bound at which it stops.
+    """
     state.mark_tried([state.question])
     search = state.retriever.search([state.question], state.question, state.filter)
     hits = state.mark_seen((yield from timed(state.adapters, "retrieve", search)))
@@ -173,7 +185,7 @@ def gather_evidence(state: QuestionState) -> Steps[str]:
 
 
 def _correct(state: QuestionState) -> Steps[None]:
-    """One correction after the other, until what was found is enough."""
+    """Make one correction after the other, until the policy holds the evidence to be enough."""
     for kind in (*state.options.corrections, CorrectionKind.WEB):
         fresh = yield from correct_by(kind, state)
         if not fresh:

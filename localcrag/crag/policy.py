@@ -1,34 +1,53 @@
-"""From grades to an action: pure functions, one rule a policy.
+"""Policies: rules that turn grades into an action; pure functions, one for each policy.
 
-Rule ``crag`` is section 4.3 of the CRAG paper (arXiv 2401.15884); ``any-irrelevant`` is what the
-LangGraph and LlamaIndex workflows do; ``none-relevant`` is the usual reading of the idea; ``score``
-is the threshold and the mean of the four-label rubric, and works on any grader's confidences.
+Policy ``crag`` is section 4.3 of the CRAG paper (Yan et al. 2024, arXiv 2401.15884). ``any-irrelevant``
+corrects if any passage is irrelevant, as the LangGraph and LlamaIndex workflows do. ``none-relevant``
+corrects if no passage is relevant, which is the usual reading of the idea. ``score`` compares the mean
+confidence with the upper threshold, as with the four-label rubric, and works with any grader.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
 from localcrag.types import Action, Decision, Grade, Policy, Thresholds, Verdict
 
 
 def decide(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> Decision:
-    """The action for these grades. A failed grade counts neither as relevant nor as irrelevant."""
+    """The action for these grades, and its reason.
+
+    A failed grade counts neither as relevant nor as irrelevant. The action is ``incorrect`` without any
+    grades, and ``ambiguous`` if all of them failed.
+
+    Args:
+        grades: all grades of the question so far.
+        policy: the rule to apply.
+        thresholds: the bounds on the grader's confidences; ``any-irrelevant`` and ``none-relevant`` use
+            only the verdicts.
+    """
     if not grades:
         return Decision(Action.INCORRECT, "nothing was found")
     valid = [grade for grade in grades if grade.verdict is not Verdict.ERROR]
     if not valid:
         return Decision(Action.AMBIGUOUS, "no passage could be graded")
-    return _RULES[policy](valid, thresholds)
+    match policy:
+        case Policy.CRAG:
+            return _crag_decision(valid, thresholds)
+        case Policy.ANY_IRRELEVANT:
+            return _any_irrelevant_decision(valid)
+        case Policy.NONE_RELEVANT:
+            return _none_relevant_decision(valid)
+        case Policy.SCORE:
+            return _score_decision(valid, thresholds)
 
 
 def relevant(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> list[Grade]:
-    """The grades whose passages may become evidence, the surest first.
+    """The grades whose passages may become evidence, by descending confidence.
 
-    Those the grader said yes to (under policy ``score`` those that reach the threshold); where
-    there are none, those it was unsure of; where every grade failed, all of them, in the order of
-    retrieval.
+    They are those with the verdict yes, or under policy ``score`` those that reach the upper threshold.
+    If there are none, they are those that reach the lower threshold. If every grade failed, they are all
+    grades, in the order of retrieval.
     """
     valid = [grade for grade in grades if grade.verdict is not Verdict.ERROR]
     if grades and not valid:
@@ -42,10 +61,11 @@ def relevant(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) ->
 
 
 def settled(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> bool:
-    """Whether the corrections made so far are enough.
+    """Whether the evidence is enough, so that no further correction is needed.
 
-    ``any-irrelevant`` asks for one correction, not for a world without irrelevant passages; nor
-    does ``score`` ask that the mean of all that was ever found be high.
+    Two policies are judged by a weaker rule than in :func:`decide`, since corrections leave the irrelevant
+    passages among the grades: ``any-irrelevant`` needs one relevant passage, and ``score`` one passage that
+    reaches the upper threshold.
     """
     if policy is Policy.SCORE:
         return any(_confidence(grade) >= thresholds.upper for grade in grades)
@@ -53,7 +73,8 @@ def settled(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> 
     return decide(grades, rule, thresholds).action is Action.CORRECT
 
 
-def _crag(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
+def _crag_decision(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
+    """Compare the best confidence with both thresholds (CRAG, section 4.3)."""
     best = max(_confidence(grade) for grade in grades)
     if best >= thresholds.upper:
         return Decision(Action.CORRECT, f"best grade {best:.2f} ≥ {thresholds.upper:.2f}")
@@ -64,22 +85,25 @@ def _crag(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
     )
 
 
-def _any_irrelevant(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
-    yes = _yes(grades)
+def _any_irrelevant_decision(grades: Sequence[Grade]) -> Decision:
+    """Correct if all passages are relevant, ambiguous if only some are, incorrect if none is."""
+    yes = _yes_count(grades)
     if yes == len(grades):
         return Decision(Action.CORRECT, f"all {yes} passages are relevant")
     action = Action.AMBIGUOUS if yes else Action.INCORRECT
     return Decision(action, f"{len(grades) - yes} of {len(grades)} passages are irrelevant")
 
 
-def _none_relevant(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
-    yes = _yes(grades)
+def _none_relevant_decision(grades: Sequence[Grade]) -> Decision:
+    """Correct if any passage is relevant, otherwise incorrect."""
+    yes = _yes_count(grades)
     if yes:
         return Decision(Action.CORRECT, f"{yes} of {len(grades)} passages are relevant")
     return Decision(Action.INCORRECT, f"none of {len(grades)} passages is relevant")
 
 
-def _score(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
+def _score_decision(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
+    """Incorrect if no confidence reaches the upper threshold; otherwise correct if the mean does."""
     kept = sum(_confidence(grade) >= thresholds.upper for grade in grades)
     if not kept:
         return Decision(Action.INCORRECT, f"no score reaches {thresholds.upper:.2f}")
@@ -90,17 +114,11 @@ def _score(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:
     )
 
 
-_RULES: Mapping[Policy, Callable[[Sequence[Grade], Thresholds], Decision]] = {
-    Policy.CRAG: _crag,
-    Policy.ANY_IRRELEVANT: _any_irrelevant,
-    Policy.NONE_RELEVANT: _none_relevant,
-    Policy.SCORE: _score,
-}
-
-
-def _yes(grades: Sequence[Grade]) -> int:
+def _yes_count(grades: Sequence[Grade]) -> int:
+    """The number of grades with the verdict yes."""
     return sum(grade.verdict is Verdict.YES for grade in grades)
 
 
 def _confidence(grade: Grade) -> float:
+    """The confidence of a grade; 0 if it has none."""
     return grade.confidence if grade.confidence is not None else 0.0

@@ -1,12 +1,13 @@
-"""How passages lie before the language model: each in a prompt of its own, or all on one table.
+"""Prompt layouts: each passage is graded in a prompt of its own, or all passages in one joint prompt.
 
-``independent``: a prompt a passage. They share their beginning, no passage sees another, and an answer
-goes on from the one that it begins with.
+``independent``: one prompt for each passage. The prompts share their beginning, no passage influences the
+grade of another, and the prompt of an answer begins as the grading prompt of its first passage did, so
+that the KV cache of that prompt is used again.
 
-``joint``: one prompt holds all passages, each with its number behind it, and a short fork of that
-prompt asks for each whether it helps. The answer goes on from the same cache, from which the passages
-that do not help are taken back first; so every passage is read once, for the grades and for the answer.
-The price: a passage is judged in sight of those before it.
+``joint``: one prompt holds all passages, each followed by its number, and a short continuation of that
+prompt asks for each passage whether it helps. The answer is written from the same KV cache, from which the
+passages that do not help are removed first. So every passage is read once, for the grades and for the
+answer. The drawback: a passage is judged in the context of the passages before it.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from localcrag.types import Evidence, Passage, Prompt, Strip
 
 @dataclass(slots=True)
 class JointPassages:
-    """The passages of one question that lie before the model, in the order in which they were laid."""
+    """The passages of one question in its joint prompt, in the order in which they were added."""
 
     passages: list[Passage] = field(default_factory=list)
 
     def add(self, passages: Iterable[Passage]) -> list[int]:
-        """Lay passages behind those that lie there, where they do not already; their numbers, from 1."""
+        """Append the passages that are not in the prompt yet; returns the numbers of all given, from 1."""
         places = {laid.id: place for place, laid in enumerate(self.passages, 1)}
         numbers = []
         for passage in passages:
@@ -38,41 +39,51 @@ class JointPassages:
         return numbers
 
     def clear(self) -> None:
+        """Remove all passages."""
         self.passages = []
 
     @property
     def texts(self) -> list[str]:
+        """The text of each passage, in order."""
         return [passage.text for passage in self.passages]
 
 
 class PromptLayout(Protocol):
-    """How evidence is keyed, and how the model is asked to answer from it."""
+    """The keys of the evidence, and the prompt of the answer."""
 
-    def evidence(self, kept: Sequence[Strip]) -> list[Evidence]: ...
+    def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
+        """The strips as evidence with keys, in the order of the keys."""
+        ...
 
-    def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt: ...
+    def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
+        """The prompt that asks for an answer from this evidence."""
+        ...
 
 
 class IndependentLayout:
-    """The evidence by itself, keyed from 1."""
+    """A prompt that holds only the evidence, with keys from 1."""
 
     def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
+        """The strips with keys from 1; adjacent strips of one passage are merged."""
         return numbered(joined(kept))
 
     def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
+        """The prompt that asks for an answer from this evidence."""
         return prompts.answer(question, evidence)
 
 
 @dataclass(frozen=True, slots=True)
 class JointLayout:
-    """Whole passages, keyed by their numbers on the table; what is not on it yet is laid behind."""
+    """A prompt that goes on from the joint prompt of the grades; keys are its passage numbers."""
 
     joint: JointPassages
 
     def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
+        """The strips, which are whole passages, keyed by their numbers; passages not yet in it are added."""
         places = self.joint.add(strip.passage for strip in kept)
         keyed = [Evidence(place, strip) for place, strip in zip(places, kept, strict=True)]
         return sorted(keyed, key=lambda item: item.key)
 
     def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
+        """The prompt with all passages, of which those that are no evidence are marked as removed."""
         return prompts.answer_joint(question, self.joint.texts, [item.key for item in evidence])

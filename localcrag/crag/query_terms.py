@@ -1,10 +1,10 @@
-"""The words of a question, and the search line that is made of them.
+"""Query terms: the content words of a question, and the search line made from them.
 
-:data:`STOP_WORDS` is the one list of words that carry no meaning in a question. :func:`rewrite` is the
-rewriter of CRAG (arXiv 2401.15884, section 4.5). A language model that can paraphrase writes the line
-freely, constrained to one line. A very small one garbles what it copies; it is constrained to the
-question's own words in their order, and only decides which of the stop words stay. Such a line cannot
-say anything that was not asked.
+:data:`STOP_WORDS` is the only list of words that carry no meaning in a question. :func:`rewrite` is the
+query rewriter of CRAG (Yan et al. 2024, arXiv 2401.15884, section 4.5). A language model that can
+paraphrase writes the line freely, constrained to one line. A very small model makes mistakes when it
+copies; it is constrained to the question's own words in their order, and only decides which of the stop
+words stay. Such a line has no word that is not in the question.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from localcrag.crag import prompts
 from localcrag.protocols import LanguageModel
 
 WORD_PATTERN = re.compile(r"[^\W_]+(?:[-'’.,/&+#_][^\W_]+)*[%+#]*")
+"""A word, with the marks inside it and at its end that belong to it: "don't", "3.5%", "C++"."""
 _STOP_WORDS = """
     a about again ah all also am an and another any anyone anything are as ask at be been being but by can
     could curious did do does doing ever explain exactly find for from get give got had has have having
@@ -29,34 +30,42 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def folded(word: str) -> str:
-    """A word as it is compared: lower case, without what an apostrophe joins to it."""
+    """A word for comparison: in lower case, without an apostrophe and the letters after it."""
     return re.sub(r"['’].*", "", word.lower())
 
 
 def content_words(text: str) -> list[str]:
-    """The words that carry meaning, in order."""
+    """The words of a text that are no stop words, in order and as they are written."""
     return [word for word in WORD_PATTERN.findall(text) if folded(word) not in STOP_WORDS]
 
 
 MAX_LINE_WORDS = 24
-"""Words of an extractive line, at most; more of a question makes a search vaguer."""
-TOKENS_PER_WORD = 16
-"""Room for the spelling of a rare word by a small vocabulary."""
+"""The most content words of an extractive line; more of a question makes a search vaguer."""
+MAX_TOKENS_PER_WORD = 16
+"""The most tokens for one word: enough for a rare word in a small vocabulary."""
 
 
 def rewrite(model: LanguageModel, question: str, *, extractive: bool) -> str:
-    """One search line for a question. Raises ConstraintError, ContextOverflow."""
-    if extractive and (pattern := own_words(question)):
-        room = MAX_LINE_WORDS * TOKENS_PER_WORD
+    """One search line for a question, written by the model.
+
+    Args:
+        model: the language model that writes the line.
+        question: the question to rewrite.
+        extractive: constrain the line to the question's own words in their order.
+
+    Raises ConstraintError, ContextOverflow.
+    """
+    if extractive and (pattern := own_words_pattern(question)):
+        room = MAX_LINE_WORDS * MAX_TOKENS_PER_WORD
         return "".join(model.stream(prompts.rewrite(question), pattern=pattern, max_tokens=room))
     return model.line(prompts.rewrite(question))
 
 
-def own_words(question: str) -> str:
-    """The pattern of the lines that keep a question's words in their order.
+def own_words_pattern(question: str) -> str:
+    """The regular expression of the lines that keep a question's words in their order.
 
-    All words that carry meaning stay, and any of the stop words between them may. "" for a question
-    without a word that carries meaning.
+    All content words must stay, up to ``MAX_LINE_WORDS``, and each stop word between them may stay. It is
+    "" for a question without content words.
     """
     words = WORD_PATTERN.findall(question)
     content_words = [i for i, word in enumerate(words) if folded(word) not in STOP_WORDS]

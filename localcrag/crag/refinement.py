@@ -1,8 +1,8 @@
 """Knowledge refinement: passages are cut into strips, and the strips that help are kept.
 
-Section 4.4 of the CRAG paper (arXiv 2401.15884): decompose, filter, recompose. A strip is one
-sentence, found by the Unicode-aware rules of ``sentencex``, or a window of a few; it keeps its span
-in the document's stored text, so that a citation points at the strip and not at the passage.
+It is section 4.4 of the CRAG paper (Yan et al. 2024, arXiv 2401.15884): decompose, filter, recompose. A
+strip is one sentence, found by the Unicode-aware rules of ``sentencex``, or a window of several. It keeps
+its span in the document's stored text, so that a citation points at the strip and not at the passage.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from itertools import groupby
 from localcrag.types import Evidence, Passage, Strip
 
 LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
-"""What begins an item of a list, and belongs to the sentence after it: "2.", "(a)", "-"."""
-_ITEM = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\||[-*+•]\s|\d{1,3}[.)]\s))")
+"""The marker of a list item, which belongs to the sentence after it: "2.", "(a)", "-"."""
+_BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\||[-*+•]\s|\d{1,3}[.)]\s))")
 WINDOW_SENTENCES = 3
-"""Sentences of a window."""
+"""The number of sentences in a window."""
 MIN_STRIP_CHARACTERS = 20
-"""Characters; a shorter sentence ("See Fig. 3.") is judged together with the one before it."""
+"""The fewest characters of a strip; a shorter sentence ("See Fig. 3.") is joined to the one before it."""
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Spans of the sentences of a text, without the white space around them.
+    """The spans (start, end) of the sentences of a text, in order, without the white space around them.
 
-    A row of a table and an item of a list stand for themselves, ended by a full stop or not.
+    A row of a table and an item of a list are sentences of their own, with or without a full stop.
     """
     from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
 
@@ -44,14 +44,14 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
     """The text cut around every row of a table and before every item of a list, each piece with its start."""
     start = 0
-    for match in _ITEM.finditer(text):
+    for match in _BLOCK_BREAK.finditer(text):
         yield start, text[start : match.start()]
         start = match.start()
     yield start, text[start:]
 
 
 def strips(passage: Passage) -> list[Strip]:
-    """A passage as sentence strips, in order; one strip at least for a passage with any text."""
+    """The sentences of a passage as strips with the score 0, in order; at least one if it has any text."""
     text = passage.text
     spans: list[tuple[int, int]] = []
     for start, end in sentences(text):
@@ -65,24 +65,31 @@ def strips(passage: Passage) -> list[Strip]:
 
 
 def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
-    """A passage as strips of ``size`` sentences that follow each other, the last one shorter."""
+    """A passage as strips of ``size`` consecutive sentences with the score 0; the last may have fewer."""
     cut, origin = strips(passage), passage.start
     groups = [cut[at : at + size] for at in range(0, len(cut), size)]
     return [_strip(passage, group[0].start - origin, group[-1].end - origin, 0.0) for group in groups]
 
 
 def whole(passage: Passage, score: float) -> Strip:
-    """A passage as a single strip."""
+    """A whole passage as a single strip with the given score."""
     return _strip(passage, 0, len(passage.text), score)
 
 
 def refine(
     cut: Sequence[Strip], scores: Sequence[float], *, limit: int, floor: float
 ) -> tuple[list[Strip], int]:
-    """The best ``limit`` strips with P ≥ ``floor``, and how many were dropped.
+    """Filter strips by their scores (CRAG, section 4.4).
 
-    Where no strip reaches the floor, the best one alone is kept: its passage was held to help. The
-    strips stay in their order.
+    Args:
+        cut: the strips of the relevant passages.
+        scores: P(the strip helps) of each strip.
+        limit: the most strips that are kept.
+        floor: the probability that a kept strip must reach.
+
+    Returns:
+        The kept strips in their given order, with their scores, and the number of dropped strips. If no
+        strip reaches the floor, the best one is kept, since its passage was judged to help.
     """
     judged = [replace(strip, score=score) for strip, score in zip(cut, scores, strict=True)]
     best = sorted(range(len(judged)), key=lambda i: -judged[i].score)[:limit]
@@ -91,12 +98,12 @@ def refine(
 
 
 def joined(kept: Sequence[Strip]) -> list[Strip]:
-    """Strips that follow each other in one passage become one, with the higher score of the two."""
+    """The strips, with adjacent strips of one passage merged into one that has the higher score."""
     merged: list[Strip] = []
     for _, group in groupby(kept, key=lambda strip: strip.passage.id):
         for strip in sorted(group, key=lambda strip: strip.start):
             last = merged[-1] if merged else None
-            if last and last.passage.id == strip.passage.id and not _between(last, strip).strip():
+            if last and last.passage.id == strip.passage.id and not _text_between(last, strip).strip():
                 start = last.start - last.passage.start
                 merged[-1] = _strip(
                     strip.passage, start, strip.end - strip.passage.start, max(last.score, strip.score)
@@ -107,15 +114,16 @@ def joined(kept: Sequence[Strip]) -> list[Strip]:
 
 
 def numbered(kept: Sequence[Strip]) -> list[Evidence]:
-    """Strips as evidence, keyed from 1."""
+    """The strips as evidence, with keys from 1."""
     return [Evidence(key, strip) for key, strip in enumerate(kept, 1)]
 
 
-def _between(first: Strip, second: Strip) -> str:
+def _text_between(first: Strip, second: Strip) -> str:
+    """The text between two strips of the same passage."""
     origin = first.passage.start
     return first.passage.text[first.end - origin : second.start - origin]
 
 
 def _strip(passage: Passage, start: int, end: int, score: float) -> Strip:
-    """A strip from offsets into the passage's own text."""
+    """A strip from offsets into the text of its passage."""
     return Strip(passage, passage.start + start, passage.start + end, passage.text[start:end], score)

@@ -1,4 +1,4 @@
-"""Retrieval: hybrid search, and the evaluator's new order of a wider list."""
+"""Retrieval: hybrid search, and reranking of its hits by the evaluator."""
 
 from __future__ import annotations
 
@@ -19,16 +19,22 @@ if TYPE_CHECKING:
     from localcrag.protocols import Vectors
 
 RELEVANT_PROBABILITY = 0.5
-"""P of a candidate from which on no further ones are judged. On three question sets (132 questions) this
-took 13 judgements instead of 24, at the same nDCG@10 (differences of -0.006, +0.006 and +0.003).
+"""The P of a candidate from which on no further candidates are judged. On three question sets (132
+questions) this took 13 judgements instead of 24, at the same nDCG@10 (differences of -0.006, +0.006 and
++0.003).
 """
 SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
-"""Weights of the search and of the cosine beside the evaluator, as `scripts/train measure` ranks too."""
+"""The weights of the search rank and of the cosine if the evaluator's weight is 1; `scripts/train measure`
+uses them too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """Searches one knowledge base; an evaluator reranks up to ``candidates`` hits, and ``passages`` go on."""
+    """Searches one knowledge base for the hits that go on to grading.
+
+    With an ``evaluator``, up to ``candidates`` hits are fetched and reranked; at most ``passages`` hits
+    are returned.
+    """
 
     store: PassageStore
     embedder: Embedder
@@ -44,18 +50,27 @@ class Retriever:
         *,
         vectors: Vectors | None = None,
     ) -> Steps[list[Hit]]:
-        """Yields Retrieved for each query and Reranked once; returns the best hits.
+        """Search for the queries; yields Retrieved for each query, and Reranked if there is an evaluator.
 
-        The hits of several queries are fused by rank; whatever the queries, a hit is judged by
-        how it bears on the ``question``: one that another line's search found and the evaluator
-        reranked has no similarity, since its cosine was to that line. ``vectors``, of shape
-        (queries, dimension), stand in for the queries' own.
+        The hits of several queries are fused by reciprocal rank. The evaluator judges a hit against the
+        ``question``, whatever the queries are. A reranked hit of a search for another text than the
+        question has no similarity, since its cosine was that of the other text.
+
+        Args:
+            queries: the texts to search for.
+            question: the question that reranking judges the hits against.
+            filter: only passages that pass it are found.
+            vectors: vectors of shape (queries, dimension) to search with, in place of the embeddings of
+                the queries.
+
+        Returns:
+            At most ``passages`` hits, best first.
         """
         otherwise = vectors is not None or any(query != question for query in queries)
         vectors = self.embedder.encode(list(queries)) if vectors is None else vectors
         lists: list[list[Hit]] = []
         for query, vector in zip(queries, vectors, strict=True):
-            hits = distinct(self.store.search(query, vector, k=self._wide, filter=filter))
+            hits = distinct(self.store.search(query, vector, k=self._search_depth, filter=filter))
             lists.append(hits)
             yield Retrieved(query, tuple(hits))
         best = self.narrowed(lists[0] if len(lists) == 1 else fuse(lists), question)
@@ -65,19 +80,28 @@ class Retriever:
         return best
 
     def narrowed(self, found: Sequence[Hit], question: str) -> list[Hit]:
-        """The hits that go on to grading, of those found, best first."""
+        """The hits that go on to grading, best first: reranked, if there is an evaluator.
+
+        Args:
+            found: hits in the order of their search.
+            question: the question that reranking judges the hits against.
+        """
         if self.evaluator is None or not found:
             return list(found[: self.passages])
-        return rerank(question, found[: self._wide], self.evaluator, self.passages)[: self.passages]
+        return rerank(question, found[: self._search_depth], self.evaluator, self.passages)[: self.passages]
 
     @property
-    def _wide(self) -> int:
-        """How many hits to ask the store for."""
+    def _search_depth(self) -> int:
+        """The number of hits to ask the store for."""
         return max(self.candidates, self.passages) if self.evaluator else self.passages
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Reciprocal rank fusion of several ranked lists: score Σ 1 / (60 + rank), ranks from 1."""
+    """One list from several ranked lists, by reciprocal rank fusion (:mod:`localcrag.rank_fusion`).
+
+    The score of a hit is Σ 1 / (60 + rank) over the lists that have it, with ranks from 1. Hits with the
+    same text are kept once.
+    """
     scores = rrf((ranked(hit.passage.id for hit in hits) for hits in lists), STANDARD_RRF_K)
     hits: dict[str, Hit] = {}
     for hit in chain.from_iterable(lists):
@@ -87,12 +111,17 @@ def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 
 def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) -> list[Hit]:
-    """The hits by the evaluator's judgement of the whole passage, with some weight on how they were found.
+    """The hits reordered by the evaluator's judgement, the rank of the search and the cosine.
 
-    ``step`` of them are judged at a time, as they were found, and no more once one of them is relevant:
-    the rest are left out. The score is z(log-odds of P) + 0.3 · z(1 / (60 + rank)) + 0.5 · z(cosine), where
-    z takes away the mean of these hits and divides by their deviation; a cosine that is not known is taken
-    as the mean.
+    The hits are judged ``step`` at a time in their given order, until one is more probably relevant than
+    not; the rest are left out. The score of a hit is z(log-odds of P) + 0.3 · z(1 / (60 + rank)) +
+    0.5 · z(cosine), with z the z-score among the judged hits. An unknown cosine is taken as the mean.
+
+    Args:
+        question: the question that the passages are judged against.
+        hits: hits in the order of their search.
+        evaluator: the judge.
+        step: the number of hits judged at a time, at least 1.
     """
     judged = [log_odds(p) for p in _judged(question, hits, evaluator, step)]
     hits = hits[: len(judged)]
@@ -111,8 +140,8 @@ def reranking_scores(
 
     Args:
         judged: the evaluator's log-odds of each candidate, or a linear function of them.
-        similarities: cosines of question and passage; one that is not known (None) is taken as the mean.
-        found_weight: the weight of the place in the search.
+        similarities: cosines of question and passage; an unknown one (None) is taken as the mean.
+        found_weight: the weight of the rank in the search.
         similarity_weight: the weight of the cosine.
     """
     found = [1 / (STANDARD_RRF_K + rank) for rank in range(1, len(judged) + 1)]
@@ -124,7 +153,7 @@ def reranking_scores(
 
 
 def _judged(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) -> list[float]:
-    """P for the first hits: step by step, until one is more probably relevant than not."""
+    """P of the first hits, judged ``step`` at a time until one reaches ``RELEVANT_PROBABILITY``."""
     judged: list[float] = []
     while len(judged) < len(hits) and max(judged, default=0.0) < RELEVANT_PROBABILITY:
         texts = [hit.passage.text for hit in hits[len(judged) : len(judged) + max(step, 1)]]
@@ -133,13 +162,13 @@ def _judged(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int)
 
 
 def standardized(values: Sequence[float]) -> list[float]:
-    """z-scores: mean 0 and deviation 1; all 0 where the values are all the same."""
+    """The z-scores of values, with mean 0 and standard deviation 1; all 0 if the values are all the same."""
     mean, deviation = fmean(values), pstdev(values)
     return [(value - mean) / deviation if deviation else 0.0 for value in values]
 
 
 def distinct(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits without those whose text an earlier one already has (copies of one document)."""
+    """The hits without those whose text an earlier hit has, as copies of one document do."""
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(" ".join(hit.passage.text.split()), hit)

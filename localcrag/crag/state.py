@@ -1,4 +1,4 @@
-"""What a pipeline is made of, and the state of one question on its way through it."""
+"""The adapters and options of a pipeline, and the state of one question in it."""
 
 from __future__ import annotations
 
@@ -47,18 +47,19 @@ from localcrag.types import (
 
 T = TypeVar("T")
 MAX_QUESTION_CHARACTERS = 4000
-"""A longer question is a document, and belongs into the knowledge base."""
+"""The most characters of a question; a longer text belongs into a document of the knowledge base."""
 LOCAL_CORRECTIONS = (
     CorrectionKind.REWRITE,
     CorrectionKind.PHRASINGS,
     CorrectionKind.HYDE,
     CorrectionKind.NEIGHBOURS,
 )
+"""The corrections that need no network, in the order in which they are tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adapters:
-    """The adapters behind their protocols; ``split`` cuts a fetched page into passages."""
+    """The adapters of a pipeline, each behind its protocol; ``split`` cuts a fetched page into passages."""
 
     store: PassageStore
     embedder: Embedder
@@ -70,13 +71,17 @@ class Adapters:
     fetcher: PageFetcher | None = None
 
     def tokens(self) -> Tokens:
-        """Everything the models read and wrote so far."""
+        """The tokens that language model and evaluator have read and written since they were loaded."""
         return self.model.tokens + (self.evaluator.tokens if self.evaluator else Tokens())
 
 
 @dataclass(frozen=True, slots=True)
 class AgentBounds:
-    """Where the agent stops: after so many steps, seconds of wall time, or tokens of all models."""
+    """The bounds at which the agent stops.
+
+    ``steps`` is the most steps of all plans together, ``seconds`` the wall time, and ``tokens`` the tokens
+    read and written by all models.
+    """
 
     steps: int = 12
     seconds: float = 300.0
@@ -85,12 +90,14 @@ class AgentBounds:
 
 @dataclass(frozen=True, slots=True)
 class PipelineOptions:
-    """How this question is to be answered.
+    """How a pipeline answers its question.
 
-    ``enough`` is the number of surely relevant passages from which on no more are graded, 0 for no
-    end; ``corrections`` are the local steps in the order they are tried; ``agent`` puts a plan in their
-    place; ``extractive`` keeps what a very small model writes to the question's own words;
-    ``consent`` is asked before each web query where ``web_policy`` is ``ask``.
+    ``passages`` is the most hits of one search that are graded, of ``candidates`` that an evaluator
+    reranks. ``enough`` is the number of surely relevant passages from which on no more are graded; 0 means
+    that all are graded. ``evidence`` is the most strips that are kept, and ``answer_tokens`` the most tokens
+    of a written answer. ``corrections`` are the local corrections in the order they are tried; with
+    ``agent``, a plan takes their place. ``extractive`` restricts a very small model to the question's own
+    words. ``consent`` is asked before each web query if ``web_policy`` is ``ask``.
     """
 
     policy: Policy = Policy.CRAG
@@ -116,7 +123,7 @@ class PipelineOptions:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the user asked: the question, the turns before it, and a filter on the documents."""
+    """A question of the user, with the turns before it (oldest first) and a filter on the documents."""
 
     question: str
     history: tuple[Turn, ...] = ()
@@ -131,7 +138,7 @@ class Query:
 def checked_question(question: object) -> str:
     """The question without the white space around it, and without code points that are no characters.
 
-    Raises UsageError if it is no text, empty, or too long.
+    Raises UsageError if it is not a string, is empty, or has more than ``MAX_QUESTION_CHARACTERS``.
     """
     if not isinstance(question, str):
         raise UsageError(
@@ -151,10 +158,10 @@ def checked_question(question: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was gathered for one question, or one part of it.
+    """The evidence gathered for one question, or for one part of it.
 
-    ``sure`` says whether the policy holds the evidence to be enough; ``bound`` says at which bound
-    the agent stopped ("" where at none).
+    ``sure`` says whether the policy holds the evidence to be enough. ``bound`` is the bound at which the
+    agent stopped, in words, or "" if it reached none.
     """
 
     state: QuestionState
@@ -164,6 +171,7 @@ class Finding:
 
     @property
     def status(self) -> Status:
+        """How the part stands before an answer is generated."""
         if not self.strips:
             return Status.NOT_FOUND
         return Status.ANSWERED if self.sure else Status.UNSURE
@@ -171,7 +179,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the loop ended: beside the events, all that the answer needs.
+    """The result of the loop that is not in its events: the status and the citations of the answer.
 
     ``cut_short`` says that the agent stopped at a bound.
     """
@@ -182,17 +190,17 @@ class Outcome:
 
     @property
     def found(self) -> bool:
-        """Whether there is an answer, if only a part of one."""
+        """Whether there is an answer, even if it is doubtful or cut short."""
         return self.status is not Status.NOT_FOUND
 
 
 @dataclass(slots=True)
 class QuestionState:
-    """The state of one question: what was asked, tried, seen and judged so far.
+    """The state of one question: its adapters and options, and the passages found and graded so far.
 
-    ``question`` stands alone; ``asked`` is the user's own line, and the only text that a web query
-    is ever made from. ``action`` is the first decision: the one that says whether to correct; ``joint``
-    is what lies before the model in layout ``joint``.
+    ``question`` is the standalone question. ``asked`` is the user's own text, and the only text that a web
+    query is made from. ``action`` is the first decision, which says whether to correct. ``joint`` holds the
+    passages of the joint prompt if the layout is ``joint``.
     """
 
     adapters: Adapters
@@ -208,6 +216,7 @@ class QuestionState:
 
     @property
     def retriever(self) -> Retriever:
+        """A retriever with the adapters and options of this question."""
         adapters, options = self.adapters, self.options
         return Retriever(
             adapters.store, adapters.embedder, adapters.evaluator, options.passages, options.candidates
@@ -215,14 +224,15 @@ class QuestionState:
 
     @property
     def tried(self) -> Sequence[str]:
+        """The queries marked as tried, in order."""
         return tuple(self._tried)
 
     def has_tried(self, query: str) -> bool:
-        """Whether a query like this was made; case, white space and a question mark make no difference."""
+        """Whether this query was tried; case, white space and punctuation at the end make no difference."""
         return _folded(query) in {_folded(known) for known in self._tried}
 
     def mark_tried(self, queries: Iterable[str]) -> list[str]:
-        """The queries that say something new, now marked as tried."""
+        """Mark queries as tried; returns those that were not tried before."""
         fresh = []
         for query in queries:
             if not self.has_tried(query):
@@ -232,20 +242,29 @@ class QuestionState:
 
     @property
     def seen(self) -> frozenset[str]:
-        """The passages that a search has brought, by id."""
+        """The ids of the passages that a search has found."""
         return frozenset(self._seen)
 
     def mark_seen(self, hits: Iterable[Hit]) -> list[Hit]:
-        """The hits not brought by an earlier search, now marked as seen."""
+        """Mark hits as seen; returns those that no earlier search had found."""
         fresh = [hit for hit in hits if hit.passage.id not in self._seen]
         self._seen |= {hit.passage.id for hit in fresh}
         return fresh
 
 
 def timed(adapters: Adapters, stage: str, steps: Steps[T]) -> Steps[T]:
-    """The steps, and a Measured event at their end.
+    """The steps, with a Measured event at their end.
 
-    The consumer's own time is not counted, nor is a stage within this one, which is measured apart.
+    The time of the consumer between two events is not counted, nor is a stage within this one, which has
+    its own Measured event.
+
+    Args:
+        adapters: the adapters whose tokens are counted.
+        stage: the name of the stage.
+        steps: the steps to measure.
+
+    Returns:
+        The result of the steps.
     """
     before, seconds, within = adapters.tokens(), 0.0, Tokens()
     while True:
@@ -264,30 +283,31 @@ def timed(adapters: Adapters, stage: str, steps: Steps[T]) -> Steps[T]:
 
 
 def _folded(query: str) -> str:
+    """A query for comparison, without case, extra white space and punctuation at the end."""
     return " ".join(query.casefold().split()).rstrip("?.! ")
 
 
 @dataclass(slots=True)
 class SharedWebAccess:
-    """The web for the parts of one question: the same line is asked for, sent and fetched for once.
+    """Web access shared by the parts of one question: the same query is sent only once.
 
-    In a chat every part asks the web with the user's own line. What the first of them was told, sent
-    and given holds for the others, which judge the pages against their own words. To be made anew for
-    each question.
+    In a chat, the web query of every part is made from the user's whole question. The consent, the results
+    and the pages of the first part are used for the others, which rank the pages against their own
+    question. Each question needs a new instance.
     """
 
     _asked: set[str] = field(default_factory=set)
     _repeated: bool = False
 
     def wrap(self, adapters: Adapters, options: PipelineOptions) -> tuple[Adapters, PipelineOptions]:
-        """The same, with a web and a consent that remember."""
-        web = adapters.web and _Search(adapters.web)
-        fetcher = adapters.fetcher and _Fetcher(adapters.fetcher)
-        consent = options.consent and _Remembered(options.consent)
+        """The adapters and options, with a web search, a fetcher and a consent that remember results."""
+        web = adapters.web and _RememberingSearch(adapters.web)
+        fetcher = adapters.fetcher and _RememberingFetcher(adapters.fetcher)
+        consent = options.consent and _RememberingConsent(options.consent)
         return replace(adapters, web=web, fetcher=fetcher), replace(options, consent=consent)
 
     def without_repeats(self, steps: Steps[T]) -> Steps[T]:
-        """The steps without those that did not happen again: a line asked before is not sent nor read for."""
+        """The steps without the WebAsked and PageRead events of a query that was made before."""
         while True:
             try:
                 event = next(steps)
@@ -302,8 +322,8 @@ class SharedWebAccess:
 
 
 @dataclass(slots=True)
-class _Remembered:
-    """A :class:`~localcrag.protocols.Consent` that is asked for a line once."""
+class _RememberingConsent:
+    """A :class:`~localcrag.protocols.Consent` that asks the user only once for each query."""
 
     consent: Consent
     given: dict[str, str | None] = field(default_factory=dict)
@@ -315,16 +335,18 @@ class _Remembered:
 
 
 @dataclass(slots=True)
-class _Search:
-    """A :class:`~localcrag.protocols.WebSearch` that sends a line once, and fails for it as it did."""
+class _RememberingSearch:
+    """A :class:`~localcrag.protocols.WebSearch` that sends each query once; its result or error is kept."""
 
     web: WebSearch
     found: dict[str, list[WebResult] | WebError | OfflineError | UsageError] = field(default_factory=dict)
 
     def line(self, query: str) -> str:
+        """The line that the given web search would send."""
         return self.web.line(query)
 
     def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
+        """The results of the first search for this query; raises its error again if it failed."""
         if query not in self.found:
             try:
                 self.found[query] = self.web.search(query, limit=limit)
@@ -337,13 +359,14 @@ class _Search:
 
 
 @dataclass(slots=True)
-class _Fetcher:
-    """A :class:`~localcrag.protocols.PageFetcher` that fetches the same results once."""
+class _RememberingFetcher:
+    """A :class:`~localcrag.protocols.PageFetcher` that fetches the pages of the same results only once."""
 
     fetcher: PageFetcher
     read: dict[tuple[WebResult, ...], list[WebPage]] = field(default_factory=dict)
 
     def fetch(self, results: Iterable[WebResult]) -> Iterator[WebPage]:
+        """One page per result, in order."""
         wanted = tuple(results)
         if wanted in self.read:
             yield from self.read[wanted]

@@ -10,8 +10,8 @@ import numpy as np
 
 from localcrag.calibration.band import JudgedPair
 from localcrag.calibration.calibration_file import Calibration
-from localcrag.calibration.scale import FINE, Scale, log_odds
-from localcrag.crag.graders import RUBRIC_BOUNDS
+from localcrag.calibration.scale import FINE_FLOOR, Scale, log_odds
+from localcrag.crag.graders import RUBRIC_THRESHOLDS
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.cross_validation import Fitted, FittedBand, Material, Tried, fitted, fitted_band
 from localcrag.evaluation.grader_comparison import MARGIN
@@ -127,7 +127,7 @@ def _single(kb: KnowledgeBase, kind: GraderKind, seen: Sequence[Sequence[Judgeme
     ]
     _require(rows)
     p, right, question = (np.array(column) for column in zip(*rows, strict=True))
-    odds = np.array([[log_odds(value, FINE)] for value in p])
+    odds = np.array([[log_odds(value, FINE_FLOOR)] for value in p])
     scale, thresholds = _in_use(kb, kind)
     found = fitted(Material(odds, right.astype(float), question, p, thresholds))
     fitted_scale = scale.then(float(found.fit.weights[0]), found.fit.bias)
@@ -185,7 +185,7 @@ def _band(
 
 def _number(p: float, scale: Scale) -> float:
     """The judge's own number behind a probability."""
-    return (log_odds(p, FINE) - scale.bias) * scale.temperature
+    return (log_odds(p, FINE_FLOOR) - scale.bias) * scale.temperature
 
 
 def _raw(p: float, scale: Scale) -> float:
@@ -201,7 +201,7 @@ def _in_use(kb: KnowledgeBase, kind: GraderKind) -> tuple[Scale, Thresholds]:
         return evaluator.scale, evaluator.thresholds
     if known := kb.models.calibration(kind):
         return known.scale, known.thresholds
-    return Scale(), RUBRIC_BOUNDS if kind is GraderKind.RUBRIC else UNCALIBRATED_THRESHOLDS
+    return Scale(), RUBRIC_THRESHOLDS if kind is GraderKind.RUBRIC else UNCALIBRATED_THRESHOLDS
 
 
 def _outcome(

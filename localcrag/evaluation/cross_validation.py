@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from localcrag.calibration.band import JudgedPair, narrowest, within
+from localcrag.calibration.band import JudgedPair, narrowest_band, within
 from localcrag.calibration.fit import Fit, fit
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.statistics import (
@@ -199,9 +199,9 @@ def fitted_band(both: JudgedPair, in_use: Thresholds, margin: float) -> FittedBa
     first = np.isin(both.question, half)
     inside = np.zeros(len(both.p), dtype=bool)
     for learn in (first, ~first):
-        inside[~learn] = within(both.p[~learn], narrowest(both.of(learn), margin))
+        inside[~learn] = within(both.p[~learn], narrowest_band(both.of(learn), margin))
     return FittedBand(
-        band=narrowest(both, margin),
+        band=narrowest_band(both, margin),
         before=_tried(both, within(both.p, in_use)),
         after=_tried(both, inside),
         evaluator=float(both.own.mean()),

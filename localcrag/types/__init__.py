@@ -1,15 +1,15 @@
-"""The values that travel between the parts: frozen, typed, and free of behaviour.
+"""The values that modules exchange: frozen dataclasses and enumerations.
 
-The flow of one question, in types::
+The types of one question, in the order in which they arise::
 
     Document → Passage → Hit(passage, score) → Grade(hit, verdict, confidence) → Action
              → Strip(passage, start, end, text, score) → Evidence(key, …) → Answer
 
-Offsets are counted in characters (Python string indices) into the stored text of a document, or
-of one page of it where the format has pages; ``text[start:end]`` is always exactly the piece meant.
+Offsets count characters (Python string indices) in the stored text of a document, or of one page of it if the
+format has pages; ``text[start:end]`` is always exactly the piece that is meant.
 
-Each module is loaded by the first use of a name of its own: making all these classes takes a tenth of what
-a warm search does.
+Each module is imported at the first use of one of its names: to create all these classes takes a tenth of the
+time of a warm search.
 """
 
 from __future__ import annotations
@@ -131,11 +131,12 @@ __all__ = [
 ]
 
 _MODULES = ("enums", "passages", "grades", "ingest_report", "prompting", "web_results", "answers")
-"""Those that import nothing of the others first."""
+"""The modules of this package; each imports only modules before it."""
 
-if not TYPE_CHECKING:  # who checks types knows the names from above, and takes no others
+if not TYPE_CHECKING:  # a type checker knows the names from the imports above, and accepts no others
 
     def __getattr__(name: str) -> Any:
+        """Import the module of a name at its first use. Raises AttributeError for an unknown name."""
         for module in _MODULES if name in __all__ else ():
             held = vars(import_module(f"localcrag.types.{module}"))
             if name in held:

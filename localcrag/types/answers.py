@@ -1,4 +1,4 @@
-"""From evidence to the answer, and everything the answer tells about itself."""
+"""Evidence, the answer, and the records of how the answer came about."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from localcrag.types.prompting import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A piece of a passage (CRAG, section 4.4), with its span in the document's stored text."""
+    """A piece of a passage (CRAG, section 4.4), with its span in the document's stored text.
+
+    ``score`` is P(the strip helps), 0 until it is judged.
+    """
 
     passage: Passage
     start: int
@@ -31,12 +34,13 @@ class Evidence:
 
     @property
     def text(self) -> str:
+        """The text of the strip."""
         return self.strip.text
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A place the answer rests on; ``quote`` is exactly the slice ``start:end`` of the stored text."""
+    """A place that the answer cites; ``quote`` is exactly the slice ``start:end`` of the stored text."""
 
     key: int
     source: str
@@ -49,7 +53,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One correcting search that was made: its kind, its query, how many new passages it brought."""
+    """One correction that was made: its kind, its query, and the number of new passages it found."""
 
     kind: CorrectionKind
     query: str
@@ -58,7 +62,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class WebQuery:
-    """A query that was sent to SearXNG, or that would have been (``sent`` False)."""
+    """A query that was sent to SearXNG, or that was not allowed or able to be sent (``sent`` False)."""
 
     query: str
     sent: bool
@@ -67,12 +71,13 @@ class WebQuery:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an answer cost: tokens of all models together, and wall seconds per stage."""
+    """The cost of an answer: the tokens of all models together, and wall seconds by stage."""
 
     tokens: Tokens = field(default_factory=Tokens)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The object under ``usage`` in the answer's JSON; seconds are rounded to 4 decimals."""
         return {
             "tokens_evaluated": self.tokens.evaluated,
             "tokens_generated": self.tokens.generated,
@@ -84,7 +89,7 @@ class Usage:
 class Turn:
     """One turn of a conversation; ``role`` is ``user`` or ``assistant``.
 
-    An assistant's turn may keep its answer's JSON object in ``record`` ("" where it has none).
+    An assistant's turn may keep the JSON object of its answer in ``record``; otherwise it is "".
     """
 
     role: str
@@ -94,9 +99,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A named conversation: which knowledge base it asks, its default filter, how long it is.
+    """A named conversation: the knowledge base it asks, its default filter, and its number of turns.
 
-    ``created`` and ``used`` are seconds since 1970 (UTC).
+    ``created`` and ``used`` (the last use) are seconds since 1970 (UTC).
     """
 
     name: str
@@ -109,7 +114,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """One step of the agent's plan; ``query`` is what to search for or to suppose ("" for the others)."""
+    """One step of the agent's plan; ``query`` is the text to search with, "" if the tool needs none."""
 
     tool: Tool
     query: str
@@ -117,7 +122,7 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """How one part of a question of several parts stands."""
+    """The result for one part of a divided question: how it stands, and its first action."""
 
     question: str
     status: Status
@@ -126,9 +131,9 @@ class PartAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of a written answer, held against the evidence it cites (``keys``).
+    """One sentence of a written answer, checked against the evidence that it cites (``keys``).
 
-    ``verdict`` is yes where the evidence bears it out; ``confidence`` is P(it does), None for ``error``.
+    ``verdict`` is yes if the evidence supports it; ``confidence`` is P(it does), None for ``error``.
     """
 
     text: str
@@ -139,7 +144,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two pieces of evidence, by key, of different sources, that were judged to disagree."""
+    """Two pieces of evidence from different sources, by their keys, that were judged to disagree.
+
+    ``confidence`` is P(they disagree).
+    """
 
     first: int
     second: int
@@ -148,10 +156,12 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The end of the loop: the text, what it rests on, and how it came about.
+    """The answer to a question: its text, its citations, and how it came about.
 
-    ``standalone`` is the question as it was understood, where it was a follow-up; ``suggestions`` are
-    what the user could try, in words; ``found`` is False if the text only says that there is no answer.
+    ``action`` is the first decision of the policy. ``degraded`` are the parts of the work that failed, in
+    words. ``standalone`` is the question as it was understood, if it was a follow-up, otherwise "".
+    ``suggestions`` are filters that the user could try, in words. ``found`` is False if the text only says
+    that there is no answer.
     """
 
     question: str
@@ -174,7 +184,7 @@ class Answer:
     found: bool = True
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The object that ``ask --json`` prints; fields may be added, these stay."""
+        """The object that ``ask --json`` prints; fields may be added, but none of these is removed."""
         return {
             "question": self.question,
             "status": self.status,

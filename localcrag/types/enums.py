@@ -1,4 +1,4 @@
-"""The words that choose between ways: every enumeration, as users write its values."""
+"""The enumerations; their values are as users write them and as they stand in JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Origin(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a grader said of a passage; a grade that failed is ``error``, never yes or no."""
+    """The verdict of a grader on a passage; a grade that failed is ``error``, never yes or no."""
 
     YES = "yes"
     NO = "no"
@@ -30,7 +30,11 @@ class RubricLabel(StrEnum):
 
 
 class Action(StrEnum):
-    """The three actions of the CRAG paper (arXiv 2401.15884, section 4.3)."""
+    """The three actions of the CRAG paper (arXiv 2401.15884, section 4.3).
+
+    ``correct`` means that the passages are relevant and no correction is needed, ``incorrect`` that they are
+    not relevant, and ``ambiguous`` that it is unsure.
+    """
 
     CORRECT = "correct"
     AMBIGUOUS = "ambiguous"
@@ -38,7 +42,7 @@ class Action(StrEnum):
 
 
 class Status(StrEnum):
-    """How an answer stands: given, doubtful, not in the evidence, or cut short at a bound."""
+    """The status of an answer: given, doubtful, not in the evidence, or cut short at a bound."""
 
     ANSWERED = "answered"
     UNSURE = "unsure"
@@ -56,7 +60,7 @@ class Policy(StrEnum):
 
 
 class GraderKind(StrEnum):
-    """Who judges a passage: the language model (yes or no, or the rubric), the evaluator, or both."""
+    """The judge of a passage: the language model (yes or no, or the rubric), the evaluator, or both."""
 
     YESNO = "yesno"
     RUBRIC = "rubric"
@@ -66,7 +70,7 @@ class GraderKind(StrEnum):
 
 
 class Mode(StrEnum):
-    """How the answer is made: written by the model, or quoted verbatim from the evidence."""
+    """The form of the answer: written by the model, or quoted verbatim from the evidence."""
 
     WRITE = "write"
     QUOTE = "quote"
@@ -81,14 +85,18 @@ class WebPolicy(StrEnum):
 
 
 class WarmPolicy(StrEnum):
-    """Whether a question starts the warm process where none runs."""
+    """Whether a question starts the warm process if none runs."""
 
     NEVER = "never"
     AUTO = "auto"
 
 
 class FinishReason(StrEnum):
-    """Why a model stopped writing: it was done, or at a bound, or it began to repeat itself."""
+    """The reason why a model stopped writing.
+
+    It was done (``stop``), reached the longest length allowed or the end of its context, or began to repeat
+    itself.
+    """
 
     STOP = "stop"
     LENGTH = "length"
@@ -107,7 +115,7 @@ class CorrectionKind(StrEnum):
 
 
 class StripKind(StrEnum):
-    """What a relevant passage is cut into before its best pieces are kept (CRAG, section 4.4)."""
+    """The strips that a relevant passage is cut into before the best are kept (CRAG, section 4.4)."""
 
     SENTENCE = "sentence"
     WINDOW = "window"
@@ -115,14 +123,14 @@ class StripKind(StrEnum):
 
 
 class Layout(StrEnum):
-    """How passages lie before the language model: a prompt each, or all of them in one."""
+    """The prompt layout of passages: each in a prompt of its own, or all of them in one joint prompt."""
 
     INDEPENDENT = "independent"
     JOINT = "joint"
 
 
 class Grounding(StrEnum):
-    """What happens to a written sentence that its evidence does not bear out."""
+    """The treatment of a written sentence that its evidence does not support."""
 
     OFF = "off"
     MARK = "mark"
@@ -130,7 +138,7 @@ class Grounding(StrEnum):
 
 
 class Tool(StrEnum):
-    """What the agent can do in one step of its plan."""
+    """The actions that the agent can take in one step of its plan."""
 
     SEARCH_DOCUMENTS = "search_documents"
     SEARCH_WEB = "search_web"

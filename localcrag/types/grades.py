@@ -1,4 +1,4 @@
-"""What a search found, and what was thought of it."""
+"""The hits of a search, their grades, and the decision from the grades."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from localcrag.types.passages import JsonValue, Passage
 class Hit:
     """A passage found by a search; ``score`` orders the hits of one search, higher is better.
 
-    ``similarity`` is the cosine of query and passage where it is known.
+    ``similarity`` is the cosine of query and passage, or None if it is unknown.
     """
 
     passage: Passage
@@ -43,10 +43,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A grader's judgement of one hit: ``confidence`` is P(the passage helps), in [0, 1].
+    """A grader's judgement of one hit; ``confidence`` is P(the passage helps), in [0, 1].
 
-    ``confidence`` is None, and ``reason`` says why, where the verdict is ``error``; the rubric gives
-    its justification as the reason.
+    If the verdict is ``error``, ``confidence`` is None and ``reason`` says why. The rubric gives its label
+    and justification as the reason.
     """
 
     hit: Hit
@@ -55,6 +55,7 @@ class Grade:
     reason: str = ""
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The object that the answer's JSON lists under ``grades``."""
         p = self.hit.passage
         return {
             "source": p.source,
@@ -68,7 +69,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The bounds of the CRAG action on P(relevant): at or above ``upper`` correct, below ``lower`` not."""
+    """The thresholds on P(relevant): at or above ``upper`` relevance is sure, below ``lower`` irrelevance."""
 
     upper: float = 0.5
     lower: float = 0.5
@@ -76,7 +77,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The action chosen from the grades, and why, in words a user reads."""
+    """The action that a policy chose from the grades, and the reason, in words for the user."""
 
     action: Action
     reason: str

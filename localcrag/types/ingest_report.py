@@ -1,4 +1,4 @@
-"""What an ingestion makes of its sources."""
+"""The results of an ingestion: of reading each source, and of the whole."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass, field
 from localcrag.types.passages import NO_META, Document, JsonValue, Meta, Passage
 
 NO_TEXT = "no text in it"
-"""Why there is no document of a source that was read."""
+"""The reason for a source that was read and has no text."""
 NO_TEXT_LAYER = "PDF without a text layer (scanned?): run OCR first"
+"""The reason for a PDF that was read and has no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """What came of reading one source: the document with its passages, or the reason why there is none."""
+    """The result of reading one source: the document with its passages, or the reason why there is none."""
 
     source: str
     document: Document | None
@@ -23,13 +24,16 @@ class ReadResult:
 
     @property
     def empty(self) -> bool:
-        """Whether the source itself has no text now: not where it could not be read."""
+        """Whether the source was read and has no text; False if it could not be read."""
         return self.reason in (NO_TEXT, NO_TEXT_LAYER) or bool(self.document and not self.passages)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """What a knowledge base remembers of a document it holds; ``size`` in bytes, ``mtime_ns`` of the file."""
+    """The entry of a document in a knowledge base; ``size`` (bytes) and ``mtime_ns`` are those of its file.
+
+    ``mtime_ns`` is the modification time in nanoseconds, and ``passages`` the number of passages.
+    """
 
     source: str
     hash: str
@@ -42,7 +46,7 @@ class IndexedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A source that was not read, and why."""
+    """A source that was not indexed, and the reason."""
 
     source: str
     reason: str
@@ -50,7 +54,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingestion did; the counts are documents, ``passages`` and ``questions`` those written."""
+    """The report of an ingestion; the counts are documents, ``passages`` and ``questions`` those written.
+
+    ``seconds`` is the wall time.
+    """
 
     kb: str
     added: int = 0

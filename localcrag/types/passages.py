@@ -1,4 +1,4 @@
-"""Documents, the passages they are cut into, and what a knowledge base holds of them."""
+"""Documents, the passages they are split into, and the contents of a knowledge base."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from types import MappingProxyType
 from localcrag.types.enums import Origin
 
 MetaValue = str | int | float | bool
+"""The value of a field of a document."""
 Meta = Mapping[str, MetaValue]
+"""The fields of a document, by name; filters compare them."""
 NO_META: Meta = MappingProxyType({})
+"""The fields of a document that has none."""
 JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+"""A value that can be written as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a document: ``number`` counts from 1, or is None where the format has no pages."""
+    """One page of a document; ``number`` counts from 1, or is None if the format has no pages."""
 
     number: int | None
     text: str
@@ -24,7 +28,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it was read: its stored text, page by page.
+    """A document that was read, with its text by pages.
 
     ``source`` is an absolute path, a URL, or ``stdin:NAME``; ``hash`` is the sha256 (hex) of the
     bytes that were read.
@@ -40,10 +44,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of one page of a document: what is embedded, searched, graded and cited.
+    """A piece of one page of a document; passages are embedded, searched, graded and cited.
 
-    ``ordinal`` counts the passages of a document from 0; ``document`` is the document's hash;
-    ``heading`` is the nearest section heading above it ("" where there is none).
+    ``document`` is the hash of the document, ``heading`` the nearest section heading above the passage ("" if
+    there is none), and ``ordinal`` counts the passages of a document from 0. ``start`` and ``end`` are
+    character offsets in the stored text of the page.
     """
 
     id: str
@@ -62,7 +67,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What one knowledge base holds; ``size`` in bytes on disk, ``questions`` written for its passages."""
+    """The contents of a knowledge base; ``size`` is bytes on disk, ``questions`` are those of its passages.
+
+    ``fields`` are the names of the fields of its documents, and ``vector_index`` says whether the vectors
+    have an approximate index.
+    """
 
     name: str
     documents: int

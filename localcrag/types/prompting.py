@@ -1,4 +1,4 @@
-"""What is said to a language model, and what it costs."""
+"""Prompts of a language model, its choices, and token counts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class UntrustedText:
-    """Text from a user, a document or the web inside a prompt: data, never instructions.
+    """Text of a user, a document or the web inside a prompt: data, never instructions.
 
-    A model adapter must read it as plain text: no control token, whatever the text spells.
+    A model adapter must read it as plain text: no control token comes of it, whatever it contains.
     """
 
     text: str
@@ -17,10 +17,10 @@ class UntrustedText:
 
 @dataclass(frozen=True, slots=True)
 class RemovableText(UntrustedText):
-    """Data that can be taken back after it was read: its tokens are its own, shared with nothing around it.
+    """Untrusted text that can be removed from the KV cache after it was read, since it has tokens of its own.
 
-    Where it is ``removed``, the model has read it, for the sake of a cache that an earlier prompt filled,
-    and writes without sight of it; a model that cannot forget a part of what it read keeps seeing it.
+    If it is ``removed``, it stays in the prompt, so that the cache of an earlier prompt can be used, but the
+    model writes without attention to it. A model that cannot remove a part of its cache still sees it.
     """
 
     removed: bool = False
@@ -28,7 +28,10 @@ class RemovableText(UntrustedText):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One chat turn for a language model: our own words as ``str``, everybody else's as `UntrustedText`."""
+    """One chat turn for a language model: a system text, and the user's turn in pieces.
+
+    Pieces of localcrag's own words are ``str``; text from anywhere else is :class:`UntrustedText`.
+    """
 
     system: str
     user: tuple[str | UntrustedText, ...]
@@ -36,7 +39,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A constrained choice: ``probabilities`` over the options, in their order, summing to 1."""
+    """A constrained choice; ``probabilities`` are those of the options, in their order, and sum to 1."""
 
     text: str
     probabilities: tuple[float, ...]
@@ -44,7 +47,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens a model read (evaluated) and wrote (generated)."""
+    """The numbers of tokens that models read (``evaluated``) and wrote (``generated``)."""
 
     evaluated: int = 0
     generated: int = 0

@@ -1,4 +1,4 @@
-"""What comes back from the web."""
+"""The results of a web search, and the pages fetched for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WebResult:
-    """One result of a web search: plain text, markup removed."""
+    """One result of a web search, as plain text without markup; ``engine`` is the search engine."""
 
     url: str
     title: str
@@ -17,8 +17,10 @@ class WebResult:
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """The readable text of a fetched page; ``text`` is the search snippet where fetching failed, and
-    ``degraded`` then says why."""
+    """The readable text of a fetched page.
+
+    If fetching failed, ``text`` is the snippet of the search result, and ``degraded`` says why.
+    """
 
     url: str
     title: str

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
-from localcrag.crag.condense import LAST_TURNS, MAX_CARRIED, STANDALONE_TOKENS, completed, condense
+from localcrag.crag.condense import MAX_CARRIED_WORDS, MAX_TURNS, STANDALONE_TOKENS, completed, condense
 from localcrag.crag.query_terms import WORD_PATTERN, content_words, folded
 from localcrag.errors import ConstraintError
 from localcrag.events import Condensed, Degraded, Event, Retrieved, result_of
@@ -71,8 +71,8 @@ class TestByModel:
         model = ScriptedModel(lines=["a line"])
         run(model, conversation(*(f"number {n}?" for n in range(40))), "And now?")
         ((_, prompt),) = model.asked
-        assert f"number {40 - LAST_TURNS // 2}?" in prompt and "number 39?" in prompt
-        assert f"number {39 - LAST_TURNS // 2}?" not in prompt
+        assert f"number {40 - MAX_TURNS // 2}?" in prompt and "number 39?" in prompt
+        assert f"number {39 - MAX_TURNS // 2}?" not in prompt
 
     @pytest.mark.parametrize("context", [150, 200, 300, 600])
     def test_the_newest_turns_that_fit_the_context_are_read_and_the_loss_is_said(self, context: int) -> None:
@@ -172,7 +172,7 @@ class TestByRule:
         standalone = completed(question, earlier)
         assert standalone.endswith(question)
         added = standalone.removesuffix(question).removesuffix(": ").split()
-        assert len(added) <= MAX_CARRIED
+        assert len(added) <= MAX_CARRIED_WORDS
         assert set(added) <= {word for text in earlier for word in WORD_PATTERN.findall(text)}
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.decomposition import MAX_PARTS, Division, by_rule, divide, may_have_parts
+from localcrag.crag.decomposition import MAX_PARTS, Division, divide, may_have_parts, parts_by_rule
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError, WebError
 from localcrag.events import Degraded, Divided, Event, Gathered, Graded, PageRead, PartSettled, Retrieved
 from localcrag.types import Action, CorrectionKind, Mode, PartAnswer, Status, Turn, WebPolicy, WebResult
@@ -116,7 +116,7 @@ def test_a_model_that_fails_leaves_the_question_as_it_is_and_it_is_said(error: M
     ],
 )  # fmt: skip
 def test_the_rule_cuts_where_a_question_begins(question: str, parts: list[str]) -> None:
-    assert by_rule(question) == parts
+    assert parts_by_rule(question) == parts
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_the_rule_cuts_where_a_question_begins(question: str, parts: list[str]) 
     ],
 )
 def test_the_rule_makes_no_part_of_what_is_no_question(question: str) -> None:
-    assert by_rule(question) == [question]
+    assert parts_by_rule(question) == [question]
     assert drained(divide(ScriptedModel(), question, extractive=True)) == ([], [question])
 
 
@@ -176,7 +176,7 @@ def test_the_rule_makes_no_part_of_what_is_no_question(question: str) -> None:
     ],
 )
 def test_every_part_is_a_question_by_itself(question: str, parts: list[str]) -> None:
-    assert by_rule(question) == parts
+    assert parts_by_rule(question) == parts
 
 
 def test_a_small_model_is_not_asked() -> None:
@@ -188,7 +188,7 @@ def test_a_small_model_is_not_asked() -> None:
 @given(st.lists(st.sampled_from(["what", "dose", "and", "who", "?", "? ", ";", ",", "of"]), max_size=14))
 def test_the_rule_loses_no_word(pieces: list[str]) -> None:
     question = " ".join(pieces)
-    said = set(re.findall(r"\w+", " ".join(by_rule(question))))
+    said = set(re.findall(r"\w+", " ".join(parts_by_rule(question))))
     assert set(re.findall(r"\w+", question)) - {"and"} <= said
 
 

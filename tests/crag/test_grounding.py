@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.crag.grounding import MAX_PAIRS, compare, ground, without_keys
+from localcrag.crag.grounding import MAX_COMPARED_PAIRS, compare, ground, without_keys
 from localcrag.crag.state import PipelineOptions, QuestionState
 from localcrag.errors import ConstraintError, ModelError
 from localcrag.events import (
@@ -165,7 +165,7 @@ def test_no_more_than_a_few_pairs_are_compared_the_surest_first() -> None:
     model = Script(disagreeing=0.9).model()
     items = [strip(f"text {n}", f"/{n}.txt", n / 10, n) for n in range(1, 7)]
     _, found = drained(compare(state(model), items))
-    assert len(model.asked) == MAX_PAIRS
+    assert len(model.asked) == MAX_COMPARED_PAIRS
     assert [(pair.first, pair.second) for pair in found] == [(5, 6), (4, 6), (3, 6)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.query_terms import MAX_LINE_WORDS, own_words, rewrite
+from localcrag.crag.query_terms import MAX_LINE_WORDS, own_words_pattern, rewrite
 from tests.fakes.llm import ScriptedModel
 
 CHATTY = "hi, I was wondering when the steam engine was patented by Watt, thanks"
@@ -27,11 +27,11 @@ CHATTY = "hi, I was wondering when the steam engine was patented by Watt, thanks
     ],
 )
 def test_what_carries_meaning_is_kept_in_order_and_nothing_is_added(line: str, allowed: bool) -> None:
-    assert bool(re.fullmatch(own_words(CHATTY), line)) is allowed
+    assert bool(re.fullmatch(own_words_pattern(CHATTY), line)) is allowed
 
 
 def test_a_question_of_little_words_alone_is_written_freely() -> None:
-    assert own_words("what is it?") == ""
+    assert own_words_pattern("what is it?") == ""
     assert rewrite(ScriptedModel(lines=["a line"]), "what is it?", extractive=True) == "a line"
 
 
@@ -43,7 +43,7 @@ def test_the_constraint_is_used_only_where_it_is_asked_for() -> None:
 
 @given(st.text(max_size=300))
 def test_every_question_has_a_pattern_that_some_line_of_bounded_length_matches(question: str) -> None:
-    pattern = own_words(question)
+    pattern = own_words_pattern(question)
     if pattern:
         shortest = re.sub(r"\((?:\\.|[^()\\])*\)\?", "", pattern)
         line = re.sub(r"\\(.)", r"\1", shortest)

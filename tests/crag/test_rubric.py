@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from localcrag.crag import prompts
-from localcrag.crag.graders import RUBRIC_BOUNDS, SCORES, RubricAssessment, RubricGrader
+from localcrag.crag.graders import RUBRIC_SCORES, RUBRIC_THRESHOLDS, RubricAssessment, RubricGrader
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError
 from localcrag.events import Decided, Graded
 from localcrag.types import Action, GraderKind, Hit, Policy, RubricLabel, Status, Verdict
@@ -45,9 +45,14 @@ def test_a_label_is_a_verdict_and_a_score_with_its_reason(
 
 
 def test_every_label_is_worth_something_and_the_bounds_are_labels() -> None:
-    assert set(SCORES) == set(RubricLabel)
-    assert list(SCORES.values()) == sorted(SCORES.values())
-    assert SCORES[RubricLabel.POOR] < RUBRIC_BOUNDS.lower < RUBRIC_BOUNDS.upper == SCORES[RubricLabel.GOOD]
+    assert set(RUBRIC_SCORES) == set(RubricLabel)
+    assert list(RUBRIC_SCORES.values()) == sorted(RUBRIC_SCORES.values())
+    assert (
+        RUBRIC_SCORES[RubricLabel.POOR]
+        < RUBRIC_THRESHOLDS.lower
+        < RUBRIC_THRESHOLDS.upper
+        == RUBRIC_SCORES[RubricLabel.GOOD]
+    )
 
 
 def test_the_reason_is_written_before_the_label() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from localcrag.calibration.band import JudgedPair, narrowest
+from localcrag.calibration.band import JudgedPair, narrowest_band
 from localcrag.calibration.scale import Scale, log_odds, moved, sigmoid
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.cross_validation import fitted_band
@@ -30,18 +30,18 @@ def by_hand(p: list[float], asked: list[int], right: list[int]) -> JudgedPair:
 
 def test_the_language_model_is_asked_just_where_the_evaluator_is_wrong() -> None:
     made = by_hand([0.1, 0.3, 0.4, 0.6, 0.9], [1, 1, 1, 1, 1], [0, 0, 1, 0, 1])
-    assert narrowest(made, 0.0) == Thresholds(upper=0.9, lower=0.4)
+    assert narrowest_band(made, 0.0) == Thresholds(upper=0.9, lower=0.4)
 
 
 def test_a_margin_leaves_out_what_it_allows() -> None:
     made = by_hand([0.1, 0.3, 0.4, 0.6, 0.9], [1, 1, 1, 1, 1], [0, 0, 1, 0, 1])
-    found = narrowest(made, 0.4)
+    found = narrowest_band(made, 0.4)
     assert ((found.lower <= made.p) & (made.p < found.upper)).sum() == 1
 
 
 def test_an_evaluator_that_is_better_everywhere_never_asks() -> None:
     made = both(0.5)
-    found = narrowest(made, 0.0)
+    found = narrowest_band(made, 0.0)
     assert not ((found.lower <= made.p) & (made.p < found.upper)).any()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from localcrag.calibration.fit import thresholds
-from localcrag.calibration.scale import FINE, Fusion, Scale, log_odds, rescaled, sigmoid
+from localcrag.calibration.scale import FINE_FLOOR, Fusion, Scale, log_odds, rescaled, sigmoid
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.cross_validation import Material, fitted
 from localcrag.types import Thresholds
@@ -105,7 +105,7 @@ def test_a_scale_gives_in_use_what_was_fitted(p: float) -> None:
     """Also of a judge that is as good as sure: its log-odds are cut off in the same place."""
     slope, bias = 0.1, -0.9
     scale = Scale().then(slope, bias)
-    assert scale(p) == pytest.approx(sigmoid(slope * log_odds(p, FINE) + bias))
+    assert scale(p) == pytest.approx(sigmoid(slope * log_odds(p, FINE_FLOOR) + bias))
 
 
 @pytest.mark.parametrize("number", [-4.0, 0.0, 0.3, 5.0])
