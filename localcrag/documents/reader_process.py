@@ -65,7 +65,7 @@ def _answer(corpus: Any, file: Any, meta: Any) -> object:
         return ReadResult(file.source, None, reason=str(error)), []
     except MemoryError:
         return ReadResult(file.source, None, reason="not enough memory to read it"), []
-    except Exception as error:  # noqa: BLE001 - it is raised again where the document is wanted
+    except Exception as error:  # noqa: BLE001 - it is raised again in the parent process
         return _portable(error)
 
 

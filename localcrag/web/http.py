@@ -386,7 +386,7 @@ def in_background(work: Callable[[], T]) -> Future[T]:
         except (LocalCragError, OSError, ValueError) as error:
             future.set_exception(error)
         finally:
-            future.cancel()  # of no effect where it is done
+            future.cancel()  # without effect if it is done
 
     Thread(target=run, name="localcrag-web", daemon=True).start()
     return future
