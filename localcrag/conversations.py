@@ -252,7 +252,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 def _make(path: Path) -> None:
     """The file, for its owner alone, where there is none; SQLite's journal gets the same permissions."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _written(text: str) -> str:

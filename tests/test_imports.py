@@ -42,3 +42,30 @@ def test_the_library_is_cheap_to_import() -> None:
     program = f"import sys, localcrag; print([name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+POSIX_ONLY = """
+import importlib, os, pkgutil, select, signal, socket, sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios"):
+    sys.modules[name] = None
+for owner, names in (
+    (os, ("getuid", "geteuid", "sched_getaffinity", "sysconf", "O_CLOEXEC")),
+    (signal, ("SIGUSR1", "SIGKILL", "pthread_kill")),
+    (select, ("poll",)),
+    (socket, ("AF_UNIX",)),
+):
+    for name in names:
+        if hasattr(owner, name):
+            delattr(owner, name)
+import localcrag
+for package in ("", "cli.", "documents.", "documents.readers.", "serve.", "web."):
+    folder = os.path.join(localcrag.__path__[0], *package.split("."))
+    for module in pkgutil.iter_modules([folder]):
+        if module.name != "__main__":
+            importlib.import_module(f"localcrag.{package}{module.name}")
+"""
+
+
+def test_no_module_needs_a_posix_system_to_be_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", POSIX_ONLY], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -153,7 +153,7 @@ def test_what_was_emptied_is_forgotten_and_what_is_unreadable_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
 ) -> None:
     if processes:
-        monkeypatch.setattr("localcrag.documents.prefetch.WORTH_A_PROCESS", 0)
+        monkeypatch.setattr("localcrag.documents.prefetch.MIN_BYTES_FOR_PROCESSES", 0)
     now = {"blank.md": b" \n", "broken.pdf": b"%PDF-1.4 nothing", "empty.txt": b"", "scan.pdf": pdf([])}
     for name in now:
         (tmp_path / name).write_bytes(pdf(["Old words."]) if name.endswith("pdf") else b"Old words.")
@@ -308,7 +308,7 @@ SLOW = """if True:
                 time.sleep(600)
             return super().encode(texts)
 
-    prefetch.WORTH_A_PROCESS, prefetch.cores = 0, lambda: 2
+    prefetch.MIN_BYTES_FOR_PROCESSES, prefetch.cores = 0, lambda: 2
     store = KnowledgeBases(Path(sys.argv[1])).create("kb", "hash", 64)
     try:
         for event in Ingestion("kb", LocalCorpus(tokenizer_file()), Slow(), store).run([sys.argv[2]]):

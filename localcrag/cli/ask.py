@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cli.command_state import CommandState, pass_state, print_json, printed, quiet, traced
+from localcrag.cli.command_state import (
+    CommandState,
+    ignore_reason,
+    pass_state,
+    print_events,
+    print_json,
+    print_reason,
+)
 from localcrag.cli.parameters import json_option, kb_option, with_ask_options
 from localcrag.events import Event, answer_of
 
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
     from localcrag.knowledge_base import AskOptions
     from localcrag.protocols import Consent
 
-NO_ANSWER = 3
+NO_ANSWER_EXIT_CODE = 3
 
 
 @click.command()
@@ -47,28 +54,29 @@ def ask(
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
     an answer, 3 where the documents hold none.
     """
-    text = _read() if question == "-" else question
-    say = traced if trace else quiet
+    text = _stdin_text() if question == "-" else question
+    say = print_reason if trace else ignore_reason
     base = state.open_askable(kb, say)
     events = base.stream(text, replace(options, consent=consent()))
     if jsonl:
-        answer = answer_of(printed(events))
+        answer = answer_of(print_events(events))
     elif as_json:
         answer = answer_of(events)
         print_json(answer.to_dict())
     else:
-        answer = answer_of(_shown(events, trace, show_evidence))
-    return 0 if answer.found else NO_ANSWER
+        answer = answer_of(_show_events(events, trace, show_evidence))
+    return 0 if answer.found else NO_ANSWER_EXIT_CODE
 
 
-def _read() -> str:
-    """The whole of stdin; bytes that are no text become replacement characters."""
+def _stdin_text() -> str:
+    """All of standard input; bytes that are not text become replacement characters."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     return sys.stdin.read()
 
 
-def _shown(events: Iterable[Event], trace: bool, evidence: bool) -> Iterator[Event]:
+def _show_events(events: Iterable[Event], trace: bool, evidence: bool) -> Iterator[Event]:
+    """The events, each shown on the terminal as it comes."""
     from localcrag.cli.event_rendering import StepRenderer
 
     steps = StepRenderer(trace, evidence)
@@ -78,11 +86,11 @@ def _shown(events: Iterable[Event], trace: bool, evidence: bool) -> Iterator[Eve
 
 
 def consent() -> Consent | None:
-    """How to ask for consent: at the terminal, or nobody where there is none."""
-    return _consent if sys.stdin.isatty() and sys.stderr.isatty() else None
+    """The function that asks for consent at the terminal; None if there is no terminal."""
+    return _ask_consent if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
-def _consent(query: str) -> str | None:
-    """Show the exact line that would be sent, and ask."""
+def _ask_consent(query: str) -> str | None:
+    """Show the exact line that would be sent, and ask; returns the line, or None without consent."""
     click.echo(f"Send this line to your SearXNG?\n    {query}", err=True)
     return query if click.confirm("Send", default=False, err=True) else None

@@ -1,4 +1,4 @@
-"""``localcrag chat``: questions one after the other, each understood with those before it."""
+"""``localcrag chat``: a conversation, in which a question is understood with those before it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.ask import consent
-from localcrag.cli.command_state import CommandState, complain, pass_state, quiet
+from localcrag.cli.command_state import CommandState, complain, ignore_reason, pass_state
 from localcrag.cli.event_rendering import plain
 from localcrag.cli.parameters import kb_option, with_ask_options
-from localcrag.cli.terminal_input import Lines, lines
-from localcrag.cli.threads import remembered
+from localcrag.cli.terminal_input import Lines, input_lines
+from localcrag.cli.threads import kept_answer
 from localcrag.errors import LocalCragError, UsageError, WebNotConfigured
 from localcrag.events import Delta, Event, Finished
 from localcrag.protocols import ThreadStore
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from localcrag.knowledge_base import AskOptions
     from localcrag.serve.client import AskableKnowledgeBase
 
-SHOWN_AGAIN = 4
-"""Turns that are shown when a conversation goes on."""
-OFF = "off"
+SHOWN_TURNS = 4
+"""Turns that are shown when a conversation is continued."""
+NO_FILTER = "off"
 
 
 @click.command()
@@ -55,10 +55,10 @@ def chat(
     store = knowledge_base.threads(state.settings) if thread is not None else None
     held = next((one for one in store.threads() if one.name == thread), None) if store else None
     name = kb or (held.kb if held else None)
-    base = state.open_askable(name, quiet)
+    base = state.open_askable(name, ignore_reason)
     base.info()
     if options.filter:
-        _tried(base, options.filter)
+        _check_filter(base, options.filter)
     conversation = Conversation()
     if store and thread is not None:
         conversation = Conversation(store, thread, kept_filter=held.filter if held else None)
@@ -66,12 +66,15 @@ def chat(
     session = Chat(base, replace(options, filter=options.filter or conversation.kept_filter), conversation)
     session.welcome()
     earlier = [turn.text for turn in conversation.turns if turn.role == "user"]
-    session.run(lines(f"{thread or base.name} › ", COMPLETIONS, earlier))
+    session.run(input_lines(f"{thread or base.name} › ", COMPLETIONS, earlier))
 
 
 @dataclass
 class Conversation:
-    """The turns so far; with a store they are kept there under the name."""
+    """The turns of a conversation; with a store they are kept there under ``name``.
+
+    ``kept_filter`` is the filter that is kept with them.
+    """
 
     store: ThreadStore | None = None
     name: str = ""
@@ -79,7 +82,7 @@ class Conversation:
     turns: list[Turn] = field(default_factory=list)
 
     def begin(self, kb: str, filter: str | None) -> None:
-        """Go on where the conversation of this name ended, or make it. Raises UsageError, StoreError."""
+        """Continue the conversation of this name, or make it. Raises UsageError, StoreError."""
         if self.store is None:
             return
         thread = self.store.open(self.name)
@@ -90,7 +93,7 @@ class Conversation:
         self.turns = self.store.turns(self.name)
 
     def add(self, answer: Answer) -> None:
-        """A question and its answer; they are said before they are kept, should that fail."""
+        """Add a question and its answer, first here and then in the store. Raises StoreError."""
         record = json.dumps(answer.to_dict(), ensure_ascii=False)
         turns = [Turn("user", answer.question), Turn("assistant", answer.text, record)]
         self.turns += turns
@@ -98,7 +101,7 @@ class Conversation:
             self.store.append(self.name, turns)
 
     def forget(self) -> int:
-        """Forget the turns, and keep the settings; returns how many there were."""
+        """Forget the turns, but keep the knowledge base and the filter; returns their number."""
         count = len(self.turns)
         if self.store:
             self.store.forget(self.name)
@@ -106,6 +109,7 @@ class Conversation:
         return count
 
     def set_filter(self, filter: str | None) -> None:
+        """Keep the filter with the conversation; None means all documents."""
         if self.store:
             self.store.set_filter(self.name, filter)
         self.kept_filter = filter
@@ -113,7 +117,10 @@ class Conversation:
 
 @dataclass
 class Chat:
-    """One run of ``localcrag chat``: what is asked and how, and the events of the last question."""
+    """One run of ``localcrag chat``.
+
+    ``options`` are those of the next question, and ``events`` the events of the last one.
+    """
 
     base: AskableKnowledgeBase
     options: AskOptions
@@ -121,7 +128,10 @@ class Chat:
     events: list[Event] = field(default_factory=list)
 
     def run(self, lines: Lines) -> None:
-        """Take lines to the end. An error costs its line only, and so does Ctrl-C where a person types."""
+        """Take lines until the end.
+
+        An error ends only the work on its line, and so does Ctrl-C if a person types the lines.
+        """
         while True:
             try:
                 line = lines.read()
@@ -137,7 +147,7 @@ class Chat:
                     raise
 
     def take(self, line: str) -> None:
-        """Obey a command, or answer a question. Raises LocalCragError."""
+        """Run the command or answer the question on a line. Raises LocalCragError."""
         if not line.startswith("/"):
             if line.strip():
                 self.ask(line.strip())
@@ -148,7 +158,7 @@ class Chat:
         COMMANDS[name.strip()].run(self, rest.strip())
 
     def ask(self, question: str) -> None:
-        """Answer as ``localcrag ask`` does, and remember the turns."""
+        """Answer a question as ``localcrag ask`` does, and add it to the conversation."""
         from localcrag.cli.event_rendering import StepRenderer
 
         steps, self.events = StepRenderer(trace=False), []
@@ -165,31 +175,34 @@ class Chat:
             self.conversation.add(event.answer)
 
     def welcome(self) -> None:
-        """What is asked here, and the last turns of a conversation that goes on."""
+        """Say which knowledge base is asked, and show the last turns of a continued conversation."""
         where = f", only where {self.options.filter}" if self.options.filter else ""
         say(f"Asking {self.base.name}{where}. /help lists the commands.")
-        for turn in self.conversation.turns[-SHOWN_AGAIN:]:
+        for turn in self.conversation.turns[-SHOWN_TURNS:]:
             text = " ".join(turn.text.split())
             say(("› " if turn.role == "user" else "  ") + (text if len(text) < 300 else f"{text[:300]}…"))
 
     # ------------------------------------------------------------------------------ commands
 
     def help(self, _: str) -> None:
+        """``/help``: list the commands."""
         for usage, command in ((f"{name} {c.usage}".strip(), c) for name, c in COMMANDS.items()):
             say(f"{usage:26} {command.help}")
         say("A question that begins with / needs a blank before it.")
 
     def sources(self, _: str) -> None:
+        """``/sources``: show the sources of the last answer. Raises StoreError."""
         from localcrag.cli.event_rendering import StepRenderer
 
         answers = [turn for turn in self.conversation.turns if turn.role == "assistant"]
-        answer = remembered(answers[-1]) if answers else None
+        answer = kept_answer(answers[-1]) if answers else None
         if answer is None or not answer.citations:
             say("The last answer has no sources." if answers else "There is no answer yet.")
         else:
             StepRenderer(trace=False).sources(answer)
 
     def trace(self, _: str) -> None:
+        """``/trace``: show the steps of the last question."""
         from localcrag.cli.event_rendering import StepRenderer
 
         if not self.events:
@@ -200,6 +213,7 @@ class Chat:
                 steps.show(event)
 
     def web(self, word: str) -> None:
+        """``/web``: show the web policy, or set it to ``word``. Raises UsageError, WebNotConfigured."""
         settings = self.base.settings
         if word:
             if word not in list(WebPolicy):
@@ -215,15 +229,17 @@ class Chat:
             say(f"web: {self.options.web or settings.web.policy}")
 
     def filter(self, expression: str) -> None:
+        """``/filter``: show the filter, or set it; ``off`` removes it. Raises FilterError, StoreError."""
         if expression:
-            new = None if expression == OFF else expression
+            new = None if expression == NO_FILTER else expression
             if new:
-                _tried(self.base, new)
+                _check_filter(self.base, new)
             self.options = replace(self.options, filter=new)
             self.conversation.set_filter(new)
-        say(f"filter: {self.options.filter or OFF}")
+        say(f"filter: {self.options.filter or NO_FILTER}")
 
     def new(self, _: str) -> None:
+        """``/new``: forget the turns of the conversation."""
         count = self.conversation.forget()
         self.events = []
         say(f"Forgot {count} turns; the settings stay.")
@@ -231,6 +247,8 @@ class Chat:
 
 @dataclass(frozen=True, slots=True)
 class Command:
+    """A command of the chat; ``usage`` names its arguments, ``help`` is a line about it."""
+
     run: Callable[[Chat, str], None]
     help: str
     usage: str = ""
@@ -252,16 +270,16 @@ COMMANDS: Mapping[str, Command] = {
 COMPLETIONS = {
     **{name: command.help for name, command in COMMANDS.items()},
     **{f"/web {policy}": "" for policy in WebPolicy},
-    f"/filter {OFF}": "all documents",
+    f"/filter {NO_FILTER}": "all documents",
 }
 
 
 def say(text: str) -> None:
-    """A line on stderr."""
+    """Print a dim line on stderr."""
     click.echo(click.style(plain(text), dim=True), err=True)
 
 
-def _tried(base: AskableKnowledgeBase, filter: str) -> None:
-    """Say so where no document passes the filter. Raises FilterError where it cannot be used."""
+def _check_filter(base: AskableKnowledgeBase, filter: str) -> None:
+    """Say so if no document passes the filter. Raises FilterError if it cannot be used."""
     if not base.search("a document", k=1, filter=filter):
         say("No document is like this now.")

@@ -1,4 +1,4 @@
-"""What every command starts from: ``--home`` and ``--offline``, the knowledge base they lead to, output."""
+"""The state that every command starts from, opening a knowledge base, and common output."""
 
 from __future__ import annotations
 
@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommandState:
-    """The options of the whole command, and the settings they lead to."""
+    """The options of the whole command, ``--home`` and ``--offline``, and the settings that follow."""
 
     home: Path | None
     offline: bool
 
     @cached_property
     def settings(self) -> Settings:
-        """Read once; going offline happens here, before any library that might connect is imported."""
+        """The settings, read once.
+
+        This also goes offline if asked to, before any library that might connect is imported. Raises
+        SettingsError.
+        """
         from localcrag.settings import load
 
         settings = load(home=self.home)
@@ -42,13 +46,16 @@ class CommandState:
 
     @property
     def ledger(self) -> Ledger:
-        """Everything that left this machine."""
+        """The ledger of everything that left this machine."""
         from localcrag import knowledge_base
 
         return knowledge_base.open(settings=self.settings).ledger
 
     def open(self, kb: str | None, **sections: Mapping[str, Any]) -> KnowledgeBase:
-        """The knowledge base named, or the default one; ``sections`` hold what flags override."""
+        """The knowledge base ``kb``, or the default one.
+
+        ``sections`` are the values of settings that flags override, by section; None leaves a value alone.
+        """
         from localcrag import knowledge_base
 
         settings = self.settings
@@ -57,7 +64,7 @@ class CommandState:
         return knowledge_base.open(kb, settings=settings)
 
     def open_askable(self, kb: str | None, say: Callable[[str], None]) -> AskableKnowledgeBase:
-        """The knowledge base to search and to ask: in the warm process if one may answer, else in this one.
+        """The knowledge base to search and to ask, in the warm process if one may answer, else in this one.
 
         ``say`` is told why a warm process that should have answered did not.
         """
@@ -74,27 +81,32 @@ pass_state = click.make_pass_decorator(CommandState)
 
 
 def print_json(value: JsonValue) -> None:
-    """One JSON value on stdout."""
+    """Print one JSON value on stdout."""
     import json
 
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def complain(error: LocalCragError) -> None:
-    """An error on stderr: what and why in one line, what to do in the next."""
+    """Print an error on stderr in one line, and its hint in the next."""
     click.echo(click.style("Error: ", fg="red") + _line(str(error)), err=True)
     if error.hint:
         click.echo(click.style("Hint: ", fg="yellow") + _line(error.hint), err=True)
 
 
 def _line(text: str) -> str:
-    """One line, without a library's full stop, and without what would steer a terminal."""
+    """The message of an error on one line, without a final full stop.
+
+    Unprintable characters, line breaks and tabs among them, become blanks, and runs of blanks become one:
+    unlike in ``plain`` of event_rendering.py, the message must stay on one line, and unlike in the filter of
+    hit_list.py, words on different lines must not run together.
+    """
     shown = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(shown.split()).removesuffix(".")
 
 
-def printed(events: Iterable[Event]) -> Iterator[Event]:
-    """The events, each printed as one line of JSON on stdout as it happens."""
+def print_events(events: Iterable[Event]) -> Iterator[Event]:
+    """Print each event as one line of JSON on stdout when it comes, and pass it on."""
     import json
 
     from localcrag.events import to_dict
@@ -104,10 +116,10 @@ def printed(events: Iterable[Event]) -> Iterator[Event]:
         yield event
 
 
-def quiet(reason: str) -> None:
-    """Why the warm process did not answer, where nobody asked to see the steps."""
+def ignore_reason(reason: str) -> None:
+    """Ignore why the warm process did not answer, for commands that do not show the steps."""
 
 
-def traced(reason: str) -> None:
-    """Why the warm process did not answer, under --trace."""
+def print_reason(reason: str) -> None:
+    """Print on stderr why the warm process did not answer, under --trace."""
     click.echo(click.style(f"done without the warm process: {reason}", dim=True), err=True)

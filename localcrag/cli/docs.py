@@ -1,4 +1,4 @@
-"""``localcrag docs``: the manual, which travels with the package."""
+"""``localcrag docs``: the manual, which is a part of the package."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from localcrag.errors import UsageError
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-INDEX = "README.md"
-WIDEST = 100
+INDEX_PAGE = "README.md"
+MAX_PAGE_COLUMNS = 100
 """Columns of a rendered page, however wide the terminal is."""
-_ENTRY = re.compile(r"^- \[[^\]]+\]\(([\w-]+)\.md\): (.+)$", re.MULTILINE)
-"""A page in the list of pages, with what it is about."""
-_MARK = re.compile(r"^<!-- .* -->\n+", re.MULTILINE)
+_INDEX_ENTRY = re.compile(r"^- \[[^\]]+\]\(([\w-]+)\.md\): (.+)$", re.MULTILINE)
+"""An entry of the list of pages: the name of the page, and a line about it."""
+_COMMENT = re.compile(r"^<!-- .* -->\n+", re.MULTILINE)
 
 
 class PageName(click.ParamType[str]):
-    """The name of a page; the shell completes it."""
+    """The name of a page of the manual, with completion in the shell."""
 
     name = "page"
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        """The pages whose names begin with the text typed so far."""
         return [CompletionItem(name, help=about) for name, about in _pages() if name.startswith(incomplete)]
 
 
@@ -58,13 +59,13 @@ def docs(page: str | None) -> None:
 
 
 def _pages() -> Iterator[tuple[str, str]]:
-    """Every page with one line about it, in the order in which one would read them."""
-    for found in _ENTRY.finditer(_manual().joinpath(INDEX).read_text("utf-8")):
+    """The name of every page and one line about it, in reading order."""
+    for found in _INDEX_ENTRY.finditer(_manual().joinpath(INDEX_PAGE).read_text("utf-8")):
         yield found[1], found[2].removesuffix(".")
 
 
 def _text(page: str) -> str:
-    """The Markdown of a page. Raises UsageError for one that does not exist."""
+    """The Markdown of a page. Raises UsageError if it does not exist."""
     wanted = page.strip().lower().removesuffix(".md").replace("_", "-").replace(" ", "-")
     names = [name for name, _ in _pages()]
     if wanted not in names:
@@ -83,12 +84,12 @@ def _manual() -> Traversable:
 
 
 def _rendered(text: str) -> str:
-    """A page as a terminal shows it, with colours unless they are not wanted."""
+    """A page rendered for the terminal, with colours unless the environment forbids them."""
     from rich.console import Console
     from rich.markdown import Markdown
 
     console = Console()
-    console.width = min(console.width, WIDEST)
+    console.width = min(console.width, MAX_PAGE_COLUMNS)
     with console.capture() as captured:
-        console.print(Markdown(_MARK.sub("", text)))
+        console.print(Markdown(_COMMENT.sub("", text)))
     return captured.get()

@@ -1,4 +1,4 @@
-"""``localcrag doctor``: everything that could be wrong, and what to do."""
+"""``localcrag doctor``: checks of everything that localcrag needs, with advice."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from localcrag.cli.parameters import json_option
 from localcrag.errors import LocalCragError, StoreError
 from localcrag.types import WebPolicy
 
-LIBRARIES = {
+LIBRARY_MODULES = {
     "llama-cpp-python": "llama_cpp",
     "lancedb": "lancedb",
     "torch": "torch",
     "outlines-core": "outlines_core",
 }
-LOW_SPACE = 1 << 30
+LOW_DISK_BYTES = 1 << 30
+"""Free bytes of the disk below which the doctor warns."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One thing that was looked at; ``hint`` is what to do where it is not fine."""
+    """The result of one check; ``hint`` is the next step if it is not fine."""
 
     subject: str
     fine: bool
@@ -43,7 +44,7 @@ def doctor(state: CommandState, as_json: bool) -> int:
     """Look at everything that localcrag needs, and say what is wrong and what to do."""
     findings: list[CheckResult] = []
     for subject, look in CHECKS.items():
-        for finding in _guarded(subject, look, state):
+        for finding in _findings(subject, look, state):
             findings.append(finding)
             if not as_json:
                 _print(finding)
@@ -61,16 +62,17 @@ def _print(finding: CheckResult) -> None:
         click.echo(f"       {finding.hint}")
 
 
-def _guarded(
+def _findings(
     subject: str, look: Callable[[CommandState], Iterator[CheckResult]], state: CommandState
 ) -> Iterator[CheckResult]:
+    """The results of a check; an error of localcrag becomes a result that is not fine."""
     try:
         yield from look(state)
     except LocalCragError as error:
         yield CheckResult(subject, False, str(error), error.hint)
 
 
-def _home(state: CommandState) -> Iterator[CheckResult]:
+def _check_home(state: CommandState) -> Iterator[CheckResult]:
     home = state.settings.home
     place = next(path for path in (home, *home.parents) if path.exists())
     if not os.access(place, os.W_OK):
@@ -78,14 +80,14 @@ def _home(state: CommandState) -> Iterator[CheckResult]:
         return
     free = shutil.disk_usage(place).free
     yield CheckResult("home", True, f"{home}, {free / 1e9:.0f} GB free")
-    if free < LOW_SPACE:
+    if free < LOW_DISK_BYTES:
         yield CheckResult(
             "disk", False, f"only {free / 1e6:.0f} MB free", "make room, or choose another LOCALCRAG_HOME"
         )
 
 
-def _libraries(state: CommandState) -> Iterator[CheckResult]:
-    for package, module in LIBRARIES.items():
+def _check_libraries(state: CommandState) -> Iterator[CheckResult]:
+    for package, module in LIBRARY_MODULES.items():
         try:
             import_module(module)
         except (ImportError, OSError) as error:
@@ -94,7 +96,7 @@ def _libraries(state: CommandState) -> Iterator[CheckResult]:
             yield CheckResult(package, True, version(package))
 
 
-def _models(state: CommandState) -> Iterator[CheckResult]:
+def _check_models(state: CommandState) -> Iterator[CheckResult]:
     from localcrag.llm import registry
 
     for entry in registry.Registry(state.settings.home).entries():
@@ -112,13 +114,13 @@ def _models(state: CommandState) -> Iterator[CheckResult]:
         )
 
 
-def _embedding(state: CommandState) -> Iterator[CheckResult]:
+def _check_embedding_model(state: CommandState) -> Iterator[CheckResult]:
     embedder = state.open(None).models.embedder
     vectors = embedder.encode(["one sentence"])
     yield CheckResult("embedding model", True, f"{embedder.name}, {vectors.shape[1]} dimensions")
 
 
-def _bases(state: CommandState) -> Iterator[CheckResult]:
+def _check_knowledge_bases(state: CommandState) -> Iterator[CheckResult]:
     from localcrag import knowledge_base
 
     for name in knowledge_base.names(state.settings):
@@ -131,7 +133,7 @@ def _bases(state: CommandState) -> Iterator[CheckResult]:
             yield CheckResult(f"knowledge base {name}", True, held)
 
 
-def _web(state: CommandState) -> Iterator[CheckResult]:
+def _check_web(state: CommandState) -> Iterator[CheckResult]:
     settings = state.settings
     if not settings.web.url:
         yield CheckResult("web", True, "no SearXNG configured: no question leaves this machine")
@@ -151,23 +153,23 @@ def _web(state: CommandState) -> Iterator[CheckResult]:
     yield CheckResult("web", found.fine or offline, f"{found.state}: {found.detail}", found.hint)
 
 
-def _warm(state: CommandState) -> Iterator[CheckResult]:
-    from localcrag.cli.serve import report, told
+def _check_warm_process(state: CommandState) -> Iterator[CheckResult]:
+    from localcrag.cli.serve import server_status, status_line
 
-    found = report(state)
+    found = server_status(state)
     unasked = f"does not run (serve.warm = {state.settings.serve.warm})"
-    yield CheckResult("warm process", True, told(found) if found else unasked)
+    yield CheckResult("warm process", True, status_line(found) if found else unasked)
 
 
-def _machine(state: CommandState) -> Iterator[CheckResult]:
-    memory = _memory()
+def _check_machine(state: CommandState) -> Iterator[CheckResult]:
+    memory = _memory_bytes()
     yield CheckResult(
         "machine", True, f"{cores()} processors" + (f", {memory / 1e9:.0f} GB of memory" if memory else "")
     )
 
 
-def _memory() -> int:
-    """Bytes of main memory; 0 where the platform does not say."""
+def _memory_bytes() -> int:
+    """Bytes of main memory; 0 if the platform does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
@@ -175,12 +177,12 @@ def _memory() -> int:
 
 
 CHECKS: dict[str, Callable[[CommandState], Iterator[CheckResult]]] = {
-    "machine": _machine,
-    "home": _home,
-    "libraries": _libraries,
-    "embedding model": _embedding,
-    "models": _models,
-    "knowledge bases": _bases,
-    "warm process": _warm,
-    "web": _web,
+    "machine": _check_machine,
+    "home": _check_home,
+    "libraries": _check_libraries,
+    "embedding model": _check_embedding_model,
+    "models": _check_models,
+    "knowledge bases": _check_knowledge_bases,
+    "warm process": _check_warm_process,
+    "web": _check_web,
 }

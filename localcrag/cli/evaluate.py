@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Several(click.ParamType[tuple[StrEnum, ...]]):
-    """Several values of an enumeration, with commas between them, none of them twice."""
+    """Several values of an enumeration, separated by commas; repeated ones count once."""
 
     name = "list"
 
@@ -44,12 +44,13 @@ class Several(click.ParamType[tuple[StrEnum, ...]]):
         self._word = Words(kind)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The values as a tuple, in the order in which they were given."""
         words = [self._word.convert(word.strip(), param, ctx) for word in value.split(",")]
         return tuple(dict.fromkeys(words))
 
 
-INTERRUPTED = 130
-SHOWN_BROKEN = 10
+INTERRUPTED_EXIT_CODE = 130
+MAX_SHOWN_BROKEN = 10
 margin_option = click.option(
     "--margin",
     type=click.FloatRange(0, 100),
@@ -130,7 +131,7 @@ def evaluate(
         )
     job.read(file)
     if graders:
-        return _graders(job, file, settings, graders, margin / 100, as_json)
+        return _compare_graders(job, file, settings, graders, margin / 100, as_json)
     configurations = _configurations(settings, compare) if compare else {file.stem: settings}
     shown = job.run(configurations)
     found: Result | ConfigurationComparison = shown[0]
@@ -150,13 +151,13 @@ def evaluate(
 
         evaluation_tables.show(found)
     whole = len(shown) == len(configurations) and not any(result.partial for result in shown)
-    return 0 if whole else INTERRUPTED
+    return 0 if whole else INTERRUPTED_EXIT_CODE
 
 
-def _graders(
+def _compare_graders(
     job: _Job, file: Path, settings: Settings, kinds: Sequence[GraderKind], margin: float, as_json: bool
 ) -> int:
-    """Several graders over the same passages, on stdout."""
+    """Compare several graders on the same passages, and print the outcome; returns the exit code."""
     from localcrag.evaluation.grader_comparison import compare_graders
     from localcrag.evaluation.grader_panel import grade_all
 
@@ -170,15 +171,19 @@ def _graders(
         skipped: list[JsonValue] = [broken.to_dict() for broken in job.skipped]
         print_json({"file": str(file), "skipped": skipped, **found.to_dict()})
     else:
-        from localcrag.cli.evaluation_tables import show_standings
+        from localcrag.cli.evaluation_tables import show_grader_comparison
 
-        show_standings(found)
-    return INTERRUPTED if found.partial else 0
+        show_grader_comparison(found)
+    return INTERRUPTED_EXIT_CODE if found.partial else 0
 
 
 @dataclass
 class _Job:
-    """The questions of one command, to be asked under one configuration after the other."""
+    """The questions of one command, which are asked under one configuration after the other.
+
+    ``limit`` is the number of questions to ask, ``k`` the rank for recall@k, and ``skipped`` the lines that
+    cannot be used.
+    """
 
     kb: str | None
     filter: str | None
@@ -188,7 +193,7 @@ class _Job:
     skipped: list[Broken] = field(default_factory=list)
 
     def read(self, file: Path) -> None:
-        """Read the questions. Raises EvaluationError."""
+        """Read the questions of a file. Raises EvaluationError."""
         from localcrag.evaluation.question_set import read_questions
 
         found = read_questions(file)
@@ -196,20 +201,25 @@ class _Job:
         self._skip(found.broken)
 
     def open(self, settings: Settings) -> KnowledgeBase:
+        """The knowledge base under these settings."""
         from localcrag import knowledge_base
 
         return knowledge_base.open(self.kb, settings=settings)
 
     def cutoffs(self, configurations: Sequence[Settings]) -> Cutoffs:
-        """The k of recall@k, as far as each of these configurations keeps hits."""
+        """The ranks k of recall@k, limited to the hits that each of these configurations keeps."""
         from localcrag.evaluation.measures import Cutoffs
 
         wanted = {1, 4, self.k or configurations[0].loop.passages}
         reranked = min(settings.loop.passages for settings in configurations)
-        return Cutoffs.within(wanted, search=min(map(_searched, configurations)), reranked=reranked)
+        return Cutoffs.within(wanted, search=min(map(_search_depth, configurations)), reranked=reranked)
 
     def run(self, configurations: Mapping[str, Settings]) -> list[Result]:
-        """Measure the configurations in turns; without those that an interrupted run did not come to."""
+        """Measure the configurations in turns.
+
+        Returns a result for each, without those that an interrupted run did not reach. Raises
+        EvaluationError.
+        """
         from localcrag.evaluation.results import result_of
         from localcrag.evaluation.run import measure
 
@@ -222,20 +232,23 @@ class _Job:
             runs = measure(sides, filter=self.filter, progress=report)
         named = zip(configurations, sides, runs, strict=True)
         cutoffs = self.cutoffs(list(configurations.values()))
-        self._say_where_cut(cutoffs)
+        self._report_lower_cutoffs(cutoffs)
         return [
             result_of(name, base.name, run, cutoffs) for name, (base, _), run in named if run.observations
         ]
 
-    def _say_where_cut(self, cutoffs: Cutoffs) -> None:
-        """Name on stderr what is measured in place of a recall@k beyond the hits that are kept."""
+    def _report_lower_cutoffs(self, cutoffs: Cutoffs) -> None:
+        """Report on stderr which ranks replace a k beyond the number of hits that are kept."""
         stages = (("search", cutoffs.search[-1]), ("reranked", cutoffs.reranked[-1]))
         if cut := [f"recall@{most}, {stage}" for stage, most in stages if self.k and most < self.k]:
             why = "no more hits are kept (loop.candidates, loop.passages)"
             click.echo(f"instead of recall@{self.k}: {' and '.join(cut)}; {why}", err=True)
 
     def labelled(self, base: KnowledgeBase) -> Sequence[Labelled]:
-        """The questions to ask this knowledge base. Raises EvaluationError where none is left."""
+        """The questions to ask this knowledge base, with their labels.
+
+        Raises EvaluationError if none is left.
+        """
         from localcrag.evaluation.labels import label
 
         labelled, unknown = label(self.questions, base.documents())
@@ -248,16 +261,16 @@ class _Job:
         return labelled[: self.limit]
 
     def _skip(self, broken: Sequence[Broken]) -> None:
-        """Keep what is skipped, and name it on stderr."""
+        """Keep the lines that are skipped, and report them on stderr."""
         self.skipped += broken
-        for item in broken[:SHOWN_BROKEN]:
+        for item in broken[:MAX_SHOWN_BROKEN]:
             click.echo(f"skipped line {item.line}: {item.reason}", err=True)
-        if (rest := len(broken) - SHOWN_BROKEN) > 0:
+        if (rest := len(broken) - MAX_SHOWN_BROKEN) > 0:
             click.echo(f"… and {rest} more; --json lists all", err=True)
 
 
-def _searched(settings: Settings) -> int:
-    """How many hits of a search are known: with an evaluator, those that it may rerank."""
+def _search_depth(settings: Settings) -> int:
+    """The number of hits of a search that are known: with an evaluator, those that it may rerank."""
     from localcrag.loaded_models import NO_EVALUATOR
 
     loop = settings.loop
@@ -265,7 +278,10 @@ def _searched(settings: Settings) -> int:
 
 
 def _configurations(settings: Settings, files: tuple[Path, Path]) -> dict[str, Settings]:
-    """The two files, each over the settings, by the names they have in tables. Raises SettingsError."""
+    """The settings overlaid with each of the two files, by their names in tables.
+
+    Raises SettingsError, UsageError.
+    """
     names = [path.stem for path in files] if files[0].stem != files[1].stem else [str(p) for p in files]
     if names[0] == names[1]:
         raise UsageError("--compare names the same file twice", hint="give two files that differ")
@@ -274,7 +290,7 @@ def _configurations(settings: Settings, files: tuple[Path, Path]) -> dict[str, S
 
 @contextmanager
 def progress(name: str) -> Iterator[Progress]:
-    """A bar over the questions on stderr; nothing on a pipe."""
+    """Show a bar over the questions on stderr, unless that is a pipe."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from localcrag.cli.event_rendering import stderr_console
@@ -357,7 +373,7 @@ def calibrate(
 def _verdict(
     outcomes: Sequence[CalibrationOutcome], kept: Sequence[CalibrationOutcome], write: bool | None
 ) -> str:
-    """What became of a calibration."""
+    """A sentence on whether a calibration was stored."""
     if not kept and write is None:
         return "Not stored: the grades in use are as good. `--write` stores it all the same."
     if not kept:
@@ -368,6 +384,7 @@ def _verdict(
 
 
 def _forget(base: KnowledgeBase) -> int:
+    """Remove the calibrations of the models in use, and report them; returns the exit code."""
     removed = base.models.forget()
     for entry in removed:
         click.echo(f"Forgot {entry.judge}, fitted on {entry.questions} questions on {entry.made}.", err=True)

@@ -1,4 +1,4 @@
-"""How an evaluation and a calibration look on a terminal: tables on stdout."""
+"""Printing an evaluation or a calibration as tables on stdout."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ if TYPE_CHECKING:
     from localcrag.calibration.calibration_file import Calibration
     from localcrag.evaluation.calibration_run import CalibrationOutcome
 
-COSTS = (Group.TOKENS, Group.SECONDS)
-PIPE_WIDTH = 120
-MARK = "≠"
-"""Beside a difference whose interval does not hold zero."""
+COST_GROUPS = (Group.TOKENS, Group.SECONDS)
+PIPE_COLUMNS = 120
+DIFFERENCE_MARK = "≠"
+"""Printed beside a difference whose interval does not hold zero."""
 
 
 def show(found: Result | ConfigurationComparison) -> None:
-    """The measures, and under them what became of the questions."""
+    """Print the measures, and below them the statuses of the questions."""
     console = _console()
     if isinstance(found, ConfigurationComparison):
-        console.print(_compared(found))
-        console.print(f"{MARK} the 95 % interval of the difference does not hold 0", style="dim")
+        console.print(_comparison_table(found))
+        console.print(f"{DIFFERENCE_MARK} the 95 % interval of the difference does not hold 0", style="dim")
     else:
-        console.print(_measured(found))
-        console.print(_costs(found))
+        console.print(_measures_table(found))
+        console.print(_cost_table(found))
     for result in found.results:
-        _below(console, result)
+        _print_outcomes(console, result)
 
 
 def show_calibration(outcomes: Sequence[CalibrationOutcome]) -> None:
-    """What was fitted, and what it is worth beside the grades in use."""
+    """Print the quality of each calibration beside that of the grades in use."""
     console = _console()
     for outcome in outcomes:
         fitted, made = outcome.fitted, outcome.calibration
         if isinstance(fitted, FittedBand):
-            _show_band(console, fitted)
+            _print_band(console, fitted)
             continue
         title = f"{made.judge}, {made.questions} questions, {made.passages} graded passages"
-        table = _table(title, "in use", "fitted")
+        table = _empty_table(title, "in use", "fitted")
         rows = (
             ("calibration error", fitted.before.calibration_error, fitted.after.calibration_error),
             ("log loss", fitted.before.log_loss, fitted.after.log_loss),
@@ -70,10 +70,10 @@ def show_calibration(outcomes: Sequence[CalibrationOutcome]) -> None:
         console.print(f"{_formula(made)}; {bounds}", style="dim")
 
 
-def _show_band(console: Console, fitted: FittedBand) -> None:
-    """What a band is worth on the half of the questions it was not fitted to, beside the one in use."""
+def _print_band(console: Console, fitted: FittedBand) -> None:
+    """Print the quality of a band, measured on questions it was not fitted to, beside the one in use."""
     title = f"cascade, {fitted.questions} questions, {fitted.passages} graded passages"
-    table = _table(title, "in use", "fitted")
+    table = _empty_table(title, "in use", "fitted")
     sides = (fitted.before, fitted.after)
     table.add_row("language model asked", *(_number(side.asked.value, False) for side in sides))
     table.add_row("accuracy", *(_number(side.accuracy.value, False) for side in sides))
@@ -85,21 +85,21 @@ def _show_band(console: Console, fitted: FittedBand) -> None:
     console.print(f"{band}; {alone}", style="dim")
 
 
-SCALES = {"tokens, language model": True, "tokens, evaluator": True, "seconds": False}
+MEAN_PER_QUESTION = {"tokens, language model": True, "tokens, evaluator": True, "seconds": False}
 """Figures that are means per question; True for those read without decimals."""
 
 
-def show_standings(found: GraderComparison) -> None:
-    """The figures of all graders side by side, and a sentence on each that is held against another."""
+def show_grader_comparison(found: GraderComparison) -> None:
+    """Print the figures of all graders side by side, and a sentence on each compared with the reference."""
     console = _console()
     part = " (partial)" if found.partial else ""
     share = f"{found.right} of {found.passages} passages help"
     names = [str(standing.kind) for standing in found.graders]
-    table = _table(f"{found.kb}{part}: {found.questions} questions, {share}", *names)
+    table = _empty_table(f"{found.kb}{part}: {found.questions} questions, {share}", *names)
     for name in dict.fromkeys(name for standing in found.graders for name in standing.figures):
         figures = [standing.figures.get(name) for standing in found.graders]
-        label = f"{name} per question" if name in SCALES else name
-        whole = SCALES.get(name, False)
+        label = f"{name} per question" if name in MEAN_PER_QUESTION else name
+        whole = MEAN_PER_QUESTION.get(name, False)
         if name == "accuracy":
             table.add_row(label, *(_with_bounds(each) if each else "–" for each in figures))
         else:
@@ -111,7 +111,7 @@ def show_standings(found: GraderComparison) -> None:
         ("accuracy, difference", [_with_bounds(each.difference, "+") if each else "" for each in others]),
         ("right where it is wrong", [str(each.gained) if each else "" for each in others]),
         ("wrong where it is right", [str(each.lost) if each else "" for each in others]),
-        ("McNemar's exact p", [_chance(each.chance) if each else "" for each in others]),
+        ("McNemar's exact p", [_p_value(each.chance) if each else "" for each in others]),
     )
     table.add_section()
     table.add_row(f"[bold]against {found.reference}")
@@ -127,7 +127,7 @@ def show_standings(found: GraderComparison) -> None:
         console.print("interrupted, this is a part of the questions", style="yellow")
 
 
-def _chance(p: float) -> str:
+def _p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else _number(p, False)
 
 
@@ -137,7 +137,7 @@ def _with_bounds(interval: Interval, sign: str = "") -> str:
 
 
 def _formula(made: Calibration) -> str:
-    """What was fitted, as a user may write it down."""
+    """The fitted calibration as a formula."""
     if made.weights:
         evaluator, model, similarity, bias = made.weights
         return (
@@ -147,9 +147,9 @@ def _formula(made: Calibration) -> str:
     return f"log-odds / {made.scale.temperature:.3f} {made.scale.bias:+.3f}"
 
 
-def _measured(result: Result) -> Table:
-    table = _table(f"{_title(result)}, {len(result.observations)} questions", "", "95 % interval", "n")
-    shown = [figure for figure in result.figures if figure.group not in COSTS]
+def _measures_table(result: Result) -> Table:
+    table = _empty_table(f"{_title(result)}, {len(result.observations)} questions", "", "95 % interval", "n")
+    shown = [figure for figure in result.figures if figure.group not in COST_GROUPS]
     for group, rows in groupby(shown, key=lambda figure: figure.group):
         table.add_section()
         table.add_row(f"[bold]{group}")
@@ -161,10 +161,10 @@ def _measured(result: Result) -> Table:
     return table
 
 
-def _costs(result: Result) -> Table:
-    """Tokens and seconds, a line each: the mean and two quantiles side by side."""
-    table = _table(f"{result.name}: costs", "mean", "p50", "p95")
-    for group in COSTS:
+def _cost_table(result: Result) -> Table:
+    """A table of tokens and seconds, with the mean and two quantiles side by side."""
+    table = _empty_table(f"{result.name}: costs", "mean", "p50", "p95")
+    for group in COST_GROUPS:
         table.add_section()
         table.add_row(f"[bold]{group}")
         costs = [figure for figure in result.figures if figure.group is group]
@@ -173,10 +173,10 @@ def _costs(result: Result) -> Table:
     return table
 
 
-def _compared(comparison: ConfigurationComparison) -> Table:
+def _comparison_table(comparison: ConfigurationComparison) -> Table:
     first, second = comparison.first, comparison.second
     title = f"{_title(first)} against {_title(second)}, {comparison.questions} questions of both"
-    table = _table(title, first.name, second.name, "difference", "95 % interval", "")
+    table = _empty_table(title, first.name, second.name, "difference", "95 % interval", "")
     for group, rows in groupby(comparison.measures, key=lambda measure: measure.first.group):
         table.add_section()
         table.add_row(f"[bold]{group}")
@@ -188,19 +188,19 @@ def _compared(comparison: ConfigurationComparison) -> Table:
                 _number(row.second.interval.value, whole),
                 _number(row.difference.value, whole, sign="+"),
                 _bounds(row.difference, whole, sign="+"),
-                MARK if row.difference.excludes_zero else "",
+                DIFFERENCE_MARK if row.difference.excludes_zero else "",
             )
     return table
 
 
-def _below(console: Console, result: Result) -> None:
-    """Statuses, the confusion of the action, what failed, and whether the run was whole."""
-    statuses = _table(f"{result.name}: statuses", *Status)
+def _print_outcomes(console: Console, result: Result) -> None:
+    """Print the statuses, the confusion matrix of the action, the failures, and whether the run was cut."""
+    statuses = _empty_table(f"{result.name}: statuses", *Status)
     for kind, row in result.statuses.items():
         statuses.add_row(kind, *(str(row[status]) for status in Status))
     console.print(statuses)
     if any(_cells(result.confusion)):
-        console.print(_confusion(result.name, result.confusion))
+        console.print(_confusion_table(result.name, result.confusion))
     degraded = sum(bool(o.answer.degraded) for o in result.observations)
     if degraded:
         console.print(f"{result.name}: {degraded} answers were degraded (--json says how)", style="yellow")
@@ -210,8 +210,8 @@ def _below(console: Console, result: Result) -> None:
         console.print(f"{result.name}: interrupted, this is a part of the questions", style="yellow")
 
 
-def _confusion(name: str, counted: Confusion) -> Table:
-    table = _table(f"{name}: should it have been corrected?", "corrected", "not corrected")
+def _confusion_table(name: str, counted: Confusion) -> Table:
+    table = _empty_table(f"{name}: should it have been corrected?", "corrected", "not corrected")
     cells = _cells(counted)
     table.add_row("needed (nothing right among the first)", *map(str, cells[:2]))
     table.add_row("not needed", *map(str, cells[2:]))
@@ -248,7 +248,7 @@ def _bounds(interval: Interval, whole: bool, sign: str = "") -> str:
     return f"{_number(interval.low, whole, sign)} … {_number(interval.high, whole, sign)}"
 
 
-def _table(title: str, *columns: str) -> Table:
+def _empty_table(title: str, *columns: str) -> Table:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", show_edge=False, title_style="bold")
@@ -259,7 +259,7 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _console() -> Console:
-    """As wide as the terminal; on a pipe wide enough for every column."""
+    """A console as wide as the terminal; on a pipe wide enough for every column."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_COLUMNS)

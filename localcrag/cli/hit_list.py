@@ -1,4 +1,4 @@
-"""Hits for people, without rich: importing it takes longer than a warm process needs for a search."""
+"""Printing hits, without rich, whose import takes longer than a search in the warm process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from localcrag.types import Hit
 
 
 def print_hits(query: str, hits: list[Hit]) -> None:
-    """Hits on stdout: rank, score, place, and a snippet with the query's words marked."""
+    """Print hits on stdout: rank, score, source, and a snippet with the words of the query marked."""
     colour = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
     for rank, hit in enumerate(hits, 1):
         passage = hit.passage
@@ -29,7 +29,7 @@ def print_hits(query: str, hits: list[Hit]) -> None:
 
 
 def place(source: str, page: int | None) -> str:
-    """A source as people name it: relative where that is shorter, with its page."""
+    """A source with its page, as a path relative to the working directory if it is below that."""
     shown = source
     if source.startswith("/"):
         try:
@@ -40,7 +40,10 @@ def place(source: str, page: int | None) -> str:
 
 
 def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:
-    """A stretch of text around the first word of the query that it holds, and the words to highlight."""
+    """A part of the text around the first word of ``words`` that it holds, and the words to highlight.
+
+    The part is at most ``width`` characters long, without the ellipses.
+    """
     flat = " ".join(text.split())
     terms = [word for word in "".join(c if c.isalnum() else " " for c in words).split() if len(word) > 2]
     places = [at for at in (flat.casefold().find(term.casefold()) for term in terms) if at >= 0]
@@ -58,5 +61,9 @@ def marked(text: str, terms: list[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without control characters, which a document must not send to the terminal."""
+    """Text without unprintable characters, which a document must not send to the terminal.
+
+    They are dropped, line breaks and tabs among them, because the text is a part of one line whose white
+    space is already normal. ``plain`` of event_rendering.py keeps line breaks for whole answers.
+    """
     return "".join(c for c in text if c.isprintable())

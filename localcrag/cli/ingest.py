@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 import click
 
-from localcrag.cli.command_state import CommandState, complain, pass_state, print_json, printed
+from localcrag.cli.command_state import CommandState, complain, pass_state, print_events, print_json
 from localcrag.cli.parameters import json_option, kb_option, model_option, parse_meta
 from localcrag.errors import CorpusError, LocalCragError, UsageError
 from localcrag.events import Degraded, Discovered, Event, Optimizing, Progressed, Questioned, report_of
 from localcrag.types import IngestReport
 
-SHOWN_SKIPS = 20
+MAX_SHOWN_SKIPS = 20
 
 
 @click.command()
@@ -62,31 +62,33 @@ def ingest(
     base = state.open(kb, ingest={"max_size_mb": max_size}, model={"language": model})
     metadata = parse_meta(meta)
 
-    def round_() -> IngestReport:
+    def ingest_once() -> IngestReport:
         events = base.stream_ingestion(
             targets, metadata=metadata, prune=prune, reread=reread, questions=questions or 0
         )
         if jsonl:
-            events = printed(events)
+            events = print_events(events)
         elif not as_json:
-            events = _progress(events)
+            events = _show_progress(events)
         return report_of(events)
 
     if watch:
-        return _watch(state, targets, round_, quiet=jsonl)
-    report = round_()
+        return _watch(state, targets, ingest_once, quiet=jsonl)
+    report = ingest_once()
     if as_json:
         print_json(report.to_dict())
     elif not jsonl:
-        _table(report)
+        _print_report(report)
     return _exit_code(report)
 
 
 def _watch(
-    state: CommandState, targets: tuple[str, ...], round_: Callable[[], IngestReport], *, quiet: bool
+    state: CommandState, targets: tuple[str, ...], ingest_once: Callable[[], IngestReport], *, quiet: bool
 ) -> int:
-    """Rounds until Ctrl-C. The first must work, but there may be nothing to read yet; of the later ones an
-    error is shown, and the next change is waited for.
+    """Ingest after each change until Ctrl-C; returns the exit code.
+
+    The first round must succeed, except that there may be nothing to read yet. An error of a later round
+    is shown, and the next change is waited for.
     """
     from localcrag.cli.watch import changes
 
@@ -94,14 +96,14 @@ def _watch(
     try:
         for number, _ in enumerate(changes(targets, state.settings.home)):
             try:
-                report = round_()
+                report = ingest_once()
             except LocalCragError as error:
                 if not (number or isinstance(error, CorpusError)):
                     raise
                 complain(error)
             else:
                 if not quiet and _is_news(report, last):
-                    _table(report)
+                    _print_report(report)
                 last = report
             if not number:
                 click.echo("Watching; Ctrl-C ends it.", err=True)
@@ -111,18 +113,21 @@ def _watch(
 
 
 def _is_news(report: IngestReport, last: IngestReport | None) -> bool:
-    """Whether anything was done, or skipped that was not skipped before."""
+    """Whether a round did anything, or skipped other documents than the one before."""
     done = report.added + report.changed + report.removed + report.questions
     return last is None or bool(done) or report.skipped != last.skipped
 
 
 def _exit_code(report: IngestReport) -> int:
-    """1 where there was something to read and none of it could be."""
+    """The exit code: 1 if there was something to read and none of it could be read, else 0."""
     return 1 if report.skipped and not (report.added + report.changed + report.unchanged) else 0
 
 
-def _progress(events: Iterable[Event]) -> Iterator[Event]:
-    """A bar over the bytes read, with the rate in passages and the time left; plain on a pipe."""
+def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
+    """The events, with a bar over the bytes read, the rate in passages and the time left.
+
+    On a pipe there is no bar, only the warnings.
+    """
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
@@ -155,15 +160,17 @@ def _progress(events: Iterable[Event]) -> Iterator[Event]:
                 )
             elif isinstance(event, Degraded):
                 failed += 1
-                if failed <= SHOWN_SKIPS:
+                if failed <= MAX_SHOWN_SKIPS:
                     console.print(Text(f"{event.part}: {event.reason}", style="yellow"))
             yield event
-    if failed > SHOWN_SKIPS:
-        console.print(Text(f"… and {failed - SHOWN_SKIPS} more passages without questions", style="yellow"))
+    if failed > MAX_SHOWN_SKIPS:
+        console.print(
+            Text(f"… and {failed - MAX_SHOWN_SKIPS} more passages without questions", style="yellow")
+        )
 
 
-def _table(report: IngestReport) -> None:
-    """What happened, on stderr: the counts, and why documents were skipped."""
+def _print_report(report: IngestReport) -> None:
+    """Print a report on stderr: the counts, and why documents were skipped."""
     from rich.table import Table
     from rich.text import Text
 
@@ -178,8 +185,8 @@ def _table(report: IngestReport) -> None:
         table.add_column(name, justify="right")
     table.add_row(*(str(getattr(report, name)) for name in names), str(len(report.skipped)))
     console.print(table)
-    for item in report.skipped[:SHOWN_SKIPS]:
+    for item in report.skipped[:MAX_SHOWN_SKIPS]:
         console.print(Text(plain(f"skipped {item.source}: {item.reason}"), style="yellow"))
-    if rest := report.skipped[SHOWN_SKIPS:]:
+    if rest := report.skipped[MAX_SHOWN_SKIPS:]:
         reasons = ", ".join(f"{reason} ({n})" for reason, n in Counter(s.reason for s in rest).most_common(4))
         console.print(Text(f"… and {len(rest)} more: {reasons}; --json lists all", style="yellow"))

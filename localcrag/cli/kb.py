@@ -1,4 +1,4 @@
-"""``localcrag kb``: what knowledge bases there are, and what they hold."""
+"""``localcrag kb``: the knowledge bases and their contents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from localcrag.knowledge_base import KnowledgeBase
     from localcrag.store.lance_store import Facet
 
-FACETS_SHOWN, FACETS_LISTED = 8, 100
+MAX_SHOWN_FACETS, MAX_LISTED_FACETS = 8, 100
 """Values of a field that `kb show` prints, and that its --json lists."""
 
 
@@ -59,7 +59,10 @@ def list_(state: CommandState, as_json: bool) -> int:
 
 
 def _infos(state: CommandState, names: Sequence[str]) -> tuple[list[StoreInfo], dict[str, StoreError]]:
-    """What those hold that can be read, and why the others cannot; without what was removed meanwhile."""
+    """The sizes of the readable knowledge bases, and the errors of the others.
+
+    One that was removed meanwhile is in neither.
+    """
     infos: list[StoreInfo] = []
     unreadable: dict[str, StoreError] = {}
     for name in names:
@@ -81,7 +84,7 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
     """The documents of a knowledge base, the fields that --filter knows, and the values of --meta fields."""
     base = state.open(name)
     info, documents = base.info(), base.documents(filter=filter_)
-    facets = _facets(base, info, filter_, FACETS_LISTED if as_json else FACETS_SHOWN + 1)
+    facets = _facets(base, info, filter_, MAX_LISTED_FACETS if as_json else MAX_SHOWN_FACETS + 1)
     if as_json:
         rows = [
             {
@@ -93,7 +96,7 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
             }
             for d in documents
         ]
-        listed = {key: _listed(values) for key, values in facets.items()}
+        listed = {key: _facets_json(values) for key, values in facets.items()}
         print_json(asdict(info) | {"fields": list(info.fields), "facets": listed, "sources": rows})
         return
     asked = f", {info.questions} questions" if info.questions else ""
@@ -103,7 +106,7 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
     click.echo(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
     click.echo(f"fields for --filter: {', '.join(info.fields)}")
     for key, values in facets.items():
-        click.echo(plain(f"  {key}: {_shown(values)}"))
+        click.echo(plain(f"  {key}: {_facets_in_words(values)}"))
     if filter_:
         click.echo(f"{len(documents)} documents match {filter_}")
     for document in documents:
@@ -113,22 +116,22 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
 def _facets(
     base: KnowledgeBase, info: StoreInfo, filter_: str | None, limit: int
 ) -> Mapping[str, Sequence[Facet]]:
-    """The most frequent values of every field that was given with --meta."""
+    """The most frequent values of every field that was given with --meta, at most ``limit`` each."""
     keys = [key for key in info.fields if key not in BUILT_IN]
     return {key: base.facets(key, limit=limit, filter=filter_) for key in keys}
 
 
-def _listed(facets: Sequence[Facet]) -> JsonValue:
+def _facets_json(facets: Sequence[Facet]) -> JsonValue:
     return [{"value": facet.value, "documents": facet.documents} for facet in facets]
 
 
-def _shown(facets: Sequence[Facet]) -> str:
-    """``x (12), y (3)``, values as --filter takes them."""
+def _facets_in_words(facets: Sequence[Facet]) -> str:
+    """Values as --filter takes them, with their numbers of documents: ``"x" (12), "y" (3)``."""
     shown = [
         f"{json.dumps(facet.value, ensure_ascii=False)} ({facet.documents})"
-        for facet in facets[:FACETS_SHOWN]
+        for facet in facets[:MAX_SHOWN_FACETS]
     ]
-    return ", ".join(shown) + (", …" if len(facets) > FACETS_SHOWN else "")
+    return ", ".join(shown) + (", …" if len(facets) > MAX_SHOWN_FACETS else "")
 
 
 @kb.command()
@@ -139,13 +142,13 @@ def remove(state: CommandState, name: str, yes: bool) -> None:
     """Delete a knowledge base; the documents themselves are not touched."""
     base = state.open(name)
     if not yes:
-        click.confirm(f"Delete {name}{_content(base)}?", abort=True, err=True)
+        click.confirm(f"Delete {name}{_content_in_words(base)}?", abort=True, err=True)
     base.remove()
     click.echo(f"Removed {name}.", err=True)
 
 
-def _content(base: KnowledgeBase) -> str:
-    """What would go with it, as far as it can be read. Raises UnknownKnowledgeBase."""
+def _content_in_words(base: KnowledgeBase) -> str:
+    """The contents that would be deleted, in words. Raises UnknownKnowledgeBase."""
     try:
         return f" with {base.info().documents} documents"
     except UnknownKnowledgeBase:
@@ -162,14 +165,14 @@ def forget(state: CommandState, source: tuple[str, ...], name: str | None) -> in
     """Take single documents out of a knowledge base."""
     base = state.open(name)
     held = {document.source for document in base.documents()}
-    places = {place for item in source for place in _places(item) if place in held}
+    places = {place for item in source for place in _possible_sources(item) if place in held}
     count = base.forget(sorted(places))
     click.echo(f"Forgot {count} of {len(source)} documents.", err=True)
     return 0 if count == len(source) else 1
 
 
-def _places(item: str) -> Iterator[str]:
-    """What a document may be called that somebody names so: as it stands, or by its place on the disk."""
+def _possible_sources(item: str) -> Iterator[str]:
+    """The sources that ``item`` may name: itself, and the absolute path of such a file."""
     yield item
     with suppress(OSError, ValueError):
         yield source_of(Path(item))

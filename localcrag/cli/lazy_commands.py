@@ -1,4 +1,4 @@
-"""The commands by name, each imported when it is run: what ``ask`` needs, ``search`` need not wait for."""
+"""The commands by name, each imported when it is run, so that it does not load what others need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-KNOWN = {
+COMMAND_MODULES = {
     "ask": ("ask", "Answer QUESTION from your documents; `-` reads it from stdin."),
     "calibrate": ("evaluate", "Fit the grades and the thresholds to your own questions."),
     "chat": (
@@ -37,14 +37,14 @@ KNOWN = {
 
 
 class Commands(MutableMapping[str, click.Command]):
-    """A group's commands; looking one up imports its module."""
+    """The commands of a group; looking one up imports its module."""
 
     def __init__(self) -> None:
         self._added: dict[str, click.Command] = {}
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self._added:
-            module, _ = KNOWN[name]
+            module, _ = COMMAND_MODULES[name]
             found = vars(import_module(f"localcrag.cli.{module}")).values()
             self._added[name] = next(
                 item for item in found if isinstance(item, click.Command) and item.name == name
@@ -58,18 +58,19 @@ class Commands(MutableMapping[str, click.Command]):
         raise TypeError("a command is not taken away")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted({*KNOWN, *self._added}))
+        return iter(sorted({*COMMAND_MODULES, *self._added}))
 
     def __len__(self) -> int:
-        return len({*KNOWN, *self._added})
+        return len({*COMMAND_MODULES, *self._added})
 
 
 class LazyGroup(click.Group):
-    """A group with the commands above, listed in its help without importing any."""
+    """A group of the commands in COMMAND_MODULES, which lists them in its help without importing any."""
 
     def __init__(self, **settings: object) -> None:
         super().__init__(**{**settings, "commands": Commands()})  # type: ignore[arg-type]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        shown = {name: click.Command(name, help=help) for name, (_, help) in KNOWN.items()}
+        """Write the list of commands for the help."""
+        shown = {name: click.Command(name, help=help) for name, (_, help) in COMMAND_MODULES.items()}
         click.Group(commands=shown).format_commands(ctx, formatter)

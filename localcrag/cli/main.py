@@ -1,4 +1,4 @@
-"""The ``localcrag`` command, and the one place where its errors become lines and exit codes."""
+"""The ``localcrag`` command, which turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from localcrag.cli.lazy_commands import LazyGroup
 from localcrag.egress import obey_environment
 from localcrag.errors import LocalCragError
 
-INTERRUPTED = 130
+INTERRUPTED_EXIT_CODE = 130
 
 
 @click.group(
@@ -38,7 +38,7 @@ def cli(context: click.Context, home: Path | None, offline: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command line; returns its exit code.
+    """Run a command line, by default that of the process; returns its exit code.
 
     0 answered or done; 1 error; 2 usage; 3 no answer in the evidence; 130 interrupted.
     """
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; what was finished before is kept.", err=True)
-        return INTERRUPTED
+        return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -1,4 +1,4 @@
-"""The options that several commands have, and what their values may be."""
+"""The options that several commands share, and the types of their values."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from localcrag.types import MetaValue
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-"""What is a number on the command line: digits, with a sign and a point at most."""
+"""A number on the command line: digits, with an optional sign and point."""
 NO_CORRECTION = "none"
-LOCAL = [kind.value for kind in CorrectionKind if kind is not CorrectionKind.WEB]
+LOCAL_CORRECTIONS = [kind.value for kind in CorrectionKind if kind is not CorrectionKind.WEB]
 
 kb_option = click.option("--kb", metavar="NAME", help="Knowledge base; by default the one in the settings.")
 filter_option = click.option(
@@ -40,31 +40,35 @@ evaluator_option = click.option(
 
 
 class Words(click.Choice[str]):
-    """The values of an enumeration, as users write them."""
+    """A choice among the values of an enumeration."""
 
     def __init__(self, kind: type[StrEnum]) -> None:
         super().__init__([item.value for item in kind])
         self._kind = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The member of the enumeration."""
         return self._kind(super().convert(value, param, ctx))
 
 
 class Corrections(click.ParamType[tuple[CorrectionKind, ...]]):
-    """Local corrections in the order they are tried, separated by commas; ``none`` for none."""
+    """Local corrections in the order in which they are tried, separated by commas; ``none`` for none."""
 
     name = "kinds"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[CorrectionKind, ...]:
+        """The corrections in their order."""
         if isinstance(value, tuple):
             return value
         words = [word.strip() for word in value.split(",") if word.strip()]
         if words == [NO_CORRECTION]:
             return ()
-        if unknown := [word for word in words if word not in LOCAL]:
-            self.fail(f"{unknown[0]!r} is none of {', '.join(LOCAL)}, {NO_CORRECTION}", param, ctx)
+        if unknown := [word for word in words if word not in LOCAL_CORRECTIONS]:
+            self.fail(
+                f"{unknown[0]!r} is none of {', '.join(LOCAL_CORRECTIONS)}, {NO_CORRECTION}", param, ctx
+            )
         return tuple(CorrectionKind(word) for word in words)
 
 
@@ -78,7 +82,7 @@ _ASK_OPTIONS = {
         "--corrections",
         type=Corrections(),
         metavar="KINDS",
-        help=f"Local corrections, in order, of {', '.join(LOCAL)}; `none` for none.",
+        help=f"Local corrections, in order, of {', '.join(LOCAL_CORRECTIONS)}; `none` for none.",
     ),
     "strips": click.option("--strips", type=Words(StripKind), help="What relevant passages are cut into."),
     "layout": click.option(
@@ -94,26 +98,26 @@ _ASK_OPTIONS = {
 
 
 def with_ask_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a question; it takes them as one AskOptions named ``options``."""
+    """Add the options of a question to a command, which takes them as one AskOptions named ``options``."""
 
     @wraps(command)
     def wrapper(*args: Any, **values: Any) -> Any:
         given = {name.rstrip("_"): values.pop(name) for name in _ASK_OPTIONS}
-        return command(*args, options=_gathered(given), **values)
+        return command(*args, options=_ask_options(given), **values)
 
     for option in reversed(_ASK_OPTIONS.values()):
         wrapper = option(wrapper)
     return wrapper
 
 
-def _gathered(given: dict[str, Any]) -> AskOptions:
+def _ask_options(given: dict[str, Any]) -> AskOptions:
     from localcrag.options import AskOptions
 
     return AskOptions(**given)
 
 
 def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
-    """``key=value`` pairs; true/false and plain numbers become what they look like, the rest stays text.
+    """Metadata from ``key=value`` pairs; true, false and plain numbers are typed, the rest stays text.
 
     Raises UsageError for a pair without ``=`` or with a key that is not a name.
     """
@@ -126,11 +130,11 @@ def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:
             raise UsageError(
                 f"--meta {pair!r} is not key=value", hint="for example --meta team=x --meta year=2024"
             )
-        meta[key] = _typed(value)
+        meta[key] = _meta_value(value)
     return meta
 
 
-def _typed(value: str) -> MetaValue:
+def _meta_value(value: str) -> MetaValue:
     if value.lower() in ("true", "false"):
         return value.lower() == "true"
     if not _NUMBER.fullmatch(value) or not math.isfinite(float(value)):

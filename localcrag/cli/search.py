@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from localcrag.cli.command_state import CommandState, pass_state, print_json, quiet
+from localcrag.cli.command_state import CommandState, ignore_reason, pass_state, print_json
 from localcrag.cli.parameters import evaluator_option, filter_option, json_option, kb_option
 
-NO_HITS = 3
+NO_HITS_EXIT_CODE = 3
 
 
 @click.command()
@@ -30,7 +30,7 @@ def search(
     as_json: bool,
 ) -> int:
     """Find the passages that bear on QUERY: retrieval alone, no answer."""
-    base = state.open_askable(kb, quiet)
+    base = state.open_askable(kb, ignore_reason)
     hits = base.search(query, k=k, filter=filter_, evaluator=evaluator)
     if as_json:
         rows = [hit.to_dict(rank) for rank, hit in enumerate(hits, 1)]
@@ -41,4 +41,4 @@ def search(
         print_hits(query, hits)
         if not hits:
             click.echo("Nothing found.", err=True)
-    return 0 if hits else NO_HITS
+    return 0 if hits else NO_HITS_EXIT_CODE

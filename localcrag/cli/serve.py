@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,9 +17,9 @@ from localcrag.types import WarmPolicy
 if TYPE_CHECKING:
     from localcrag.serve.protocol import Request, ServerStatus, StartConditions
 
-NOT_RUNNING = 1
+NOT_RUNNING_EXIT_CODE = 1
 ENDING_SECONDS = 10.0
-"""Seconds to wait for a server that was told to end."""
+"""Seconds to wait for the end of a server that was told to stop."""
 
 
 @click.command()
@@ -39,48 +40,51 @@ def serve(state: CommandState, stop: bool, status: bool, background: bool, as_js
     if stop:
         return _stop(state)
     if status:
-        return _status(state, as_json)
+        return _print_status(state, as_json)
     again = _serve(state, background)
     if again is not None:
-        _begin_again(again, background)
+        _restart(again, background)
     return 0
 
 
-def report(state: CommandState) -> ServerStatus | None:
-    """How the server of this home is; None where none runs. Raises WarmError where it does not say."""
+def server_status(state: CommandState) -> ServerStatus | None:
+    """The state of the server of this home; None if none runs. Raises WarmError if it does not answer."""
     from localcrag.serve.protocol import StatusRequest
 
-    return _asked(state, StatusRequest())
+    return _ask_server(state, StatusRequest())
 
 
-def told(report: ServerStatus) -> str:
-    """A report in words."""
-    idle = "busy" if report.busy else f"idle for {_span(report.idle)}"
-    ends = f", ends after {_span(report.limit)}" if report.limit else ""
-    return f"process {report.pid}, {report.answered} requests, {idle}{ends}"
+def status_line(status: ServerStatus) -> str:
+    """The state of a server in words."""
+    idle = "busy" if status.busy else f"idle for {_duration(status.idle)}"
+    ends = f", ends after {_duration(status.limit)}" if status.limit else ""
+    return f"process {status.pid}, {status.answered} requests, {idle}{ends}"
 
 
-def _status(state: CommandState, as_json: bool) -> int:
-    found = report(state)
+def _print_status(state: CommandState, as_json: bool) -> int:
+    found = server_status(state)
     if as_json:
         import msgspec
 
         values = {} if found is None else msgspec.to_builtins(found)
         print_json({"running": found is not None, **values})
     else:
-        click.echo(f"It runs: {told(found)}." if found else "No warm process runs.")
-    return 0 if found else NOT_RUNNING
+        click.echo(f"It runs: {status_line(found)}." if found else "No warm process runs.")
+    return 0 if found else NOT_RUNNING_EXIT_CODE
 
 
 def _stop(state: CommandState) -> int:
     from localcrag.serve.protocol import StopRequest
 
-    found = _asked(state, StopRequest())
+    found = _ask_server(state, StopRequest())
     if found is None:
         click.echo("No warm process runs.", err=True)
         return 0
+    from localcrag.serve.endpoint import endpoint_of
+
+    lock = endpoint_of(state.settings.home).lock
     deadline = time.monotonic() + ENDING_SECONDS
-    while _runs(found.pid):
+    while _runs(found.pid, lock):
         if time.monotonic() > deadline:
             click.echo(f"Process {found.pid} ends after the question it answers.", err=True)
             return 0
@@ -89,7 +93,8 @@ def _stop(state: CommandState) -> int:
     return 0
 
 
-def _asked(state: CommandState, request: Request) -> ServerStatus | None:
+def _ask_server(state: CommandState, request: Request) -> ServerStatus | None:
+    """The reply to a request; None if no server runs. Raises WarmError if it does not answer."""
     from localcrag.serve.client import NotRunning, Unavailable, WarmClient
 
     try:
@@ -103,31 +108,31 @@ def _asked(state: CommandState, request: Request) -> ServerStatus | None:
 
 
 def _serve(state: CommandState, background: bool) -> StartConditions | None:
-    """Serve to the end; returns what to begin again with."""
+    """Serve until the end; returns the conditions to restart under, or None. Raises WarmError."""
     from localcrag.serve.client import start_conditions
     from localcrag.serve.endpoint import claimed, endpoint_of
-    from localcrag.serve.server import Server, note
+    from localcrag.serve.server import Server, log
     from localcrag.serve.worker import Worker
 
-    settings, place = state.settings, endpoint_of(state.settings.home)
-    with claimed(place) as listener:
+    settings, endpoint = state.settings, endpoint_of(state.settings.home)
+    with claimed(endpoint) as listener:
         if listener is None:
             if background:
                 return None
             raise WarmError("a warm process runs already", hint="localcrag serve --status tells more")
         worker = Worker(settings)
         start = start_conditions(settings, state.home)
-        server = Server(place, listener, start, worker, limit=settings.serve.idle * 60)
-        note(f"serves {settings.home}" + ("" if background else "; Ctrl-C ends it"))
+        server = Server(endpoint, listener, start, worker, limit=settings.serve.idle * 60)
+        log(f"serves {settings.home}" + ("" if background else "; Ctrl-C ends it"))
         try:
             return server.run(first=None if background else worker.warm)
         finally:
             server.close()
-            note("ended")
+            log("ended")
 
 
-def _begin_again(start: StartConditions, background: bool) -> None:
-    """Become a fresh process with what the command that found us outdated was started with."""
+def _restart(start: StartConditions, background: bool) -> None:
+    """Replace this process by a new server under the conditions of the command that asked for it."""
     from localcrag.serve.client import command_of
     from localcrag.settings import PREFIX
 
@@ -136,8 +141,20 @@ def _begin_again(start: StartConditions, background: bool) -> None:
     os.execve(start.interpreter, command, {**kept, **start.environment})
 
 
-def _runs(process: int) -> bool:
-    """Whether there is a process of this number; one that ended and was not waited for does not run."""
+def _runs(process: int, lock: Path) -> bool:
+    """Whether the server runs that has this process number and holds ``lock``.
+
+    Windows is asked for the lock, because ``os.kill`` would send Ctrl-C there. Elsewhere a process runs until
+    it has ended and its parent has waited for it.
+    """
+    if os.name == "nt":
+        from filelock import FileLock, Timeout
+
+        try:
+            with FileLock(lock, blocking=False):
+                return False
+        except Timeout:
+            return True
     try:
         os.kill(process, 0)
     except OSError:
@@ -145,5 +162,5 @@ def _runs(process: int) -> bool:
     return True
 
 
-def _span(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"

@@ -1,4 +1,4 @@
-"""Where the lines of a chat come from: a terminal, with editing, history and completion, or a pipe."""
+"""The lines typed in a chat: from a terminal, with editing, history and completion, or from a pipe."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ if TYPE_CHECKING:
 
 
 class Lines(Protocol):
-    """Lines without their line break; ``interactive`` where a person types them."""
+    """A source of lines; ``interactive`` says that a person types them."""
 
     @property
-    def interactive(self) -> bool: ...
+    def interactive(self) -> bool:
+        """Whether a person types the lines."""
+        ...
 
     def read(self) -> str:
-        """Raises EOFError at the end, KeyboardInterrupt for a line that was given up."""
+        """The next line without its line break.
+
+        Raises EOFError at the end, KeyboardInterrupt for a line that was given up.
+        """
         ...
 
 
 class Piped:
-    """The lines of stdin as they are; bytes that are no text become replacement characters."""
+    """The lines of standard input; bytes that are not text become replacement characters."""
 
     interactive = False
 
@@ -33,6 +38,7 @@ class Piped:
             sys.stdin.reconfigure(errors="replace")
 
     def read(self) -> str:
+        """The next line without its line break. Raises EOFError."""
         line = sys.stdin.readline()
         if not line:
             raise EOFError
@@ -42,8 +48,8 @@ class Piped:
 class Terminal:
     """Lines typed at a terminal; the prompt is written on stderr.
 
-    ``completions`` maps what can be completed to a word about it; ``earlier`` lines come back with
-    the up arrow. What is typed is remembered as long as the chat lasts, and in no file.
+    ``completions`` maps each text that can be completed to a description; ``earlier`` are the lines that
+    the up arrow brings back. The history lasts as long as the chat, and is kept in no file.
     """
 
     interactive = True
@@ -52,6 +58,7 @@ class Terminal:
         self._prompt, self._completions, self._earlier = prompt, completions, earlier
 
     def read(self) -> str:
+        """The next line. Raises EOFError at Ctrl-D, KeyboardInterrupt at Ctrl-C."""
         return self._session.prompt()
 
     @cached_property
@@ -70,8 +77,8 @@ class Terminal:
         )
 
 
-def lines(prompt: str, completions: Mapping[str, str], earlier: Sequence[str]) -> Lines:
-    """From the terminal where there is one to type at and to show it on, else from stdin as it comes."""
+def input_lines(prompt: str, completions: Mapping[str, str], earlier: Sequence[str]) -> Lines:
+    """The lines of the terminal if stdin and stderr are one, otherwise those of standard input."""
     if sys.stdin.isatty() and sys.stderr.isatty():
         return Terminal(prompt, completions, earlier)
     return Piped()

@@ -1,4 +1,4 @@
-"""``localcrag threads``: the conversations that are kept."""
+"""``localcrag threads``: the stored conversations."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def list_(state: CommandState, as_json: bool) -> None:
 @pass_state
 def show(state: CommandState, name: str, as_json: bool) -> None:
     """The questions and answers of a conversation."""
-    thread, turns = _held(_store(state), name)
+    thread, turns = _thread_and_turns(_store(state), name)
     if as_json:
-        print_json(_object(thread, turns))
+        print_json(_thread_json(thread, turns))
         return
     for turn in turns:
         click.echo(plain(f"> {turn.text}" if turn.role == "user" else f"\n{turn.text}\n"))
@@ -70,9 +70,9 @@ def show(state: CommandState, name: str, as_json: bool) -> None:
 @pass_state
 def export(state: CommandState, name: str, as_json: bool) -> None:
     """Print a conversation with its sources, as Markdown."""
-    thread, turns = _held(_store(state), name)
+    thread, turns = _thread_and_turns(_store(state), name)
     if as_json:
-        print_json(_object(thread, turns))
+        print_json(_thread_json(thread, turns))
     else:
         click.echo(plain("\n\n".join(_markdown(thread, turns))))
 
@@ -84,15 +84,15 @@ def export(state: CommandState, name: str, as_json: bool) -> None:
 def delete(state: CommandState, name: str, yes: bool) -> None:
     """Delete a conversation for good: nothing of it is left in the file."""
     store = _store(state)
-    thread, _ = _held(store, name)
+    thread, _ = _thread_and_turns(store, name)
     if not yes:
         click.confirm(f"Delete {name} with {thread.turns} turns for good?", abort=True, err=True)
     store.delete(name)
     click.echo(f"Deleted {name}.", err=True)
 
 
-def remembered(turn: Turn) -> Answer | None:
-    """The answer that an assistant's turn keeps, as far as it is shown again; None where it keeps none.
+def kept_answer(turn: Turn) -> Answer | None:
+    """The answer that an assistant's turn keeps, with the fields that are shown again; None if it has none.
 
     Raises StoreError for a record that cannot be read.
     """
@@ -122,13 +122,13 @@ def _store(state: CommandState) -> ThreadStore:
     return knowledge_base.threads(state.settings)
 
 
-def _held(store: ThreadStore, name: str) -> tuple[Thread, list[Turn]]:
+def _thread_and_turns(store: ThreadStore, name: str) -> tuple[Thread, list[Turn]]:
     """The conversation and its turns. Raises UnknownThread."""
     turns = store.turns(name)
     return next(thread for thread in store.threads() if thread.name == name), turns
 
 
-def _object(thread: Thread, turns: Sequence[Turn]) -> JsonValue:
+def _thread_json(thread: Thread, turns: Sequence[Turn]) -> JsonValue:
     return {
         **asdict(thread),
         "turns": [
@@ -152,7 +152,7 @@ def _markdown(thread: Thread, turns: Sequence[Turn]) -> Iterator[str]:
             yield f"## {' '.join(turn.text.split())}"
             continue
         yield turn.text.strip()
-        answer = remembered(turn)
+        answer = kept_answer(turn)
         if answer and answer.citations:
             yield "\n".join(_source(citation) for citation in answer.citations)
 

@@ -1,4 +1,4 @@
-"""Waiting for documents to change, for ``localcrag ingest --watch``."""
+"""Watching documents for changes, for ``localcrag ingest --watch``."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from localcrag._platform import expanded, source_of
 from localcrag.documents.ignore import IGNORE_FILES, Home, is_hidden
 from localcrag.errors import CorpusError, UsageError
 
-QUIET, LONGEST = 500, 5_000
-"""A round begins when nothing changed for so many milliseconds, or after so many whatever happens."""
-_WILD = "*?["
+QUIET_MILLISECONDS, MAX_DELAY_MILLISECONDS = 500, 5_000
+"""Milliseconds without a change after which a round begins, and its longest delay."""
+_WILDCARDS = "*?["
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A folder to watch whole, or for one file in it."""
+class _WatchedPath:
+    """A folder that is watched, either all of it or only ``file``, a path in it."""
 
     folder: str
     file: str = ""
 
     def holds(self, path: str) -> bool:
-        """Whether an ingestion may read ``path``, or is told by it what to read."""
-        if self.file or not path.startswith(self.folder.rstrip("/") + "/"):
+        """Whether an ingestion may read ``path``, or it is an ignore file, which decides what is read."""
+        if self.file or not path.startswith(self.folder.rstrip(os.sep) + os.sep):
             return path == self.file
         *folders, name = Path(path).relative_to(self.folder).parts
         return not any(map(is_hidden, folders)) and (not is_hidden(name) or name in IGNORE_FILES)
 
 
 def changes(targets: Sequence[str], own: Path) -> Iterator[None]:
-    """Yields once when the watching has begun, then each time that something below the targets changed.
+    """Yield once when the watching has begun, then each time that something below the targets changed.
 
-    What changes while the caller works is not lost. What an ingestion leaves out of ``own``, the home where
-    localcrag itself writes, does not count. It ends with KeyboardInterrupt.
+    Changes while the caller works are not lost. Changes to files in ``own``, the home of localcrag, that an
+    ingestion leaves out do not count. KeyboardInterrupt ends the watching.
 
     Raises UsageError for a target that is no file or folder, CorpusError for one that cannot be watched.
     """
     from watchfiles import Change, watch
 
-    places = [_place(target) for target in targets]
+    places = [_watched_path(target) for target in targets]
     home = Home.at(own)
 
     def counts(_: Change, path: str) -> bool:
@@ -51,9 +51,9 @@ def changes(targets: Sequence[str], own: Path) -> Iterator[None]:
     seen = watch(
         *{place.folder for place in places},
         watch_filter=counts,
-        step=QUIET,
-        debounce=LONGEST,
-        rust_timeout=QUIET,
+        step=QUIET_MILLISECONDS,
+        debounce=MAX_DELAY_MILLISECONDS,
+        rust_timeout=QUIET_MILLISECONDS,
         yield_on_timeout=True,
         recursive=not all(place.file for place in places),
     )
@@ -71,15 +71,15 @@ def changes(targets: Sequence[str], own: Path) -> Iterator[None]:
             yield
 
 
-def _place(target: str) -> _Place:
+def _watched_path(target: str) -> _WatchedPath:
     path = expanded(target)
     if target == "-" or "://" in target:
         raise UsageError(f"--watch is for files and folders, not for {target}", hint="ingest it apart")
     if path.is_dir():
-        return _Place(os.path.realpath(path))
+        return _WatchedPath(os.path.realpath(path))
     if path.exists():
-        return _Place(os.path.realpath(path.parent), source_of(path))
-    fixed = Path(*takewhile(lambda part: not any(sign in part for sign in _WILD), path.parts))
+        return _WatchedPath(os.path.realpath(path.parent), source_of(path))
+    fixed = Path(*takewhile(lambda part: not any(sign in part for sign in _WILDCARDS), path.parts))
     if fixed != path and fixed.is_dir():
-        return _Place(os.path.realpath(fixed))
+        return _WatchedPath(os.path.realpath(fixed))
     raise CorpusError(f"no such file or folder: {target}", hint="Check the spelling of the path.")

@@ -1,4 +1,4 @@
-"""``localcrag web``: the web search, and the record of what was sent and asked for."""
+"""``localcrag web``: the check of the web search, and the record of everything that was sent."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Documents in, passages out: finding files, reading their text, cutting it.
+"""Finding documents, reading their text, and splitting it into passages.
 
 ::
 
     targets ─► discover ─► LocalFile | StdinFile | UrlFile ─► read ─► Document ─► split ─► Passage…
                discovery.py sources.py                        readers/           splitting.py
 
-Many sources at once go through read_all: prefetch.py is the queue, process_pool.py the processes that
-read (reader_process.py) and how they are watched.
+``LocalCorpus.read_all`` reads many sources: prefetch.py holds the queue, process_pool.py starts and
+supervises the processes that read, and reader_process.py is the program that runs in them.
 
-:class:`LocalCorpus` is the :class:`~localcrag.protocols.Corpus` of the product;
-:func:`passages_of` alone cuts any document, a web page too. Importing this package is cheap: each
-format's library is imported by its reader, when the first such file is read.
+:class:`LocalCorpus` implements :class:`~localcrag.protocols.Corpus`; :func:`passages_of` splits any
+document, a web page too. Importing this package is cheap: each reader imports the library of its format
+when the first such file is read.
 """
 
 from localcrag.documents.corpus import LocalCorpus

@@ -1,4 +1,4 @@
-"""The corpus on this machine: a thin face on discovery, reading and splitting."""
+"""The corpus on this machine, which combines discovery, reading and splitting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from localcrag.documents.discovery import FoundSource, discover
 from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
-from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, kind_of, refuse_by_name
+from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, format_of, refuse_by_name
 from localcrag.documents.ignore import Home
 from localcrag.documents.prefetch import processes_for, read_ahead
 from localcrag.documents.process_pool import ReaderPool, available
@@ -36,10 +36,11 @@ __all__ = ["LocalCorpus"]
 class LocalCorpus:
     """Files, folders, URLs and standard input as documents; implements :class:`localcrag.protocols.Corpus`.
 
-    ``tokenizer`` is the embedding model's ``tokenizer.json``; ``passage_tokens`` its tokens in a passage
-    at most; ``max_bytes`` the size of a source at most. ``fetch_url`` brings a URL's bytes and content
-    type; without it URLs are refused. What localcrag keeps in its ``home`` is no document. Nothing is loaded
-    before it is needed.
+    ``tokenizer`` is the path of the embedding model's ``tokenizer.json``, ``passage_tokens`` the largest
+    number of its tokens in a passage, and ``max_bytes`` the largest size of a source. ``fetch_url`` returns
+    the bytes and the content type of a URL; without it URLs are refused. ``stdin`` replaces the standard
+    input of the process. Files that localcrag itself keeps in ``home`` are not documents. Libraries and the
+    tokenizer are loaded when they are first needed.
     """
 
     def __init__(
@@ -60,25 +61,29 @@ class LocalCorpus:
         self._home = Home.at(home) if home else Home()
 
     def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[FoundSource | SourceFile]:
-        """What is a source already, and see :func:`~localcrag.documents.discovery.discover`.
+        """The sources among ``targets``, then those that its strings name, each once.
 
-        Raises CorpusError.
+        Raises CorpusError for a target that does not exist and for a glob that matches nothing; see
+        :func:`localcrag.documents.discovery.discover`.
         """
         yield from (target for target in targets if not isinstance(target, str))
         yield from discover([target for target in targets if isinstance(target, str)], self._home)
 
     def read(self, source: SourceFile, meta: Meta = NO_META) -> Document:
-        """The text of a source. Raises UnreadableError with the reason that the report shows."""
+        """The text of a source as a document with the fields ``meta``.
+
+        Raises UnreadableError with the reason that the report of the ingestion shows.
+        """
         if isinstance(source, TextSource):
             return self._document_of_text(source, meta)
         name, data, content_type = self._bytes(source)
         if not data.strip():
             raise UnreadableError(NO_TEXT)
-        kind = kind_of(name, data, content_type)
-        return _document(source.source, name, data, parse(kind, data, self._limits, content_type), meta)
+        format_ = format_of(name, data, content_type)
+        return _document(source.source, name, data, parse(format_, data, self._limits, content_type), meta)
 
     def _document_of_text(self, source: TextSource, meta: Meta) -> Document:
-        """Its title counts into the hash: another one is another document."""
+        """The document of a text that was given; its hash covers the title, so a new title is a change."""
         if source.size > self._limits.data:
             raise too_large(source.size, self._limits.data)
         digest = sha256(f"{source.title}\0{source.text}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -87,17 +92,18 @@ class LocalCorpus:
         return Document(source.source, digest, title, MEDIA_TYPES[DocumentFormat.TEXT], (page,), meta)
 
     def split(self, document: Document) -> list[Passage]:
-        """See :func:`localcrag.documents.splitting.passages_of`."""
+        """The passages of a document; see :func:`localcrag.documents.splitting.passages_of`."""
         return passages_of(document, self._tokenizer, self._passage_tokens)
 
     def cuts(self, document: Document) -> list[Cut]:
-        """See :func:`localcrag.documents.splitting.cuts_of`."""
+        """The bounds of a document's passages; see :func:`localcrag.documents.splitting.cuts_of`."""
         return cuts_of(document, self._tokenizer, self._passage_tokens)
 
     def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult]:
-        """Every one, read and split: much work in processes of its own, little in a thread.
+        """Read and split every source; the results come in the order in which they are finished.
 
-        Raises CorpusError where such a process cannot be started.
+        Large amounts are read in processes of their own, small ones in a thread of this process. A source
+        that cannot be read gives a result with the reason. Raises CorpusError if a process cannot be started.
         """
         sizes = [file.size for file, _ in wanted if isinstance(file, LocalFile)]
         processes = processes_for(sizes)
@@ -124,7 +130,10 @@ class LocalCorpus:
             return ReadResult(file.source, None, reason=str(error))
 
     def _bytes(self, source: SourceFile) -> tuple[str, bytes, str]:
-        """The name to tell the kind by, the bytes, and the content type that a server gave."""
+        """The name that may tell the format, the bytes, and the content type that a server gave or "".
+
+        Raises UnreadableError.
+        """
         limit = self._limits.data
         match source:
             case LocalFile():

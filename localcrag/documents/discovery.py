@@ -1,7 +1,7 @@
-"""From what the user names to the files to read: folders, globs, files, ``-`` and URLs.
+"""Finding the sources that targets name: folders, globs, files, ``-`` (standard input) and URLs.
 
-A file is named by its absolute path: the target's real path, and below it the names as they are, so
-that the same folder reached by two routes gives the same sources.
+The source of a file is its absolute path: the real path of the target, and below it the names as they
+are, so that a folder reached by two routes gives the same sources.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from localcrag._platform import expanded, source_of
-from localcrag.documents.ignore import Home, Rules, is_hidden, is_leavings
+from localcrag.documents.ignore import Home, Rules, is_hidden, is_tool_folder
 from localcrag.documents.sources import LocalFile, StdinFile, UrlFile
 from localcrag.errors import CorpusError
 from localcrag.types import Skipped
 
 FoundSource = LocalFile | StdinFile | UrlFile | Skipped
-Place = tuple[int, int] | str
-"""What makes two names mean the same: the device and inode of a file, else the name itself."""
-Met = tuple[Place, FoundSource]
+SourceKey = tuple[int, int] | str
+"""Equal for two names of the same source: the device and inode of a file, otherwise the name itself."""
+KeyedSource = tuple[SourceKey, FoundSource]
 
 _NO_HOME = Home()
 _URL = re.compile(r"https?://[^/\s]", re.IGNORECASE)
-_WILD = re.compile(r"[*?\[]")
+_WILDCARD = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
 class IngestTarget:
     """A folder to walk, and which of the files below it to take.
 
-    ``pattern`` holds the parts of a glob relative to ``folder``; empty, it takes everything.
+    ``named`` is the target as the user wrote it. ``pattern`` holds the parts of a glob relative to
+    ``folder``; an empty pattern takes every file.
     """
 
     named: str
@@ -47,27 +48,27 @@ def discover(targets: Sequence[str], home: Home = _NO_HOME) -> Iterator[FoundSou
     """Every source that the targets name, each once, in a fixed order.
 
     A file named by itself is always taken, unless it is one that localcrag keeps in its ``home``. Below
-    folders and for globs, hidden entries, tools' leavings, ignored paths and the home are left out (see
-    :mod:`localcrag.documents.ignore`).
+    folders and for globs, hidden entries, folders made by tools, ignored paths and the home are left out
+    (see :mod:`localcrag.documents.ignore`). An entry that cannot be read is given as Skipped.
 
     Raises CorpusError for a target that does not exist, before anything is yielded, and for a glob that
     matches nothing.
     """
-    plan = [_understood(target, home) for target in targets]
-    return _once(plan, home)
+    plan = [_plan_entry(target, home) for target in targets]
+    return _unique(plan, home)
 
 
-def _once(plan: Sequence[Met | IngestTarget], home: Home) -> Iterator[FoundSource]:
-    seen: set[Place] = set()
+def _unique(plan: Sequence[KeyedSource | IngestTarget], home: Home) -> Iterator[FoundSource]:
+    seen: set[SourceKey] = set()
     for item in plan:
-        for place, found in _below(item, home) if isinstance(item, IngestTarget) else (item,):
-            if place not in seen:
-                seen.add(place)
+        for key, found in _sources_below(item, home) if isinstance(item, IngestTarget) else (item,):
+            if key not in seen:
+                seen.add(key)
                 yield found
 
 
-def _understood(target: str, home: Home) -> Met | IngestTarget:
-    """What one target means; looks at the disk, but reads nothing."""
+def _plan_entry(target: str, home: Home) -> KeyedSource | IngestTarget:
+    """The source, or the folder to walk, that a target names. Raises CorpusError if there is none."""
     if target == "-":
         return "-", StdinFile()
     if _URL.match(target):
@@ -76,9 +77,9 @@ def _understood(target: str, home: Home) -> Met | IngestTarget:
     try:
         info = path.stat()
     except OSError as error:
-        if _WILD.search(target) and error.errno != errno.EACCES:
+        if _WILDCARD.search(target) and error.errno != errno.EACCES:
             return _glob(target)
-        raise _cannot_look(target, error) from error
+        raise _target_error(target, error) from error
     except ValueError as error:
         raise CorpusError(f"not a path: {target!r}", hint="Check the spelling.") from error
     if stat.S_ISDIR(info.st_mode):
@@ -90,9 +91,9 @@ def _understood(target: str, home: Home) -> Met | IngestTarget:
 
 
 def _glob(target: str) -> IngestTarget:
-    """The folder before the first wildcard, and the pattern from there on."""
+    """The folder before the first wildcard, and the pattern from there on. Raises CorpusError."""
     parts = expanded(target).parts
-    first = next(i for i, part in enumerate(parts) if _WILD.search(part))
+    first = next(i for i, part in enumerate(parts) if _WILDCARD.search(part))
     folder = Path(*parts[:first])
     if not folder.is_dir():
         raise CorpusError(
@@ -101,7 +102,7 @@ def _glob(target: str) -> IngestTarget:
     return IngestTarget(target, os.path.realpath(folder), parts[first:])
 
 
-def _cannot_look(target: str, error: OSError) -> CorpusError:
+def _target_error(target: str, error: OSError) -> CorpusError:
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return CorpusError(f"no such file or folder: {target}", hint="Check the spelling of the path.")
     return CorpusError(
@@ -109,7 +110,7 @@ def _cannot_look(target: str, error: OSError) -> CorpusError:
     )
 
 
-def _file(path: str, info: os.stat_result) -> Met:
+def _file(path: str, info: os.stat_result) -> KeyedSource:
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -126,11 +127,11 @@ def _identity(info: os.stat_result) -> tuple[int, int]:
 # ---------------------------------------------------------------------------------- walking
 
 
-def _below(target: IngestTarget, home: Home) -> Iterator[Met]:
+def _sources_below(target: IngestTarget, home: Home) -> Iterator[KeyedSource]:
     found = False
-    for met in _walk(target, home):
+    for source in _walk(target, home):
         found = True
-        yield met
+        yield source
     if target.pattern and not found:
         raise CorpusError(
             f"nothing matches {target.named}",
@@ -140,8 +141,10 @@ def _below(target: IngestTarget, home: Home) -> Iterator[Met]:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder to enter: ``real`` is its real path, ``parts`` are the names from the target down to it,
-    ``rules`` those around it, and in it once it is entered.
+    """A folder to enter.
+
+    ``real`` is its real path, and ``parts`` are the names from the target down to it. ``rules`` are the
+    ignore rules of the folders around it; those of the folder itself are added when it is entered.
     """
 
     path: str
@@ -150,17 +153,20 @@ class _Folder:
     rules: Rules
 
 
-def _walk(target: IngestTarget, home: Home) -> Iterator[Met]:
-    """Depth first; in each folder its files by name, then its folders by name. A folder is entered once."""
+def _walk(target: IngestTarget, home: Home) -> Iterator[KeyedSource]:
+    """The files below a target, depth first: in each folder its files by name, then its folders by name.
+
+    Each folder is entered once, so a link to a folder above ends the walk there.
+    """
     entered: set[tuple[int, int]] = set()
     pending = [_Folder(target.folder, target.folder, (), Rules())]
     while pending:
         folder = pending.pop()
         try:
-            place = _identity(os.stat(folder.path))  # noqa: PTH116
-            if place in entered:
+            key = _identity(os.stat(folder.path))  # noqa: PTH116
+            if key in entered:
                 continue
-            entered.add(place)
+            entered.add(key)
             folder = replace(folder, rules=folder.rules.entering(folder.path))
             with os.scandir(folder.path) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
@@ -168,13 +174,15 @@ def _walk(target: IngestTarget, home: Home) -> Iterator[Met]:
             reason = f"this folder cannot be looked at: {error.strerror or error}"
             yield folder.path, Skipped(folder.path, reason)
             continue
-        looked = [_look(entry, folder, target, home) for entry in entries]
-        yield from (met for met in looked if isinstance(met, tuple))
-        pending += [inner for inner in reversed(looked) if isinstance(inner, _Folder)]
+        entries_found = [_look(entry, folder, target, home) for entry in entries]
+        yield from (source for source in entries_found if isinstance(source, tuple))
+        pending += [inner for inner in reversed(entries_found) if isinstance(inner, _Folder)]
 
 
-def _look(entry: os.DirEntry[str], inside: _Folder, target: IngestTarget, home: Home) -> Met | _Folder | None:
-    """A file to read or to report, a folder to enter, or None to pass over."""
+def _look(
+    entry: os.DirEntry[str], inside: _Folder, target: IngestTarget, home: Home
+) -> KeyedSource | _Folder | None:
+    """The file to read or to report, the folder to enter, or None for an entry that is left out."""
     parts, rules = (*inside.parts, entry.name), inside.rules
     real = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(inside.real, entry.name)  # noqa: PTH118
     if is_hidden(entry.name) or home.excludes(real, target.folder):
@@ -188,12 +196,12 @@ def _look(entry: os.DirEntry[str], inside: _Folder, target: IngestTarget, home: 
         reason = "a link to nothing" if broken else f"it cannot be looked at: {error.strerror or error}"
         return entry.path, Skipped(entry.path, reason)
     is_folder = stat.S_ISDIR(info.st_mode)
-    fits = _leads_on if is_folder else _matches
+    fits = _may_match_below if is_folder else _matches
     if not fits(target.pattern, parts) or rules.exclude(entry.path, is_folder=is_folder):
         return None
     if not is_folder:
         return _file(entry.path, info)
-    return None if is_leavings(entry.path, entry.name) else _Folder(entry.path, real, parts, rules)
+    return None if is_tool_folder(entry.path, entry.name) else _Folder(entry.path, real, parts, rules)
 
 
 def _matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:
@@ -207,7 +215,7 @@ def _matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:
     return fnmatchcase(parts[0], pattern[0]) and _matches(pattern[1:], parts[1:])
 
 
-def _leads_on(pattern: tuple[str, ...], folder: tuple[str, ...]) -> bool:
+def _may_match_below(pattern: tuple[str, ...], folder: tuple[str, ...]) -> bool:
     """Whether the glob can take something below the folder."""
     for wanted, name in zip(pattern, folder, strict=False):
         if wanted == "**":

@@ -1,4 +1,4 @@
-"""Bytes to text: byte order marks, UTF-8, UTF-16, then a guess among the old code pages."""
+"""Decoding bytes to text: by a byte order mark, as UTF-8 or UTF-16, then by a guess among code pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from localcrag.errors import UnreadableError
 
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -19,52 +19,57 @@ _CODE_PAGES = [
     *("shift_jis", "euc_jp", "iso2022_jp", "gb18030", "big5", "euc_kr"),
 ]
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_LATIN_1 = frozenset({"iso-8859-1", "iso8859-1", "latin-1", "latin1"})
-_WIDE = re.compile(r"utf[-_]?(16|32)", re.IGNORECASE)
-_SAMPLE = 256 * 1024
-_WESTERN_SHARE = 0.1
-_FEW_LETTERS = 200
-_WESTERN_SHARE_OF_FEW = 0.25
-_CONTROL_SHARE = 0.01
-_TEXT_CONTROLS = frozenset(b"\t\n\r\f\v\x1b")
+_LATIN_1_NAMES = frozenset({"iso-8859-1", "iso8859-1", "latin-1", "latin1"})
+_WIDE_ENCODING = re.compile(r"utf[-_]?(16|32)", re.IGNORECASE)
+_SAMPLE_BYTES = 256 * 1024
+_MAX_ACCENTED_SHARE = 0.1
+_SHORT_TEXT_LETTERS = 200
+_MAX_ACCENTED_SHARE_OF_SHORT_TEXT = 0.25
+_MAX_CONTROL_SHARE = 0.01
+_TEXT_CONTROL_BYTES = frozenset(b"\t\n\r\f\v\x1b")
 
 
 def charset_of(content_type: str) -> str:
-    """The encoding that a content type names; "" where it names none."""
+    """The encoding that a content type names; "" if it names none."""
     named = _CHARSET.search(content_type)
     return named[1] if named else ""
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """The text of ``data``; ``declared`` is the encoding that the document or its server names, if any.
+    """The text of ``data``; ``declared`` is the encoding that the document or its server names, or "".
 
-    Raises UnreadableError where the bytes are not text.
+    A byte order mark decides first, then the declared encoding, then UTF-8. Raises UnreadableError if the
+    bytes are not text.
     """
-    for mark, name in _MARKS:
+    for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, errors="replace")
-    for name in (_meant(declared, data), "utf-8"):
-        text = _strictly(data, name)
+    for name in (_effective_encoding(declared, data), "utf-8"):
+        text = _decoded_strictly(data, name)
         if text is not None and "\x00" not in text:
             return text
     if b"\x00" in data:
-        return _wide(data)
+        return _decoded_wide(data)
     mended = data.decode("utf-8", errors="replace")
     if _mostly_utf8(mended):
         return mended
-    if _control_share(data[:_SAMPLE]) > _CONTROL_SHARE:
+    if _control_share(data[:_SAMPLE_BYTES]) > _MAX_CONTROL_SHARE:
         raise UnreadableError("binary, no text")
-    return _western(data) or _guessed(data)
+    return _decoded_western(data) or _decoded_by_guess(data)
 
 
-def _meant(declared: str, data: bytes) -> str:
-    """As browsers read it: Latin-1 is its superset Windows-1252; no UTF-16 or UTF-32 is without a NUL."""
-    if b"\x00" not in data and _WIDE.match(declared):
+def _effective_encoding(declared: str, data: bytes) -> str:
+    """The encoding to try for a declared one, as browsers do it (WHATWG Encoding Standard).
+
+    Latin-1 is read as its superset Windows-1252. A declared UTF-16 or UTF-32 is dropped ("") if the bytes
+    hold no NUL, because text in these encodings nearly always does.
+    """
+    if b"\x00" not in data and _WIDE_ENCODING.match(declared):
         return ""
-    return "cp1252" if declared.lower() in _LATIN_1 else declared
+    return "cp1252" if declared.lower() in _LATIN_1_NAMES else declared
 
 
-def _strictly(data: bytes, name: str) -> str | None:
+def _decoded_strictly(data: bytes, name: str) -> str | None:
     try:
         return data.decode(name) if name else None
     except (ValueError, LookupError):
@@ -72,53 +77,59 @@ def _strictly(data: bytes, name: str) -> str | None:
 
 
 def _mostly_utf8(text: str) -> bool:
-    """Whether a text with bytes that are not UTF-8 still is: ten good letters beyond ASCII for a bad one."""
+    """Whether text decoded with replacements is UTF-8 with errors.
+
+    It is if there are more than ten valid characters beyond ASCII for each replacement character.
+    """
     bad = text.count("\ufffd")
     good = len(text) - len(text.encode("ascii", errors="ignore")) - bad
     return good > 10 * bad
 
 
-def _wide(data: bytes) -> str:
-    """UTF-16 without a mark: nearly every second byte of most scripts' text is then the same; else binary."""
-    sample = data[: _SAMPLE & ~1]
+def _decoded_wide(data: bytes) -> str:
+    """Text in UTF-16 without a byte order mark, of a script whose high bytes are mostly zero.
+
+    Raises UnreadableError for anything else that holds NUL bytes.
+    """
+    sample = data[: _SAMPLE_BYTES & ~1]
     half = len(sample) // 2
     for high, name in ((sample[1::2], "utf-16-le"), (sample[0::2], "utf-16-be")):
         if half and high.count(0) > 0.7 * half:
-            text = _strictly(data, name)
+            text = _decoded_strictly(data, name)
             if text is not None and text.count("\x00") < 0.001 * len(text):
                 return text
     raise UnreadableError("binary, no text")
 
 
-def _western(data: bytes) -> str | None:
-    """Windows-1252, the superset of Latin-1, where the text reads like a western language.
+def _decoded_western(data: bytes) -> str | None:
+    """The text in Windows-1252, the superset of Latin-1, if it reads like a western language; else None.
 
-    A detector that counts letter pairs mistakes short Latin-1 texts for their neighbours (cp1250,
-    cp1251), so western text is told by its shape: few accented letters among plain ones, and no
-    sign such as ``³`` or ``¿`` in the middle of a word.
+    A detector that counts letter pairs mistakes short Latin-1 texts for similar code pages (cp1250,
+    cp1251). Western text is therefore recognised by two properties: few accented letters among plain
+    ones, and no sign such as ``³`` or ``¿`` in the middle of a word.
     """
-    text = _strictly(data, "cp1252")
+    text = _decoded_strictly(data, "cp1252")
     if text is None:
         return None
-    sample = text[:_SAMPLE]
+    sample = text[:_SAMPLE_BYTES]
     letters = sum(map(str.isalpha, sample))
     accented = sum(1 for c in sample if c > "\x7f" and c.isalpha())
     inside = any(
         c > "\x7f" and not c.isalpha() and c not in "\xa0\xad’‘–—" and a.isalpha() and b.isalpha()
         for a, c, b in zip(sample, sample[1:], sample[2:], strict=False)
     )
-    share = _WESTERN_SHARE_OF_FEW if letters < _FEW_LETTERS else _WESTERN_SHARE
+    share = _MAX_ACCENTED_SHARE_OF_SHORT_TEXT if letters < _SHORT_TEXT_LETTERS else _MAX_ACCENTED_SHARE
     return text if accented <= share * max(letters, 1) and not inside else None
 
 
-def _guessed(data: bytes) -> str:
+def _decoded_by_guess(data: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:_SAMPLE], cp_isolation=_CODE_PAGES).best()
+    best = from_bytes(data[:_SAMPLE_BYTES], cp_isolation=_CODE_PAGES).best()
     if best is None:
         raise UnreadableError("binary, no text")
     return data.decode(best.encoding, errors="replace")
 
 
 def _control_share(sample: bytes) -> float:
-    return sum(1 for byte in sample if byte < 32 and byte not in _TEXT_CONTROLS) / max(len(sample), 1)
+    return sum(1 for byte in sample if byte < 32 and byte not in _TEXT_CONTROL_BYTES) / max(len(sample), 1)

@@ -1,4 +1,4 @@
-"""What a reader makes of a document's bytes, and the cleaning that all stored text goes through."""
+"""The text that a reader extracts from a document, its limits, and the cleaning of all stored text."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _UNSTORABLE = re.compile("[\x00\ufeff]")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of reading: ``data`` in bytes of one source, ``text`` in characters of what it says.
+    """Bounds of reading one source: ``data`` in bytes of its content, ``text`` in characters of its text.
 
-    ``text`` exists because some formats say much in few bytes (a table's header is repeated in each row).
+    ``text`` exists because some formats expand (the header of a table is repeated in each row).
     """
 
     data: int = 64 * MEBIBYTE
@@ -29,7 +29,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedText:
-    """The text of a document; ``title`` is "" where the document does not say one."""
+    """The text of a document; ``title`` is "" if the document names none."""
 
     title: str
     media_type: str
@@ -37,25 +37,25 @@ class ExtractedText:
 
 
 def whole(title: str, media_type: str, text: str) -> ExtractedText:
-    """A document of a format without pages."""
+    """The text of a document in a format without pages, as one page without a number."""
     return ExtractedText(title, media_type, (Page(None, text),))
 
 
 def clean(text: str) -> str:
-    """Text as it is stored: line ends are ``\\n``, no NUL, no byte order mark, no lone surrogate."""
+    """Text as it is stored: line ends are ``\\n``, without NUL, byte order mark and lone surrogates."""
     text = _LINE_ENDS.sub("\n", text)
     return storable(_UNSTORABLE.sub("", text))
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """White space runs become one space; at most ``limit`` characters."""
+    """The text with each run of white space as one space, cut to ``limit`` characters."""
     return " ".join(text.split())[:limit]
 
 
 def joined(parts: Iterable[str], limits: Limits, separator: str = "\n\n") -> str:
-    """Joins the parts that are not blank, and stops where they say more than the limit.
+    """The parts that are not blank, with ``separator`` between them.
 
-    Raises UnreadableError.
+    Raises UnreadableError as soon as they exceed ``limits.text`` characters.
     """
     kept, total = [], 0
     for part in parts:

@@ -1,7 +1,7 @@
-"""What kind of document some bytes are: by the name's extension first, then by how they begin.
+"""The formats of documents, recognised by the extension of the name and by the first bytes.
 
-A strong signature (PDF, Office, EPUB) wins over an extension that means text; an extension that
-means nothing is settled by the content.
+The signature of PDF, Office or EPUB wins over an extension that means text. If the extension is unknown,
+the content decides.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DocumentFormat(StrEnum):
 
 
 class Markup(StrEnum):
-    """How a document's stored text is written, which decides where it may be cut."""
+    """The markup of a document's stored text, which decides where it may be split."""
 
     MARKDOWN = "markdown"
     RST = "rst"
@@ -61,10 +61,10 @@ MEDIA_TYPES = {
     DocumentFormat.NOTEBOOK: "application/x-ipynb+json",
     DocumentFormat.MAIL: "message/rfc822",
 }
-OFFICE = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
-ARCHIVES = OFFICE | {DocumentFormat.EPUB}
+OFFICE_FORMATS = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
+ARCHIVE_FORMATS = OFFICE_FORMATS | {DocumentFormat.EPUB}
 
-_MARKUPS = {
+_MARKUP_OF_FORMAT = {
     **dict.fromkeys((DocumentFormat.PDF, DocumentFormat.TEXT, DocumentFormat.MAIL), Markup.PROSE),
     **dict.fromkeys(
         (
@@ -82,9 +82,9 @@ _MARKUPS = {
     ),
     DocumentFormat.RST: Markup.RST,
 }
-_MARKUP_OF_MEDIA_TYPE = {MEDIA_TYPES[kind]: markup for kind, markup in _MARKUPS.items()}
+_MARKUP_OF_MEDIA_TYPE = {MEDIA_TYPES[format_]: markup for format_, markup in _MARKUP_OF_FORMAT.items()}
 
-_SUFFIXES = {
+_SUFFIXES_OF_FORMAT = {
     DocumentFormat.PDF: "pdf",
     DocumentFormat.DOCX: "docx docm dotx dotm",
     DocumentFormat.PPTX: "pptx pptm ppsx ppsm potx",
@@ -107,7 +107,9 @@ _SUFFIXES = {
         "xml xsd xsl svg css scss sass less toml yaml yml ini cfg conf properties env plist po diff patch"
     ),
 }
-_KIND_OF_SUFFIX = {suffix: kind for kind, names in _SUFFIXES.items() for suffix in names.split()}
+_FORMAT_OF_SUFFIX = {
+    suffix: format_ for format_, names in _SUFFIXES_OF_FORMAT.items() for suffix in names.split()
+}
 
 _BINARY_SUFFIXES = (
     "png jpg jpeg gif bmp tif tiff webp ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
@@ -115,8 +117,8 @@ _BINARY_SUFFIXES = (
     "pyc pyo class wasm bin db sqlite sqlite3 parquet arrow feather lance npy npz pkl pickle h5 hdf5 "
     "safetensors gguf pt pth onnx ttf otf woff woff2 eot"
 )
-_BINARY = frozenset(_BINARY_SUFFIXES.split())
-_UNSUPPORTED = {
+_BINARY_SUFFIX_SET = frozenset(_BINARY_SUFFIXES.split())
+_UNSUPPORTED_REASONS = {
     "doc": "the old Word format (.doc) is not read",
     "ppt": "the old PowerPoint format (.ppt) is not read",
     "xls": "the old Excel format (.xls) is not read",
@@ -126,7 +128,7 @@ _UNSUPPORTED = {
     "rtf": "RTF is not read",
     "msg": "Outlook messages (.msg) are not read",
 }
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
     rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
@@ -136,53 +138,57 @@ _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
 
 
 def suffix_of(name: str) -> str:
-    """The extension of a file name, lower case and without its dot; "" where there is none."""
+    """The extension of a file name in lower case and without its dot; "" if there is none.
+
+    ``Dockerfile`` and ``Makefile`` count as their own extensions.
+    """
     path = PurePosixPath(name.lower())
     return path.suffix[1:] or (path.name if path.name in ("dockerfile", "makefile") else "")
 
 
 def refuse_by_name(name: str) -> None:
-    """Raises UnreadableError for a name that says the file holds no text we can read."""
+    """Raise UnreadableError for a file name whose extension means a format that is not read."""
     suffix = suffix_of(name)
-    if suffix in _BINARY:
+    if suffix in _BINARY_SUFFIX_SET:
         raise UnreadableError(f"binary, no text (.{suffix})")
-    if suffix in _UNSUPPORTED:
-        raise UnreadableError(_UNSUPPORTED[suffix], hint="Save it as DOCX, PPTX, XLSX, PDF or text.")
+    if suffix in _UNSUPPORTED_REASONS:
+        raise UnreadableError(_UNSUPPORTED_REASONS[suffix], hint="Save it as DOCX, PPTX, XLSX, PDF or text.")
 
 
-def kind_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
-    """The kind of ``data``, found under the file name ``name``; a server's ``content_type`` goes before it.
+def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
+    """The format of ``data``, which was found under the file name ``name``.
 
-    Raises UnreadableError where the bytes are known not to be readable.
+    A server's ``content_type`` goes before the name, and a signature goes before both unless the name means
+    an archive format. Raises UnreadableError if the bytes are in a known format that is not read.
     """
-    by_name = _KIND_OF_SUFFIX.get(suffix_of(name))
+    by_name = _FORMAT_OF_SUFFIX.get(suffix_of(name))
     by_signature = _signature(data, by_name)
-    if by_signature is not None and by_name not in ARCHIVES:
+    if by_signature is not None and by_name not in ARCHIVE_FORMATS:
         return by_signature
-    return _kind_of_content_type(content_type) or by_name or _kind_of_content(data)
+    return _format_of_content_type(content_type) or by_name or _format_of_content(data)
 
 
 def markup_of(media_type: str) -> Markup:
-    """How the stored text of a document of that media type is written."""
+    """The markup of the stored text of a document of that media type; prose for an unknown one."""
     return _MARKUP_OF_MEDIA_TYPE.get(media_type, Markup.PROSE)
 
 
 def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | None:
-    if data.startswith(_OLE):
+    if data.startswith(_OLE_SIGNATURE):
         if _ENCRYPTED_PACKAGE in data:
             raise UnreadableError(
-                f"encrypted {by_name if by_name in OFFICE else 'Office file'} (needs a password)",
+                f"encrypted {by_name if by_name in OFFICE_FORMATS else 'Office file'} (needs a password)",
                 hint="Save a copy without the password.",
             )
         raise UnreadableError("an old Office format is not read", hint="Save it as DOCX, PPTX or XLSX.")
     if data[:1024].lstrip().startswith(b"%PDF-"):
         return DocumentFormat.PDF
     if data.startswith(b"{\\rtf"):
-        raise UnreadableError(_UNSUPPORTED["rtf"], hint="Save it as DOCX or text.")
-    return _kind_of_archive(data) if data.startswith(b"PK\x03\x04") else None
+        raise UnreadableError(_UNSUPPORTED_REASONS["rtf"], hint="Save it as DOCX or text.")
+    return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
 
 
-def _kind_of_archive(data: bytes) -> DocumentFormat | None:
+def _format_of_archive(data: bytes) -> DocumentFormat | None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
@@ -191,21 +197,21 @@ def _kind_of_archive(data: bytes) -> DocumentFormat | None:
     parts = {"word": DocumentFormat.DOCX, "ppt": DocumentFormat.PPTX, "xl": DocumentFormat.XLSX}
     if "[Content_Types].xml" in names:
         return next(
-            (kind for part, kind in parts.items() if any(n.startswith(part + "/") for n in names)), None
+            (format_ for part, format_ in parts.items() if any(n.startswith(part + "/") for n in names)), None
         )
     return DocumentFormat.EPUB if "META-INF/container.xml" in names else None
 
 
-def _kind_of_content_type(content_type: str) -> DocumentFormat | None:
+def _format_of_content_type(content_type: str) -> DocumentFormat | None:
     media_type = content_type.split(";")[0].strip().lower()
     if media_type in ("", MEDIA_TYPES[DocumentFormat.TEXT]):
         return None
     if media_type == "application/xhtml+xml":
         return DocumentFormat.HTML
-    return next((kind for kind, known in MEDIA_TYPES.items() if known == media_type), None)
+    return next((format_ for format_, known in MEDIA_TYPES.items() if known == media_type), None)
 
 
-def _kind_of_content(data: bytes) -> DocumentFormat:
+def _format_of_content(data: bytes) -> DocumentFormat:
     if data.startswith(b"PK\x03\x04"):
         raise UnreadableError("an archive is not read", hint="Unpack it and ingest the folder.")
     start = data[:4096]

@@ -1,7 +1,7 @@
-"""Where a text's headings are, and where its lines are broken only for width.
+"""The headings of a text, and the line ends that only wrap a paragraph.
 
-Both are positions in characters, found without changing the text: Markdown by its block structure
-(markdown-it), reStructuredText by its underlines, prose by how its lines are filled.
+Both are positions in characters of the unchanged text. In Markdown they come from its block structure
+(markdown-it), in reStructuredText from its underlines, in prose from the lengths of its lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading at ``[start, end)``; ``level`` counts from 1, the outermost."""
+    """A heading at the characters ``[start, end)``; ``level`` counts from 1, the outermost."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 def markdown_outline(text: str) -> Outline:
-    """The ATX and setext headings, and the line ends inside paragraphs."""
+    """The outline of a Markdown text: its ATX and setext headings, and the line ends inside paragraphs."""
     starts = _line_starts(text)
     headings, wraps = [], []
     tokens = _markdown().parse(text)
@@ -51,7 +51,7 @@ def markdown_outline(text: str) -> Outline:
         first, last = before.map
         if before.type == "heading_open":
             end = starts[last] - 1 if last < len(starts) else len(text)
-            headings.append(Heading(starts[first], end, int(before.tag[1]), _plain(token.content)))
+            headings.append(Heading(starts[first], end, int(before.tag[1]), _without_markup(token.content)))
         elif before.type == "paragraph_open":
             end = starts[last] - 1 if last < len(starts) else len(text)
             wraps += [starts[first] + wrap for wrap in _wraps(text[starts[first] : end].split("\n"))]
@@ -59,12 +59,13 @@ def markdown_outline(text: str) -> Outline:
 
 
 def markdown_headings(text: str) -> tuple[Heading, ...]:
+    """The ATX and setext headings of a Markdown text, in order."""
     return markdown_outline(text).headings
 
 
 @cache
 def _markdown() -> MarkdownIt:
-    """A parser of blocks only: what is inside a paragraph is left alone."""
+    """A parser of blocks only, which does not parse the inside of paragraphs."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark").enable("table").disable("inline")
@@ -77,8 +78,8 @@ def _inline() -> MarkdownIt:
     return MarkdownIt("commonmark")
 
 
-def _plain(markdown: str) -> str:
-    """A heading's words without their markup."""
+def _without_markup(markdown: str) -> str:
+    """The words of a heading without their Markdown."""
     if not re.search(r"[*_`\[\]<&\\!]", markdown):
         return " ".join(markdown.split())
     children = _inline().parseInline(markdown)[0].children or []
@@ -89,13 +90,13 @@ def _plain(markdown: str) -> str:
 
 
 def _line_starts(text: str) -> list[int]:
-    """Where each line begins; lines end as markdown-it ends them."""
+    """The position of the start of each line, with the line ends that markdown-it knows."""
     return [0, *(match.end() for match in _LINE_END.finditer(text))]
 
 
 # ---------------------------------------------------------------------------------- reStructuredText
 
-_TITLE = re.compile(
+_RST_TITLE = re.compile(
     r"^(?:(?P<over>([!-/:-@\[-`{-~])\2{2,})[ ]*\n)?"
     r"(?P<title>[ ]?\S.*)\n(?P<under>([!-/:-@\[-`{-~])\5{2,})[ ]*$",
     re.MULTILINE,
@@ -103,10 +104,13 @@ _TITLE = re.compile(
 
 
 def rst_headings(text: str) -> tuple[Heading, ...]:
-    """Titles by their underline (and overline); the first style met is the outermost level."""
+    """The titles of a reStructuredText, found by their underlines and overlines.
+
+    The first style of underline that occurs is the outermost level (docutils, section structure).
+    """
     levels: list[tuple[str, bool]] = []
     found = []
-    for match in _TITLE.finditer(text):
+    for match in _RST_TITLE.finditer(text):
         title, over, under = match["title"].rstrip(), match["over"], match["under"]
         alone = match.start() == 0 or text[match.start() - 2 : match.start()].endswith("\n\n") or over
         if not alone or len(under) < len(title.strip()) or (over and over[0] != under[0]):
@@ -119,7 +123,10 @@ def rst_headings(text: str) -> tuple[Heading, ...]:
 
 
 def rst_outline(text: str) -> Outline:
-    """Headings; a heading's own line ends count as wraps, so that title and underline stay together."""
+    """The outline of a reStructuredText: its headings, and the line ends that only wrap.
+
+    The line ends inside a heading count as wraps, so that a title and its underline stay together.
+    """
     headings = rst_headings(text)
     inside = [i for h in headings for i in range(h.start, h.end) if text[i] == "\n"]
     return Outline(headings, tuple(sorted({*inside, *prose_wraps(text)})))
@@ -127,34 +134,38 @@ def rst_outline(text: str) -> Outline:
 
 # ---------------------------------------------------------------------------------- prose
 
-_NARROW = 40
-_FLOWING = 0.2
-_FILLED = 0.75
+_MIN_WRAPPED_CHARACTERS = 40
+_MIN_CONTINUED_SHARE = 0.2
+_MIN_FILLED_SHARE = 0.75
 
 
 def prose_wraps(text: str) -> Iterator[int]:
-    """The line ends of text that was broken to a width, as PDF pages and letters are.
+    """The positions of the line ends that only wrap text that was broken to a width, as in PDF pages.
 
-    A block of lines is such text where a good part of the lines go on in lower case.
+    A block of lines is such text if at least a fifth of its later lines begin in lower case.
     """
     start = 0
     for filled, group in groupby(text.split("\n"), key=bool):
         lines = list(group)
         going_on = sum(1 for line in lines[1:] if line[:1].isalpha() and not line[0].isupper())
-        if filled and going_on >= _FLOWING * (len(lines) - 1):
+        if filled and going_on >= _MIN_CONTINUED_SHARE * (len(lines) - 1):
             yield from (start + wrap for wrap in _wraps(lines))
         start += sum(map(len, lines)) + len(lines)
 
 
 def _wraps(lines: Sequence[str]) -> Iterator[int]:
-    """Which line ends of a block are wraps: those where the next word would not have fitted."""
+    """The line ends of a block that are wraps, as positions from its start.
+
+    A line end is a wrap if the first word of the next line would not have fitted: the widest line is
+    taken as the width. Blocks narrower than 40 characters have none.
+    """
     width = max(map(len, lines))
-    if width < _NARROW:
+    if width < _MIN_WRAPPED_CHARACTERS:
         return
     end = -1
     for line, following in pairwise(lines):
         end += len(line) + 1
         starts_afresh = following[:1].isspace() or following[:1] in "-*•|>"
         word = following.partition(" ")[0]
-        if not starts_afresh and len(line) + 1 + len(word) > _FILLED * width:
+        if not starts_afresh and len(line) + 1 + len(word) > _MIN_FILLED_SHARE * width:
             yield end

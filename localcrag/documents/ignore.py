@@ -1,7 +1,7 @@
-"""Which files below a folder are left out: hidden ones, tools' leavings, what ignore files name, and our own.
+"""Which entries below a folder are left out: hidden ones, folders of tools, ignored paths, localcrag's files.
 
 ``.gitignore``, ``.ignore`` and ``.localcragignore`` are read in every folder from the target down, with
-git's rules: the deepest file that says something about a path decides, and ``!pattern`` takes it back.
+the rules of git: the deepest file with a pattern for a path decides, and ``!pattern`` includes it again.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".gitignore", ".ignore", ".localcragignore")
-_LEAVINGS = frozenset({"node_modules", "bower_components", "__pycache__", "__MACOSX", "CVS", "_darcs"})
-_MARKERS = ("pyvenv.cfg", "CACHEDIR.TAG")
-_KEPT_FOLDERS = frozenset({"cache", "knowledge", "models", "run"})
-_KEPT_FILES = frozenset(
+_TOOL_FOLDERS = frozenset({"node_modules", "bower_components", "__pycache__", "__MACOSX", "CVS", "_darcs"})
+_MARKER_FILES = ("pyvenv.cfg", "CACHEDIR.TAG")
+_OWN_FOLDERS = frozenset({"cache", "knowledge", "models", "run"})
+_OWN_FILES = frozenset(
     {
         "calibrations.toml",
         "config.toml",
@@ -33,12 +33,12 @@ _KEPT_FILES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The ignore files that are in force in a folder, outermost first, each with the folder it lies in."""
+    """The patterns of the ignore files that apply in a folder, outermost first, each with its folder."""
 
     specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()
 
     def entering(self, folder: str) -> Rules:
-        """The rules inside ``folder``. Raises OSError where an ignore file there cannot be read."""
+        """The rules inside ``folder``. Raises OSError if an ignore file there cannot be read."""
         lines: list[str] = []
         for name in IGNORE_FILES:
             path = Path(folder, name)
@@ -47,7 +47,7 @@ class Rules:
         return Rules((*self.specs, (folder, _spec(lines)))) if lines else self
 
     def exclude(self, path: str, *, is_folder: bool) -> bool:
-        """Whether ``path`` (absolute) is left out."""
+        """Whether the absolute ``path`` is left out; the innermost rule that names it decides."""
         for folder, spec in reversed(self.specs):
             relative = os.path.relpath(path, folder).replace(os.sep, "/")
             said = spec.check_file(relative + "/" if is_folder else relative).include
@@ -58,40 +58,43 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The folder, by its real path, where localcrag keeps its own files: they are no documents.
+    """The folder in which localcrag keeps its own files, which are not documents; ``path`` is its real path.
 
-    For who looks from outside it is left out whole; for who names the home itself, or something in it, only
-    what localcrag keeps there is.
+    A walk that starts outside leaves the whole folder out. A walk that starts at the home or inside it
+    leaves out only the files and folders that localcrag makes there. An empty ``path`` means no home.
     """
 
     path: str = ""
 
     @classmethod
     def at(cls, path: Path) -> Home:
+        """The home at ``path``, whose links are resolved."""
         return cls(os.path.realpath(path))
 
     def excludes(self, path: str, start: str) -> bool:
-        """Whether ``path`` is left out where one looks from ``start``, both real paths."""
+        """Whether a walk that starts at ``start`` leaves ``path`` out; both are real paths."""
         if not self._holds(path):
             return False
         kept = path[len(self.path) :].strip(os.sep).partition(os.sep)[0]
-        return not self._holds(start) or kept in _KEPT_FOLDERS | _KEPT_FILES
+        return not self._holds(start) or kept in _OWN_FOLDERS | _OWN_FILES
 
     def _holds(self, path: str) -> bool:
-        return bool(self.path) and f"{path}/".startswith(self.path.rstrip("/") + "/")
+        return bool(self.path) and (path + os.sep).startswith(self.path.rstrip(os.sep) + os.sep)
 
 
 def is_hidden(name: str) -> bool:
+    """Whether a file name is hidden, as on Unix: it begins with a dot."""
     return name.startswith(".")
 
 
-def is_leavings(path: str, name: str) -> bool:
-    """Whether a folder is what a tool left behind: packages, caches, a virtual environment."""
-    return name in _LEAVINGS or any(os.path.exists(os.path.join(path, marker)) for marker in _MARKERS)  # noqa: PTH110, PTH118
+def is_tool_folder(path: str, name: str) -> bool:
+    """Whether a folder was made by a tool: installed packages, a cache, a virtual environment."""
+    markers = (os.path.join(path, marker) for marker in _MARKER_FILES)  # noqa: PTH118
+    return name in _TOOL_FOLDERS or any(map(os.path.exists, markers))
 
 
 def _spec(lines: list[str]) -> GitIgnoreSpec:
-    """Like git, passes over a line that is no pattern."""
+    """The patterns of ignore files; like git, without the lines that are not valid patterns."""
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.base import GitIgnorePatternError
 

@@ -1,7 +1,7 @@
-"""How the processes that read documents and the one that wants them talk: pickles over pipes.
+"""The messages between the processes that read documents and their parent: pickles over pipes.
 
-A frame is eight bytes of length and so many bytes of pickle. Both ends are this program, and the
-pipe is theirs alone.
+A frame is the length of the pickle as eight bytes, little-endian, followed by the pickle. Unpickling is
+safe here because both ends are this program and nobody else has the pipe.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import pickle
 from typing import IO, Any
 
-_LENGTH = 8
+_LENGTH_BYTES = 8
 
 
 def send(stream: IO[bytes], value: object) -> None:
-    """Raises OSError where the other end is gone."""
+    """Write ``value`` as one frame. Raises OSError if the other end is closed."""
     payload = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    stream.write(len(payload).to_bytes(_LENGTH, "little"))
+    stream.write(len(payload).to_bytes(_LENGTH_BYTES, "little"))
     stream.write(payload)
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> Any:
-    """Raises EOFError where the other end is gone."""
-    size = int.from_bytes(_exactly(stream, _LENGTH), "little")
+    """The value of the next frame. Raises EOFError if the other end is closed."""
+    size = int.from_bytes(_exactly(stream, _LENGTH_BYTES), "little")
     return pickle.loads(_exactly(stream, size))
 
 

@@ -1,7 +1,7 @@
-"""Reading ahead of whoever takes the documents: the next ones are read while this one is embedded.
+"""Prefetching documents: the next ones are read while the current one is embedded.
 
-:func:`read_ahead` is the queue; what reads is given to it: a function in this process for little
-work, :class:`~localcrag.documents.process_pool.ReaderPool` for much.
+:func:`read_ahead` is a bounded queue over a function that reads: one in this process for small amounts,
+:meth:`~localcrag.documents.process_pool.ReaderPool.read` for large ones.
 """
 
 from __future__ import annotations
@@ -18,28 +18,31 @@ from localcrag.types import Meta, ReadResult
 Wanted = tuple[SourceFile, Meta]
 ReadFunction = Callable[[SourceFile, Meta], ReadResult]
 
-BYTES_AHEAD = 32 * MEBIBYTE
-"""Size of the files that are being read, or were and wait to be taken; one larger file is read alone."""
-FILES_AHEAD = 1024
-UNKNOWN = 8 * MEBIBYTE
-"""What a source counts for that does not say its size."""
-WORTH_A_PROCESS = 4 * MEBIBYTE
-"""Size of files below which they are read sooner than a process has started."""
-WORTH_A_PROCESS_FILES = 1000
-MOST_PROCESSES = 8
+MAX_BYTES_AHEAD = 32 * MEBIBYTE
+"""Bytes of the files that are being read or wait to be taken; a larger file is read alone."""
+MAX_FILES_AHEAD = 1024
+"""Files that are being read or wait to be taken."""
+UNKNOWN_SIZE_BYTES = 8 * MEBIBYTE
+"""The weight in bytes of a source whose size is not known before it is read."""
+MIN_BYTES_FOR_PROCESSES = 4 * MEBIBYTE
+"""Bytes of files below which reading them takes less time than starting a process."""
+MIN_FILES_FOR_PROCESSES = 1000
+"""The number of files from which on processes pay, however small the files are."""
+MAX_PROCESSES = 8
 
 
 def processes_for(sizes: Sequence[int]) -> int:
-    """How many processes are to read files of these sizes (bytes): 0 where starting one does not pay."""
-    if sum(sizes) < WORTH_A_PROCESS and len(sizes) < WORTH_A_PROCESS_FILES:
+    """The number of processes to read files of these sizes in bytes; 0 if starting one does not pay."""
+    if sum(sizes) < MIN_BYTES_FOR_PROCESSES and len(sizes) < MIN_FILES_FOR_PROCESSES:
         return 0
-    return min(cores(), len(sizes), MOST_PROCESSES)
+    return min(cores(), len(sizes), MAX_PROCESSES)
 
 
 def read_ahead(wanted: Sequence[Wanted], read: ReadFunction, threads: int = 1) -> Generator[ReadResult]:
-    """What ``read`` makes of each, as soon as it is done; by one thread, in their order.
+    """The results of ``read`` for each wanted source, in the order in which they are finished.
 
-    Goes no further ahead than BYTES_AHEAD and FILES_AHEAD. Raises what ``read`` raises.
+    With one thread that is the order of ``wanted``. No more than MAX_BYTES_AHEAD bytes and
+    MAX_FILES_AHEAD files are read ahead. Raises whatever ``read`` raises.
     """
     done: SimpleQueue[Future[ReadResult]] = SimpleQueue()
     weights: dict[Future[ReadResult], int] = {}
@@ -54,8 +57,8 @@ def read_ahead(wanted: Sequence[Wanted], read: ReadFunction, threads: int = 1) -
     pool = ThreadPoolExecutor(threads, thread_name_prefix="read")
     try:
         for file, meta in wanted:
-            weight = file.size or UNKNOWN
-            while weights and (len(weights) >= FILES_AHEAD or ahead + weight > BYTES_AHEAD):
+            weight = file.size or UNKNOWN_SIZE_BYTES
+            while weights and (len(weights) >= MAX_FILES_AHEAD or ahead + weight > MAX_BYTES_AHEAD):
                 yield taken()
             future = pool.submit(read, file, meta)
             weights[future] = weight

@@ -1,12 +1,12 @@
-"""Documents read in processes of their own: as many at a time as there are cores, each file on its own risk.
+"""A pool of processes that read documents, so that a parser that fails costs one file only.
 
 A parser that crashes, is killed for its memory, or never ends takes only its own process with it.
-The file it was reading is skipped with that reason, and another process goes on with the next.
+The file that it was reading is skipped with that reason, and a new process reads the next one.
 
-The processes are children started by :mod:`subprocess`, each over its own pipe, and not a
-:class:`~concurrent.futures.ProcessPoolExecutor`: that one does not say which file broke it and
-gives up all the others, cannot end one that hangs, and runs the caller's script once more in each
-child. A child that loses its parent, however that ended, ends too.
+The processes are children started by :mod:`subprocess`, each with its own pipes. A
+:class:`~concurrent.futures.ProcessPoolExecutor` would not do: it does not say which file broke it, gives
+up all the others, cannot end a process that hangs, and runs the script of the caller again in each
+child. A child ends when its parent ends, however that happened.
 """
 
 from __future__ import annotations
@@ -28,49 +28,56 @@ from localcrag.errors import CorpusError
 from localcrag.protocols import SourceFile
 from localcrag.types import Meta, ReadResult
 
-PATIENCE = 300.0
-"""Seconds for one document, and so many more for each MiB of it."""
-PATIENCE_PER_MIB = 20.0
-_LOOK = 0.5
-_GONE = (OSError, EOFError, ValueError)
-"""What talking to a process that ended raises; the last where its pipe was closed meanwhile."""
+MAX_READ_SECONDS = 300.0
+"""Seconds that reading one document may take, before those for its size are added."""
+MAX_READ_SECONDS_PER_MIB = 20.0
+"""Seconds that are added for each MiB of the document."""
+_WATCH_SECONDS = 0.5
+"""Seconds between two checks for processes that are overdue."""
+_GONE_ERRORS = (OSError, EOFError, ValueError)
+"""The errors of the pipe to a process that ended; ValueError if the pipe was closed meanwhile."""
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from localcrag.documents.reader_process import main; main()"
 )
 
 
 def available() -> bool:
-    """Whether this interpreter can be started once more: not where it is built into another program."""
+    """Whether this interpreter can be started again; it cannot if it is embedded or frozen in a program."""
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 class ReaderPool:
-    """So many processes, each started when there is first something for it to read.
+    """``count`` processes that read documents, each started when it first has something to read.
 
-    ``setting`` are the keyword arguments of the :class:`~localcrag.documents.LocalCorpus` that reads in them.
-    To be closed, also where something went wrong: use it in a ``with``.
+    ``setting`` holds the keyword arguments of the :class:`~localcrag.documents.LocalCorpus` in each
+    process, and ``max_seconds`` is the time for one document, without the part for its size. The pool
+    must be used in a ``with``, which ends the processes.
     """
 
-    def __init__(self, count: int, setting: Mapping[str, Any], patience: float = PATIENCE) -> None:
-        self._all = [_Process(setting) for _ in range(count)]
-        self._free: SimpleQueue[_Process] = SimpleQueue()
-        for process in self._all:
-            self._free.put(process)
-        self._patience = patience
+    def __init__(self, count: int, setting: Mapping[str, Any], max_seconds: float = MAX_READ_SECONDS) -> None:
+        self._processes = [_Process(setting) for _ in range(count)]
+        self._idle: SimpleQueue[_Process] = SimpleQueue()
+        for process in self._processes:
+            self._idle.put(process)
+        self._max_seconds = max_seconds
         self._closed = threading.Event()
         self._watching = threading.Thread(target=self._watch, name="readers", daemon=True)
         self._watching.start()
 
     def read(self, file: SourceFile, meta: Meta) -> ReadResult:
-        """The file read and split; from any thread. Raises CorpusError where no process can be started."""
-        process = self._free.get()
+        """Read and split a file in one of the processes; may be called from any thread.
+
+        Returns the document with its passages, or the reason why there is none. Raises CorpusError if no
+        process can be started, and whatever else went wrong in the process.
+        """
+        process = self._idle.get()
         try:
-            patience = self._patience + file.size / MEBIBYTE * PATIENCE_PER_MIB
-            answer = process.ask((file, dict(meta)), patience)
+            max_seconds = self._max_seconds + file.size / MEBIBYTE * MAX_READ_SECONDS_PER_MIB
+            answer = process.ask((file, dict(meta)), max_seconds)
         except _Ended as ended:
             return ReadResult(file.source, None, reason=str(ended))
         finally:
-            self._free.put(process)
+            self._idle.put(process)
         if isinstance(answer, Exception):
             raise answer
         reading, cuts = answer
@@ -83,13 +90,13 @@ class ReaderPool:
 
     def __exit__(self, *_: object) -> None:
         self._closed.set()
-        for process in self._all:
+        for process in self._processes:
             process.close()
         self._watching.join()
 
     def _watch(self) -> None:
-        while not self._closed.wait(_LOOK):
-            for process in self._all:
+        while not self._closed.wait(_WATCH_SECONDS):
+            for process in self._processes:
                 process.end_if_overdue()
 
 
@@ -98,7 +105,7 @@ class _Ended(Exception):
 
 
 class _Process:
-    """One process at a time, used by one thread at a time; a new one takes the place of one that ended."""
+    """One process at a time, for one thread at a time; a process that ended is replaced when needed."""
 
     def __init__(self, setting: Mapping[str, Any]) -> None:
         self._setting = dict(setting)
@@ -108,31 +115,32 @@ class _Process:
         self._overdue = self._closed = False
 
     def ask(self, job: object, seconds: float) -> Any:
-        """What the process answers. Raises _Ended, CorpusError."""
+        """Send a job and wait at most ``seconds`` for the answer. Raises _Ended, CorpusError."""
         child = self._ready()
         assert child.stdin is not None and child.stdout is not None
         self._due = monotonic() + seconds
         try:
             message_frames.send(child.stdin, job)
             return message_frames.receive(child.stdout)
-        except _GONE as error:
+        except _GONE_ERRORS as error:
             code = self._drop(child)
             if self._overdue:
                 minutes = max(1, round(seconds / 60))
                 raise _Ended(f"reading it was given up after {minutes} min") from error
-            raise _Ended(f"reading it ended the process that did ({_fate(code)})") from error
+            raise _Ended(f"reading it ended the process that did ({_exit_in_words(code)})") from error
         finally:
             with self._lock:
                 self._due, self._overdue = float("inf"), False
 
     def end_if_overdue(self) -> None:
+        """Kill the process if its job has taken longer than it may."""
         with self._lock:
             if self._child is not None and monotonic() > self._due:
                 self._overdue = True
                 self._child.kill()
 
     def close(self) -> None:
-        """Ends the process at once, whatever it is doing; none is started any more."""
+        """End the process at once, whatever it is doing, and start none any more."""
         with self._lock:
             self._closed = True
             child = self._child
@@ -142,7 +150,7 @@ class _Process:
             self._drop(child)
 
     def _ready(self) -> subprocess.Popen[bytes]:
-        """The process, or a new one where it ended while it waited: the next file has no part in that."""
+        """The running process; a new one if it ended between two jobs, which is no fault of the next job."""
         if self._child is not None and self._child.poll() is not None:
             self._drop(self._child)
         return self._child or self._start()
@@ -164,15 +172,15 @@ class _Process:
         try:
             message_frames.send(child.stdin, self._setting)
             message_frames.receive(child.stdout)
-        except _GONE as error:
+        except _GONE_ERRORS as error:
             code = self._drop(child)
             if self._closed:
                 raise _Ended("the reading was ended") from error
-            raise _cannot_start(_fate(code)) from error
+            raise _cannot_start(_exit_in_words(code)) from error
         return child
 
     def _drop(self, child: subprocess.Popen[bytes]) -> int:
-        """Its exit code, once it has ended."""
+        """Wait for the end of the process, close its pipes, and return its exit code."""
         code = child.wait()
         with self._lock:
             if self._child is child:
@@ -191,8 +199,8 @@ def _cannot_start(why: str) -> CorpusError:
     )
 
 
-def _fate(code: int) -> str:
-    """How a process ended, in words."""
+def _exit_in_words(code: int) -> str:
+    """The exit code of a process in words; a negative one is the number of a signal."""
     if code >= 0:
         return f"exit code {code}"
     with contextlib.suppress(ValueError):

@@ -1,8 +1,8 @@
-"""A process that reads documents for another one, until that one closes the pipe or is gone.
+"""The program of a process that reads documents, until its parent closes the pipe or ends.
 
-It imports what reads and cuts, and nothing of torch or LanceDB. It obeys the offline guard by the
-environment. Whatever a library prints goes nowhere: stdout is the pipe, kept apart before anything
-else runs. Ctrl-C is for the process that wants the documents.
+It imports the readers and the splitter, but neither torch nor LanceDB. The environment tells it whether
+it is offline. Its stdout is the pipe to the parent, so the descriptor is moved before anything else runs,
+and the output of libraries goes to stderr, which is discarded. It ignores Ctrl-C, which the parent handles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ READY = "ready"
 
 
 def main() -> None:
-    """Answers (file, meta) with (ReadResult without its passages, cuts), or with the exception it met."""
+    """Read the settings of the corpus from stdin, then answer jobs until the pipe is closed.
+
+    A job is ``(file, meta)``. Its answer is ``(ReadResult without passages, cuts)``, or the exception that
+    was raised.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -41,7 +45,10 @@ def main() -> None:
 
 
 def _listen(stream: IO[bytes], jobs: SimpleQueue[Any]) -> None:
-    """In a thread, so that the end of the other process ends this one in the middle of a document, too."""
+    """Put the frames of ``stream`` into ``jobs``; end this process when the parent is gone.
+
+    It runs in a thread, so that the process ends in the middle of a document, too.
+    """
     try:
         while True:
             jobs.put(message_frames.receive(stream))
@@ -58,12 +65,12 @@ def _answer(corpus: Any, file: Any, meta: Any) -> object:
         return ReadResult(file.source, None, reason=str(error)), []
     except MemoryError:
         return ReadResult(file.source, None, reason="not enough memory to read it"), []
-    except Exception as error:  # noqa: BLE001 - it is raised again where the document is wanted
+    except Exception as error:  # noqa: BLE001 - it is raised again in the parent process
         return _portable(error)
 
 
 def _portable(error: Exception) -> Exception:
-    """The error with where it was raised, or one that says the same where it cannot be pickled."""
+    """The error with its traceback as a note, or a RuntimeError with that text if it cannot be pickled."""
     import pickle
     import traceback
 

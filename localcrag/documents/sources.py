@@ -1,4 +1,4 @@
-"""The places a document can be read from, and the reading of their bytes: bounded, and of one moment."""
+"""The sources of documents, and reading their bytes within a limit and as they stood at one moment."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from localcrag.documents.extracted import MEBIBYTE
 from localcrag.errors import LocalCragError, UnreadableError, UsageError
 
 FetchUrl = Callable[[str], tuple[bytes, str]]
-"""Fetches a URL: its bytes and its content type. Raises LocalCragError."""
+"""Fetches a URL and returns its bytes and its content type. Raises LocalCragError."""
 
-_BLOCK = MEBIBYTE
+_BLOCK_BYTES = MEBIBYTE
 
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """A file; ``source`` is its absolute path, ``size`` in bytes."""
+    """A file; ``source`` is its absolute path, ``size`` its bytes, ``mtime_ns`` its time of change."""
 
     source: str
     path: str
@@ -31,6 +31,7 @@ class LocalFile:
 
     @property
     def name(self) -> str:
+        """The file name without its folder."""
         return os.path.basename(self.path)  # noqa: PTH119 - a Path per file costs more than the walk
 
 
@@ -46,7 +47,10 @@ class StdinFile:
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """A text that the caller has; ``source`` is ``text:NAME``, ``title`` "" for one that is its name."""
+    """A text given by the caller; ``source`` is ``text:NAME``.
+
+    ``title`` is "" if the name serves as the title; ``size`` is the bytes of the text in UTF-8.
+    """
 
     source: str
     text: str
@@ -56,7 +60,7 @@ class TextSource:
 
     @classmethod
     def of(cls, text: str, name: str, title: str = "") -> TextSource:
-        """Raises UsageError for what is no text, no name, or no title."""
+        """The source of a text. Raises UsageError if the text, the name or the title cannot be used."""
         for what, value in (("text", text), ("name", name), ("title", title)):
             if not isinstance(value, str):
                 raise UsageError(f"the {what} is a {type(value).__name__}, and must be a string")
@@ -70,6 +74,7 @@ class TextSource:
 
     @property
     def name(self) -> str:
+        """The name that the text was given."""
         return self.source.removeprefix("text:")
 
 
@@ -83,20 +88,21 @@ class UrlFile:
 
     @property
     def name(self) -> str:
-        """The last part of the path, or the host where there is none."""
+        """The last part of the path, or the host if the path is empty."""
         parts = urlsplit(self.source)
         return PurePosixPath(unquote(parts.path)).name or (parts.hostname or "page")
 
 
 def too_large(size: int, limit: int) -> UnreadableError:
+    """The error for a source of ``size`` bytes where ``limit`` bytes are allowed."""
     return UnreadableError(
-        f"too large ({_megabytes(size)}; limit {limit // MEBIBYTE} MiB, raise with --max-size)",
+        f"too large ({_size_in_words(size)}; limit {limit // MEBIBYTE} MiB, raise with --max-size)",
         hint="Raise the limit with --max-size, or split the file.",
     )
 
 
 def read_file(file: LocalFile, limit: int) -> bytes:
-    """The bytes of a file as they stood at one moment; at most ``limit``.
+    """The bytes of a file as they stood at one moment; at most ``limit`` bytes.
 
     Raises UnreadableError: too large, vanished, changed while it was read, no permission.
     """
@@ -116,7 +122,10 @@ def read_file(file: LocalFile, limit: int) -> bytes:
 
 
 def read_stdin(limit: int, stream: BinaryIO | None = None) -> bytes:
-    """All of standard input. Raises UnreadableError."""
+    """All of standard input, or of ``stream``; at most ``limit`` bytes.
+
+    Raises UnreadableError: too large, or an error of the system.
+    """
     try:
         return _bounded(stream or sys.stdin.buffer, limit)
     except OSError as error:
@@ -124,7 +133,10 @@ def read_stdin(limit: int, stream: BinaryIO | None = None) -> bytes:
 
 
 def read_url(url: str, limit: int, fetch: FetchUrl | None) -> tuple[bytes, str]:
-    """The bytes at a URL and their content type. Raises UnreadableError."""
+    """The bytes at a URL and their content type, brought by ``fetch``.
+
+    Raises UnreadableError: no ``fetch``, more than ``limit`` bytes, or the error of ``fetch``.
+    """
     if fetch is None:
         raise UnreadableError("URLs cannot be read here", hint="Save the page as a file and ingest that.")
     try:
@@ -138,14 +150,14 @@ def read_url(url: str, limit: int, fetch: FetchUrl | None) -> tuple[bytes, str]:
 
 def _bounded(stream: BinaryIO, limit: int) -> bytes:
     data = bytearray()
-    while block := stream.read(_BLOCK):
+    while block := stream.read(_BLOCK_BYTES):
         data += block
         if len(data) > limit:
             raise too_large(len(data), limit)
     return bytes(data)
 
 
-def _megabytes(size: int) -> str:
+def _size_in_words(size: int) -> str:
     return f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size:,} bytes"
 
 

@@ -1,4 +1,4 @@
-"""Cutting a document into passages of a bounded number of tokens.
+"""Splitting a document into passages of a bounded number of tokens.
 
 The splitter is semantic-text-splitter: it fills a passage with the largest pieces that fit (sections,
 paragraphs, sentences, words). Around it:
@@ -7,9 +7,10 @@ paragraphs, sentences, words). Around it:
   count is looked up by its position, which is ten times faster than tokenizing every candidate;
 * a line end that only wraps a paragraph is shown to the splitter as a space, so that it cuts at the
   end of a sentence, not of a line; positions stay those of the stored text;
-* a heading is never the end of a passage where something follows it, and crumbs join a neighbour.
+* a heading is never the end of a passage if something follows it, and short passages are merged with a
+  neighbour.
 
-What comes out covers every character that is not white space exactly once, in order.
+The passages cover every character that is not white space exactly once, in order.
 """
 
 from __future__ import annotations
@@ -36,17 +37,19 @@ Span = tuple[int, int]
 Cut = tuple[int, int, int, str]
 """A passage as (index of its page, start, end, heading)."""
 
-_WINDOW = 64 * 1024
-_CHARACTERS_PER_TOKEN = 16
-_CRUMB = 5
-_BLANK = " \t\n"
+_WINDOW_CHARACTERS = 64 * 1024
+"""Characters of text that are tokenized at once."""
+_MAX_CHARACTERS_PER_TOKEN = 16
+_SHORT_DIVISOR = 5
+"""A passage is short if it has less than the limit of tokens divided by this."""
+_BLANK_CHARACTERS = " \t\n"
 
 
 def passages_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> list[Passage]:
     """The passages of a document, page by page, each at most ``passage_tokens`` tokens.
 
     ``tokenizer`` is a ``tokenizer.json``; special tokens are not counted. A passage also holds at most
-    16 characters per token, which bounds words that the tokenizer gives up on.
+    16 characters per token, which bounds long words that the tokenizer maps to one unknown token.
 
     Raises CorpusError for a tokenizer that cannot be loaded.
     """
@@ -54,19 +57,24 @@ def passages_of(document: Document, tokenizer: Path, passage_tokens: int = 250) 
 
 
 def cuts_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> list[Cut]:
-    """Where :func:`passages_of` cuts: all that it finds out, and much smaller than the passages."""
+    """The bounds and headings of the passages of :func:`passages_of`, without their texts.
+
+    They are much smaller than the passages, and :func:`passages_at` makes the passages of them.
+
+    Raises CorpusError for a tokenizer that cannot be loaded.
+    """
     cutter = _Cutter(load_tokenizer(tokenizer), passage_tokens)
     markup = markup_of(document.media_type)
     cuts: list[Cut] = []
     for index, page in enumerate(document.pages):
         spans, headings = cutter.cut(page.text, markup)
-        above = _headings_above(spans, headings)
+        above = _heading_paths(spans, headings)
         cuts += [(index, *span, heading) for span, heading in zip(spans, above, strict=True)]
     return cuts
 
 
 def passages_at(document: Document, cuts: Sequence[Cut]) -> list[Passage]:
-    """The passages between cuts of :func:`cuts_of`."""
+    """The passages of a document that :func:`cuts_of` has found."""
     prefix = f"{sha256(document.source.encode()).hexdigest()[:12]}-{document.hash[:12]}"
     return [
         Passage(
@@ -88,7 +96,7 @@ def passages_at(document: Document, cuts: Sequence[Cut]) -> list[Passage]:
 
 @lru_cache(maxsize=4)
 def load_tokenizer(path: Path) -> Tokenizer:
-    """A tokenizer that counts a text's tokens: without the truncation and padding its file may ask for.
+    """The tokenizer in the file ``path``, without the truncation and padding that the file may ask for.
 
     Raises CorpusError.
     """
@@ -106,9 +114,9 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 class _Counter:
-    """Counts tokens of pieces of one text, which is tokenized once.
+    """Counts the tokens of pieces of one text, which is tokenized once.
 
-    ``view`` is the text as the splitter sees it, of the same length.
+    ``view`` is the text that is given to the splitter; it has the same length.
     """
 
     def __init__(self, tokenizer: Tokenizer, text: str, view: str) -> None:
@@ -117,7 +125,10 @@ class _Counter:
         self._last = 0
 
     def __call__(self, piece: str) -> int:
-        """A piece of the view. The splitter asks in reading order; an equal piece counts the same."""
+        """The number of tokens of a piece of the view.
+
+        The splitter asks in reading order, so the piece is looked up from the position of the last one.
+        """
         start = self._view.find(piece, self._last)
         if start < 0:
             start = self._view.index(piece)
@@ -125,14 +136,18 @@ class _Counter:
         return self.size((start, start + len(piece)))
 
     def size(self, span: Span) -> int:
+        """The number of tokens that end in a span of the text; at least one per 16 characters."""
         start, end = span
         tokens = bisect_right(self._ends, end) - bisect_right(self._ends, start)
-        return max(tokens, -(-(end - start) // _CHARACTERS_PER_TOKEN))
+        return max(tokens, -(-(end - start) // _MAX_CHARACTERS_PER_TOKEN))
 
-    def exactly(self, span: Span) -> int:
-        """The same by tokenizing the piece itself: differs where it begins or ends inside a word."""
+    def exact_size(self, span: Span) -> int:
+        """The number of tokens of a span that is tokenized by itself; at least one per 16 characters.
+
+        It differs from ``size`` if the span begins or ends inside a word.
+        """
         encoding = self._tokenizer.encode(self._text[slice(*span)], add_special_tokens=False)
-        return max(len(encoding.ids), -(-(span[1] - span[0]) // _CHARACTERS_PER_TOKEN))
+        return max(len(encoding.ids), -(-(span[1] - span[0]) // _MAX_CHARACTERS_PER_TOKEN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +168,7 @@ class _Cutter:
 
 
 class _Window:
-    """One stretch of text, short enough to be tokenized at once."""
+    """A part of a page, short enough to be tokenized at once."""
 
     def __init__(self, cutter: _Cutter, text: str, outline: Outline, markup: Markup) -> None:
         self._limit, self._text, self._markup = cutter.limit, text, markup
@@ -162,8 +177,9 @@ class _Window:
         self._counter = _Counter(cutter.tokenizer, text, self._view)
 
     def spans(self) -> list[Span]:
+        """The spans of the passages, in order."""
         spans = self._split((0, len(self._text)), self._limit)
-        spans = self._join_crumbs(self._lead_with_headings(spans))
+        spans = self._merge_short(self._move_trailing_headings(spans))
         return [exact for span in spans for exact in self._within_limit(span)]
 
     def _split(self, span: Span, limit: int) -> list[Span]:
@@ -185,26 +201,28 @@ class _Window:
         return start, end
 
     def _within_limit(self, span: Span) -> list[Span]:
-        """Cuts again what a cut inside a word has made larger than it was counted."""
+        """The span, or halves of it if a cut inside a word has given it more tokens than were counted."""
         start, end = span
         edges = [i for i in (start, end) if 0 < i < len(self._text)]
-        whole_words = all(self._text[i - 1] in _BLANK or self._text[i] in _BLANK for i in edges)
-        size = self._counter.size(span) if whole_words else self._counter.exactly(span)
+        whole_words = all(
+            self._text[i - 1] in _BLANK_CHARACTERS or self._text[i] in _BLANK_CHARACTERS for i in edges
+        )
+        size = self._counter.size(span) if whole_words else self._counter.exact_size(span)
         if size <= self._limit or end - start <= 1:
             return [span]
         middle = (start + end) // 2
         halves = (self._stripped((start, middle)), self._stripped((middle, end)))
         return [exact for half in halves if half[0] < half[1] for exact in self._within_limit(half)]
 
-    # ------------------------------------------------------------------ headings and crumbs
+    # ------------------------------------------------------------------ headings and short passages
 
-    def _lead_with_headings(self, spans: list[Span]) -> list[Span]:
-        """Moves headings at the end of a passage to the one that they head."""
+    def _move_trailing_headings(self, spans: list[Span]) -> list[Span]:
+        """The spans, with headings at the end of one moved to the next one, which they belong to."""
         result: list[Span] = []
         for span in spans:
-            if result and (start := self._dangling(result[-1])) is not None:
+            if result and (start := self._trailing_headings(result[-1])) is not None:
                 before = self._stripped((result[-1][0], start))
-                led = self._led(start, span)
+                led = self._with_lead(start, span)
                 if led:
                     result[-1:] = [before] if before[0] < before[1] else []
                     result += led
@@ -212,8 +230,8 @@ class _Window:
             result.append(span)
         return result
 
-    def _dangling(self, span: Span) -> int | None:
-        """Where the headings at the end of a passage begin, if it ends with any."""
+    def _trailing_headings(self, span: Span) -> int | None:
+        """The start of the headings at the end of a passage; None if it does not end with a heading."""
         end = span[1]
         for heading in reversed(self._headings[: bisect_left(self._starts, span[1])]):
             if heading.start < span[0] or self._text[heading.end : end].strip():
@@ -221,12 +239,15 @@ class _Window:
             end = heading.start
         return end if end < span[1] else None
 
-    def _headed(self, span: Span) -> bool:
+    def _starts_with_heading(self, span: Span) -> bool:
         at = bisect_left(self._starts, span[0])
         return at < len(self._starts) and self._starts[at] == span[0]
 
-    def _led(self, start: int, span: Span) -> list[Span]:
-        """``span`` and what stands before it from ``start`` on; two pieces where one would be too large."""
+    def _with_lead(self, start: int, span: Span) -> list[Span]:
+        """``span`` extended to begin at ``start``, as two spans if one would be too large.
+
+        The list is empty if there is too little room beside the text from ``start`` to the span.
+        """
         both = (start, span[1])
         if self._counter.size(both) <= self._limit:
             return [both]
@@ -237,38 +258,41 @@ class _Window:
         led, rest = (start, first[1]), self._stripped((first[1], span[1]))
         return [led, rest] if self._counter.size(led) <= self._limit and rest[0] < rest[1] else []
 
-    def _join_crumbs(self, spans: list[Span]) -> list[Span]:
-        """Small passages join the one before (or, under a heading of their own, the one after), or share its
-        text evenly where both together are too large for one."""
+    def _merge_short(self, spans: list[Span]) -> list[Span]:
+        """The spans, with short ones merged with the one before.
+
+        A short passage under a heading of its own is merged with the one after it. If both together are
+        too large, they are split again into two of similar size.
+        """
         for before_heading in (False, True):
             joined: list[Span] = []
             for span in spans:
-                if joined and (before_heading or not self._headed(span)):
-                    joined[-1:] = self._together(joined[-1], span)
+                if joined and (before_heading or not self._starts_with_heading(span)):
+                    joined[-1:] = self._merged(joined[-1], span)
                 else:
                     joined.append(span)
             spans = joined
         return spans
 
-    def _together(self, left: Span, right: Span) -> list[Span]:
-        size, crumb = self._counter.size, self._limit // _CRUMB
-        if min(size(left), size(right)) >= crumb:
+    def _merged(self, left: Span, right: Span) -> list[Span]:
+        size, short = self._counter.size, self._limit // _SHORT_DIVISOR
+        if min(size(left), size(right)) >= short:
             return [left, right]
         both = (left[0], right[1])
         if size(both) <= self._limit:
             return [both]
-        if self._headed(right) or self._dangling(left) is not None:
+        if self._starts_with_heading(right) or self._trailing_headings(left) is not None:
             return [left, right]
         even = self._split(both, min(self._limit, size(both) * 3 // 5))
-        good = len(even) == 2 and min(map(size, even)) >= crumb and self._dangling(even[0]) is None
+        good = len(even) == 2 and min(map(size, even)) >= short and self._trailing_headings(even[0]) is None
         return even if good else [left, right]
 
 
 def _windows(text: str) -> Iterator[Span]:
-    """Stretches that can be tokenized at once, cut at a heading, a blank line, a line end or a space."""
+    """Spans short enough to be tokenized at once, cut at a heading, a blank line, a line end or a space."""
     start = 0
-    while len(text) - start > _WINDOW:
-        half, full = start + _WINDOW // 2, start + _WINDOW
+    while len(text) - start > _WINDOW_CHARACTERS:
+        half, full = start + _WINDOW_CHARACTERS // 2, start + _WINDOW_CHARACTERS
         found = (text.rfind(mark, half, full) for mark in ("\n\n#", "\n\n", "\n", " "))
         end = next((at + 1 for at in found if at > 0), full)
         yield start, end
@@ -289,7 +313,7 @@ def _outline(text: str, markup: Markup) -> Outline:
 
 
 def _unwrapped(text: str, outline: Outline) -> str:
-    """The text with a space for each line end that only wraps a paragraph."""
+    """The text with a space in place of each line end that only wraps a paragraph."""
     parts, last = [], 0
     for wrap in outline.wraps:
         parts.append(text[last:wrap])
@@ -297,8 +321,8 @@ def _unwrapped(text: str, outline: Outline) -> str:
     return " ".join([*parts, text[last:]])
 
 
-def _headings_above(spans: list[Span], headings: list[Heading]) -> Iterator[str]:
-    """For each span the path of the headings that it stands under: ``Dosage > Children``."""
+def _heading_paths(spans: list[Span], headings: list[Heading]) -> Iterator[str]:
+    """For each span the path of the headings above it: ``Dosage > Children``."""
     stack: list[Heading] = []
     remaining = iter(headings)
     following = next(remaining, None)

@@ -1,7 +1,7 @@
-"""ZIP containers (Office, EPUB) opened with care: sizes are checked before anything is parsed.
+"""Opening ZIP containers (Office, EPUB) safely: sizes are checked before anything is parsed.
 
-Nothing is ever written to disk. The container's directory says how large each part becomes, and a
-directory that lies is found out by reading every part within the size it claims.
+Nothing is written to disk. The directory of the container says how large each part becomes; a false
+size is detected by reading every part, and its checksum, up to the size that it claims.
 """
 
 from __future__ import annotations
@@ -18,46 +18,47 @@ from xml.sax import SAXException
 from localcrag.documents.extracted import MEBIBYTE, Limits
 from localcrag.errors import UnreadableError
 
-_MARKUP = (".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", ".vml")
-_TOTAL_FACTOR = 8
-_RATIO = 400
-_RATIO_FROM = 8 * MEBIBYTE
-_DAMAGED = (
+_MARKUP_ENDINGS = (".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", ".vml")
+_MAX_TOTAL_FACTOR = 8
+"""The size of all parts together, in multiples of the limit on data."""
+_MAX_COMPRESSION_RATIO = 400
+_MIN_RATIO_CHECKED_BYTES = 8 * MEBIBYTE
+"""Bytes of an unpacked part from which on its compression ratio is checked."""
+_DAMAGE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError),
     *(ExpatError, SAXException, SyntaxError, RecursionError),
     *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
 )
-"""What unpacking, XML parsers, and code that expects parts a file does not have are known to raise."""
+"""The errors of unpacking, of XML parsers, and of code that expects parts that a file does not have."""
 
 
 @contextmanager
-def opened(data: bytes, what: str, limits: Limits) -> Iterator[zipfile.ZipFile]:
-    """The container, proved harmless; ``what`` names the format in errors.
+def opened(data: bytes, format_name: str, limits: Limits) -> Iterator[zipfile.ZipFile]:
+    """The opened container, after its sizes were checked; ``format_name`` names the format in errors.
 
-    What goes wrong in the body of the ``with``, where the parts are parsed, means a damaged file too.
+    An error in the body of the ``with``, where the parts are parsed, counts as a damaged file too.
 
-    Raises UnreadableError: damaged, encrypted, or a bomb (its markup may become as large as
-    the limit on data, everything together eight times that, and no large part may have been squeezed
-    more than 400 to 1).
+    Raises UnreadableError: damaged, encrypted, or a zip bomb. The markup may unpack to ``limits.data`` bytes
+    and everything together to eight times that; no part over 8 MiB may be compressed more than 400 to 1.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _check(archive.infolist(), what, limits)
+            _check(archive.infolist(), format_name, limits)
             bad = archive.testzip()
             if bad is not None:
-                raise UnreadableError(f"damaged {what} ({bad})")
+                raise UnreadableError(f"damaged {format_name} ({bad})")
             yield archive
-    except _DAMAGED as error:
-        raise UnreadableError(f"damaged {what}") from error
+    except _DAMAGE_ERRORS as error:
+        raise UnreadableError(f"damaged {format_name}") from error
 
 
-def _check(parts: list[zipfile.ZipInfo], what: str, limits: Limits) -> None:
+def _check(parts: list[zipfile.ZipInfo], format_name: str, limits: Limits) -> None:
     if any(part.flag_bits & 1 for part in parts):
-        raise UnreadableError(f"encrypted {what} (needs a password)")
-    markup = [part for part in parts if part.filename.lower().endswith(_MARKUP)]
+        raise UnreadableError(f"encrypted {format_name} (needs a password)")
+    markup = [part for part in parts if part.filename.lower().endswith(_MARKUP_ENDINGS)]
     for size, limit in (
         (sum(part.file_size for part in markup), limits.data),
-        (sum(part.file_size for part in parts), limits.data * _TOTAL_FACTOR),
+        (sum(part.file_size for part in parts), limits.data * _MAX_TOTAL_FACTOR),
     ):
         if size > limit:
             raise UnreadableError(
@@ -65,6 +66,9 @@ def _check(parts: list[zipfile.ZipInfo], what: str, limits: Limits) -> None:
                 hint="If you trust the file, raise the limit with --max-size.",
             )
     for part in parts:
-        if part.file_size > _RATIO_FROM and part.file_size > _RATIO * max(part.compress_size, 1):
-            ratio = part.file_size // max(part.compress_size, 1)
-            raise UnreadableError(f"archive is squeezed {ratio} to 1 (limit {_RATIO}): a zip bomb?")
+        packed = max(part.compress_size, 1)
+        if part.file_size > _MIN_RATIO_CHECKED_BYTES and part.file_size > _MAX_COMPRESSION_RATIO * packed:
+            ratio = part.file_size // packed
+            raise UnreadableError(
+                f"archive is squeezed {ratio} to 1 (limit {_MAX_COMPRESSION_RATIO}): a zip bomb?"
+            )

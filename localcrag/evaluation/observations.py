@@ -1,10 +1,9 @@
-"""From the events of one question to what is measured of it."""
+"""The observation of one question: what is measured of its events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from localcrag.evaluation import text_overlap
 from localcrag.evaluation.labels import Labelled, Labels
@@ -37,9 +36,9 @@ Ranks = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One grade beside its label; ``confidence`` is None where grading failed.
+    """One grade with its label, ``right``; ``confidence`` is None if grading failed.
 
-    ``passage`` is the passage's id, ``similarity`` its cosine to the question where that is known.
+    ``passage`` is the id of the passage, and ``similarity`` its cosine to the question or None.
     """
 
     passage: str
@@ -51,13 +50,13 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one question showed.
+    """The outcome of one question, held against its labels.
 
-    ``searched`` and ``reranked`` are ranks before the first decision, in the search's order and in
-    the evaluator's; empty where there was none. ``judgements`` is None where no label says which
-    hits are right. ``missing`` says whether no right hit was among those first graded, ``brought``
-    whether a correction then found one, ``cited`` of each citation whether it points at what
-    answers; None where that cannot be said.
+    ``searched`` and ``reranked`` are the ranks before the first decision, in the order of the search and of
+    the evaluator; they are empty if there was none. ``judgements`` is None if no label says which hits are
+    right. ``missing`` says whether no right hit was among those graded first, ``brought`` whether a
+    correction then found one, and ``cited`` for each citation whether it points to a passage with the
+    answer; they are None if the labels do not tell.
     """
 
     question: Question
@@ -72,16 +71,17 @@ class Observation:
 
     @property
     def corrected(self) -> bool:
+        """Whether the first decision was to correct."""
         return self.action is not Action.CORRECT
 
     @property
     def spoken(self) -> str:
-        """The text of the answer, "" where none was given."""
+        """The text of the answer; "" if none was found."""
         return "" if self.answer.status is Status.NOT_FOUND else self.answer.text
 
     @property
     def holding(self) -> tuple[bool, ...]:
-        """For each citation whether its quote has an answer in it."""
+        """For each citation, whether its quote contains an expected answer."""
         return tuple(text_overlap.holds(c.quote, self.question.answers) for c in self.answer.citations)
 
     def to_dict(self) -> dict[str, JsonValue]:
@@ -100,7 +100,7 @@ class Observation:
 
 
 def observe(events: Iterable[Event], asked: Labelled) -> Observation:
-    """Drain the events of a question, and hold them against its labels."""
+    """The observation of a question, from all its events and its labels."""
     watch = _Watch()
     for event in events:
         watch.see(event)
@@ -109,7 +109,7 @@ def observe(events: Iterable[Event], asked: Labelled) -> Observation:
 
 
 def judge(events: Iterable[Event], asked: Labelled) -> tuple[Judgement, ...]:
-    """The first grades of a question beside their labels; the loop is left at its decision."""
+    """The first grades of a question with their labels; the events are read up to the first decision."""
     watch = _Watch()
     for event in events:
         watch.see(event)
@@ -120,7 +120,10 @@ def judge(events: Iterable[Event], asked: Labelled) -> tuple[Judgement, ...]:
 
 @dataclass(slots=True)
 class _Watch:
-    """Keeps what matters of the events: of each part of the question what came before its decision."""
+    """Collects what the measures need of the events of one question.
+
+    Of each part of the question, hits are kept up to its first decision.
+    """
 
     answer: Answer | None = None
     action: Action | None = None
@@ -132,10 +135,29 @@ class _Watch:
     _first: bool = True
 
     def see(self, event: Event) -> None:
-        if handler := _SEEN.get(type(event)):
-            handler(self, event)
+        """Keep what one event contributes to the measures; most contribute nothing."""
+        match event:
+            case Retrieved() if self._first:
+                self.found.append(_passages(event.hits))
+            case Reranked() if self._first:
+                self.reranked.append(_passages(event.hits))
+            case Graded():
+                self.grades.append(event.grade)
+                if self._first:
+                    self.graded.append(event.grade.hit.passage)
+            case Decided():
+                if self._first and self.action in (None, Action.CORRECT):
+                    self.action = event.action
+                self._first = False
+            case PartSettled():
+                self._first = True
+            case Corrected():
+                self.brought += _passages(event.hits)
+            case Finished():
+                self.answer = event.answer
 
     def observation(self, answer: Answer, asked: Labelled) -> Observation:
+        """The observation of the question that ended in ``answer``."""
         gold = asked.gold
         if gold is None:
             return Observation(asked.question, answer, self.action)
@@ -154,51 +176,14 @@ class _Watch:
         )
 
     def judgements(self, gold: Labels) -> tuple[Judgement, ...]:
+        """The grades of passages of documents, each with its label."""
         return tuple(
             judgement(grade, gold) for grade in self.grades if grade.hit.passage.origin is Origin.DOCUMENTS
         )
 
-    def _retrieved(self, event: Retrieved) -> None:
-        if self._first:
-            self.found.append(_passages(event.hits))
-
-    def _reranked(self, event: Reranked) -> None:
-        if self._first:
-            self.reranked.append(_passages(event.hits))
-
-    def _graded(self, event: Graded) -> None:
-        self.grades.append(event.grade)
-        if self._first:
-            self.graded.append(event.grade.hit.passage)
-
-    def _decided(self, event: Decided) -> None:
-        if self._first and self.action in (None, Action.CORRECT):
-            self.action = event.action
-        self._first = False
-
-    def _settled(self, _event: PartSettled) -> None:
-        self._first = True
-
-    def _corrected(self, event: Corrected) -> None:
-        self.brought += _passages(event.hits)
-
-    def _finished(self, event: Finished) -> None:
-        self.answer = event.answer
-
-
-_SEEN: Mapping[type[Event], Callable[[_Watch, Any], None]] = {
-    Retrieved: _Watch._retrieved,
-    Reranked: _Watch._reranked,
-    Graded: _Watch._graded,
-    Decided: _Watch._decided,
-    PartSettled: _Watch._settled,
-    Corrected: _Watch._corrected,
-    Finished: _Watch._finished,
-}
-
 
 def judgement(grade: Grade, gold: Labels) -> Judgement:
-    """A grade held against the labels of its question."""
+    """The judgement of a grade by the labels of its question."""
     hit = grade.hit
     right = bool(gold.found(hit.passage))
     return Judgement(hit.passage.id, grade.verdict, grade.confidence, hit.similarity, right)

@@ -1,4 +1,4 @@
-"""A question to the loop, as a message: apart from the others, as its options need most of our types."""
+"""The message of a question to the loop; a module of its own, because its options need many types."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from localcrag.serve.protocol import WorkRequest
 
 
 class AskRequest(WorkRequest, frozen=True):
-    """Answered by the loop's events. ``options`` has no consent: a person at a terminal cannot travel."""
+    """A question, answered by the events of the loop.
 
-    patience: ClassVar[float] = 60.0
+    ``options.consent`` must be None: a function that asks a person cannot be sent.
+    """
+
+    max_queue_seconds: ClassVar[float] = 60.0
     question: str
     options: AskOptions

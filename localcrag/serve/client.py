@@ -1,7 +1,7 @@
-"""A command's side of the warm process: a knowledge base that is asked there, and here where that fails.
+"""The client of the warm process, with a fallback to the process of the command.
 
-:class:`WarmKnowledgeBase` answers as :class:`~localcrag.knowledge_base.KnowledgeBase` does.
-Whatever goes wrong with the server, the command does the work in its own process, and ``--trace`` says why.
+:class:`WarmKnowledgeBase` answers as :class:`~localcrag.knowledge_base.KnowledgeBase` does. If the server
+fails in any way, the command does the work in its own process, and ``--trace`` says why.
 """
 
 from __future__ import annotations
@@ -47,22 +47,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FIRST_SIGN_SECONDS, SILENCE_SECONDS = 3.0, 20.0
-"""Seconds for the first sign of life, and between any two."""
+"""Seconds until the first message of the server, and between any two messages."""
 STARTING_SECONDS = 10.0
-"""Seconds in which a fresh server must listen; it loads nothing before."""
-_ELSEWHERE = frozenset({PREFIX + "HOME", PREFIX + "OFFLINE"})
+"""Seconds in which a new server must listen; it loads no model before."""
+_SEPARATE_VARIABLES = frozenset({PREFIX + "HOME", PREFIX + "OFFLINE"})
+"""Variables that StartConditions does not keep in ``environment``, but in ``home`` and ``offline``."""
 
 
 class Unavailable(Exception):
-    """The server does not do it, and says why."""
+    """The server does not do the work; the message is the reason."""
 
 
 class NotRunning(Unavailable):
-    """There is no server, and none was wanted: nothing that anybody needs to be told."""
+    """There is no server and none may be started, which the user need not be told."""
 
 
 class AskableKnowledgeBase(Protocol):
-    """What a command asks of a knowledge base: in the warm process, or in its own."""
+    """The methods of a knowledge base that commands use, in the warm process or in their own.
+
+    They are documented at :class:`~localcrag.knowledge_base.KnowledgeBase`.
+    """
 
     @property
     def name(self) -> str: ...
@@ -77,7 +81,7 @@ class AskableKnowledgeBase(Protocol):
 
 
 def start_conditions(settings: Settings, home: Path | None) -> StartConditions:
-    """What this process was started with; ``home`` is the --home that was given."""
+    """The conditions of this process; ``home`` is the value of --home, or None without it."""
     named = home is not None or bool(os.environ.get(PREFIX + "HOME"))
     variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
     return StartConditions(
@@ -86,12 +90,12 @@ def start_conditions(settings: Settings, home: Path | None) -> StartConditions:
         home=str(settings.home) if named else "",
         offline=settings.offline,
         settings=repr(replace(settings, offline=False)),
-        environment={name: variables[name] for name in sorted(variables.keys() - _ELSEWHERE)},
+        environment={name: variables[name] for name in sorted(variables.keys() - _SEPARATE_VARIABLES)},
     )
 
 
 def command_of(start: StartConditions) -> list[str]:
-    """The command line of a server in the background that is started with the same."""
+    """The command line of a server in the background under the same conditions."""
     home = ["--home", start.home] if start.home else []
     offline = ["--offline"] if start.offline else []
     return [start.interpreter, "-P", "-m", "localcrag", *home, *offline, "serve", "--background"]
@@ -99,32 +103,36 @@ def command_of(start: StartConditions) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class WarmClient:
-    """How a command reaches the server of its home."""
+    """The connection of a command to the server of its home.
 
-    place: Endpoint
+    ``start`` are the conditions of the command, and ``warm`` says whether a server may be started.
+    """
+
+    endpoint: Endpoint
     start: StartConditions
     warm: WarmPolicy
 
     @classmethod
     def of(cls, settings: Settings, home: Path | None, warm: WarmPolicy) -> WarmClient:
-        """For the server of these settings; ``home`` is the --home that was given."""
+        """The client for the server of these settings; ``home`` is the value of --home."""
         return cls(endpoint_of(settings.home), start_conditions(settings, home), warm)
 
     @property
     def may_answer(self) -> bool:
-        """Whether a server may be there, or may be started: a look at a file, and no promise."""
+        """Whether a server may run or may be started. It only checks for a file, so it may be wrong."""
         try:
-            return self.warm is WarmPolicy.AUTO or self.place.address.exists()
+            return self.warm is WarmPolicy.AUTO or self.endpoint.address.exists()
         except OSError:
             return True  # whoever connects is told why it cannot be looked at
 
     def converse(self, request: Request) -> Iterator[Any]:
-        """The replies, up to the end of the work; closing the iterator ends the work.
+        """The replies to a request, up to the end of the work; closing the iterator ends the work.
 
-        Raises Unavailable, and the LocalCragError that the work raised.
+        If the server restarts first, the request is sent again to the new one. Raises Unavailable, and the
+        LocalCragError that the work raised.
         """
         deadline = monotonic() + STARTING_SECONDS
-        link, began = self._reach(), None
+        link, began = self._reach_server(), None
         while True:
             again: Restarting | None = None
             for reply in _replies(link, request):
@@ -137,45 +145,54 @@ class WarmClient:
             if not again.at_once or began not in (None, again.began):
                 raise Unavailable(f"it begins again: {again.reason}")
             began = again.began
-            link = self._await(deadline, "it did not come back")
+            link = self._await_server(deadline, "it did not come back")
 
-    def _reach(self) -> socket.socket:
-        """A connection; the server is started where it may be. Raises Unavailable."""
+    def _reach_server(self) -> socket.socket:
+        """A connection to the server, which is started if it may be. Raises Unavailable."""
         if link := self._connected():
             return link
         if self.warm is not WarmPolicy.AUTO:
             raise NotRunning
-        return self._begin()
+        return self._start_server()
 
     def _connected(self) -> socket.socket | None:
         try:
-            return connect(self.place, FIRST_SIGN_SECONDS)
+            return connect(self.endpoint, FIRST_SIGN_SECONDS)
         except (WarmError, OSError) as error:
             raise Unavailable(str(error)) from error
 
-    def _begin(self) -> socket.socket:
+    def _start_server(self) -> socket.socket:
         """Start a server in the background, and connect to it. Raises Unavailable."""
         import subprocess
 
         try:
-            self.place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            refuse_unsafe(self.place.folder)
+            self.endpoint.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            refuse_unsafe(self.endpoint.folder)
             mode = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            with os.fdopen(os.open(self.place.log, mode, 0o600), "ab") as log:
+            with os.fdopen(os.open(self.endpoint.log, mode, 0o600), "ab") as log:
                 server = subprocess.Popen(
                     command_of(self.start),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
                     start_new_session=True,
+                    creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # as above, on Windows
                 )
         except (WarmError, OSError) as error:
             raise Unavailable(f"it cannot be started: {error}") from error
-        failed = f"it did not start, see {self.place.log}"
-        return self._await(monotonic() + STARTING_SECONDS, failed, lambda: server.poll() not in (None, 0))
+        failed = f"it did not start, see {self.endpoint.log}"
+        return self._await_server(
+            monotonic() + STARTING_SECONDS, failed, lambda: server.poll() not in (None, 0)
+        )
 
-    def _await(self, deadline: float, why: str, lost: Callable[[], bool] = lambda: False) -> socket.socket:
-        """A connection as soon as there is one. Raises Unavailable."""
+    def _await_server(
+        self, deadline: float, why: str, lost: Callable[[], bool] = lambda: False
+    ) -> socket.socket:
+        """Connect as soon as the server listens.
+
+        Raises Unavailable with the reason ``why`` after ``deadline`` (monotonic, in seconds), or as soon as
+        ``lost`` returns True.
+        """
         while not (link := self._connected()):
             if monotonic() > deadline or lost():
                 raise Unavailable(why)
@@ -184,12 +201,15 @@ class WarmClient:
 
 
 def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
-    """What the server replies up to Done; closes the connection, which ends the work."""
+    """Send a request and give the replies up to Done; then close the connection, which ends the work.
+
+    Raises Unavailable, and the LocalCragError that the work raised.
+    """
     try:
         with closing(link), link.makefile("rb") as lines:
             link.settimeout(FIRST_SIGN_SECONDS)
             link.sendall(encode(request))
-            patience = monotonic() + request.patience
+            queue_end = monotonic() + request.max_queue_seconds
             while text := lines.readline():
                 link.settimeout(SILENCE_SECONDS)
                 reply = decode(text)
@@ -201,7 +221,7 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
                     raise Unavailable(f"it failed: {reply.reason}")
                 if not isinstance(reply, Heartbeat):
                     yield reply
-                elif reply.queued and monotonic() > patience:
+                elif reply.queued and monotonic() > queue_end:
                     raise Unavailable("it answers another question")
     except (OSError, BadMessage) as error:
         raise Unavailable(str(error) or type(error).__name__) from error
@@ -213,9 +233,9 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class WarmKnowledgeBase:
-    """A knowledge base that is asked in the warm process; if that fails, in this one (``open_local``).
+    """A knowledge base that is asked in the warm process, or in this one if that fails.
 
-    ``say`` is told why the warm process was not used.
+    ``open_local`` opens it in this process. ``say`` is told why the warm process was not used.
     """
 
     name: str
@@ -227,24 +247,25 @@ class WarmKnowledgeBase:
     def search(
         self, query: str, *, k: int = 8, filter: str | None = None, evaluator: str | None = None
     ) -> list[Hit]:
-        """As ``KnowledgeBase.search``."""
+        """Search the knowledge base; see ``KnowledgeBase.search``."""
         model = (
             self.settings.model if evaluator is None else replace(self.settings.model, evaluator=evaluator)
         )
-        found = self._one(SearchRequest(*self._work(model), query, k, filter), SearchReply)
+        found = self._single_reply(SearchRequest(*self._work_fields(model), query, k, filter), SearchReply)
         if found is not None:
             return list(found.hits)
         return self.open_local().search(query, k=k, filter=filter, evaluator=evaluator)
 
     def info(self) -> StoreInfo:
-        """As ``KnowledgeBase.info``."""
-        held = self._one(InfoRequest(*self._work(self.settings.model)), InfoReply)
+        """Name, sizes and models of the knowledge base; see ``KnowledgeBase.info``."""
+        held = self._single_reply(InfoRequest(*self._work_fields(self.settings.model)), InfoReply)
         return self.open_local().info() if held is None else held.info
 
     def stream(self, question: str, options: AskOptions | None = None) -> Iterator[Event]:
-        """As ``KnowledgeBase.stream``; closing it ends the question there as well.
+        """The events of a question; see ``KnowledgeBase.stream``. Closing the iterator ends the question.
 
-        A question whose web query a person is to consent to is not sent: the person is here.
+        A question whose web query needs consent is answered in this process, where the person can be asked.
+        Raises WarmError if the warm process fails in the middle of an answer that cannot be continued.
         """
         from localcrag.options import AskOptions
         from localcrag.serve.ask_request import AskRequest
@@ -254,7 +275,7 @@ class WarmKnowledgeBase:
             self.say("the web query needs your consent")
             yield from self.open_local().stream(question, given)
             return
-        work = self._work(given.model_settings(self.settings.model))
+        work = self._work_fields(given.model_settings(self.settings.model))
         sent = replace(given, consent=None, model=None, evaluator=None)
         seen: list[Event] = []
         try:
@@ -262,39 +283,40 @@ class WarmKnowledgeBase:
                 seen.append(event)
                 yield event
         except Unavailable as why:
-            self._excuse(why)
+            self._report(why)
             yield from rest_of(self.open_local().stream(question, given), seen)
 
     def reset_models(self) -> None:
-        """After a question was cut off: the server sees to its own models, this is for those here."""
+        """Reset the models in this process after a question was interrupted; the server resets its own."""
         self.open_local().reset_models()
 
     def _needs_consent(self, given: AskOptions) -> bool:
         wanted = given.web or self.settings.web.policy
         return wanted is WebPolicy.ASK and not self.settings.offline
 
-    def _one(self, request: WorkRequest, kind: type[T]) -> T | None:
-        """The one reply; None, and an excuse, if the server does not give it."""
+    def _single_reply(self, request: WorkRequest, kind: type[T]) -> T | None:
+        """The single reply to a request; None if the server does not give it, which is reported."""
         try:
             (reply,) = self.client.converse(request)
         except Unavailable as why:
-            self._excuse(why)
+            self._report(why)
             return None
         except ValueError:
             self.say("its reply is not one")
             return None
         return reply if isinstance(reply, kind) else None
 
-    def _excuse(self, why: Unavailable) -> None:
+    def _report(self, why: Unavailable) -> None:
+        """Tell ``say`` why the server did not answer, unless there is none."""
         if not isinstance(why, NotRunning):
             self.say(str(why))
 
-    def _work(self, model: ModelSettings) -> tuple[StartConditions, str, ModelSettings]:
-        return self.client.start, self.name, placed(model)
+    def _work_fields(self, model: ModelSettings) -> tuple[StartConditions, str, ModelSettings]:
+        return self.client.start, self.name, with_absolute_paths(model)
 
 
-def placed(model: ModelSettings) -> ModelSettings:
-    """The settings with files named from the root: the server has another working directory."""
+def with_absolute_paths(model: ModelSettings) -> ModelSettings:
+    """The settings with absolute paths of files, because the server has another working directory."""
 
     def absolute(name: str) -> str:
         path = expanded(name)
@@ -310,10 +332,10 @@ def placed(model: ModelSettings) -> ModelSettings:
 
 
 def rest_of(events: Iterable[Event], seen: Sequence[Event]) -> Iterator[Event]:
-    """The events of a question asked again, without those that were shown the first time.
+    """The events of a question that is asked again, without the ones in ``seen``, already shown.
 
-    The loop decides alike each time, so the same events come again. Raises WarmError where they do
-    not: half of one answer must not be continued with half of another.
+    The loop is deterministic, so the same events come again. Raises WarmError if they differ in type, or in
+    the text of the answer: half of one answer must not be continued with half of another.
     """
     from localcrag.events import Delta
 

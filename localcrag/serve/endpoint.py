@@ -1,12 +1,12 @@
-"""Where the warm process of a home listens, and who may speak to it.
+"""The endpoint of the warm process of a home, and the check of who connects to it.
 
-A Unix socket (0600) in a folder of the user's own (0700), and both ends ask the kernel whose process
-the other is: SO_PEERCRED on Linux, LOCAL_PEERCRED on macOS and the BSDs.
+The endpoint is a Unix socket (0600) in a folder of the user's own (0700). Both ends ask the kernel for the
+user of the other process: SO_PEERCRED on Linux, LOCAL_PEERCRED on macOS and the BSDs.
 
-On a system without Unix sockets it is a port on loopback, and a secret that only the user can read. Any
-process of the machine can connect to the port, or listen on it after a server died. So neither side
-sends anything before the other has proved that it knows the secret, which never travels itself
-(challenge and response, HMAC-SHA256, as in RFC 2195 and with both sides asking).
+On a system without Unix sockets it is a port on loopback, and a secret in a file of the user. Any
+process of the machine can connect to the port, or listen on it after a server died. Neither side
+therefore sends anything before the other has proved that it knows the secret, which is never sent itself
+(mutual challenge and response with HMAC-SHA256, as in RFC 2195).
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from localcrag import _platform
 from localcrag.errors import WarmError
 
 UNIX = hasattr(socket, "AF_UNIX") and os.name != "nt"
+"""Whether the endpoint is a Unix socket."""
 MAX_PATH_BYTES = 100
-"""Bytes of a socket's path that every platform takes (macOS 104, Linux 108)."""
-MAX_WAITING = 16
+"""Bytes of a socket's path that every platform accepts (macOS 104, Linux 108)."""
+MAX_WAITING_CONNECTIONS = 16
 """Connections that may wait to be accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The files of one home's warm process."""
+    """The files of the warm process of one home: ``folder`` holds them, ``name`` begins their names."""
 
     folder: Path
     name: str
@@ -48,24 +49,27 @@ class Endpoint:
 
     @property
     def lock(self) -> Path:
-        """Held by the process that serves."""
+        """The lock file, which the serving process holds."""
         return self.folder / f"{self.name}.lock"
 
     @property
     def log(self) -> Path:
-        """What a server that was started in the background printed."""
+        """The log of a server that was started in the background."""
         return self.folder / f"{self.name}.log"
 
 
 def endpoint_of(home: Path) -> Endpoint:
-    """The runtime folder of the platform if it is there and nobody else's; else a folder below the home."""
+    """The endpoint of ``home``, in the runtime folder of the platform or in a folder below the home.
+
+    The runtime folder is used if it exists, belongs to the user, and nobody else can write to it.
+    """
     runtime = _platform.runtime_folder()
     folder = runtime if not _weakness(runtime.parent, writing=0o022) else home / "run"
     return Endpoint(folder, f"{zlib.crc32(os.fsencode(home)):08x}")
 
 
 def refuse_unsafe(folder: Path) -> None:
-    """Raises WarmError where another user could get into the folder."""
+    """Raise WarmError if another user could enter the folder."""
     if weakness := _weakness(folder):
         raise WarmError(
             f"the warm process may not use {folder}: {weakness}",
@@ -73,63 +77,66 @@ def refuse_unsafe(folder: Path) -> None:
         )
 
 
-def listen(place: Endpoint) -> socket.socket:
-    """A socket that only this user's processes can reach, in place of one that was left behind.
+def listen(endpoint: Endpoint) -> socket.socket:
+    """A listening socket for processes of this user; it replaces the file of a server that died.
 
-    To be called by the holder of ``place.lock``. Raises WarmError.
+    The caller must hold ``endpoint.lock``. Raises WarmError.
     """
     try:
-        place.address.unlink(missing_ok=True)
+        endpoint.address.unlink(missing_ok=True)
         if not UNIX:
-            return listen_on_loopback(place.address)
-        _refuse_long(place.address)
+            return listen_on_loopback(endpoint.address)
+        _refuse_long(endpoint.address)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(place.address))  # nobody else reaches it meanwhile: the folder is 0700
-        place.address.chmod(0o600)
-        listener.listen(MAX_WAITING)
+        listener.bind(str(endpoint.address))  # nobody else reaches it meanwhile: the folder is 0700
+        endpoint.address.chmod(0o600)
+        listener.listen(MAX_WAITING_CONNECTIONS)
     except OSError as error:
-        raise _cannot_listen(place, error) from error
+        raise _cannot_listen(endpoint, error) from error
     return listener
 
 
 @contextmanager
-def claimed(place: Endpoint) -> Iterator[socket.socket | None]:
-    """The listening socket of the one process that serves here; None where another does. Raises WarmError."""
+def claimed(endpoint: Endpoint) -> Iterator[socket.socket | None]:
+    """Claim the endpoint and give its listening socket; None if another process holds it.
+
+    The claim lasts for the ``with``. Raises WarmError.
+    """
     from filelock import FileLock, Timeout
 
     try:
-        place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        refuse_unsafe(place.folder)
-        lock = FileLock(place.lock, mode=0o600)
+        endpoint.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        refuse_unsafe(endpoint.folder)
+        lock = FileLock(endpoint.lock, mode=0o600)
         lock.acquire(blocking=False)
     except Timeout:
         yield None
         return
     except OSError as error:
-        raise _cannot_listen(place, error) from error
+        raise _cannot_listen(endpoint, error) from error
     try:
-        with listen(place) as listener:
+        with listen(endpoint) as listener:
             yield listener
     finally:
         lock.release()
 
 
-def connect(place: Endpoint, timeout: float) -> socket.socket | None:
-    """A connection to the server, or None where none runs.
+def connect(endpoint: Endpoint, timeout: float) -> socket.socket | None:
+    """A connection to the server, or None if none runs.
 
-    Raises WarmError where what listens there is not this user's, TimeoutError where it does not
-    accept within ``timeout`` seconds.
+    Raises WarmError if the listener is not a process of this user or the folder is unsafe, TimeoutError if
+    it does not accept within ``timeout`` seconds, and OSError.
     """
-    if not place.address.exists():
+    if not endpoint.address.exists():
         return None
-    refuse_unsafe(place.folder)
+    refuse_unsafe(endpoint.folder)
     if not UNIX:
-        return connect_to_loopback(place.address, timeout)
-    _refuse_long(place.address)
+        return connect_to_loopback(endpoint.address, timeout)
+    _refuse_long(endpoint.address)
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     link.settimeout(timeout)
     try:
-        link.connect(str(place.address))
+        link.connect(str(endpoint.address))
     except (ConnectionRefusedError, FileNotFoundError):
         link.close()  # the process is gone, its file is not
         return None
@@ -141,21 +148,21 @@ def connect(place: Endpoint, timeout: float) -> socket.socket | None:
         raise
     if not same_user(link):
         link.close()
-        raise WarmError(f"the process at {place.address} is another user's", hint="remove the file")
+        raise WarmError(f"the process at {endpoint.address} is another user's", hint="remove the file")
     return link
 
 
 def same_user(link: socket.socket) -> bool:
-    """Whether the process at the other end of a Unix socket is ours, as the kernel says.
+    """Whether the process at the other end of a Unix socket belongs to this user, according to the kernel.
 
-    True where the kernel does not tell; there the permissions of the folder decide alone.
+    It is True if the kernel does not tell; then the permissions of the folder alone protect the socket.
     """
     user = peer(link)
     return user is None or user == os.getuid()
 
 
 def peer(link: socket.socket) -> int | None:
-    """The user id of the process at the other end; None where the kernel does not tell."""
+    """The user id of the process at the other end of a Unix socket; None if the kernel does not tell."""
     if hasattr(socket, "SO_PEERCRED"):
         size = struct.calcsize("3i")
         _, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
@@ -167,7 +174,11 @@ def peer(link: socket.socket) -> int | None:
 
 
 def _weakness(folder: Path, *, writing: int = 0o077) -> str:
-    """Why the folder is not safe, "" where it is; ``writing`` are the permissions it must not give."""
+    """Why the folder is not safe; "" if it is.
+
+    ``writing`` is a mask of permissions that it must not have. Without user ids, as on Windows, only its
+    existence is checked; there a folder below the home of the user is closed to others.
+    """
     try:
         found = folder.lstat()
     except OSError as error:
@@ -181,9 +192,9 @@ def _weakness(folder: Path, *, writing: int = 0o077) -> str:
     return f"its permissions are {stat.S_IMODE(found.st_mode):04o}" if found.st_mode & writing else ""
 
 
-def _cannot_listen(place: Endpoint, error: OSError) -> WarmError:
+def _cannot_listen(endpoint: Endpoint, error: OSError) -> WarmError:
     return WarmError(
-        f"the warm process cannot listen at {place.address}: {error.strerror or error}",
+        f"the warm process cannot listen at {endpoint.address}: {error.strerror or error}",
         hint="look at the permissions of that folder",
     )
 
@@ -202,7 +213,10 @@ SECRET_BYTES = 32
 
 
 def listen_on_loopback(address: Path) -> socket.socket:
-    """A socket on a free port, which is written down with a new secret. Raises OSError."""
+    """A socket on a free port of loopback; the file ``address`` gets the port and a new secret.
+
+    Raises OSError.
+    """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind((LOOPBACK, 0))
     listener.listen()
@@ -214,9 +228,9 @@ def listen_on_loopback(address: Path) -> socket.socket:
 
 
 def connect_to_loopback(address: Path, timeout: float) -> socket.socket | None:
-    """A connection to who knows the secret; None where nobody listens.
+    """A connection to the server that knows the secret in the file ``address``; None if nobody listens.
 
-    Raises WarmError where somebody else listens, TimeoutError.
+    Raises WarmError if the listener does not know the secret, TimeoutError, OSError.
     """
     try:
         known = json.loads(address.read_text("utf-8"))
@@ -230,13 +244,17 @@ def connect_to_loopback(address: Path, timeout: float) -> socket.socket | None:
 
 
 def admits(link: socket.socket, address: Path) -> bool:
-    """Whether who connected knows the secret that is written down. Raises OSError."""
+    """Whether the client at the other end knows the secret in the file ``address``. Raises OSError."""
     known = json.loads(address.read_text("utf-8"))
     return prove(link, bytes.fromhex(known["secret"]), b"server", b"command")
 
 
 def prove(link: socket.socket, secret: bytes, mine: bytes, theirs: bytes) -> bool:
-    """Show that we know the secret, and see whether the other side does; each answers under its own name."""
+    """Prove to the other side that this one knows the secret; returns whether the other one proved it too.
+
+    ``mine`` and ``theirs`` are the roles of the two sides; a role is a part of each response, so that no
+    side can pass a challenge back. Raises OSError.
+    """
     challenge = secrets.token_bytes(SECRET_BYTES)
     link.sendall(challenge)
     link.sendall(_response(secret, mine, _exactly(link)))
@@ -248,7 +266,7 @@ def _response(secret: bytes, name: bytes, challenge: bytes) -> bytes:
 
 
 def _exactly(link: socket.socket) -> bytes:
-    """The next SECRET_BYTES bytes, or fewer where the other side is gone."""
+    """The next SECRET_BYTES bytes, or fewer if the other side closes the connection."""
     got = b""
     while len(got) < SECRET_BYTES and (more := link.recv(SECRET_BYTES - len(got))):
         got += more

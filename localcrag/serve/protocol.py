@@ -1,12 +1,12 @@
-"""What a command and the warm process say to each other: frozen values, one a line.
+"""The messages between a command and the warm process: frozen values, one per line.
 
-Each is one of msgspec's own structs: what a dataclass is, but made in a tenth of the time, which a command
-pays. A question to the loop is in :mod:`localcrag.serve.ask_request`.
+They are structs of msgspec, because these are defined in a tenth of the time of a dataclass, and every
+command pays that time. The question to the loop is in :mod:`localcrag.serve.ask_request`.
 
-A line is a JSON array ``[NAME, {fields}]``. It is read back by name as exactly that value, every
-field checked against its type by msgspec; what does not fit is an error, and never half a message.
-Events travel as themselves, so whoever shows them cannot tell where they came from. Nothing but data is
-in a line: reading one runs no code, which is why it is not a pickle.
+A line is a JSON array ``[NAME, {fields}]``. It is decoded by name to an equal value, and msgspec checks
+every field against its type; a line that does not fit is an error. Events are sent unchanged, so code that
+shows them does not depend on where they come from. A line holds only data and decoding it runs no code,
+unlike a pickle.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from localcrag.types import Hit, StoreInfo
 
 
 class BadMessage(Exception):
-    """A line that is no message of ours."""
+    """A line that is not a valid message, or a value that cannot become one."""
 
 
 class Message(msgspec.Struct, frozen=True):
-    """Base of what is neither an event nor a request's part."""
+    """Base of all messages that are not events."""
 
 
 class StartConditions(Message, frozen=True):
-    """What a process was started with; a server answers only those who were started with the same.
+    """The conditions under which a process was started; a server answers only commands with equal ones.
 
-    ``home`` is what ``--home`` said ("" without it), ``settings`` all settings as text, ``environment``
-    the LOCALCRAG_* variables. Being offline is not among these: it is ``offline``, whoever asked for it.
+    ``home`` is the folder named by ``--home`` or the environment, else "". ``settings`` are all settings as
+    text and ``environment`` the LOCALCRAG_* variables. Neither says whether the process is offline;
+    ``offline`` does, whether an option, the environment or the configuration file asked for it.
     """
 
     version: str
@@ -46,7 +47,7 @@ class StartConditions(Message, frozen=True):
     environment: Mapping[str, str]
 
     def difference(self, other: StartConditions) -> str:
-        """What differs, in words; "" where nothing does."""
+        """The difference to ``other`` in words; "" if there is none."""
         if (self.version, self.interpreter) != (other.version, other.interpreter):
             return "another localcrag is installed"
         if self.offline != other.offline:
@@ -58,17 +59,17 @@ class StartConditions(Message, frozen=True):
 
 
 class Request(Message, frozen=True):
-    """Base of what a command asks for.
+    """Base of the requests of a command.
 
-    ``patience``: seconds to wait while another question is answered; for longer, one's own process is
-    quicker.
+    ``max_queue_seconds`` is the time to wait while another question is answered; after that the command's
+    own process is quicker.
     """
 
-    patience: ClassVar[float] = 3.0
+    max_queue_seconds: ClassVar[float] = 3.0
 
 
 class WorkRequest(Request, frozen=True):
-    """What is done with a knowledge base and models; the answer depends on how the command was started."""
+    """A request that needs a knowledge base and models, made by a command with the conditions ``start``."""
 
     start: StartConditions
     kb: str
@@ -76,51 +77,62 @@ class WorkRequest(Request, frozen=True):
 
 
 class SearchRequest(WorkRequest, frozen=True):
-    """Answered by Found."""
+    """A search; the reply is SearchReply."""
 
-    patience: ClassVar[float] = 1.0
+    max_queue_seconds: ClassVar[float] = 1.0
     query: str
     k: int
     filter: str | None
 
 
 class InfoRequest(WorkRequest, frozen=True):
-    """Answered by Held."""
+    """A request for the sizes of a knowledge base; the reply is InfoReply."""
 
-    patience: ClassVar[float] = 1.0
+    max_queue_seconds: ClassVar[float] = 1.0
 
 
 class StatusRequest(Request, frozen=True):
-    """How is the server? Answered by Report."""
+    """A request for the state of the server; the reply is ServerStatus."""
 
 
 class StopRequest(Request, frozen=True):
-    """End after the question that is being answered. Answered by Report."""
+    """A request to end after the question that is being answered; the reply is ServerStatus."""
 
 
 # ---------------------------------------------------------------------------------- replies
 
 
 class Heartbeat(Message, frozen=True):
-    """I am here: at once, and again and again; ``queued`` while another question is answered."""
+    """Sent at once and then regularly, while the server lives.
+
+    ``queued`` says that another question is being answered.
+    """
 
     queued: bool
 
 
 class Done(Message, frozen=True):
-    """That was all."""
+    """The end of the replies."""
 
 
 class SearchReply(Message, frozen=True):
+    """The hits of a search, best first."""
+
     hits: tuple[Hit, ...]
 
 
 class InfoReply(Message, frozen=True):
+    """The sizes of a knowledge base."""
+
     info: StoreInfo
 
 
 class Restarting(Message, frozen=True):
-    """The server, which ``began`` then, begins again: at once, or after the question it answers."""
+    """The server restarts because of ``reason``.
+
+    ``began`` is when it was started, in seconds since 1970. It restarts at once, or after the questions
+    that wait.
+    """
 
     reason: str
     began: float
@@ -128,7 +140,7 @@ class Restarting(Message, frozen=True):
 
 
 class Failed(Message, frozen=True):
-    """The work raised one of our errors: the command raises the same."""
+    """The work raised a LocalCragError of the class ``kind``; the command raises it again."""
 
     kind: str
     text: str
@@ -136,12 +148,12 @@ class Failed(Message, frozen=True):
 
     @classmethod
     def of(cls, error: LocalCragError) -> Failed:
-        """The error, as the nearest of its classes that :mod:`localcrag.errors` has."""
+        """The message of an error, under the nearest of its classes in :mod:`localcrag.errors`."""
         kind = next(base for base in type(error).__mro__ if getattr(errors, base.__name__, None) is base)
         return cls(kind.__name__, str(error), error.hint)
 
     def error(self) -> LocalCragError:
-        """The error again, of the same class. Raises BadMessage."""
+        """The error, of the same class. Raises BadMessage if there is no such class."""
         kind = getattr(errors, self.kind, None)
         if not (isinstance(kind, type) and issubclass(kind, LocalCragError)):
             raise BadMessage(f"there is no error {self.kind}")
@@ -149,14 +161,17 @@ class Failed(Message, frozen=True):
 
 
 class Crashed(Message, frozen=True):
-    """The work raised what it should not; the command does it itself, and shows what comes of it."""
+    """The work raised an unexpected error; the command does the work itself and shows the outcome."""
 
     reason: str
 
 
 class ServerStatus(Message, frozen=True):
-    """How a server is: ``since`` in seconds since 1970 (UTC), ``idle`` seconds without a question,
-    ``limit`` the seconds after which it ends (0: never), ``busy`` whether it works now."""
+    """The state of a server.
+
+    ``since`` is its start in seconds since 1970 (UTC), ``idle`` the seconds without a question, ``limit``
+    the idle seconds after which it ends (0: never), and ``busy`` whether it answers a question.
+    """
 
     pid: int
     version: str
@@ -170,7 +185,7 @@ class ServerStatus(Message, frozen=True):
 
 
 def encode(message: object) -> bytes:
-    """A message or an event as one line. Raises BadMessage for a value that JSON does not have."""
+    """A message or an event as one line. Raises BadMessage for a value that has no form in JSON."""
     try:
         return _ENCODER.encode((type(message).__name__, message)) + b"\n"
     except (TypeError, ValueError, NotImplementedError, msgspec.MsgspecError) as error:
@@ -178,24 +193,24 @@ def encode(message: object) -> bytes:
 
 
 def decode(text: bytes) -> Any:
-    """The message or the event in a line. Raises BadMessage."""
+    """The message or the event that a line holds. Raises BadMessage."""
     try:
-        name, fields = _OUTER.decode(text)
+        name, fields = _ENVELOPE_DECODER.decode(text)
         return _decoder(name).decode(fields)
     except (msgspec.MsgspecError, ValueError) as error:
         raise BadMessage(str(error)) from error
 
 
-def _plain(value: object) -> object:
-    """A mapping that cannot be written to, such as the meta fields of a passage, as one that can."""
+def _as_dict(value: object) -> object:
+    """A read-only mapping, such as the meta fields of a passage, as a dict, which msgspec can encode."""
     if isinstance(value, Mapping):
         return dict(value)
     raise NotImplementedError(f"{type(value).__name__} has no form in a message")
 
 
-_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
-_OUTER = msgspec.json.Decoder(tuple[str, msgspec.Raw])
-_OURS = (
+_ENCODER = msgspec.json.Encoder(enc_hook=_as_dict)
+_ENVELOPE_DECODER = msgspec.json.Decoder(tuple[str, msgspec.Raw])
+_MESSAGES = (
     SearchRequest,
     InfoRequest,
     StatusRequest,
@@ -217,8 +232,11 @@ def _decoder(name: str) -> msgspec.json.Decoder[Any]:
 
 
 def _kind(name: str) -> type:
-    """What a line with this name is; a search loads no events. Raises BadMessage."""
-    for kind in _OURS:
+    """The class with this name. Raises BadMessage.
+
+    Events and AskRequest are imported only if needed, so a search does not load them.
+    """
+    for kind in _MESSAGES:
         if kind.__name__ == name:
             return kind
     from localcrag import events

@@ -1,9 +1,8 @@
-"""The warm process itself.
+"""The server in the warm process.
 
-The main thread works, one question after the other, so that two are never mixed, not even in what
-they are said to have cost. A thread for each connection reads its request, says again and again that
-the server is here, and notices when the command goes away: that interrupts the question exactly as
-Ctrl-C would in the command's own process.
+The main thread answers one question after the other, so that neither their work nor their costs are
+mixed. A thread for each connection reads the request, sends heartbeats, and notices if the command goes
+away; the question is then interrupted exactly as Ctrl-C would in the command's own process.
 """
 
 from __future__ import annotations
@@ -44,25 +43,29 @@ from localcrag.serve.protocol import (
 from localcrag.serve.worker import Worker
 
 HEARTBEAT_SECONDS = 2.0
-"""Seconds between two signs of life."""
+"""Seconds between two heartbeats."""
 REQUEST_SECONDS = 5.0
-"""Seconds for a connection to say what it wants."""
+"""Seconds in which a connection must send its request."""
 TAKING_SECONDS = 20.0
-"""Seconds for a command to take what it is sent: one that was stopped must not hold up the others."""
+"""Seconds for a command to receive a message; a suspended command must not delay the others."""
 IDLE_CHECK_SECONDS = 5.0
-"""Seconds between two looks at the clock, and at whether the socket's file is still ours."""
+"""Seconds between two checks of the idle time, and of whether the socket's file is still this server's."""
 MAX_REQUEST_BYTES = 1 << 24
-"""Bytes of a request; a conversation's turns travel with a question."""
+"""Bytes of a request; a question is sent with the turns of its conversation."""
 HANG_UP_SIGNAL = getattr(signal, "SIGUSR1", signal.SIGTERM)
+"""The signal that interrupts a question in the main thread; Windows has no SIGUSR1."""
 
 
 class CommandGone(KeyboardInterrupt):
-    """The command that asked went away."""
+    """The command that asked the question went away."""
 
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work and the connection it came from."""
+    """A request and its connection.
+
+    ``gone`` says that the command went away, ``done`` that the work is finished.
+    """
 
     request: WorkRequest
     link: socket.socket
@@ -71,7 +74,7 @@ class Job:
     _sending: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, message: object) -> None:
-        """Raises OSError where the command is gone, BadMessage."""
+        """Send a message to the command. Raises OSError if the command is gone, BadMessage."""
         text = protocol.encode(message)
         with self._sending:
             self.link.sendall(text)
@@ -79,9 +82,9 @@ class Job:
 
 @dataclass(eq=False)
 class Server:
-    """Serves the requests at a listening socket until it is idle for too long, or told to end."""
+    """Serves the requests at a listening socket until it is idle for too long or told to end."""
 
-    place: Endpoint
+    endpoint: Endpoint
     listener: socket.socket
     start: StartConditions
     worker: Worker
@@ -95,15 +98,16 @@ class Server:
     _running: Job | None = None
     _ending: bool = False
     _used: float = field(default_factory=time.monotonic)
-    _own: int = 0
+    _own_inode: int = 0
 
     def __post_init__(self) -> None:
-        self._own = self._inode()
+        self._own_inode = self._inode()
 
     def run(self, first: Callable[[], None] | None = None) -> StartConditions | None:
-        """Serve; returns what to begin again with, or None to end. ``first`` is done before any question.
+        """Serve until the end; returns the conditions to restart under, or None.
 
-        Must be called in the main thread. KeyboardInterrupt ends it.
+        ``first`` is called before any question is answered. ``run`` must be called in the main thread;
+        KeyboardInterrupt ends it.
         """
         signal.signal(HANG_UP_SIGNAL, self._hang_up)
         threading.Thread(target=self._accept, daemon=True).start()
@@ -116,7 +120,7 @@ class Server:
                     timeout=IDLE_CHECK_SECONDS if not self.limit else min(IDLE_CHECK_SECONDS, self.limit / 4)
                 )
             except queue.Empty:
-                if self._idle() or self._inode() != self._own:
+                if self._end_if_idle() or self._inode() != self._own_inode:
                     return None
                 continue
             if not isinstance(job, Job):
@@ -124,7 +128,7 @@ class Server:
             self._work(job)
 
     def close(self) -> None:
-        """Stop listening, and take the file away, if it is still ours."""
+        """Stop listening, and remove the socket's file if it is still this server's."""
         with self._lock:
             self._hide()
 
@@ -139,7 +143,7 @@ class Server:
             finally:
                 self._running = None
         except CommandGone:
-            note("a command went away")
+            log("a command went away")
             with contextlib.suppress(LocalCragError):  # a model that is not there has nothing to reset
                 self.worker.reset(job.request)
         except OSError:
@@ -151,10 +155,10 @@ class Server:
             _shut(job.link)
 
     def _answer(self, job: Job) -> None:
-        """Do the work, and send what comes of it. Raises Gone, OSError where the command is gone."""
+        """Do the work of a job and send its replies. Raises CommandGone or OSError if the command is gone."""
         try:
-            with contextlib.closing(self._steps(job.request)) as steps:
-                for message in steps:
+            with contextlib.closing(self._replies(job.request)) as replies:
+                for message in replies:
                     job.send(message)
             last: object = Done()
         except LocalCragError as error:
@@ -165,8 +169,11 @@ class Server:
         job.done = True  # from here on the command may go away, and nothing is interrupted
         job.send(last)
 
-    def _steps(self, request: WorkRequest) -> Generator[Any]:
-        """What the work gives; an error that is none of ours is told, written down, and survived."""
+    def _replies(self, request: WorkRequest) -> Generator[Any]:
+        """The replies of the work; an unexpected error is logged and becomes Crashed.
+
+        Raises LocalCragError.
+        """
         try:
             yield from self.worker.do(request)
         except (LocalCragError, GeneratorExit):
@@ -176,13 +183,13 @@ class Server:
             yield Crashed(f"{type(error).__name__}: {error}")
 
     def _hang_up(self, number: int, frame: FrameType | None) -> None:
-        """The signal that a connection's thread sends: raises where its question is still worked on."""
+        """Handle HANG_UP_SIGNAL: raise CommandGone if the question of that command is still worked on."""
         job = self._running
         if job is not None and job.gone and not job.done:
             raise CommandGone
 
-    def _idle(self) -> bool:
-        """Whether it is time to end; from then on nothing is taken up."""
+    def _end_if_idle(self) -> bool:
+        """Stop accepting work if the server was idle for too long; returns whether it was."""
         with self._lock:
             late = bool(self.limit) and time.monotonic() - self._used > self.limit and not self._waiting
             if late:
@@ -201,39 +208,39 @@ class Server:
             threading.Thread(target=self._attend, args=(link,), daemon=True).start()
 
     def _attend(self, link: socket.socket) -> None:
-        """One connection: who is it, what does it want, and is it still there?"""
+        """Serve one connection: check its user, read its request, and stay until it is answered."""
         with link:
             try:
                 link.settimeout(REQUEST_SECONDS)
                 if not self._admitted(link):
-                    note("refused: a process of another user")
+                    log("refused: a process of another user")
                     return
-                request = protocol.decode(_line(link))
+                request = protocol.decode(_received_line(link))
                 link.settimeout(TAKING_SECONDS)
                 if isinstance(request, WorkRequest):
                     self._take(request, link)
                 elif isinstance(request, (StatusRequest, StopRequest)):
-                    link.sendall(protocol.encode(self._report()) + protocol.encode(Done()))
+                    link.sendall(protocol.encode(self._status()) + protocol.encode(Done()))
                 if isinstance(request, StopRequest):
                     self._end(None)
             except (OSError, BadMessage) as error:
-                note(f"a connection failed: {error}")
+                log(f"a connection failed: {error}")
 
     def _admitted(self, link: socket.socket) -> bool:
         if UNIX:
             return same_user(link)
         from localcrag.serve.endpoint import admits
 
-        return admits(link, self.place.address)
+        return admits(link, self.endpoint.address)
 
     def _take(self, request: WorkRequest, link: socket.socket) -> None:
-        """Put the work into the queue, and stay with it; or begin again, where it needs another start."""
+        """Queue the work and stay with it, or restart if the request needs other conditions."""
         link.sendall(protocol.encode(Heartbeat(queued=False)))
         reason = self.start.difference(request.start)
         if not reason and (changed := self.worker.changed(request)):
             reason = f"{changed} was changed"
         if reason:
-            note(f"begins again: {reason}")
+            log(f"begins again: {reason}")
             self._end(request.start, lambda now: Restarting(reason, self.since, now), link)
             return
         job = Job(request, link)
@@ -245,7 +252,7 @@ class Server:
         self._stay(job)
 
     def _stay(self, job: Job) -> None:
-        """Say that we are here, until the work is done or the command is gone."""
+        """Send heartbeats until the work is done or the command is gone; then interrupt the work."""
         link = job.link
         try:
             while True:
@@ -264,9 +271,9 @@ class Server:
         farewell: Callable[[bool], object] | None = None,
         link: socket.socket | None = None,
     ) -> None:
-        """Take up nothing more, and end or begin again after what is waiting.
+        """Accept no more work, and end, or restart under the conditions ``again``, after the waiting jobs.
 
-        The farewell, told whether that is at once, is said before the process can be gone.
+        The message of ``farewell``, which is told whether that is at once, is sent before the process ends.
         """
         with self._lock:
             at_once = not self._waiting
@@ -280,7 +287,7 @@ class Server:
                     self._ending = True
                     self._jobs.put(again)
 
-    def _report(self) -> ServerStatus:
+    def _status(self) -> ServerStatus:
         with self._lock:
             busy = bool(self._waiting)
             idle = 0.0 if busy else time.monotonic() - self._used
@@ -297,21 +304,24 @@ class Server:
             )
 
     def _hide(self) -> None:
-        """Nobody finds this server from now on; with the lock held, a fresh one may take its place."""
+        """Close the listener and remove its file, so that a new server may take its place.
+
+        The caller must hold the lock.
+        """
         _shut(self.listener)
         self.listener.close()
-        if self._inode() == self._own:
-            self.place.address.unlink(missing_ok=True)
+        if self._inode() == self._own_inode:
+            self.endpoint.address.unlink(missing_ok=True)
 
     def _inode(self) -> int:
         try:
-            return self.place.address.stat().st_ino
+            return self.endpoint.address.stat().st_ino
         except OSError:
             return 0
 
 
-def _line(link: socket.socket) -> bytes:
-    """A whole line from the other side. Raises BadMessage, OSError."""
+def _received_line(link: socket.socket) -> bytes:
+    """Receive a whole line from the other side. Raises BadMessage, OSError."""
     text = b""
     while not text.endswith(b"\n"):
         if not (more := link.recv(1 << 16)) or len(text) > MAX_REQUEST_BYTES:
@@ -321,19 +331,23 @@ def _line(link: socket.socket) -> bytes:
 
 
 def _shut(link: socket.socket) -> None:
-    """Nothing more comes or goes; wakes the thread that waits for it."""
+    """Shut a connection down, which wakes the thread that waits for it."""
     with contextlib.suppress(OSError):
         link.shutdown(socket.SHUT_RDWR)
 
 
 def _interrupt() -> None:
-    """Have the main thread run the handler of HANG_UP, whatever it waits for."""
+    """Make the main thread run the handler of HANG_UP_SIGNAL.
+
+    If the platform can send a signal to a thread, this also interrupts a system call; otherwise the handler
+    runs at the next instruction of Python.
+    """
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, HANG_UP_SIGNAL)
     else:
         _thread.interrupt_main(HANG_UP_SIGNAL)
 
 
-def note(text: str) -> None:
-    """A line for who runs the server: on stderr, which is the log of one in the background."""
+def log(text: str) -> None:
+    """Print a line with the time on stderr, which is the log of a server in the background."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What the warm process does for a request: the calls of KnowledgeBase, as everybody makes them."""
+"""The work of the warm process: it answers a request by the public methods of KnowledgeBase."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from localcrag.serve.protocol import InfoReply, InfoRequest, SearchReply, Search
 from localcrag.settings import ModelSettings, Settings
 
 MODEL_FILE_ENDINGS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
-"""Endings of an embedding model's files."""
-MAX_OPEN = 4
-"""Knowledge bases that stay open, with what LanceDB has cached of them: those asked last."""
-REMEMBERED_PAIRS = 1 << 14
-"""Pairs of a question and a text whose judgement the evaluator remembers: some 4 MB."""
+"""The endings of the files of an embedding model."""
+MAX_OPEN_KNOWLEDGE_BASES = 4
+"""Knowledge bases that stay open with their caches; the one that was asked longest ago is closed."""
+MAX_REMEMBERED_PAIRS = 1 << 14
+"""Pairs of a question and a text whose score the evaluator remembers (some 4 MB)."""
 Stamp = tuple[str, int, int]
 """A file, its size in bytes, and the nanosecond at which it was last changed."""
 
 
 @dataclass(frozen=True)
 class Worker:
-    """Does the work of requests, one after the other; models stay loaded and knowledge bases open."""
+    """Does the work of requests one after the other, with models loaded and knowledge bases open."""
 
     settings: Settings
     _open: dict[tuple[str, ModelSettings], knowledge_base.KnowledgeBase] = field(default_factory=dict)
     _stamps: dict[ModelSettings, frozenset[Stamp]] = field(default_factory=dict)
 
     def do(self, request: WorkRequest) -> Iterator[Any]:
-        """Events, or the one reply. Raises LocalCragError."""
+        """The replies to a request: the events of a question, or one message. Raises LocalCragError."""
         base = self._base(request)
         match request:
             case AskRequest():
@@ -45,11 +45,14 @@ class Worker:
                 yield InfoReply(base.info())
 
     def reset(self, request: WorkRequest) -> None:
-        """After the work of a request was cut off, let its models load again. Raises LocalCragError."""
+        """Reset the models of a request whose work was interrupted. Raises LocalCragError."""
         self._base(request).reset_models()
 
     def warm(self) -> None:
-        """Load what the first question needs, and use it once. Raises LocalCragError."""
+        """Load the models and the index that the first question needs, and use each once.
+
+        Raises LocalCragError.
+        """
         self._stamps[self.settings.model] = self._look(self.settings.model)
         base = knowledge_base.open(settings=self.settings)
         self._open[base.name, self.settings.model] = base
@@ -62,27 +65,33 @@ class Worker:
             base.search("first", k=1)
 
     def changed(self, request: WorkRequest) -> str:
-        """The first file that changed since the models of the request were loaded, "" where none did."""
+        """The name of a file that changed since the models of the request were loaded; "" if none did.
+
+        The state of the files is recorded at the first request with these models.
+        """
         now = self._look(request.model)
         before = self._stamps.setdefault(request.model, now)
         return next((Path(name).name for name, *_ in sorted(now ^ before)), "")
 
     def _base(self, request: WorkRequest) -> knowledge_base.KnowledgeBase:
-        """The one that is open; it sees by itself where it was removed or made anew."""
+        """The knowledge base of a request, opened if it is not open.
+
+        An open one notices by itself if it was removed or made again. Raises LocalCragError.
+        """
         key = request.kb, request.model
         base = self._open.pop(key, None)
         self._open[key] = base = base or knowledge_base.open(
             request.kb, settings=replace(self.settings, model=request.model)
         )
-        if len(self._open) > MAX_OPEN:
+        if len(self._open) > MAX_OPEN_KNOWLEDGE_BASES:
             del self._open[next(iter(self._open))]
         with suppress(LocalCragError):  # a file that is not there is the work's to report
             if base.models.evaluator:
-                base.models.evaluator.remember(REMEMBERED_PAIRS)
+                base.models.evaluator.remember(MAX_REMEMBERED_PAIRS)
         return base
 
     def _look(self, model: ModelSettings) -> frozenset[Stamp]:
-        """The files that answers rest on, beside the documents; missing ones are the work's to report."""
+        """The files that answers depend on, beside the documents; the work itself reports missing ones."""
         home = self.settings.home
         models = LoadedModels(model, home)  # another object than the one in use, which found its files once
         files = [home / "calibrations.toml", home / "models.toml"]

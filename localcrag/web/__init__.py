@@ -1,1 +1,1 @@
-"""The web: search through the user's own SearXNG, page fetches, and the ledger of what left the machine."""
+"""The web: search with the user's own SearXNG, fetching pages, and the ledger of what left the machine."""

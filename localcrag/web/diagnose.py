@@ -1,4 +1,4 @@
-"""What is wrong with a SearXNG, and what to do about it: ``localcrag web check``, and part of ``doctor``."""
+"""Diagnosing a SearXNG, with advice: ``localcrag web check``, and a part of ``localcrag doctor``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from localcrag.web.searxng import CHECK_HINT, RecordEgress, SearxngOptions, Sear
 
 T = TypeVar("T")
 
-PROBE = "encyclopedia"
-"""The query of the check: it tells nothing about anybody."""
+PROBE_QUERY = "encyclopedia"
+"""The query of the check, which reveals nothing about the user."""
 
 
 class ServerState(StrEnum):
-    """How a SearXNG stands."""
+    """The state of a SearXNG."""
 
     NOT_CONFIGURED = "not_configured"
     OFFLINE = "offline"
@@ -38,7 +38,7 @@ class ServerState(StrEnum):
     FINE = "fine"
 
 
-_STATES: tuple[tuple[type[LocalCragError], ServerState], ...] = (
+_STATE_OF_ERROR: tuple[tuple[type[LocalCragError], ServerState], ...] = (
     (WebNotConfigured, ServerState.NOT_CONFIGURED),
     (OfflineError, ServerState.OFFLINE),
     (ServerDown, ServerState.DOWN),
@@ -51,9 +51,10 @@ _STATES: tuple[tuple[type[LocalCragError], ServerState], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """``detail`` is one line on what was seen, ``hint`` what to do now ("" where nothing).
+    """The state of a SearXNG with advice.
 
-    ``version`` and ``engines`` (those switched on) are what the server says of itself, where it does.
+    ``detail`` is one line on the finding, ``hint`` the next step or "". ``version`` and ``engines`` (those
+    that are enabled) are as the server reports them, and empty if it does not.
     """
 
     state: ServerState
@@ -64,16 +65,18 @@ class Diagnosis:
 
     @property
     def fine(self) -> bool:
+        """Whether the server answers searches."""
         return self.state is ServerState.FINE
 
 
 def diagnose(
     url: str, *, record: RecordEgress, timeout: float = 15.0, options: SearxngOptions | None = None
 ) -> Diagnosis:
-    """Ask ``/healthz`` and ``/config``, then search for a harmless fixed word, as a question would.
+    """Ask the SearXNG at ``url`` for ``/healthz`` and ``/config``, then search for a harmless fixed word.
 
-    Only the search decides: a proxy in front may hide the other two. Raises LedgerError where the
-    search cannot be recorded; everything else is a state.
+    Only the search decides, because a proxy in front may hide the other two. ``record`` is told of the
+    search before it is sent, ``timeout`` bounds each request in seconds, and ``options`` are those of the
+    search. Raises LedgerError if the search cannot be recorded; every other failure is a state.
     """
     server = SearxngSearch(url, record=record, timeout=timeout, options=options)
     healthy, problem = _attempt(server.healthy)
@@ -82,28 +85,29 @@ def diagnose(
     info, no_info = _attempt(server.info)
     if not healthy and no_info is not None and no_info.state is ServerState.NOT_SEARXNG:
         return no_info
-    results, problem = _attempt(lambda: server.search(PROBE))
+    results, problem = _attempt(lambda: server.search(PROBE_QUERY))
     if problem is not None:
         return _with(problem, info)
     if results:
         return _with(
-            Diagnosis(ServerState.FINE, f"it answers in JSON: {len(results)} results for “{PROBE}”"), info
+            Diagnosis(ServerState.FINE, f"it answers in JSON: {len(results)} results for “{PROBE_QUERY}”"),
+            info,
         )
     if info is not None and not info.engines:
         detail = "it answers in JSON, but no search engine is switched on"
         return _with(
             Diagnosis(ServerState.ENGINES_FAILING, detail, "enable engines in its settings.yml"), info
         )
-    detail = f"it answers in JSON, and found nothing for “{PROBE}”"
+    detail = f"it answers in JSON, and found nothing for “{PROBE_QUERY}”"
     return _with(Diagnosis(ServerState.FINE, detail, "if that is a surprise, look at its engines"), info)
 
 
 def _attempt(step: Callable[[], T]) -> tuple[T | None, Diagnosis | None]:
-    """What a step brought, or what its failure means."""
+    """The result of a step, or the diagnosis of its failure; the other one is None."""
     try:
         return step(), None
-    except tuple(kind for kind, _ in _STATES) as error:
-        state = next(state for kind, state in _STATES if isinstance(error, kind))
+    except tuple(kind for kind, _ in _STATE_OF_ERROR) as error:
+        state = next(state for kind, state in _STATE_OF_ERROR if isinstance(error, kind))
         hint = getattr(error, "hint", "")
         return None, Diagnosis(state, str(error), "" if hint == CHECK_HINT else hint)
 

@@ -1,14 +1,13 @@
-"""One HTTP exchange, with bounds: the only place in localcrag that opens a socket to the web.
+"""One bounded HTTP exchange; no other module of localcrag opens a socket to the web.
 
-It speaks through ``httpcore2``, the connection layer of ``httpx2``, and not through the client
-above it, because what that adds is what must not happen here: following redirects, keeping
-cookies, going through a proxy named in the environment. In exchange two things can be done where
-they are safe:
+It uses ``httpcore2``, the connection layer of ``httpx2``, and not the client above it, because that
+client follows redirects, keeps cookies and uses proxies named in the environment, none of which may
+happen here. The connection layer also allows two protections:
 
-- a name is resolved once, each address is put before ``admit``, and the connection goes to that
-  very address, so a name that changes its address in between (DNS rebinding) gains nothing;
-- every single read and write has what is left of the *total* time as its limit, so a server that
-  sends a byte now and then cannot hold us.
+- a name is resolved once, each address is passed to ``admit``, and the connection goes to that
+  very address, which prevents DNS rebinding (a name that changes its address after the check);
+- every single read and write is limited by the rest of the *total* time, so a server that sends a
+  byte now and then cannot prolong the exchange.
 
 A compressed body is inflated up to the size limit and no further.
 """
@@ -38,35 +37,35 @@ if TYPE_CHECKING:
     import ssl
 
 Admit = Callable[[str, int, IPAddress], None]
-"""Given host, port and resolved address before the connect; raises to refuse it."""
+"""Called with host, port and resolved address before the connection; raises an error to refuse it."""
 
 USER_AGENT = "Mozilla/5.0 (compatible; localcrag)"
-"""Says what it is, and nothing of the machine it runs on: no version, system or library."""
+"""The User-Agent header, which names the program but no version, system or library."""
 
 
 class WireError(WebError):
-    """An exchange that failed; ``str(error)`` is the reason alone. Never leaves this package."""
+    """An exchange that failed; ``str(error)`` is the reason alone. It is handled inside this package."""
 
 
 class Unreachable(WireError):
-    """No connection: refused, no such name, no route, a certificate that does not hold."""
+    """There is no connection: refused, no such name, no route, an invalid certificate."""
 
 
 class TimedOut(WireError):
-    """The total time was used up."""
+    """The total time is over."""
 
 
 class Oversized(WireError):
-    """The body, inflated, is larger than the limit."""
+    """The decompressed body is larger than the limit."""
 
 
 class Garbled(WireError):
-    """Not HTTP, cut off, or in an encoding that was not asked for."""
+    """The reply is not HTTP, cut off, or in a content coding that was not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpTarget:
-    """An http(s) address, taken apart; ``host`` is in lower case and ASCII (IDNA), without brackets."""
+    """A parsed http(s) address; ``host`` is in lower case and ASCII (IDNA), without brackets."""
 
     url: str
     scheme: str
@@ -75,7 +74,11 @@ class HttpTarget:
 
     @classmethod
     def parse(cls, url: str) -> HttpTarget:
-        """Raises ValueError, with the reason, for anything but a plain http or https address."""
+        """The target at ``url``, without its fragment.
+
+        Raises ValueError, with the reason, for anything but an http or https address with a host and
+        without a user name.
+        """
         try:
             parsed = httpx2.URL(url)
         except (httpx2.InvalidURL, TypeError) as error:
@@ -102,7 +105,10 @@ class HttpTarget:
 
 @dataclass(frozen=True, slots=True)
 class HttpCall:
-    """What is asked, and its bounds: ``seconds`` in total, ``size`` in bytes of the inflated body."""
+    """A request and its bounds: ``seconds`` in total, ``size`` in bytes of the decompressed body.
+
+    It is a POST of ``form`` if there is one, otherwise a GET.
+    """
 
     target: HttpTarget
     seconds: float
@@ -112,12 +118,16 @@ class HttpCall:
 
     @property
     def body(self) -> bytes | None:
+        """The URL-encoded form; None for a GET."""
         return None if self.form is None else str(httpx2.QueryParams(dict(self.form))).encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
-    """The start of a reply; ``read`` brings the rest, once, within the bounds of the call."""
+    """Status and headers of a reply; ``read`` returns the body, once, within the bounds of the call.
+
+    ``media_type``, ``charset`` and ``location`` are "" if the reply does not name them.
+    """
 
     status: int
     media_type: str
@@ -127,18 +137,18 @@ class ResponseHead:
 
 
 def anywhere(host: str, port: int, address: IPAddress) -> None:
-    """Admits every address: for a server that the user named."""
+    """Admit every address, which is right for a server that the user named."""
 
 
 @contextmanager
 def exchange(call: HttpCall, *, admit: Admit = anywhere) -> Iterator[ResponseHead]:
-    """Send the call (a POST where it has a form, else a GET) and give the head of the reply.
+    """Send the call and give the head of the reply; the connection is open during the ``with``.
 
-    Raises Unreachable, TimedOut, Oversized, Garbled; OfflineError before anything is looked up;
-    and what ``admit`` raises.
+    Raises Unreachable, TimedOut, Oversized and Garbled, OfflineError before a name is resolved, and
+    whatever ``admit`` raises.
     """
     refuse_outside(call.target.host)
-    clock = _Clock(call.seconds)
+    deadline = _Deadline(call.seconds)
     headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate", "Accept-Language": "en"}
     headers |= call.headers
     body = call.body
@@ -147,7 +157,7 @@ def exchange(call: HttpCall, *, admit: Admit = anywhere) -> Iterator[ResponseHea
     tls = _tls() if call.target.scheme == "https" else None
     with (
         _translated(),
-        httpcore2.ConnectionPool(ssl_context=tls, network_backend=_Guarded(admit, clock)) as pool,
+        httpcore2.ConnectionPool(ssl_context=tls, network_backend=_AdmittingBackend(admit, deadline)) as pool,
         pool.stream(
             "GET" if body is None else "POST",
             _core_url(call.target),
@@ -179,13 +189,13 @@ def _head(reply: httpcore2.Response, size: int) -> ResponseHead:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """The certificates that the system trusts; built on the first https call (some 20 ms)."""
+    """The TLS context with the certificates that the system trusts; it takes some 20 ms to build."""
     return httpcore2.default_ssl_context()
 
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """The connection layer's errors, as ours."""
+    """Translate the errors of the connection layer to WireErrors."""
     try:
         yield
     except httpcore2.TimeoutException as error:
@@ -199,7 +209,7 @@ def _translated() -> Iterator[None]:
 
 
 def _plain(error: Exception) -> str:
-    """``[Errno 111] Connection refused`` → ``Connection refused``."""
+    """The message of an error without its number: ``Connection refused``."""
     cause = error.__cause__
     text = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(error)
     return " ".join(text.split()) or type(error).__name__
@@ -209,10 +219,10 @@ def _plain(error: Exception) -> str:
 
 
 def inflated(chunks: Iterable[bytes], coding: str, size: int) -> bytes:
-    """The body with its content coding (gzip, deflate or none) undone, at most ``size`` bytes.
+    """The body decoded from its content ``coding`` (gzip, deflate or none), at most ``size`` bytes.
 
-    Raises Oversized as soon as it is longer, without inflating the rest; Garbled where the coding
-    is unknown, damaged, or cut off.
+    Raises Oversized as soon as it is longer, without decompressing the rest, and Garbled if the coding is
+    unknown, damaged, or cut off.
     """
     if coding in ("", "identity"):
         body = bytearray()
@@ -249,7 +259,7 @@ def _unpacked(chunks: Iterable[bytes], size: int) -> bytes:
 
 
 def _window(data: bytes) -> int:
-    """zlib's ``wbits``: find out between gzip and zlib, or raw deflate, which some servers send."""
+    """The ``wbits`` of zlib for data that begins so: gzip or zlib by its header, else raw deflate."""
     return 47 if data[0] == 0x1F or data[0] & 0x0F == 8 else -15
 
 
@@ -261,25 +271,26 @@ def _check_size(body: bytearray, size: int) -> None:
 # ---------------------------------------------------------------------------------- connections
 
 
-class _Clock:
-    """What is left of the total time."""
+class _Deadline:
+    """The end of the total time, ``seconds`` from now."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
+        """The seconds that are left. Raises TimedOut if there are none."""
         seconds = self._end - time.monotonic()
         if seconds <= 0:
             raise TimedOut("it did not answer in time")
         return seconds
 
 
-class _Guarded(httpcore2.NetworkBackend):
-    """Connects to addresses that were admitted, and to nothing else."""
+class _AdmittingBackend(httpcore2.NetworkBackend):
+    """A network backend that connects only to admitted addresses."""
 
-    def __init__(self, admit: Admit, clock: _Clock) -> None:
+    def __init__(self, admit: Admit, deadline: _Deadline) -> None:
         self._admit = admit
-        self._clock = clock
+        self._deadline = deadline
         self._plain = httpcore2.SyncBackend()
 
     def connect_tcp(
@@ -290,40 +301,40 @@ class _Guarded(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        addresses = _resolved(host, port, self._clock)
+        addresses = _resolved(host, port, self._deadline)
         for address in addresses:
             self._admit(host, port, address)
         failure: Exception = Unreachable("its name has no address")
         for address in addresses:
             try:
                 stream = self._plain.connect_tcp(
-                    str(address), port, self._clock.left(), local_address, socket_options or ()
+                    str(address), port, self._deadline.left(), local_address, socket_options or ()
                 )
             except httpcore2.ConnectError as error:
                 failure = error
             else:
-                return _Timed(stream, self._clock)
+                return _DeadlineStream(stream, self._deadline)
         raise failure
 
 
-class _Timed(httpcore2.NetworkStream):
-    """A connection whose every read and write is bounded by the total time."""
+class _DeadlineStream(httpcore2.NetworkStream):
+    """A network stream whose every read and write is bounded by a deadline."""
 
-    def __init__(self, stream: httpcore2.NetworkStream, clock: _Clock) -> None:
+    def __init__(self, stream: httpcore2.NetworkStream, deadline: _Deadline) -> None:
         self._stream = stream
-        self._clock = clock
+        self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._clock.left())
+        return self._stream.read(max_bytes, self._deadline.left())
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, self._clock.left())
+        self._stream.write(buffer, self._deadline.left())
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        secure = self._stream.start_tls(ssl_context, server_hostname, self._clock.left())
-        return _Timed(secure, self._clock)
+        secure = self._stream.start_tls(ssl_context, server_hostname, self._deadline.left())
+        return _DeadlineStream(secure, self._deadline)
 
     def close(self) -> None:
         self._stream.close()
@@ -332,8 +343,11 @@ class _Timed(httpcore2.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-def _resolved(host: str, port: int, clock: _Clock) -> list[IPAddress]:
-    """The addresses of a host. A lookup knows no time limit, so it runs in a thread that is left behind."""
+def _resolved(host: str, port: int, deadline: _Deadline) -> list[IPAddress]:
+    """The addresses of a host. Raises TimedOut, Unreachable.
+
+    A lookup has no time limit of its own, so it runs in a thread that is abandoned after the deadline.
+    """
     address = literal(host)
     if address is not None:
         return [address]
@@ -343,7 +357,7 @@ def _resolved(host: str, port: int, clock: _Clock) -> list[IPAddress]:
         return list(dict.fromkeys(ipaddress.ip_address(str(entry[4][0]).split("%")[0]) for entry in found))
 
     try:
-        return in_background(look_up).result(timeout=clock.left())
+        return in_background(look_up).result(timeout=deadline.left())
     except TimeoutError as error:
         raise TimedOut("its name was not resolved in time") from error
     except (OSError, UnicodeError) as error:

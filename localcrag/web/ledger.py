@@ -1,8 +1,8 @@
-"""The egress ledger: what left the machine, when, and for which question.
+"""The egress ledger: every query and address that left the machine, when, and for which question.
 
-One JSON object a line, in a file that only its owner can read. A line is on the disk before what it
-speaks of is sent, and what cannot be written down is not sent. Processes that write at the same time
-take turns through a lock file beside it.
+It is a file that only its owner can read, with one JSON object per line. A line is on the disk before
+the request that it records is sent, and a request that cannot be recorded is not sent. Processes that
+write at the same time take turns by a lock file beside it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import BinaryIO
 
 from localcrag.errors import LedgerError
 
-KINDS = ("query", "page", "url")
-"""A query to SearXNG; a page that a search led to; an address that the user named."""
+EGRESS_KINDS = ("query", "page", "url")
+"""A query to SearXNG, a page that a search found, and an address that the user named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that left: ``target`` is the query or the URL, ``question`` what it was for ("" if none)."""
+    """One record: ``target`` is the query or the URL, ``question`` the question that it was for, or ""."""
 
     when: datetime
     kind: str
@@ -32,14 +32,17 @@ class Entry:
 
 
 class Ledger:
-    """An append-only file at ``path``, shared by all processes of a user; made on the first record."""
+    """The append-only file at ``path``, shared by all processes of a user and made by the first record."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def record(self, kind: str, target: str, question: str = "") -> None:
-        """Write one line and wait until it is on the disk. Raises LedgerError; then nothing may be sent."""
-        if kind not in KINDS:
+        """Write one line and wait until it is on the disk.
+
+        ``kind`` is one of EGRESS_KINDS. Raises LedgerError, after which nothing may be sent.
+        """
+        if kind not in EGRESS_KINDS:
             raise ValueError(f"no such kind of egress: {kind!r}")
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
         entry = {"when": when, "kind": kind, "target": target, "question": question}
@@ -57,10 +60,10 @@ class Ledger:
         return lambda kind, target: self.record(kind, target, question)
 
     def entries(self, *, limit: int | None = None, since: datetime | None = None) -> list[Entry]:
-        """What was recorded, oldest first: at most the ``limit`` last ones, none older than ``since``.
+        """The records, oldest first: at most the ``limit`` last ones, none older than ``since``.
 
-        Lines that cannot be read, such as one that a crash cut off, are left out. ``since`` must
-        carry a time zone. Raises LedgerError where the file is there and cannot be read.
+        Lines that cannot be parsed, such as one that a crash cut off, are left out. ``since`` must have a
+        time zone. Raises LedgerError if the file exists and cannot be read.
         """
         try:
             text = self.path.read_text(encoding="utf-8", errors="replace")
@@ -77,7 +80,7 @@ class Ledger:
         return found if limit is None else found[len(found) - min(limit, len(found)) :]
 
     def _append(self, line: bytes) -> None:
-        """Write a whole line, and first an end for one that a crash cut off. Raises OSError."""
+        """Write a whole line, after a line break if a crash cut the last line off. Raises OSError."""
         from filelock import FileLock
 
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -91,7 +94,7 @@ class Ledger:
             os.fsync(file.fileno())
 
     def _opened(self) -> BinaryIO:
-        """The file for reading and appending, made for its owner alone. Raises OSError."""
+        """The file opened for reading and appending; a new one is for its owner alone. Raises OSError."""
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         return os.fdopen(os.open(self.path, flags, 0o600), "a+b")
 

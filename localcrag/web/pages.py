@@ -1,13 +1,13 @@
-"""The pages that a search led to, as text.
+"""Fetching the pages that a search found, as text.
 
-What is fetched was named by strangers, so everything is bounded: a few pages at once, html and plain
-text only (a PDF of the web would need the document readers, which do not belong to this floor), 2 MiB
-and 10 seconds in total for each, three redirects, each looked at by hand, and none to an address that
-is not public. No cookies, no referrer. Where a page cannot be had, its search snippet stands in and
+The addresses come from strangers, so everything is bounded: a few pages at once, only HTML and plain text
+(a PDF would need the document readers, which this layer may not import), 2 MiB and 10 seconds in total
+for each page, and three redirects, each of them checked. An address that is not public is refused. No
+cookies and no referrer are sent. If a page cannot be fetched, its search snippet takes its place and
 ``WebPage.degraded`` says why.
 
-robots.txt is not asked for: it speaks to crawlers (RFC 9309), and this reads single pages that a
-person's question led to, once, as a reader mode does; asking would also tell every host more.
+robots.txt is not asked for: it is meant for crawlers (RFC 9309), and this module reads single pages for
+a question, once, as the reader mode of a browser does. Asking would also tell every host more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from localcrag._platform import storable
-from localcrag.background import in_background
 from localcrag.egress import refuse_outside
 from localcrag.errors import FetchRefused, OfflineError
 from localcrag.types import WebPage, WebResult
@@ -31,18 +30,19 @@ if TYPE_CHECKING:
     from localcrag.web.http import Admit, HttpTarget, ResponseHead
 
 RecordEgress = Callable[[str, str], None]
+"""Records (kind, target) before the request leaves the machine; its error stops the request."""
 
-_MARKUP = frozenset({"text/html", "application/xhtml+xml"})
-_READABLE = _MARKUP | {"text/plain"}
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+_READABLE_TYPES = _MARKUP_TYPES | {"text/plain"}
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """Bounds of a fetch with its redirects: ``size`` in bytes of the inflated body, ``seconds`` in all.
+    """Bounds of a fetch with its redirects: ``size`` in bytes of the decompressed body, ``seconds`` in all.
 
-    ``extraction`` is how many seconds may then pass until the text is found in it: 2 MiB that were
-    made for it can take long.
+    ``extraction`` is the time in seconds for finding the text in the page, which a page made for that
+    purpose can prolong; ``redirects`` is their largest number.
     """
 
     size: int = 2 * 1024 * 1024
@@ -51,16 +51,16 @@ class FetchLimits:
     redirects: int = 3
 
 
-USER_NAMED = FetchLimits(size=64 * 1024 * 1024, seconds=120.0, redirects=5)
-"""For an address that the user typed: documents are larger than pages."""
+USER_URL_LIMITS = FetchLimits(size=64 * 1024 * 1024, seconds=120.0, redirects=5)
+"""The limits for an address that the user named: documents are larger than pages."""
 
 
 class HttpPageFetcher:
-    """:class:`~localcrag.protocols.PageFetcher` over plain HTTP(S).
+    """Fetches pages over HTTP(S); implements :class:`~localcrag.protocols.PageFetcher`.
 
-    ``allowed_private`` are hosts (``host`` or ``host:port``, as in the URL) whose pages may have a
-    private address: the corpus of the user's own SearXNG. ``record`` is told of each URL before it
-    is asked for; what it raises ends the fetch.
+    ``record`` is told of each URL before it is asked for; its error ends the fetch. ``allowed_private``
+    are hosts (``host`` or ``host:port``, as in the URL) whose pages may have a private address, such as
+    the corpus of the user's own SearXNG. ``parallel`` is the number of pages fetched at once.
     """
 
     def __init__(
@@ -77,10 +77,12 @@ class HttpPageFetcher:
         self._parallel = parallel
 
     def fetch(self, results: Iterable[WebResult]) -> Iterator[WebPage]:
-        """One page per result, in order; its snippet, and the reason, where the page could not be had.
+        """One page per result, in order; the snippet and the reason if the page could not be fetched.
 
-        Raises what ``record`` raises, and nothing else.
+        Raises whatever ``record`` raises, and nothing else.
         """
+        from localcrag.web.http import in_background
+
         todo = deque(results)
         running: deque[tuple[WebResult, Future[WebPage], float]] = deque()
         while todo or running:
@@ -92,14 +94,17 @@ class HttpPageFetcher:
 
     def _page(self, result: WebResult) -> WebPage:
         try:
-            body = _follow(result.url, self._limits, self._visit, accept=_READABLE)
+            body = _follow(result.url, self._limits, self._visit, accept=_READABLE_TYPES)
             title, text = _extracted(body)
         except (FetchRefused, OfflineError) as error:
             return _snippet(result, str(error))
         return WebPage(body.url, result.title or title, text)
 
     def _visit(self, target: HttpTarget) -> Admit:
-        """Before each request, redirects too: write it down, and say which addresses it may go to."""
+        """Record a request, which may be a redirect, and return the check of its addresses.
+
+        Raises FetchRefused, OfflineError, and whatever ``record`` raises.
+        """
         named = {target.host, f"{target.host}:{target.port}", f"[{target.host}]:{target.port}"}
         if named & self._allowed:
             admit: Admit = _any_address
@@ -116,15 +121,19 @@ class HttpPageFetcher:
 
 
 def fetch_url(
-    url: str, *, record: RecordEgress, limits: FetchLimits = USER_NAMED, accept: frozenset[str] = frozenset()
+    url: str,
+    *,
+    record: RecordEgress,
+    limits: FetchLimits = USER_URL_LIMITS,
+    accept: frozenset[str] = frozenset(),
 ) -> tuple[bytes, str]:
-    """The bytes behind an address that the user typed, and their media type ("" if the server names none).
+    """The bytes at an address that the user named, and their media type ("" if the server names none).
 
-    Where the server names the encoding too, it follows: ``text/plain; charset=koi8-r``.
+    The encoding follows the media type if the server names it: ``text/plain; charset=koi8-r``. An empty
+    ``accept`` takes every media type. Private addresses are allowed, because the user named this one; a
+    redirect from a public address to a private one is refused.
 
-    Private addresses are allowed, because the user named this one; a redirect from a public
-    address to a private one is not. ``accept`` empty takes every media type.
-    Raises FetchRefused, OfflineError, and what ``record`` raises.
+    Raises FetchRefused, OfflineError, and whatever ``record`` raises.
     """
     admit_next: list[Admit] = [_any_address]
 
@@ -164,7 +173,7 @@ class _Body:
 def _follow(
     url: str, limits: FetchLimits, visit: Callable[[HttpTarget], Admit], *, accept: frozenset[str]
 ) -> _Body:
-    """The body behind ``url``, after at most ``limits.redirects`` redirects. Raises FetchRefused."""
+    """The body at ``url``, after at most ``limits.redirects`` redirects. Raises FetchRefused."""
     from localcrag.web import http
 
     ends = monotonic() + limits.seconds
@@ -174,7 +183,7 @@ def _follow(
             headers = {"Accept": ", ".join(sorted(accept)) or "*/*"}
             call = http.HttpCall(target, ends - monotonic(), limits.size, headers)
             with http.exchange(call, admit=visit(target)) as head:
-                if head.status not in _REDIRECTS:
+                if head.status not in _REDIRECT_STATUSES:
                     _check(head, accept)
                     return _Body(target.url, head.read(), head.media_type, head.charset)
                 if not head.location:
@@ -216,8 +225,8 @@ def _snippet(result: WebResult, reason: str) -> WebPage:
 
 
 def _extracted(body: _Body) -> tuple[str, str]:
-    """Title and main text of a page. Raises FetchRefused where it holds no text."""
-    if body.media_type in _MARKUP:
+    """The title and the main text of a page. Raises FetchRefused if it holds no text."""
+    if body.media_type in _MARKUP_TYPES:
         title, text = _main_text(body)
     else:
         title, text = "", _decoded(body)

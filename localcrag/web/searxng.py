@@ -1,21 +1,21 @@
-"""Web search through the user's own SearXNG.
+"""Web search with the user's own SearXNG.
 
-A SearXNG answers in several ways that look like "nothing found" and are not (see the cases below);
-each is told apart here, at the one place that talks to it:
+Several replies of a SearXNG look like an empty result and are failures. This module, the only one that
+talks to it, distinguishes them:
 
 ===============================================  ==========================================
-what comes back                                  what it is
+reply                                            meaning
 ===============================================  ==========================================
 no connection, or no answer in time              ServerDown
 403                                              JsonDisabled: upstream's default settings
 429                                              RateLimited: its limiter is on
 200 with no results, ``unresponsive_engines``    EnginesFailed: names them, and their reasons
 a redirect, HTML, or anything else               BadReply
-200 with no results and nothing else             an empty list: truly nothing found
+200 with no results and nothing else             an empty list: nothing was found
 ===============================================  ==========================================
 
-The query goes in the body of a POST: unlike a GET it stays out of access logs on the way, and no
-length makes it a 414.
+The query is sent in the body of a POST, so that it does not appear in access logs on the way and cannot
+be too long for a URL (414).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from localcrag.web.http import HttpCall, HttpTarget, ResponseHead
 
 RecordEgress = Callable[[str, str], None]
-"""Writes down (kind, target) before it leaves the machine; what it raises stops the sending."""
+"""Records (kind, target) before the request leaves the machine; its error stops the request."""
 
-REPLY_LIMIT = 4 * 1024 * 1024
+MAX_REPLY_BYTES = 4 * 1024 * 1024
 CHECK_HINT = "`localcrag web check` says more"
 JSON_HINT = "add to its settings.yml, then restart it:  search: {formats: [html, json]}"
 LIMITER_HINT = (
@@ -55,9 +55,9 @@ LIMITER_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class SearxngOptions:
-    """What a search asks for beyond the query; what is empty or None is left to the server's settings.
+    """Options of a search beyond the query; an empty one is left to the settings of the server.
 
-    ``safesearch`` is 0 (off), 1 (moderate) or 2 (strict).
+    ``safesearch`` is 0 (off), 1 (moderate), 2 (strict) or None.
     """
 
     engines: tuple[str, ...] = ()
@@ -67,9 +67,9 @@ class SearxngOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a SearXNG says of itself (``/config``).
+    """The configuration that a SearXNG reports (``/config``).
 
-    ``engines`` are those switched on; ``known`` are all of them: each can be asked for by name.
+    ``engines`` are the enabled ones; ``known`` are all of them, each of which can be asked for by name.
     """
 
     version: str
@@ -81,9 +81,9 @@ class ServerInfo:
 class SearxngSearch:
     """:class:`~localcrag.protocols.WebSearch` on one SearXNG server.
 
-    ``url`` is where its start page is; ``timeout`` bounds a whole search in seconds (a slow engine
-    makes the server wait up to that engine's own limit); ``record`` is told each query before it
-    is sent. Nothing is connected to until the first search.
+    ``url`` is the address of its start page. ``record`` is told each query before it is sent. ``timeout``
+    bounds a whole request in seconds; a slow engine makes the server wait up to that engine's own limit.
+    No connection is made before the first search.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class SearxngSearch:
         self._options_checked = not (self._options.engines or self._options.categories)
 
     def line(self, query: str) -> str:
-        """The words of ``query`` as they are sent. Raises UsageError where there is none."""
+        """The words of ``query`` as they are sent. Raises UsageError if there is none."""
         return search_line(query)
 
     def search(self, query: str, *, limit: int = 5) -> list[WebResult]:
@@ -126,7 +126,10 @@ class SearxngSearch:
         return list(reply.results[:limit])
 
     def info(self) -> ServerInfo:
-        """What the server says of itself. Raises ServerDown, RateLimited, BadReply, OfflineError."""
+        """The configuration of the server.
+
+        Raises WebNotConfigured, OfflineError, ServerDown, RateLimited, JsonDisabled, BadReply.
+        """
         target = self._target("config")
         refuse_outside(target.host)
         reply = self._ask(target, None)
@@ -142,11 +145,14 @@ class SearxngSearch:
         )
 
     def healthy(self) -> bool:
-        """Whether ``/healthz`` answers OK. Raises ServerDown where nothing answers, OfflineError."""
+        """Whether ``/healthz`` answers OK.
+
+        Raises WebNotConfigured, OfflineError, and ServerDown if nothing answers.
+        """
         from localcrag.web import http
 
         target = self._target("healthz")
-        call = http.HttpCall(target, self._timeout, REPLY_LIMIT)
+        call = http.HttpCall(target, self._timeout, MAX_REPLY_BYTES)
         try:
             with http.exchange(call) as head:
                 return head.status == 200 and head.read().strip() == b"OK"
@@ -184,10 +190,10 @@ class SearxngSearch:
         return form
 
     def _check_options(self) -> None:
-        """Refuse engines and categories that the server does not know.
+        """Refuse engines and categories that the server does not know; it is asked once.
 
-        It would silently ask its default engines instead: a query meant for an engine of one's own
-        would go out to the web.
+        The server would silently ask its default engines instead, and a query meant for a private engine
+        would go to the web. Raises WebNotConfigured and the errors of ``info``.
         """
         if self._options_checked:
             return
@@ -205,10 +211,10 @@ class SearxngSearch:
         self._options_checked = True
 
     def _ask(self, target: HttpTarget, form: Mapping[str, str] | None) -> Mapping[str, JsonValue]:
-        """One exchange; the JSON object that came back, or the error that says what is wrong."""
+        """The JSON object of one exchange. Raises the WebError that names the failure."""
         from localcrag.web import http
 
-        call = http.HttpCall(target, self._timeout, REPLY_LIMIT, {"Accept": "application/json"}, form)
+        call = http.HttpCall(target, self._timeout, MAX_REPLY_BYTES, {"Accept": "application/json"}, form)
         try:
             with http.exchange(call) as head:
                 return self._accepted(head, call)
@@ -248,30 +254,30 @@ class SearxngSearch:
         return BadReply(f"{self._url} did not answer like a SearXNG: {reason}", hint=CHECK_HINT)
 
 
-MAX_CHARACTERS = 400
-"""Search engines look at some 32 to 50 words; more of a question only tells more about its asker."""
+MAX_QUERY_CHARACTERS = 400
+"""Search engines use some 32 to 50 words; more of a question would only reveal more."""
 
-_COMMANDS = "!:<"
+_COMMAND_PREFIXES = "!:<"
 
 
 def search_line(text: str) -> str:
-    """The words of ``text`` on one line, at most ``MAX_CHARACTERS`` long, with no command among them.
+    """The words of ``text`` on one line of at most ``MAX_QUERY_CHARACTERS``, without commands of SearXNG.
 
-    Exactly what is sent, so show this one when asking for consent; a line that went through once
-    comes out the same. Raises UsageError where there is no word in it.
+    This is exactly the line that is sent, so it is the one to show when asking for consent. The function is
+    idempotent. Raises UsageError if the text has no word.
     """
     visible = "".join(c if unicodedata.category(c) not in ("Cc", "Cs") else " " for c in text)
-    words = [stripped for word in visible.split() if (stripped := word.lstrip(_COMMANDS))]
+    words = [stripped for word in visible.split() if (stripped := word.lstrip(_COMMAND_PREFIXES))]
     if not words:
         raise UsageError("there is no word to search the web for", hint="ask with at least one word")
     return _shortened(words)
 
 
 def _shortened(words: list[str]) -> str:
-    """Whole words up to the limit; a first word longer than it is cut."""
-    line = words[0][:MAX_CHARACTERS]
+    """The first words that fit the limit, on one line; a first word that is too long is cut."""
+    line = words[0][:MAX_QUERY_CHARACTERS]
     for word in words[1:]:
-        if len(line) + 1 + len(word) > MAX_CHARACTERS:
+        if len(line) + 1 + len(word) > MAX_QUERY_CHARACTERS:
             break
         line += f" {word}"
     return line

@@ -1,7 +1,7 @@
-"""The JSON of a SearXNG search, as results: nothing in it is taken on trust.
+"""Parsing the JSON of a SearXNG search, none of which is trusted.
 
-Answers and info boxes (where Wikipedia and Wikidata answer by default) become results like the
-others. Texts lose their markup, results without an http(s) address are dropped, and those with
+Answers and info boxes (in which Wikipedia and Wikidata appear by default) become results like the
+others. Markup is removed from texts, results without an http(s) address are dropped, and results with
 the same address are merged.
 """
 
@@ -15,34 +15,34 @@ from html import unescape
 from localcrag._platform import storable
 from localcrag.types import JsonValue, WebResult
 
-TITLE_LIMIT = 300
-SNIPPET_LIMIT = 2_000
-URL_LIMIT = 2_000
-RAW_LIMIT = 20_000
+MAX_TITLE_CHARACTERS = 300
+MAX_SNIPPET_CHARACTERS = 2_000
+MAX_URL_CHARACTERS = 2_000
+MAX_MARKUP_CHARACTERS = 20_000
 
 Json = Mapping[str, JsonValue]
 
 
 def _tags(names: str) -> re.Pattern[str]:
-    """Start and end tags of these names, with attributes where they have any."""
+    """A pattern for the start and end tags of the elements ``names``, with their attributes."""
     attribute = r"""\s+[a-z-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?"""
     return re.compile(rf"</?(?:{names})(?:{attribute})*\s*/?>", re.IGNORECASE)
 
 
-_BREAKS = _tags("br|p|div|li|ul|ol|tr|td|th|table|hr|h[1-6]|blockquote|pre")
-_INLINE = _tags("a|abbr|b|big|cite|code|em|font|i|img|mark|q|s|small|span|strong|sub|sup|tt|u|wbr")
+_BREAK_TAGS = _tags("br|p|div|li|ul|ol|tr|td|th|table|hr|h[1-6]|blockquote|pre")
+_INLINE_TAGS = _tags("a|abbr|b|big|cite|code|em|font|i|img|mark|q|s|small|span|strong|sub|sup|tt|u|wbr")
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A search's results, best first, and the engines that failed with their reasons."""
+    """The results of a search, best first, and the engines that failed, each with its reason."""
 
     results: tuple[WebResult, ...]
     failed: tuple[tuple[str, str], ...]
 
 
 def parsed(reply: Json) -> Reply:
-    """Read the top-level object; keys that are missing or of another type count as empty."""
+    """The reply in the top-level JSON object; keys that are missing or of another type count as empty."""
     merged: dict[str, WebResult] = {}
     for result in _all(reply):
         key = result.url.partition("#")[0].rstrip("/")
@@ -51,7 +51,7 @@ def parsed(reply: Json) -> Reply:
 
 
 def _all(reply: Json) -> Iterator[WebResult]:
-    """Answers, info boxes, results: from the most to the least direct."""
+    """Answers, then info boxes, then results: from the most to the least direct."""
     for answer in _objects(reply, "answers"):
         yield from _result(answer, title="", snippet=_text(answer, "answer"))
     for box in _objects(reply, "infoboxes"):
@@ -61,7 +61,7 @@ def _all(reply: Json) -> Iterator[WebResult]:
 
 
 def _infobox(box: Json) -> Iterator[WebResult]:
-    """Its first web address, and its text followed by its facts."""
+    """An info box as a result: its first web address, and its text followed by its facts."""
     facts = [f"{_text(fact, 'label')}: {_text(fact, 'value')}" for fact in _objects(box, "attributes")]
     addresses = [box.get("id"), *(link.get("url") for link in _objects(box, "urls"))]
     url = next((address for address in addresses if _is_web(address)), None)
@@ -74,8 +74,8 @@ def _result(item: Json, *, title: str, snippet: str) -> Iterator[WebResult]:
     if isinstance(url, str) and _is_web(url):
         yield WebResult(
             url=url.strip(),
-            title=title[:TITLE_LIMIT],
-            snippet=snippet[:SNIPPET_LIMIT],
+            title=title[:MAX_TITLE_CHARACTERS],
+            snippet=snippet[:MAX_SNIPPET_CHARACTERS],
             engine=_text(item, "engine"),
         )
 
@@ -84,13 +84,13 @@ def _is_web(url: JsonValue) -> bool:
     return (
         isinstance(url, str)
         and url.strip().lower().startswith(("http://", "https://"))
-        and len(url) <= URL_LIMIT
+        and len(url) <= MAX_URL_CHARACTERS
         and url.strip().isprintable()
     )
 
 
 def _merged(first: WebResult, second: WebResult) -> WebResult:
-    """The place of the first, the first title there is, the longer snippet."""
+    """The first of two results, with the title of the second if it has none and the longer snippet."""
     return replace(
         first,
         title=first.title or second.title,
@@ -117,10 +117,10 @@ def _text(item: Json, key: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text without markup and lone surrogates, character references resolved, on one line.
+    """The text on one line, without markup and lone surrogates, with character references resolved.
 
-    Only what is a tag of the HTML that engines put into titles and snippets goes. An HTML parser
-    would take ``vector<int>`` and ``if (a<b && c>d)`` for markup too, and lose what they say.
+    Only tags of the elements that engines put into titles and snippets are removed. An HTML parser would
+    take ``vector<int>`` and ``if (a<b && c>d)`` for markup too, and drop them.
     """
-    text = _BREAKS.sub(" ", text[:RAW_LIMIT])
-    return storable(" ".join(unescape(_INLINE.sub("", text)).split()))
+    text = _BREAK_TAGS.sub(" ", text[:MAX_MARKUP_CHARACTERS])
+    return storable(" ".join(unescape(_INLINE_TAGS.sub("", text)).split()))

@@ -37,7 +37,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             super().__init__(*args, **more)
             started.append(self.pid)
 
-    monkeypatch.setattr(prefetch, "WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(prefetch, "MIN_BYTES_FOR_PROCESSES", 0)
     monkeypatch.setattr(prefetch, "cores", lambda: 2)
     monkeypatch.setattr(subprocess, "Popen", Noted)
     return started
@@ -123,7 +123,7 @@ def test_how_many_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert processes_for([1000] * 2000) == 4
     assert processes_for([5 * MEBIBYTE]) == 1
     monkeypatch.setattr(prefetch, "cores", lambda: 64)
-    assert processes_for([MEBIBYTE] * 100) == prefetch.MOST_PROCESSES
+    assert processes_for([MEBIBYTE] * 100) == prefetch.MAX_PROCESSES
 
 
 def test_where_python_cannot_be_started_again_it_reads_itself(
@@ -235,7 +235,7 @@ def test_a_process_that_ended_while_it_waited_costs_no_file(
     with process_pool.ReaderPool(1, {"tokenizer": tokenizer}) as readers:
         assert readers.read(first, NO_META).document
         os.kill(processes[0], signal.SIGKILL)
-        child = readers._all[0]._child
+        child = readers._processes[0]._child
         assert child is not None and soon(lambda: child.poll() is not None)
         assert readers.read(second, NO_META).document
     assert len(processes) == 2
@@ -262,7 +262,8 @@ def test_a_killed_parent_leaves_no_process(tmp_path: Path, tokenizer: Path) -> N
         from pathlib import Path
         from localcrag.documents import LocalCorpus, LocalFile, prefetch, process_pool
         from tests.documents import misbehaving
-        prefetch.WORTH_A_PROCESS, prefetch.cores, process_pool._PROGRAM = 0, lambda: 2, misbehaving.PROGRAM
+        prefetch.MIN_BYTES_FOR_PROCESSES, prefetch.cores = 0, lambda: 2
+        process_pool._PROGRAM = misbehaving.PROGRAM
         wanted = [(LocalFile(p, p, 10, 1), {{}}) for p in {[file.path for file in found]!r}]
         for reading in LocalCorpus(Path({str(tokenizer)!r})).read_all(wanted):
             print(reading.document.pages[0].text, flush=True)
@@ -281,7 +282,7 @@ def test_a_killed_parent_leaves_no_process(tmp_path: Path, tokenizer: Path) -> N
 # ------------------------------------------------------------------------------ how far ahead
 
 
-@pytest.mark.parametrize(("size", "most"), [(100, prefetch.FILES_AHEAD), (20 * MEBIBYTE, 1), (0, 4)])
+@pytest.mark.parametrize(("size", "most"), [(100, prefetch.MAX_FILES_AHEAD), (20 * MEBIBYTE, 1), (0, 4)])
 def test_reading_ahead_is_bounded_by_files_and_by_bytes(size: int, most: int) -> None:
     begun = []
     together = threading.Semaphore(0)
@@ -291,7 +292,7 @@ def test_reading_ahead_is_bounded_by_files_and_by_bytes(size: int, most: int) ->
         together.release()
         return ReadResult(file.source, None, reason="nothing")
 
-    wanted = [(LocalFile(str(n), str(n), size, 1), NO_META) for n in range(prefetch.FILES_AHEAD + 200)]
+    wanted = [(LocalFile(str(n), str(n), size, 1), NO_META) for n in range(prefetch.MAX_FILES_AHEAD + 200)]
     reading = read_ahead(wanted, read)
     assert next(reading).source == "0"
     for _ in range(most):

@@ -19,7 +19,7 @@ import pytest
 
 from localcrag.cli.command_state import CommandState
 from localcrag.cli.main import main
-from localcrag.cli.serve import report
+from localcrag.cli.serve import server_status
 from localcrag.errors import WarmError
 from localcrag.serve.endpoint import Endpoint, endpoint_of
 from localcrag.serve.protocol import ServerStatus
@@ -63,12 +63,12 @@ class House:
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
-    def place(self) -> Endpoint:
+    def endpoint(self) -> Endpoint:
         return endpoint_of(self.home)
 
     @property
     def served(self) -> ServerStatus | None:
-        return report(CommandState(self.home, offline=False))
+        return server_status(CommandState(self.home, offline=False))
 
     @property
     def server(self) -> ServerStatus:
@@ -127,7 +127,7 @@ class House:
             return False
 
     def end(self) -> None:
-        if self.place.address.exists() and (found := self.served):
+        if self.endpoint.address.exists() and (found := self.served):
             os.kill(found.pid, signal.SIGKILL)
         for process in self.processes:
             if process.poll() is None:

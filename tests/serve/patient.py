@@ -14,9 +14,9 @@ LIMITS: tuple[tuple[Any, str], ...] = (
     (client, "FIRST_SIGN_SECONDS"),
     (client, "SILENCE_SECONDS"),
     (client, "STARTING_SECONDS"),
-    (AskRequest, "patience"),
-    (SearchRequest, "patience"),
-    (InfoRequest, "patience"),
+    (AskRequest, "max_queue_seconds"),
+    (SearchRequest, "max_queue_seconds"),
+    (InfoRequest, "max_queue_seconds"),
 )
 SHIPPED = [getattr(owner, name) for owner, name in LIMITS]
 

@@ -67,9 +67,9 @@ def test_the_first_question_starts_it_and_it_ends_when_idle(house: House) -> Non
     house.patch.setenv("LOCALCRAG_SERVE_IDLE", "0.1")
     assert house.run(*QUICK).code == 0
     assert house.server.answered == 1
-    assert house.place.log.stat().st_mode & 0o777 == 0o600
-    until(lambda: not house.place.address.exists())
-    until(lambda: "ended" in house.place.log.read_text())  # the socket goes first
+    assert house.endpoint.log.stat().st_mode & 0o777 == 0o600
+    until(lambda: not house.endpoint.address.exists())
+    until(lambda: "ended" in house.endpoint.log.read_text())  # the socket goes first
 
 
 def test_without_leave_none_is_started(house: House) -> None:
@@ -144,7 +144,7 @@ def test_a_process_that_was_killed_leaves_a_file_that_harms_nobody(house: House)
     cold = house.run(*QUICK)
     before = house.server.pid
     house.kill()
-    assert house.place.address.exists()
+    assert house.endpoint.address.exists()
     assert house.run(*QUICK) == cold
     assert house.server.pid != before
 
@@ -225,8 +225,8 @@ def test_a_question_that_needs_consent_stays_at_the_terminal(house: House) -> No
 
 def test_nobody_else_can_reach_it(house: House) -> None:
     house.serve()
-    assert house.place.folder.stat().st_mode & 0o777 == 0o700
-    assert house.place.address.stat().st_mode & 0o777 == 0o600
+    assert house.endpoint.folder.stat().st_mode & 0o777 == 0o700
+    assert house.endpoint.address.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_process_of_another_user_is_refused(house: House) -> None:
@@ -235,7 +235,7 @@ def test_a_process_of_another_user_is_refused(house: House) -> None:
         "from localcrag.cli.main import main; main(sys.argv[1:])"
     )
     server = house.begin("-c", program, "--home", str(house.home), "serve", "--background")
-    until(house.place.address.exists)
+    until(house.endpoint.address.exists)
     done = house.run("ask", QUESTION, "--json", "--trace")
     assert done.code == 0 and "done without the warm process" in done.err
     server.kill()
@@ -243,8 +243,8 @@ def test_a_process_of_another_user_is_refused(house: House) -> None:
 
 
 def test_a_folder_that_others_may_enter_is_not_used(house: House) -> None:
-    house.place.folder.mkdir(mode=0o755)
-    house.place.folder.chmod(0o755)
+    house.endpoint.folder.mkdir(mode=0o755)
+    house.endpoint.folder.chmod(0o755)
     refused = house.run("serve")
     assert refused.code == 1 and "permissions are 0755" in refused.err
     house.patch.setenv("LOCALCRAG_SERVE_WARM", "auto")

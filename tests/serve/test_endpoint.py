@@ -47,24 +47,24 @@ def test_without_a_runtime_folder_of_ones_own_it_is_below_the_home(runtime: Path
 
 
 def test_one_process_serves_and_its_socket_is_the_users_alone(runtime: Path, tmp_path: Path) -> None:
-    place = endpoint_of(tmp_path)
-    assert connect(place, DEADLINE) is None
-    with claimed(place) as listener, claimed(place) as second:
+    endpoint = endpoint_of(tmp_path)
+    assert connect(endpoint, DEADLINE) is None
+    with claimed(endpoint) as listener, claimed(endpoint) as second:
         assert listener is not None and second is None
-        assert place.address.stat().st_mode & 0o777 == 0o600
-        assert place.folder.stat().st_mode & 0o777 == 0o700
-        link = connect(place, DEADLINE)
+        assert endpoint.address.stat().st_mode & 0o777 == 0o600
+        assert endpoint.folder.stat().st_mode & 0o777 == 0o700
+        link = connect(endpoint, DEADLINE)
         assert link is not None and peer(link) == os.getuid()
         link.close()
 
 
 def test_a_socket_left_behind_is_nobody_and_is_replaced(runtime: Path, tmp_path: Path) -> None:
-    place = endpoint_of(tmp_path)
-    with claimed(place):
+    endpoint = endpoint_of(tmp_path)
+    with claimed(endpoint):
         pass
-    assert place.address.exists() and connect(place, DEADLINE) is None
-    with claimed(place):
-        link = connect(place, DEADLINE)
+    assert endpoint.address.exists() and connect(endpoint, DEADLINE) is None
+    with claimed(endpoint):
+        link = connect(endpoint, DEADLINE)
         assert link is not None
         link.close()
 
@@ -72,11 +72,11 @@ def test_a_socket_left_behind_is_nobody_and_is_replaced(runtime: Path, tmp_path:
 def test_a_process_of_another_user_is_refused_on_both_sides(
     runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = endpoint_of(tmp_path)
-    with claimed(place):
+    endpoint = endpoint_of(tmp_path)
+    with claimed(endpoint):
         monkeypatch.setattr(places, "peer", lambda link: os.getuid() + 1)
         with pytest.raises(WarmError, match="another user's"):
-            connect(place, DEADLINE)
+            connect(endpoint, DEADLINE)
         ours, theirs = socket.socketpair()
         with ours, theirs:
             assert not same_user(ours)
@@ -85,27 +85,44 @@ def test_a_process_of_another_user_is_refused_on_both_sides(
 def test_a_folder_of_another_user_or_a_link_is_refused(
     runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = endpoint_of(tmp_path)
+    endpoint = endpoint_of(tmp_path)
     (tmp_path / "elsewhere").mkdir(mode=0o700)
-    place.folder.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(WarmError, match="not a folder"), claimed(place):
+    endpoint.folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(WarmError, match="not a folder"), claimed(endpoint):
         pass
-    place.folder.unlink()
-    place.folder.mkdir(mode=0o700)
+    endpoint.folder.unlink()
+    endpoint.folder.mkdir(mode=0o700)
     user = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: user + 1)
-    with pytest.raises(WarmError, match="belongs to another user"), claimed(place):
+    with pytest.raises(WarmError, match="belongs to another user"), claimed(endpoint):
         pass
 
 
 def test_a_path_that_no_socket_can_have_is_refused(tmp_path: Path) -> None:
-    place = Endpoint(tmp_path / ("x" * 120), "name")
-    with pytest.raises(WarmError, match="too long") as raised, claimed(place):
+    endpoint = Endpoint(tmp_path / ("x" * 120), "name")
+    with pytest.raises(WarmError, match="too long") as raised, claimed(endpoint):
         pass
     assert "XDG_RUNTIME_DIR" in raised.value.hint
 
 
 # ---------------------------------------------------------------------------------- on loopback
+
+
+def test_without_unix_sockets_one_process_serves_on_loopback(
+    runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "UNIX", False)
+    endpoint = endpoint_of(tmp_path)
+    assert endpoint.address.suffix == ".port"
+    assert connect(endpoint, DEADLINE) is None
+    with claimed(endpoint) as listener, claimed(endpoint) as second:
+        assert listener is not None and second is None
+        admitted = attending(listener, endpoint.address)
+        link = connect(endpoint, DEADLINE)
+        assert link is not None
+        link.close()
+        assert admitted() is True
+    assert connect(endpoint, DEADLINE) is None
 
 
 def test_on_loopback_both_sides_know_the_secret(tmp_path: Path) -> None:

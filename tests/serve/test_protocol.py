@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 from localcrag import errors, events
-from localcrag.cli.lazy_commands import KNOWN
+from localcrag.cli.lazy_commands import COMMAND_MODULES
 from localcrag.cli.main import cli
 from localcrag.errors import LocalCragError, UnknownKnowledgeBase
 from localcrag.events import Event, Ingested, to_dict
@@ -151,7 +151,7 @@ def test_a_difference_is_said_in_words() -> None:
 
 def test_the_list_of_commands_says_what_the_commands_say() -> None:
     said = {name: command.help or command.short_help or "" for name, command in cli.commands.items()}
-    assert {name: help.partition("\n\n")[0] for name, help in said.items()}.keys() == KNOWN.keys()
-    for name, (_, short) in KNOWN.items():
+    assert {name: help.partition("\n\n")[0] for name, help in said.items()}.keys() == COMMAND_MODULES.keys()
+    for name, (_, short) in COMMAND_MODULES.items():
         command = cli.commands[name]
         assert command.get_short_help_str(1000) == short.removesuffix(".") + "."

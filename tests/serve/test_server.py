@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from localcrag.errors import ModelNotFound
+from localcrag.serve import endpoint as endpoints
 from localcrag.serve import protocol, server
-from localcrag.serve.endpoint import UNIX, Endpoint, claimed
+from localcrag.serve.endpoint import UNIX, Endpoint, claimed, connect
 from localcrag.serve.protocol import (
     Done,
     SearchReply,
     SearchRequest,
+    ServerStatus,
     StartConditions,
     StopRequest,
     WorkRequest,
@@ -56,15 +58,15 @@ class Verbose:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="lc-") as folder:
-        place = Endpoint(Path(folder), "a")
-        with claimed(place) as listener:
+        endpoint = Endpoint(Path(folder), "a")
+        with claimed(endpoint) as listener:
             assert listener is not None
-            yield Server(place, listener, START, Verbose(load(home=tmp_path)), limit=0)  # type: ignore[arg-type]
+            yield Server(endpoint, listener, START, Verbose(load(home=tmp_path)), limit=0)  # type: ignore[arg-type]
 
 
 def asked(served: Server, k: int) -> socket.socket:
     link = socket.socket(socket.AF_UNIX)
-    link.connect(str(served.place.address))
+    link.connect(str(served.endpoint.address))
     link.sendall(protocol.encode(SearchRequest(START, "x", served.worker.settings.model, "q", k, None)))
     return link
 
@@ -80,7 +82,7 @@ def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
             other.settimeout(DEADLINE)
             replies.extend(map(protocol.decode, text))
         with socket.socket(socket.AF_UNIX) as link:
-            link.connect(str(served.place.address))
+            link.connect(str(served.endpoint.address))
             link.sendall(protocol.encode(StopRequest()))
             link.recv(1)
 
@@ -99,9 +101,35 @@ def test_what_cannot_be_reset_does_not_end_the_server(served: Server) -> None:
 
 
 def test_a_newer_server_keeps_its_socket(served: Server) -> None:
-    address = served.place.address
+    address = served.endpoint.address
     address.unlink()
     with socket.socket(socket.AF_UNIX) as newer:
         newer.bind(str(address))
         served.close()
         assert address.exists()
+
+
+def test_without_unix_sockets_a_request_is_answered_on_loopback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "UNIX", False)
+    monkeypatch.setattr(server, "UNIX", False)
+    endpoint = Endpoint(tmp_path / "run", "a")
+    replies: list[Any] = []
+
+    def command() -> None:
+        link = connect(endpoint, DEADLINE)
+        assert link is not None
+        with link, link.makefile("rb") as text:
+            link.sendall(protocol.encode(StopRequest()))
+            replies.extend(map(protocol.decode, text))
+
+    with claimed(endpoint) as listener:
+        assert listener is not None
+        served = Server(endpoint, listener, START, Verbose(load(home=tmp_path)), limit=0)  # type: ignore[arg-type]
+        thread = threading.Thread(target=command)
+        thread.start()
+        assert served.run() is None
+        thread.join()
+    assert [type(reply) for reply in replies] == [ServerStatus, Done]
+    assert not endpoint.address.exists()

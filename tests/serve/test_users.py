@@ -86,9 +86,9 @@ def shared(house: House) -> Iterator[House]:
         house.patch.setenv("XDG_RUNTIME_DIR", str(runtime))
         house.patch.setenv("HOME", str(folder))
         shared = House(home, house.patch)
-        assert shared.place.folder == home / "run"
+        assert shared.endpoint.folder == home / "run"
         yield shared
-        shared.place.address.unlink(missing_ok=True)  # nobody is asked: the folder may be unsafe by now
+        shared.endpoint.address.unlink(missing_ok=True)  # nobody is asked: the folder may be unsafe by now
         shared.end()
 
 
@@ -103,21 +103,21 @@ def test_another_user_is_refused_and_does_the_work_alone(shared: House) -> None:
     assert cold.code == 0 and json.loads(cold.out)["hits"]
     shared.serve()
     assert asked(shared, *SEARCH) == cold  # the folder is closed
-    shared.place.folder.chmod(0o755)
-    shared.place.address.chmod(0o666)
+    shared.endpoint.folder.chmod(0o755)
+    shared.endpoint.address.chmod(0o666)
     traced = asked(shared, "ask", QUESTION, "--trace")  # now only its owner tells whose it is
     assert traced.code == 0 and "35 mg" in traced.out
     assert "done without the warm process" in traced.err and "belongs to another user" in traced.err
-    shared.place.folder.chmod(0o700)
+    shared.endpoint.folder.chmod(0o700)
     assert shared.server.answered == 0
 
 
 def test_the_server_answers_no_other_user_even_where_the_files_are_open(shared: House) -> None:
     server = shared.client("serve")
     until(lambda: shared.served is not None)
-    shared.place.folder.chmod(0o755)
-    shared.place.address.chmod(0o666)
-    caller = as_other("-c", CALLER, str(shared.place.address), encode(StatusRequest()).hex())
+    shared.endpoint.folder.chmod(0o755)
+    shared.endpoint.address.chmod(0o666)
+    caller = as_other("-c", CALLER, str(shared.endpoint.address), encode(StatusRequest()).hex())
     out, err = caller.communicate(timeout=DEADLINE)
     assert (out, err) == ("0\n", "")
     server.kill()
@@ -125,8 +125,8 @@ def test_the_server_answers_no_other_user_even_where_the_files_are_open(shared: 
 
 
 def test_a_folder_that_another_user_planted_is_refused(shared: House) -> None:
-    shared.place.folder.mkdir()
-    os.chown(shared.place.folder, OTHER, OTHER)
+    shared.endpoint.folder.mkdir()
+    os.chown(shared.endpoint.folder, OTHER, OTHER)
     planted = plant(shared)
     done = shared.run("ask", QUESTION, "--trace")
     assert done.code == 0 and "35 mg" in done.out
@@ -135,10 +135,10 @@ def test_a_folder_that_another_user_planted_is_refused(shared: House) -> None:
 
 
 def test_a_socket_that_another_user_planted_is_told_nothing(shared: House) -> None:
-    shared.place.folder.mkdir()
-    shared.place.folder.chmod(0o777)
+    shared.endpoint.folder.mkdir()
+    shared.endpoint.folder.chmod(0o777)
     planted = plant(shared)
-    shared.place.folder.chmod(0o700)
+    shared.endpoint.folder.chmod(0o700)
     done = shared.run("ask", QUESTION, "--trace")
     assert done.code == 0 and "35 mg" in done.out
     assert "another user's" in done.err
@@ -147,10 +147,10 @@ def test_a_socket_that_another_user_planted_is_told_nothing(shared: House) -> No
 
 def plant(house: House) -> subprocess.Popen[str]:
     """The other user listens where this user's commands look."""
-    process = as_other("-c", LISTENER, str(house.place.address))
-    until(house.place.address.exists)
+    process = as_other("-c", LISTENER, str(house.endpoint.address))
+    until(house.endpoint.address.exists)
     with socket.socket(socket.AF_UNIX) as probe:  # wait until it really listens
-        until(lambda: probe.connect_ex(str(house.place.address)) == 0)
+        until(lambda: probe.connect_ex(str(house.endpoint.address)) == 0)
     assert process.stdout is not None and process.stdout.readline() == "0\n"
     return process
 
@@ -158,7 +158,7 @@ def plant(house: House) -> subprocess.Popen[str]:
 def heard(house: House, process: subprocess.Popen[str]) -> str:
     """What the listener was sent, in bytes a connection; it takes them one by one, and ours is the last."""
     with socket.socket(socket.AF_UNIX) as last:
-        last.connect(str(house.place.address))
+        last.connect(str(house.endpoint.address))
         last.sendall(LAST)
     assert process.stdout is not None
     lines = iter(process.stdout.readline, f"{len(LAST)}\n")

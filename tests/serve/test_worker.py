@@ -79,7 +79,7 @@ def test_a_knowledge_base_that_was_removed_or_made_anew_is_noticed(
 def test_only_those_asked_last_stay_open(
     worker: Worker, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "MAX_OPEN", 2)
+    monkeypatch.setattr(worker_module, "MAX_OPEN_KNOWLEDGE_BASES", 2)
     for kb in ("one", "two", "three"):
         hold(settings, kb, f"Zeldrine {kb}")
     for kb in ("one", "two", "one", "three"):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.errors import UsageError
-from localcrag.web.searxng import MAX_CHARACTERS, search_line
+from localcrag.web.searxng import MAX_QUERY_CHARACTERS, search_line
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_a_query_without_a_word_is_an_error(text: str) -> None:
 
 def test_a_long_question_is_cut_between_words() -> None:
     line = search_line("word " * 1000)
-    assert len(line) <= MAX_CHARACTERS and line.endswith("word")
-    assert len(search_line("x" * 100_000)) == MAX_CHARACTERS
+    assert len(line) <= MAX_QUERY_CHARACTERS and line.endswith("word")
+    assert len(search_line("x" * 100_000)) == MAX_QUERY_CHARACTERS
 
 
 @given(st.text())
@@ -48,6 +48,6 @@ def test_whatever_the_text_the_line_is_harmless(text: str) -> None:
         return
     tokens = re.split(r"\s+", line)  # as SearXNG splits it
     assert tokens and all(token and token[0] not in "!:<" for token in tokens)
-    assert len(line) <= MAX_CHARACTERS and len(line.splitlines()) == 1
+    assert len(line) <= MAX_QUERY_CHARACTERS and len(line.splitlines()) == 1
     assert search_line(line) == line
     line.encode("utf-8")

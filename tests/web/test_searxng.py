@@ -25,7 +25,7 @@ from localcrag.errors import (
     WebNotConfigured,
 )
 from localcrag.types import JsonValue, WebResult
-from localcrag.web.searxng import REPLY_LIMIT, SearxngOptions, SearxngSearch
+from localcrag.web.searxng import MAX_REPLY_BYTES, SearxngOptions, SearxngSearch
 from localcrag.web.searxng_json import parsed, plain
 from tests.web.scripted import Answer, ScriptedServer
 from tests.web.searxng_server import dead_port
@@ -225,7 +225,7 @@ def test_the_time_limit_is_for_the_whole_reply(script: ScriptedServer) -> None:
 
 
 def test_a_reply_has_a_size_limit_also_when_it_is_compressed(script: ScriptedServer) -> None:
-    bomb = gzip.compress(b" " * (REPLY_LIMIT + 1))
+    bomb = gzip.compress(b" " * (MAX_REPLY_BYTES + 1))
     assert len(bomb) < 10_000
     script.answers["/search"] = Answer(200, bomb, "application/json", (("Content-Encoding", "gzip"),))
     with pytest.raises(BadReply, match="larger than 4,096 KiB"):

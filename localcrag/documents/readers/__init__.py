@@ -1,7 +1,7 @@
-"""One module per family of formats; each turns bytes into an ``ExtractedText``.
+"""The readers, one module per family of formats, which turn bytes into an ``ExtractedText``.
 
-A reader imports its library when it is first used, so that a corpus of text files never pays for PDF.
-:func:`parse` is a plain top-level function of plain values: it can run in a worker process.
+A reader imports its library when it is first used, so that a corpus of text files does not load the one
+for PDF.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from localcrag.errors import UnreadableError
 __all__ = ["parse"]
 
 
-def parse(kind: DocumentFormat, data: bytes, limits: Limits, content_type: str = "") -> ExtractedText:
-    """The text of a document of that kind; ``content_type`` may name its encoding.
+def parse(format_: DocumentFormat, data: bytes, limits: Limits, content_type: str = "") -> ExtractedText:
+    """The text of a document in that format; ``content_type`` may name its encoding.
 
     Raises UnreadableError with the reason.
     """
     try:
-        return _parsed(kind, data, limits, content_type)
+        return _parsed(format_, data, limits, content_type)
     except RecursionError as error:
-        raise UnreadableError(f"{kind} nested too deeply") from error
+        raise UnreadableError(f"{format_} nested too deeply") from error
 
 
-def _parsed(kind: DocumentFormat, data: bytes, limits: Limits, content_type: str) -> ExtractedText:
-    match kind:
+def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: str) -> ExtractedText:
+    match format_:
         case DocumentFormat.PDF:
             from localcrag.documents.readers.pdf import read_pdf
 
@@ -57,4 +57,4 @@ def _parsed(kind: DocumentFormat, data: bytes, limits: Limits, content_type: str
         case _:
             from localcrag.documents.readers.plain_text import read_text
 
-            return read_text(kind, data, limits, content_type)
+            return read_text(format_, data, limits, content_type)

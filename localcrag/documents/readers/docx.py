@@ -1,4 +1,4 @@
-"""DOCX as Markdown: mammoth reads the document's structure into HTML, which becomes Markdown."""
+"""Reader of DOCX: mammoth converts the structure of the document to HTML, which becomes Markdown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from localcrag.documents.extracted import ExtractedText, Limits, whole
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.html import markdown_of
 
-_STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
-_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+_STYLE_MAP = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
+_TITLE_ELEMENT = "{http://purl.org/dc/elements/1.1/}title"
 
 
 def read_docx(data: bytes, limits: Limits) -> ExtractedText:
-    """Headings, paragraphs, lists, tables, notes and text boxes; pictures are left out.
+    """Read headings, paragraphs, lists, tables, notes and text boxes; pictures are left out.
 
     Raises UnreadableError: damaged, or a zip bomb.
     """
@@ -25,14 +25,14 @@ def read_docx(data: bytes, limits: Limits) -> ExtractedText:
     with zip_guard.opened(data, "DOCX", limits) as container:
         title = core_title(container)
         result = mammoth.convert_to_html(  # type: ignore[no-untyped-call]
-            io.BytesIO(data), style_map=_STYLES, convert_image=lambda _: []
+            io.BytesIO(data), style_map=_STYLE_MAP, convert_image=lambda _: []
         )
     return whole(title, MEDIA_TYPES[DocumentFormat.DOCX], markdown_of(result.value))
 
 
 def core_title(container: zipfile.ZipFile) -> str:
-    """The title in an Office file's properties; "" where it has none."""
+    """The title in the properties of an Office file; "" if it has none."""
     try:
-        return ElementTree.fromstring(container.read("docProps/core.xml")).findtext(_TITLE) or ""
+        return ElementTree.fromstring(container.read("docProps/core.xml")).findtext(_TITLE_ELEMENT) or ""
     except (KeyError, ElementTree.ParseError):
         return ""

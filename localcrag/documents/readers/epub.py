@@ -1,4 +1,4 @@
-"""EPUB: the chapters in reading order, as Markdown."""
+"""Reader of EPUB: the chapters in reading order, as Markdown."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.html import markdown_of
 from localcrag.errors import UnreadableError
 
-_CONTAINER = "META-INF/container.xml"
-_ENCRYPTION = "META-INF/encryption.xml"
-_CHAPTERS = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
+_CONTAINER_PATH = "META-INF/container.xml"
+_ENCRYPTION_PATH = "META-INF/encryption.xml"
+_CHAPTER_TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
 def read_epub(data: bytes, limits: Limits) -> ExtractedText:
-    """Every document of the spine. Raises UnreadableError: damaged, copy protected, a zip bomb."""
+    """Read every document of the spine. Raises UnreadableError: damaged, copy protected, a zip bomb."""
     with zip_guard.opened(data, "EPUB", limits) as book:
-        package_path = _attribute(_xml(book, _CONTAINER), "rootfile", "full-path")
+        package_path = _attribute(_xml(book, _CONTAINER_PATH), "rootfile", "full-path")
         package = _xml(book, package_path)
         paths = list(_spine(package, posixpath.dirname(package_path)))
-        locked = _locked(book)
-        if any(path in locked for path in paths):
+        encrypted = _encrypted_parts(book)
+        if any(path in encrypted for path in paths):
             raise UnreadableError("encrypted EPUB (copy protected)")
         names = set(book.namelist())
         chapters = (markdown_of(decode(book.read(path), "utf-8")) for path in paths if path in names)
@@ -37,7 +37,10 @@ def read_epub(data: bytes, limits: Limits) -> ExtractedText:
 
 
 def _xml(book: zipfile.ZipFile, path: str) -> ElementTree.Element:
-    """Expat neither fetches external entities nor lets internal ones grow without bound."""
+    """The parsed XML of a part of the book. Raises UnreadableError if it is damaged.
+
+    Expat neither fetches external entities nor expands internal ones without bound.
+    """
     try:
         return ElementTree.fromstring(book.read(path))
     except ElementTree.ParseError as error:
@@ -45,7 +48,7 @@ def _xml(book: zipfile.ZipFile, path: str) -> ElementTree.Element:
 
 
 def _named(tree: ElementTree.Element, name: str) -> list[ElementTree.Element]:
-    """Elements of that name, whatever their namespace."""
+    """The elements of that name, whatever their namespace."""
     return tree.findall(f".//{{*}}{name}")
 
 
@@ -60,7 +63,7 @@ def _spine(package: ElementTree.Element, folder: str) -> Iterator[str]:
     items = {
         node.get("id", ""): node.get("href", "")
         for node in _named(package, "item")
-        if node.get("media-type") in _CHAPTERS
+        if node.get("media-type") in _CHAPTER_TYPES
     }
     for reference in _named(package, "itemref"):
         href = items.get(reference.get("idref", ""))
@@ -68,8 +71,8 @@ def _spine(package: ElementTree.Element, folder: str) -> Iterator[str]:
             yield posixpath.normpath(posixpath.join(folder, unquote(str(href).partition("#")[0])))
 
 
-def _locked(book: zipfile.ZipFile) -> set[str]:
-    """The parts that are encrypted; in most books none, or only their fonts."""
-    if _ENCRYPTION not in book.namelist():
+def _encrypted_parts(book: zipfile.ZipFile) -> set[str]:
+    """The names of the encrypted parts; most books have none, or only fonts."""
+    if _ENCRYPTION_PATH not in book.namelist():
         return set()
-    return {unquote(str(node.get("URI"))) for node in _named(_xml(book, _ENCRYPTION), "CipherReference")}
+    return {unquote(str(node.get("URI"))) for node in _named(_xml(book, _ENCRYPTION_PATH), "CipherReference")}

@@ -1,4 +1,4 @@
-"""HTML as Markdown: the main content of a page, or all visible text where none stands out."""
+"""Reader of HTML: the main content of a page as Markdown, or all visible text if none stands out."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from localcrag.errors import UnreadableError
 
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]{0,200}>(.{0,1000}?)</title\s*>", re.IGNORECASE | re.DOTALL)
-_UNSEEN = ["iframe", "object", "select", "textarea", "template"]
-_FURNITURE = ["nav", "header", "footer", "aside", "form", "button"]
+_INVISIBLE_ELEMENTS = ["iframe", "object", "select", "textarea", "template"]
+_BOILERPLATE_ELEMENTS = ["nav", "header", "footer", "aside", "form", "button"]
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 _ESCAPE = re.compile(r"\\([_*\[\]<>~`|])")
-_MAIN_SHARE = 0.3
+_MIN_MAIN_SHARE = 0.3
 
 
 def read_html(data: bytes, content_type: str = "") -> ExtractedText:
-    """A page of the web or of a folder; ``content_type`` may name its encoding. Raises UnreadableError."""
+    """Read an HTML page; ``content_type`` may name its encoding. Raises UnreadableError."""
     named = _CHARSET.search(data[:2048])
     html = decode(data, charset_of(content_type) or (named[1].decode("ascii", "ignore") if named else ""))
-    visible = markdown_of(html, without=_FURNITURE) or markdown_of(html)
+    visible = markdown_of(html, without=_BOILERPLATE_ELEMENTS) or markdown_of(html)
     title = _TITLE.search(html)
     first = next((heading.title for heading in markdown_headings(visible[:20_000])), "")
     named_by = one_line(unescape(title[1])) if title else first
@@ -32,28 +32,29 @@ def read_html(data: bytes, content_type: str = "") -> ExtractedText:
 
 
 def main_text(html: str, visible: str) -> str:
-    """The main content as Markdown, by trafilatura; ``visible`` is all text outside menus and the like.
+    """The main content as Markdown, by trafilatura.
 
-    Where the main content is less than three tenths of that (as in lists, forms and reference pages),
-    it is all of it.
+    ``visible`` is all text outside menus and the like as Markdown. It is returned itself if the main
+    content is less than three tenths of it, as in lists, forms and reference pages.
     """
     from trafilatura import extract
 
-    main = _unescaped(extract(html, output_format="markdown", favor_recall=True) or "")
-    return main if len(main) >= _MAIN_SHARE * len(visible) else visible
+    main = _without_escapes(extract(html, output_format="markdown", favor_recall=True) or "")
+    return main if len(main) >= _MIN_MAIN_SHARE * len(visible) else visible
 
 
-def _unescaped(markdown: str) -> str:
-    """Names such as ``ffi_call`` as they are written, not ``ffi\\_call``; code keeps its backslashes."""
+def _without_escapes(markdown: str) -> str:
+    """Markdown without backslash escapes (``ffi_call``, not ``ffi\\_call``), except in code."""
     pieces = _CODE.split(markdown)
     pieces[::2] = [_ESCAPE.sub(r"\1", piece) for piece in pieces[::2]]
     return "".join(pieces)
 
 
 def markdown_of(html: str, *, without: list[str] | None = None) -> str:
-    """All visible text as Markdown: no links' targets, no pictures, no scripts.
+    """All visible text as Markdown, without pictures, scripts and the targets of links.
 
-    ``without`` names elements to leave out. Raises UnreadableError.
+    ``without`` names elements to leave out. Raises UnreadableError if the HTML cannot be converted or is
+    nested too deeply.
     """
     from html_to_markdown import ConversionError, ConversionOptions, WarningKind, convert
 
@@ -61,7 +62,7 @@ def markdown_of(html: str, *, without: list[str] | None = None) -> str:
         extract_metadata=False,
         skip_images=True,
         strip_tags=["a"],
-        exclude_selectors=_UNSEEN + (without or []),
+        exclude_selectors=_INVISIBLE_ELEMENTS + (without or []),
         bullets="-",
     )
     try:

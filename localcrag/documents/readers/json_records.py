@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from localcrag.documents.extracted import Limits, joined
 from localcrag.errors import UnreadableError
 
-_DEPTH = 8
+_MAX_DEPTH = 8
 _Json = None | bool | int | float | str | list["_Json"] | dict[str, "_Json"]
 
 
 def read_json(text: str, limits: Limits) -> str | None:
-    """A JSON document; None where it is not JSON after all (it may hold comments).
+    """A JSON document as text; None if it is not valid JSON (it may hold comments).
 
-    Raises UnreadableError where it is nested too deeply or says too much.
+    Raises UnreadableError if it is nested too deeply or exceeds ``limits.text``.
     """
     try:
         value: _Json = json.loads(text)
@@ -27,23 +27,29 @@ def read_json(text: str, limits: Limits) -> str | None:
 
 
 def read_json_lines(text: str, limits: Limits) -> str:
-    """One record per line; a line that is not JSON stays as it is."""
+    """JSON Lines as text, one block per line; a line that is not JSON stays as it is.
+
+    Raises UnreadableError if a line is nested too deeply or the text exceeds ``limits.text``.
+    """
     lines = (line for line in text.split("\n") if line.strip())
     return joined((read_json(line, limits) or line for line in lines), limits)
 
 
 def _records(value: _Json) -> Iterator[str]:
-    """A list's items, and an object's values that are themselves lists of objects, stand alone."""
+    """The blocks of a JSON value.
+
+    The items of a list are blocks of their own, and so are those of a list of objects inside an object.
+    """
     if isinstance(value, list):
         for item in value:
-            yield "\n".join(_lines(item, "", _DEPTH))
+            yield "\n".join(_lines(item, "", _MAX_DEPTH))
     elif isinstance(value, dict):
         plain = {key: item for key, item in value.items() if not _is_table(item)}
-        yield "\n".join(_lines(plain, "", _DEPTH))
+        yield "\n".join(_lines(plain, "", _MAX_DEPTH))
         for key, item in value.items():
             if _is_table(item) and isinstance(item, list):
                 for record in item:
-                    yield "\n".join(_lines(record, key, _DEPTH))
+                    yield "\n".join(_lines(record, key, _MAX_DEPTH))
     else:
         yield _shown(value)
 

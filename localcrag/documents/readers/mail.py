@@ -1,4 +1,4 @@
-"""Mail messages (EML): the headers that matter, its texts, and the names of what is attached."""
+"""Reader of mail messages (EML): the main headers, the texts, and the names of the attachments."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.errors import UnreadableError
 
 _PLAIN, _HTML = "text/plain", "text/html"
-_FORWARDS = 10
-"""How many messages deep a message is looked for in another one."""
-_HEADERS = ("Subject", "From", "To", "Cc", "Date")
+_MAX_FORWARD_DEPTH = 10
+"""Levels of forwarded messages that are read."""
+_SHOWN_HEADERS = ("Subject", "From", "To", "Cc", "Date")
 # The standard library's parser of broken headers raises these.
-_BROKEN = (MessageError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
+_PARSER_ERRORS = (MessageError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 
 
 def read_mail(data: bytes, limits: Limits) -> ExtractedText:
-    """One message; its plain text is preferred to its HTML. Raises UnreadableError."""
+    """Read a message; its plain text is preferred to its HTML. Raises UnreadableError."""
     try:
         message = message_from_bytes(data, policy=policy.default)
         return whole(
             _header(message, "Subject"), MEDIA_TYPES[DocumentFormat.MAIL], joined(_parts(message), limits)
         )
-    except _BROKEN as error:
+    except _PARSER_ERRORS as error:
         raise UnreadableError("damaged mail message") from error
 
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A part without parts of its own: what it is, its file name or "", whether it is only attached."""
+    """A part without parts of its own.
+
+    ``name`` is its file name or "", ``attached`` whether it is marked as an attachment.
+    """
 
     part: MIMEPart
     media_type: str
@@ -42,17 +45,18 @@ class _Leaf:
     attached: bool
 
     def says(self, *media_types: str) -> bool:
+        """Whether it is a text of one of these media types and not an attachment."""
         return self.media_type in media_types and not self.attached
 
 
-def _parts(message: EmailMessage, forwards: int = _FORWARDS) -> Iterator[str]:
-    """Headers, texts and the names of attachments; then the same of the messages inside it.
+def _parts(message: EmailMessage, forwards: int = _MAX_FORWARD_DEPTH) -> Iterator[str]:
+    """The headers, the texts and the names of attachments, then those of the messages inside it.
 
-    A text with a file name is an attachment too, except where no other text stands before it.
-    Raises UnreadableError for the first text of the outermost message; any other that cannot be read
-    is named with the reason.
+    A text with a file name counts as an attachment, unless no other text comes before it. Raises
+    UnreadableError if the first text of the outermost message cannot be read; any other one is named among
+    the attachments with the reason.
     """
-    shown = {name: _header(message, name) for name in _HEADERS}
+    shown = {name: _header(message, name) for name in _SHOWN_HEADERS}
     yield "\n".join(f"{name}: {value}" for name, value in shown.items() if value)
     names, messages, texts = [], [], 0
     for leaf in _leaves(message):
@@ -64,7 +68,7 @@ def _parts(message: EmailMessage, forwards: int = _FORWARDS) -> Iterator[str]:
             try:
                 text = _body(leaf.part)
             except UnreadableError as error:
-                if texts == 1 and forwards == _FORWARDS:
+                if texts == 1 and forwards == _MAX_FORWARD_DEPTH:
                     raise
                 names.append(f"{leaf.media_type} ({error})")
             else:
@@ -78,7 +82,10 @@ def _parts(message: EmailMessage, forwards: int = _FORWARDS) -> Iterator[str]:
 
 
 def _leaves(part: MIMEPart) -> list[_Leaf]:
-    """In their order; of alternatives only the first with plain text, else the first with HTML, else all."""
+    """The leaves of a part in their order.
+
+    Of alternatives only the first with plain text is taken, else the first with HTML, else all of them.
+    """
     media_type = part.get_content_type()
     if not media_type.startswith("multipart/"):
         return [_Leaf(part, media_type, part.get_filename() or "", part.is_attachment())]
@@ -92,7 +99,7 @@ def _leaves(part: MIMEPart) -> list[_Leaf]:
 
 
 def _forwarded(leaf: _Leaf) -> EmailMessage | None:
-    """The message that a part is; None for what only calls itself one (it has no headers)."""
+    """The forwarded message that a leaf holds; None for other parts and for one without headers."""
     if leaf.media_type != "message/rfc822" or not leaf.part.is_multipart():
         return None
     inner = leaf.part.get_payload(0)

@@ -1,4 +1,4 @@
-"""Jupyter notebooks as Markdown: texts, code and what the code printed."""
+"""Jupyter notebooks as Markdown: texts, code and the output of the code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Object = Mapping[str, object]
 def read_notebook(text: str, limits: Limits) -> str:
     """The cells in their order; pictures and other outputs without a text form are left out.
 
-    Raises UnreadableError where it is no notebook.
+    Raises UnreadableError if the text is not a notebook or exceeds ``limits.text``.
     """
     try:
         book = json.loads(text)
@@ -51,7 +51,7 @@ def _text(value: object) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
-    """A code block, its fence longer than any in the text."""
+    """A code block whose fence is longer than any in the text; "" if the text is blank."""
     if not text.strip():
         return ""
     fence = "```"

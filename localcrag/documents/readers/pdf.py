@@ -1,4 +1,4 @@
-"""PDF, page by page, with PDFium."""
+"""Reader of PDF, page by page, with PDFium."""
 
 from __future__ import annotations
 
@@ -11,24 +11,27 @@ from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.errors import UnreadableError
 from localcrag.types import NO_TEXT_LAYER, Page
 
-_PDFIUM = Lock()  # PDFium serves one thread at a time
+_PDFIUM_LOCK = Lock()  # PDFium serves one thread at a time
 _PLACEHOLDER_TITLES = re.compile(
     r"\W*(untitled|unnamed|anonymous|document\d*|slide 1|.*\.\w{2,4})?\W*$", re.I
 )
 
 # PDFium writes a line's end hyphen, and the line break after it, as one control character.
-_BREAK = re.compile(r"(?<![^\W\d_])([^\W\d_]++)[\x02\ufffe]([^\W\d_]++)")
+_BROKEN_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]++)[\x02\ufffe]([^\W\d_]++)")
 _BREAK_MARK = re.compile(r"[\x02\ufffe]")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
-    """The text layer of each page that has one. Raises UnreadableError: encrypted, damaged, without text."""
+    """Read the text layer of each page that has one.
+
+    Raises UnreadableError: encrypted, damaged, without any text, or more text than ``limits.text``.
+    """
     import pypdfium2
     from pypdfium2 import raw
 
     try:
-        with _PDFIUM:
+        with _PDFIUM_LOCK:
             title, texts = _contents(data)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
@@ -48,7 +51,7 @@ def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
 
 
 def _contents(data: bytes) -> tuple[str, list[str]]:
-    """The title and the text of each page, in PDFium's own writing. Raises PdfiumError."""
+    """The title and the text of each page as PDFium gives them. Raises PdfiumError."""
     from pypdfium2 import PdfDocument
 
     document = PdfDocument(data)  # type: ignore[no-untyped-call]
@@ -63,10 +66,10 @@ def _contents(data: bytes) -> tuple[str, list[str]]:
 
 
 def mend_hyphens(texts: list[str]) -> list[str]:
-    """Joins words that a line's end has cut, each text by what the whole document shows.
+    """The texts with the words joined that were hyphenated at the end of a line.
 
-    A hyphen stays where the hyphenated word, or both of its halves, are seen as words of their own
-    (``well-known``), or where the second half is capitalised (``Anglo-Saxon``).
+    The vocabulary of the whole document decides. The hyphen is kept if the hyphenated word, or each of its
+    halves, occurs elsewhere (``well-known``), or if the second half is capitalised (``Anglo-Saxon``).
     """
     words = _vocabulary(texts)
 
@@ -78,11 +81,11 @@ def mend_hyphens(texts: list[str]) -> list[str]:
         apart = left.lower() in words and right.lower() in words
         return hyphenated if hyphenated.lower() in words or apart or not right[0].islower() else whole
 
-    return [_BREAK_MARK.sub("-", _BREAK.sub(mend, text)) for text in texts]
+    return [_BREAK_MARK.sub("-", _BROKEN_WORD.sub(mend, text)) for text in texts]
 
 
 def _vocabulary(texts: Iterable[str]) -> set[str]:
     words: set[str] = set()
     for text in texts:
-        words.update(word.lower() for word in _WORD.findall(_BREAK.sub(" ", text)))
+        words.update(word.lower() for word in _WORD.findall(_BROKEN_WORD.sub(" ", text)))
     return words

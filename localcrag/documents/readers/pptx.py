@@ -1,4 +1,4 @@
-"""PPTX: one page per slide, as Markdown."""
+"""Reader of PPTX: one page per slide, as Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def read_pptx(data: bytes, limits: Limits) -> ExtractedText:
-    """Titles, texts, tables and speaker notes of each slide. Raises UnreadableError: damaged, a zip bomb."""
+    """Read the title, texts, tables and speaker notes of each slide.
+
+    Raises UnreadableError: damaged, a zip bomb, or more text than ``limits.text``.
+    """
     from lxml import etree
     from pptx import Presentation
     from pptx.exc import PythonPptxError
@@ -69,7 +72,7 @@ def _shapes(shapes: Iterable[BaseShape]) -> Iterator[str]:
 
 
 def _paragraphs(frame: TextFrame) -> str:
-    """A text of several paragraphs is a list, indented by level, as slides show it."""
+    """The text of a frame; several paragraphs become a list indented by level, as slides show them."""
     filled = [(paragraph.level, one_line(paragraph.text, 100_000)) for paragraph in frame.paragraphs]
     filled = [(level, text) for level, text in filled if text]
     if len(filled) <= 1:

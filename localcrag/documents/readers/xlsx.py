@@ -1,4 +1,4 @@
-"""XLSX: one page per sheet, each row standing alone."""
+"""Reader of XLSX: one page per sheet, with the headers repeated in each row."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def read_xlsx(data: bytes, limits: Limits) -> ExtractedText:
-    """The values last saved in each visible sheet (not the formulas), row by row.
+    """Read the values last saved in each visible sheet (not the formulas), row by row.
 
     Rows are streamed, so a sheet with a cell in its last row and column is not laid out in memory.
-    Raises UnreadableError: damaged, or a zip bomb.
+    Raises UnreadableError: damaged, a zip bomb, or more text than ``limits.text``.
     """
     with zip_guard.opened(data, "XLSX", limits) as container:
         title = core_title(container)
