@@ -1,8 +1,8 @@
 """The generated parts of the manual, and what is checked of README and manual.
 
 Generated are the blocks between ``<!-- generated: NAME -->`` and ``<!-- end -->`` (see
-``documentation/blocks.py``), the pictures of the benchmarks, and the JSON Schemas. Without arguments: name what is out of
-date or wrong, and exit with 1. With ``--write``: bring up to date what can be.
+``documentation/blocks.py``), the pictures of the benchmarks, and the JSON Schemas. Without arguments:
+name what is out of date or wrong, and exit with 1. With ``--write``: bring up to date what can be.
 """
 
 from __future__ import annotations
