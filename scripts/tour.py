@@ -76,7 +76,7 @@ def collect(folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for name in PACKAGES:
         package = distribution(name)
-        readme = package.metadata.get_payload()
+        readme = package.metadata.json.get("description")
         if not isinstance(readme, str) or not readme.strip():
             continue
         if name == AS_PDF:

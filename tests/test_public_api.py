@@ -265,13 +265,18 @@ def test_ingesting_in_an_event_loop(home: Path, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------- JSON
 
 
+def fits(value: object, schema: dict[str, Any]) -> bool:
+    """Whether a value is as a JSON Schema says, after a way through JSON text."""
+    return bool(jsonschema.Draft202012Validator(schema).is_valid(json.loads(json.dumps(value))))
+
+
 def test_an_answer_is_json_as_its_schema_says(kb: localcrag.KnowledgeBase) -> None:
     schema = localcrag.answer_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     for question in (DOSE, "Who won the chess championship of 1972?"):
         answer = kb.ask(question)
         assert json.loads(answer.to_json(indent=2)) == json.loads(json.dumps(answer.to_dict()))
-        jsonschema.validate(json.loads(answer.to_json()), schema)
+        assert fits(answer.to_dict(), schema)
         assert set(answer.to_dict()) == set(schema["$defs"]["AnswerObject"]["properties"])
 
 
@@ -283,11 +288,9 @@ def test_every_event_is_json_as_its_schema_says(kb: localcrag.KnowledgeBase, tmp
     asked = [*kb.stream(DOSE), *kb.stream("What is it? And who makes it?")]
     seen = [*asked, *kb.stream_ingestion(tmp_path)]
     for event in seen:
-        jsonschema.validate(json.loads(json.dumps(events.to_dict(event))), schema)
+        assert fits(events.to_dict(event), schema), event
     assert len({type(event) for event in seen}) > 10
-    broken = events.to_dict(seen[0]) | {"query": 3}
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(broken, schema)
+    assert not fits(events.to_dict(seen[0]) | {"query": 3}, schema)
 
 
 def test_every_event_has_a_place_in_the_schema() -> None:

@@ -81,7 +81,7 @@ class HttpPageFetcher:
 
         Raises whatever ``record`` raises, and nothing else.
         """
-        from localcrag.web.http import in_background
+        from localcrag.background import in_background
 
         todo = deque(results)
         running: deque[tuple[WebResult, Future[WebPage], float]] = deque()

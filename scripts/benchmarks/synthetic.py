@@ -33,7 +33,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from localcrag.types import Document, IndexedDocument, Page, Passage
+from localcrag.types import Document, IndexedDocument, Meta, Page, Passage
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
@@ -99,7 +99,8 @@ class Corpus:
             start, stop = block * BLOCK, min(self.size, (block + 1) * BLOCK)
             rows = rng.integers(0, stop - start, len(part))
             alike = rng.uniform(0, ALIKE, (len(part), 1)).astype(np.float32)
-            own = alike * self._own(block)[rows] + np.sqrt(1 - alike**2) * self._gauss(rng, len(part))
+            rest: Floats = np.sqrt(1 - alike**2)
+            own: Floats = alike * self._own(block)[rows] + rest * self._gauss(rng, len(part))
             vectors = self._summed(rng, self._leaf[start + rows], own)
             words = self._word_block(block)
             made += [Query(self._question(rng, words[row]), v) for row, v in zip(rows, vectors, strict=True)]
@@ -116,7 +117,8 @@ class Corpus:
         component = np.arange(1, DIMENSION + 1)
         spectrum = component**-0.42 * np.exp(-((component / 199) ** 2))
         rotation = np.linalg.qr(self._stream(0).standard_normal((DIMENSION, DIMENSION)))[0]
-        return (np.sqrt(spectrum / spectrum.sum())[:, None] * rotation).astype(np.float32)
+        shape: Floats = (np.sqrt(spectrum / spectrum.sum())[:, None] * rotation).astype(np.float32)
+        return shape
 
     def _gauss(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.standard_normal((count, DIMENSION), dtype=np.float32) @ self._shape
@@ -174,7 +176,8 @@ class Corpus:
     @cached_property
     def _cumulated(self) -> npt.NDArray[np.float64]:
         bounds = np.cumsum((np.arange(1, len(self.vocabulary) + 1) + SHIFT) ** -EXPONENT)
-        return bounds / bounds[-1]
+        cumulated: npt.NDArray[np.float64] = bounds / bounds[-1]
+        return cumulated
 
     @cached_property
     def _word_block(self) -> Callable[[int], list[list[int]]]:
@@ -238,7 +241,7 @@ def _item(number: int, texts: list[str], vectors: Floats) -> Item:
     source = f"/made/{number % 997:03}/{number}.txt"
     whole = "\n\n".join(texts)
     digest = hashlib.sha256(f"{number}\n{whole}".encode()).hexdigest()
-    meta = {"year": 1900 + number % 125, "shelf": f"shelf {number % 1000}"}
+    meta: Meta = {"year": 1900 + number % 125, "shelf": f"shelf {number % 1000}"}
     document = Document(source, digest, f"Document {number}", "text/plain", (Page(None, whole),), meta)
     passages, at = [], 0
     for ordinal, text in enumerate(texts):

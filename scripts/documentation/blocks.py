@@ -121,10 +121,8 @@ def api() -> str:
     enums = {name: kind for name, kind in kinds.items() if issubclass(kind, enum.Enum)}
     shown = [
         kind
-        for kind in kinds.values()
-        if dataclasses.is_dataclass(kind)
-        and not issubclass(kind, events.Event)
-        and kind is not localcrag.KnowledgeBase
+        for name, kind in kinds.items()
+        if name != "KnowledgeBase" and dataclasses.is_dataclass(kind) and not issubclass(kind, events.Event)
     ]
     functions = [item for item in exported.values() if inspect.isfunction(item)]
     methods = [

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +21,9 @@ from benchmarks.peers.results import report  # noqa: E402
 from benchmarks.peers.wire import Cost, Setup, Worker, WorkerError  # noqa: E402
 
 from tests.shape_models import CACHE, NoVocabulariesError  # noqa: E402
+
+if TYPE_CHECKING:
+    from llama_cpp import Llama
 
 TEXTS = tuple(
     f"Passage {number}: the {word} opens at {number + 6} o'clock, and closes when the last visitor has left."
@@ -88,6 +92,12 @@ def test_other_labels_keep_other_passages(worker: Worker) -> None:
     assert worker.ask(other.request("yesno", TOKENS)).kept == (0, 7)
 
 
+def text_of(llama: Llama, prompt: str) -> str:
+    completion = llama(prompt, max_tokens=9, temperature=0)
+    assert not isinstance(completion, Iterator)
+    return completion["choices"][0]["text"]
+
+
 def test_for_the_peers_tokens_are_counted_where_llama_cpp_reads_them(
     model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,11 +112,10 @@ def test_for_the_peers_tokens_are_counted_where_llama_cpp_reads_them(
     prompt, more = "The tower was built of brick in the year 1700.", " The bakery opens at six."
     length, longer = (len(llama.tokenize(text.encode(), add_bos=False)) for text in (prompt, prompt + more))
     with rehearsal.says(llama, "yes, it was"):
-        said = llama(prompt, max_tokens=9, temperature=0)["choices"][0]["text"]
-    assert said == "yes, it was"
+        assert text_of(llama, prompt) == "yes, it was"
     assert (rehearsal.evaluated, rehearsal.generated) == (length, 4)
     with rehearsal.says(llama, "no"):
-        assert llama(prompt + more, max_tokens=9, temperature=0)["choices"][0]["text"] == "no"
+        assert text_of(llama, prompt + more) == "no"
     assert (rehearsal.evaluated, rehearsal.generated) == (longer, 5)
     llama.close()
 
@@ -162,7 +171,7 @@ def test_ratios_are_taken_within_a_round() -> None:
         3.0,
         "≥ 2.5",
     )
-    assert values["0.6b: localcrag cascade, evaluator", "tokens evaluated"] == (7, "")
+    assert values["0.6b: localcrag cascade, evaluator", "tokens evaluated"] == (7.0, "")
     tokens, seconds = measured.charts
     assert tokens.labels == seconds.labels == ("plain\nRAG", "LangGraph", "localcrag\ncascade")
     assert tokens.lines[0].points == ((0, 2000), (1, 4000), (2, 1000))

@@ -12,7 +12,9 @@ import pytest
 from localcrag.crag.graders import CascadeGrader, EvaluatorGrader
 from localcrag.errors import ModelError
 from localcrag.evaluation import run as running
-from localcrag.evaluation.observations import Observation
+from localcrag.evaluation.labels import Labelled
+from localcrag.evaluation.observations import Observation, observe
+from localcrag.events import Event
 from localcrag.types import Grade, Hit
 from tests.cli.conftest import Run, runner
 
@@ -130,15 +132,15 @@ def test_the_file_and_the_knowledge_base_must_be_there(run: Run, questions: Path
 
 def interrupted(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C comes in the middle of a question."""
-    real, left = running.observe, iter([*[False] * after, True])
+    left = iter([*[False] * after, True])
 
-    def observe(events: Iterator[object], asked: object) -> Observation:
+    def observed(events: Iterator[Event], asked: Labelled) -> Observation:
         if next(left, False):
             next(events)
             raise KeyboardInterrupt
-        return real(events, asked)  # type: ignore[arg-type]
+        return observe(events, asked)
 
-    monkeypatch.setattr(running, "observe", observe)
+    monkeypatch.setattr(running, "observe", observed)
 
 
 def test_ctrl_c_shows_what_was_measured(run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch) -> None:

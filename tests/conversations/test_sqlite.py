@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 import stat
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -112,7 +113,11 @@ def test_a_file_that_another_process_holds_is_waited_for_and_then_reported(
     store.append("a", [Turn("user", SECRET)])
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        for call in (lambda: store.append("a", [Turn("user", "x")]), lambda: store.delete("a")):
+        calls: tuple[Callable[[], None], ...] = (
+            lambda: store.append("a", [Turn("user", "x")]),
+            lambda: store.delete("a"),
+        )
+        for call in calls:
             with pytest.raises(StoreError, match="in use by another process") as caught:
                 call()
             assert "try again" in caught.value.hint

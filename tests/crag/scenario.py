@@ -13,7 +13,7 @@ import pytest
 from localcrag.cli.main import main
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.state import PipelineOptions, Query
-from localcrag.errors import LocalCragError, WebError
+from localcrag.errors import ConstraintError, LocalCragError, WebError
 from localcrag.events import (
     Corrected,
     Decided,
@@ -61,6 +61,21 @@ NOT_EVEN_THERE = "Neither your documents nor the web pages that were read answer
 UNSURE = "Unsure: the evidence is weak. Check the sources."
 NOT_ALL = "Unsure: not every sentence is borne out by its evidence. Check the sources."
 CUT_SHORT = "Cut short: the answer is not complete."
+BROKEN = ConstraintError("the mask broke")
+AMBIGUOUS, INCORRECT = Action.AMBIGUOUS, Action.INCORRECT
+REWRITE, PHRASINGS, HYDE, NEIGHBOURS = (
+    CorrectionKind.REWRITE,
+    CorrectionKind.PHRASINGS,
+    CorrectionKind.HYDE,
+    CorrectionKind.NEIGHBOURS,
+)
+ONE = {"passages": 1}
+LONG = {
+    "/leaflet.txt": "The dose of Zeldrine is 5 mg a day.\n\nThe rest of Zeldrine is "
+    + "long " * 300
+    + "cool."
+}
+"""A second passage that is too long for a small context."""
 PAGE = WebResult("https://example.org/zeldrine", "Zeldrine", "A snippet: the dose is 5 mg.")
 
 
@@ -140,7 +155,7 @@ class Scenario:
         )
 
     def run(self, world: World) -> Iterator[Event]:
-        """The events of the question, asked in its world."""
+        """The events of the question, asked in its world as a knowledge base asks it."""
         where = parse(self.filter) if self.filter else None
         return Pipeline(world.adapters, world.options).run(Query.of(self.question, self.history, where))
 
@@ -164,7 +179,10 @@ class _Asked:
             yield event
 
 
-def check(
+Check = Callable[[Scenario], None]
+
+
+def checked(
     scenario: Scenario, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Ask as a user does, and compare what happened and what was seen."""

@@ -225,12 +225,6 @@ def test_a_line_of_no_words_is_not_sent() -> None:
     assert (world.search.queries, hits) == ([], [])
 
 
-def test_a_refusal_degrades_nothing() -> None:
-    _, events, _ = web(Script(rewrite="dose"), {}, web_policy=WebPolicy.ASK, consent=lambda _: None)
-    assert of(WebAsked, events) == [WebAsked("dose", False, 0, "not allowed")]
-    assert of(Degraded, events) == []
-
-
 def test_what_was_read_as_a_snippet_is_a_word_in_the_answer() -> None:
     world, _ = asking(Script(rewrite="dose"), pages={RESULTS[0].url: "a page"}, web_policy=WebPolicy.AUTO)
     found = answer(world.with_options(corrections=()).run(LOST))

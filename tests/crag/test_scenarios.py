@@ -7,33 +7,29 @@ a part fails is in ``test_scenarios_failing``, what else a question can be in ``
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from localcrag.errors import ConstraintError
-from localcrag.types import Action, CorrectionKind, Policy, Status
+from localcrag.types import Policy, Status
 from tests.crag.scenario import (
+    AMBIGUOUS,
+    BROKEN,
     DOSE,
+    HYDE,
+    INCORRECT,
     LOST,
+    NEIGHBOURS,
     NOT_EVEN_THERE,
     NOT_FOUND,
+    ONE,
+    PHRASINGS,
+    REWRITE,
     UNSURE,
     WRITTEN,
+    Check,
     Scenario,
     Web,
-    check,
 )
 from tests.crag.world import Script
-
-BROKEN = ConstraintError("the mask broke")
-AMBIGUOUS, INCORRECT = Action.AMBIGUOUS, Action.INCORRECT
-REWRITE, PHRASINGS, HYDE, NEIGHBOURS = (
-    CorrectionKind.REWRITE,
-    CorrectionKind.PHRASINGS,
-    CorrectionKind.HYDE,
-    CorrectionKind.NEIGHBOURS,
-)
 
 # The two passages found for DOSE hold the words "dose" and "cool". No correction is available here, so
 # that where one is asked for, the second decision follows the first at once.
@@ -182,7 +178,6 @@ POLICIES = [
 ]
 
 # The one passage found for LOST does not answer it; each step of correction alone can.
-ONE = {"passages": 1}
 CORRECTIONS = [
     Scenario(
         name="rewrite: a line of search words finds what the question did not",
@@ -204,7 +199,11 @@ CORRECTIONS = [
         events="Retrieved Graded Decided(incorrect) Rewritten(phrasings) Retrieved Retrieved "
         "Corrected(phrasings) Graded Decided(correct) Gathered Verified",
         action=INCORRECT,
-        tells=("phrasings: dose of Zeldrine | the prize",),
+        tells=(
+            "phrasings: dose of Zeldrine | the prize",
+            "searched your documents for “dose of Zeldrine”",
+            "searched your documents for “the prize”",
+        ),
     ),
     Scenario(
         name="hyde: a made-up passage lies near the real one, and is no evidence itself",
@@ -325,7 +324,5 @@ CORRECTIONS = [
 
 
 @pytest.mark.parametrize("scenario", [*POLICIES, *CORRECTIONS], ids=lambda scenario: scenario.name)
-def test_scenario(
-    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    check(scenario, tmp_path, monkeypatch, capsys)
+def test_scenario(scenario: Scenario, check: Check) -> None:
+    check(scenario)

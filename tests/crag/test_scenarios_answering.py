@@ -5,21 +5,12 @@ The rows are read as in ``test_scenarios``.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from localcrag.errors import ConstraintError
 from localcrag.types import Grounding, Mode, Status
-from tests.crag.scenario import CUT_SHORT, NOT_ALL, NOT_FOUND, UNSURE, WRITTEN, Scenario, check
+from tests.crag.scenario import BROKEN, CUT_SHORT, LONG, NOT_ALL, NOT_FOUND, UNSURE, WRITTEN, Check, Scenario
 from tests.crag.world import Script
 
-BROKEN = ConstraintError("the mask broke")
-LONG = {
-    "/leaflet.txt": "The dose of Zeldrine is 5 mg a day.\n\nThe rest of Zeldrine is "
-    + "long " * 300
-    + "cool."
-}
 TWO_SOURCES = {"/leaflet.txt": "The dose of Zeldrine is 5 mg.", "/blog.txt": "The dose of Zeldrine is 9 mg."}
 
 ANSWERING = [
@@ -31,6 +22,17 @@ ANSWERING = [
         script=Script(grades={"dose": 0.95, "long": 0.8}, answer=WRITTEN),
         events="Retrieved Graded Graded Decided(correct) Degraded(evidence) Gathered Verified",
         degraded=("evidence: 1 of 2 pieces did not fit the context",),
+    ),
+    Scenario(
+        name="as many pieces of evidence are left out as do not fit",
+        documents={f"/{n}.txt": f"The dose of Zeldrine {n}: " + "word " * 60 for n in range(6)},
+        context=400,
+        options={"passages": 6, "answer_tokens": 50},
+        script=Script(grades={"dose": 0.95}),
+        events="Retrieved Graded Graded Graded Graded Graded Graded Decided(correct) Degraded(evidence) "
+        "Gathered Verified",
+        prints="It is so. [1]",
+        degraded=("evidence: 2 of 6 pieces did not fit the context",),
     ),
     Scenario(
         name="a context that holds no evidence at all is an error that says what to change",
@@ -235,7 +237,5 @@ ANSWERING = [
 
 
 @pytest.mark.parametrize("scenario", ANSWERING, ids=lambda scenario: scenario.name)
-def test_scenario(
-    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    check(scenario, tmp_path, monkeypatch, capsys)
+def test_scenario(scenario: Scenario, check: Check) -> None:
+    check(scenario)

@@ -6,15 +6,12 @@ and graded.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from localcrag.types import Action, CorrectionKind, Meta, Mode, Policy, RubricLabel, Status, StripKind
-from tests.crag.scenario import NOT_FOUND, WRITTEN, Scenario, check
+from localcrag.types import Meta, Mode, Policy, RubricLabel, Status, StripKind
+from tests.crag.scenario import AMBIGUOUS, INCORRECT, NOT_FOUND, ONE, REWRITE, WRITTEN, Check, Scenario
 from tests.crag.world import Script
 
-AMBIGUOUS, INCORRECT = Action.AMBIGUOUS, Action.INCORRECT
 FIRST, SECOND = "what is the dose of Zeldrine?", "when was Zeldrine found?"
 TWO = f"{FIRST} {SECOND}"
 BOTH = "The dose is 5 mg a day. [1] It was found in 1928. [2]"
@@ -74,7 +71,7 @@ PARTS = [
         question=f"{TWO} who pays?",
         mode=Mode.QUOTE,
         evaluator=lambda question, text: 0.9 if WORDS[question] in text else 0.1,
-        options={"passages": 1},
+        options=ONE,
         script=Script(parts=tuple(WORDS), grades={"dose": 0.95, "1928": 0.9}),
         events="Divided Retrieved Reranked Graded Decided(correct) Refined PartSettled "
         "Retrieved Reranked Graded Decided(correct) Refined PartSettled "
@@ -89,8 +86,8 @@ PARTS = [
     Scenario(
         name="a part corrects itself without the others",
         question="how much may a patient take? when was Zeldrine found?",
-        options={"passages": 1},
-        corrections=(CorrectionKind.REWRITE,),
+        options=ONE,
+        corrections=(REWRITE,),
         script=Script(
             parts=("how much may a patient take?", SECOND),
             grades={"dose": 0.95, "1928": 0.9},
@@ -111,12 +108,6 @@ PARTS = [
         events="Retrieved Graded Graded Decided(correct) Gathered Verified",
     ),
     Scenario(
-        name="too many parts to be real: the question is asked as it is",
-        question=TWO,
-        script=Script(parts=tuple(f"part {n}?" for n in range(5)), grades={"dose": 0.95}, answer=WRITTEN),
-        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
-    ),
-    Scenario(
         name="parts can be switched off",
         question=TWO,
         options={"divide": False},
@@ -131,6 +122,7 @@ PARTS = [
         events="Divided Retrieved Graded Graded Decided(correct) PartSettled "
         "Retrieved Graded Graded Decided(correct) PartSettled Gathered Verified",
         prints=BOTH,
+        tells=(f"2 parts: {FIRST} | {SECOND}",),
     ),
 ]
 
@@ -246,8 +238,8 @@ OTHERS = [
     Scenario(
         name="a question in another language is searched for in the documents' own",
         question="¿cuál es la dosis diaria?",
-        options={"passages": 1},
-        corrections=(CorrectionKind.REWRITE,),
+        options=ONE,
+        corrections=(REWRITE,),
         script=Script(
             grades={"dose": 0.95}, rewrite="Zeldrine dose", answer="La dosis es de 5 mg al día. [1]"
         ),
@@ -287,7 +279,5 @@ OTHERS = [
 @pytest.mark.parametrize(
     "scenario", [*PARTS, *FILTERS, *STRIPS, *OTHERS], ids=lambda scenario: scenario.name[:80]
 )
-def test_scenario(
-    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    check(scenario, tmp_path, monkeypatch, capsys)
+def test_scenario(scenario: Scenario, check: Check) -> None:
+    check(scenario)

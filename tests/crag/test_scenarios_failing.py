@@ -6,12 +6,10 @@ missing, one for each failure.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from localcrag.errors import (
-    ConstraintError,
+    ContextOverflow,
     EnginesFailed,
     JsonDisabled,
     LedgerError,
@@ -21,8 +19,6 @@ from localcrag.errors import (
     WebError,
 )
 from localcrag.types import (
-    Action,
-    CorrectionKind,
     Policy,
     RubricLabel,
     Status,
@@ -30,31 +26,25 @@ from localcrag.types import (
     WebPolicy,
 )
 from tests.crag.scenario import (
+    BROKEN,
+    HYDE,
+    INCORRECT,
+    LONG,
     LOST,
+    NEIGHBOURS,
     NOT_FOUND,
+    ONE,
     PAGE,
+    PHRASINGS,
+    REWRITE,
     WRITTEN,
+    Check,
     Scenario,
     Web,
-    check,
 )
 from tests.crag.world import Script
 
-BROKEN = ConstraintError("the mask broke")
-INCORRECT = Action.INCORRECT
-REWRITE, PHRASINGS, HYDE, NEIGHBOURS = (
-    CorrectionKind.REWRITE,
-    CorrectionKind.PHRASINGS,
-    CorrectionKind.HYDE,
-    CorrectionKind.NEIGHBOURS,
-)
-ONE = {"passages": 1}
-LONG = {
-    "/leaflet.txt": "The dose of Zeldrine is 5 mg a day.\n\nThe rest of Zeldrine is "
-    + "long " * 300
-    + "cool."
-}
-TWO_SOURCES = {"/leaflet.txt": "The dose of Zeldrine is 5 mg.", "/blog.txt": "The dose of Zeldrine is 9 mg."}
+TOO_LONG = ContextOverflow("too long")
 
 GRADING = [
     Scenario(
@@ -150,26 +140,32 @@ CORRECTING = [
         prints="It is 5 mg at noon. [1]",
         degraded=("hyde: the mask broke",),
     ),
-    Scenario(
-        name="every local step fails: nothing is found, and all of it is said",
-        question=LOST,
-        options=ONE,
-        corrections=(REWRITE, PHRASINGS, HYDE),
-        script=Script(rewrite=BROKEN, phrasings=(BROKEN,), hyde=BROKEN),
-        events="Retrieved Graded Decided(incorrect) Degraded(rewrite) Degraded(phrasings) "
-        "Rewritten(phrasings) Degraded(hyde) Decided(incorrect)",
-        action=INCORRECT,
-        status=Status.NOT_FOUND,
-        prints=NOT_FOUND,
-        degraded=("rewrite: the mask broke", "phrasings: the mask broke", "hyde: the mask broke"),
-        exit=3,
+    *(
+        Scenario(
+            name=f"every local step fails: nothing is found, and all of it is said: {error}",
+            question=LOST,
+            options=ONE,
+            corrections=(REWRITE, PHRASINGS, HYDE),
+            script=Script(rewrite=error, phrasings=(error,), hyde=error),
+            events="Retrieved Graded Decided(incorrect) Degraded(rewrite) Degraded(phrasings) "
+            "Rewritten(phrasings) Degraded(hyde) Decided(incorrect)",
+            action=INCORRECT,
+            status=Status.NOT_FOUND,
+            prints=NOT_FOUND,
+            degraded=(f"rewrite: {error}", f"phrasings: {error}", f"hyde: {error}"),
+            exit=3,
+        )
+        for error in (BROKEN, TOO_LONG)
     ),
-    Scenario(
-        name="a question that cannot be split is asked as it is",
-        question="what is the dose of Zeldrine and when was Zeldrine found?",
-        script=Script(parts=BROKEN, grades={"dose": 0.95}, answer=WRITTEN),
-        events="Degraded(split) Retrieved Graded Graded Decided(correct) Gathered Verified",
-        degraded=("split: the mask broke",),
+    *(
+        Scenario(
+            name=f"a question that cannot be split is asked as it is: {error}",
+            question="what is the dose of Zeldrine and when was Zeldrine found?",
+            script=Script(parts=error, grades={"dose": 0.95}, answer=WRITTEN),
+            events="Degraded(split) Retrieved Graded Graded Decided(correct) Gathered Verified",
+            degraded=(f"split: {error}",),
+        )
+        for error in (BROKEN, TOO_LONG)
     ),
 ]
 
@@ -300,7 +296,5 @@ WEB = [
 
 
 @pytest.mark.parametrize("scenario", [*GRADING, *CORRECTING, *WEB], ids=lambda scenario: scenario.name)
-def test_scenario(
-    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    check(scenario, tmp_path, monkeypatch, capsys)
+def test_scenario(scenario: Scenario, check: Check) -> None:
+    check(scenario)

@@ -314,10 +314,8 @@ def test_urls_go_through_the_given_fetcher(tokenizer: Path) -> None:
 def test_text_behind_a_url_is_in_the_encoding_that_the_server_names(tokenizer: Path) -> None:
     words = "Одна таблетка в день."
     for name, declared in (("a.txt", "text/plain"), ("a", "text/plain"), ("a.md", "text/markdown")):
-        corpus = LocalCorpus(
-            tokenizer, fetch_url=lambda _, of=declared: (words.encode("koi8-r"), f"{of}; charset=koi8-r")
-        )
-        document = corpus.read(UrlFile(f"https://example.org/{name}"))
+        url, served = f"https://example.org/{name}", (words.encode("koi8-r"), f"{declared}; charset=koi8-r")
+        document = LocalCorpus(tokenizer, fetch_url={url: served}.__getitem__).read(UrlFile(url))
         assert (document.media_type, document.pages[0].text) == (declared, words)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from email.mime.base import MIMEBase
 from email.mime.image import MIMEImage
 from email.mime.message import MIMEMessage
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
+from pathlib import Path
 
 import pytest
 
@@ -71,7 +73,7 @@ def test_a_docx_without_a_title_is_called_as_its_file(read: ReadFunction) -> Non
     assert read("leaflet.docx", docx()).title == "leaflet"
 
 
-def test_office_files_read_nothing_from_outside(read: ReadFunction, tmp_path) -> None:
+def test_office_files_read_nothing_from_outside(read: ReadFunction, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("TOPSECRET")
     part = XXE.format(path=secret) + (
@@ -96,7 +98,7 @@ def test_pptx_slides_are_pages(read: ReadFunction, corpus: LocalCorpus) -> None:
 
 
 def test_xlsx_sheets_are_pages_and_rows_stand_alone(read: ReadFunction, corpus: LocalCorpus) -> None:
-    sheets = {
+    sheets: dict[str, Sequence[Sequence[object]]] = {
         "Doses": [["drug", "dose in mg", "safe"], ["aspirin", 100.0, True], ["ibuprofen", 2.5, None]],
         "Hidden": [["no"]],
         "Notes": [["just a note"]],

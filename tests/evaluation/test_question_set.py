@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from localcrag.evaluation.question_set import Question, read_questions
 GOOD = {"question": "What is the dose?", "answers": ["35 mg"], "source": "leaflet.pdf"}
 
 
-def write(path: Path, *lines: bytes | dict[str, object]) -> Path:
+def write(path: Path, *lines: bytes | Mapping[str, object]) -> Path:
     rows = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     path.write_bytes(b"\n".join(rows) + b"\n")
     return path
@@ -28,7 +29,7 @@ def test_a_line_with_everything(tmp_path: Path) -> None:
 
 
 def test_what_is_not_said_is_not_known(tmp_path: Path) -> None:
-    lines = (
+    lines: tuple[Mapping[str, object], ...] = (
         {"question": "a?"},
         {"question": "b?", "answerable": False},
         {"question": "c?", "answers": ["x"]},
@@ -58,7 +59,7 @@ def test_what_is_not_said_is_not_known(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_line_is_counted_named_and_skipped(
-    tmp_path: Path, line: bytes | dict[str, object], reason: str
+    tmp_path: Path, line: bytes | Mapping[str, object], reason: str
 ) -> None:
     found = read_questions(write(tmp_path / "q.jsonl", GOOD, b"", line, GOOD))
     assert [question.line for question in found.questions] == [1, 4]

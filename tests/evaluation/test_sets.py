@@ -30,14 +30,19 @@ def scripts() -> Iterator[None]:
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Two articles that training never saw and two that it did; one set of searches beside them."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for town, river in TOWNS.items():
         passage = f"{town} lies on the {river}. Its old market opened in 1850, and bread is sold there today."
-        common = {"dataset": "squad_v2", "title": town, "passage": passage, "id": town}
+        common: dict[str, object] = {"dataset": "squad_v2", "title": town, "passage": passage, "id": town}
         rows.append(
             {**common, "question": f"Which river is at {town}?", "answers": [river], "answer_starts": [0]}
         )
-        lost = {"question": f"Who sings in {town}?", "answers": [], "answer_starts": [], "relevant": False}
+        lost: dict[str, object] = {
+            "question": f"Who sings in {town}?",
+            "answers": [],
+            "answer_starts": [],
+            "relevant": False,
+        }
         rows += [{**common, **lost, "question": f"Who {verb} in {town}?"} for verb in ("sings", "paints")]
     for number in range(200):
         passage = (

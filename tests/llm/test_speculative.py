@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from typing import Any
 
 import pytest
 
@@ -123,12 +124,16 @@ def test_a_text_that_was_left_in_the_middle_takes_nothing_back_in_a_closed_model
     cells = model._loaded().cache
     made: list[PromptLookup] = []
     whole = PromptLookup.__init__
-    monkeypatch.setattr(
-        PromptLookup, "__init__", lambda self, *a, **k: (made.append(self), whole(self, *a, **k))[1]
-    )
+
+    def recorded(self: PromptLookup, *given: Any, **named: Any) -> None:
+        made.append(self)
+        whole(self, *given, **named)
+
+    monkeypatch.setattr(PromptLookup, "__init__", recorded)
     taken: list[int] = []
     monkeypatch.setattr(cells, "take_back", taken.append)
     text = model.stream(ASKED, max_tokens=20)
+    assert isinstance(text, Generator)
     next(text)
     made[0]._ahead = [(7, made[0].first)]
     model.close()

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from functools import partial
 from pathlib import Path
 
 from localcrag.cli.command_state import CommandState
@@ -35,12 +36,16 @@ def finished(process: subprocess.Popen[str]) -> Result:
     return Result(process.returncode, out, err)
 
 
+def served(house: House, count: int) -> bool:
+    return house.server.answered == count
+
+
 def test_all_that_is_printed_is_the_same(house: House) -> None:
     cold = [house.run(*arguments) for arguments in SAME]
     house.serve()
     for number, (arguments, before) in enumerate(zip(SAME, cold, strict=True), 1):
         assert house.run(*arguments).timeless == before.timeless, arguments
-        until(lambda n=number: house.server.answered == n)  # it was the server that answered
+        until(partial(served, house, number))  # it was the server that answered
     assert [result.code for result in cold] == [0, 0, 0, 2, 1, 2, 0, 0, 0, 0, 3, 2, 1]
 
 

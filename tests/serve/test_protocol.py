@@ -51,7 +51,7 @@ def sample(kind: Any, number: int = 3) -> Any:
         values = get_args(kind)[1]
         mixed = {"a": "x", "b": 3, "c": 3.0, "d": True}
         return MappingProxyType(mixed if isinstance(values, UnionType) else {"a": 0.1 + 0.2})
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{item.name: sample(hints[item.name]) for item in fields(kind)})
     if issubclass(kind, StrEnum):

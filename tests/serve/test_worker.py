@@ -48,9 +48,12 @@ def test_tables_stay_open_from_one_request_to_the_next(
 
     opened: list[Path] = []
     opening = tables.Tables.__init__
-    monkeypatch.setattr(
-        tables.Tables, "__init__", lambda self, folder: opened.append(folder) or opening(self, folder)
-    )
+
+    def recorded(self: tables.Tables, folder: Path) -> None:
+        opened.append(folder)
+        opening(self, folder)
+
+    monkeypatch.setattr(tables.Tables, "__init__", recorded)
     hold(settings, "one", "Zeldrine is a medicine.")
     opened.clear()
     assert found(worker) == found(worker) == ["Zeldrine is a medicine."]

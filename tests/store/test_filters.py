@@ -172,11 +172,17 @@ TEXTS = [
     "x y",
 ]
 NUMBERS = [0, 1, -1, 3, 2.5, 1e10, -1e-7, 2**31, 2**53 + 1, 1e300]
+
+
+def both(text: str, number: float) -> Meta:
+    return {"team": text, "Team": "x", "year": number}
+
+
 METAS: list[Meta] = [
     {},
     *({"team": text} for text in TEXTS),
     *({"year": number, "final": number > 1} for number in NUMBERS),
-    *({"team": text, "Team": "x", "year": number} for text, number in product(TEXTS[:3], NUMBERS[:3])),
+    *(both(text, number) for text, number in product(TEXTS[:3], NUMBERS[:3])),
 ]
 
 

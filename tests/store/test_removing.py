@@ -49,7 +49,7 @@ def test_nothing_is_written_to_another_in_its_place(bases: KnowledgeBases, lance
 def test_one_that_goes_just_before_the_lock_is_not_made_anew(
     bases: KnowledgeBases, lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Late(filelock.FileLock):  # type: ignore[misc, valid-type]
+    class Late(filelock.FileLock):
         def acquire(self, *given: Any, **named: Any) -> Any:
             shutil.rmtree(lance.folder)
             acquired = super().acquire(*given, **named)

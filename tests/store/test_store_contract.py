@@ -11,7 +11,7 @@ from localcrag.errors import FilterError, StoreError
 from localcrag.filters import parse
 from localcrag.protocols import PassageStore
 from localcrag.store.lance_store import KnowledgeBases
-from localcrag.types import Hit, Passage
+from localcrag.types import Hit, Meta, Passage
 from tests.fakes.store import MemoryStore
 from tests.store.conftest import EMBEDDER, asked, item
 
@@ -38,7 +38,7 @@ def test_an_empty_store_holds_and_finds_nothing(store: PassageStore) -> None:
 
 
 def test_a_passage_comes_back_as_it_was_written(store: PassageStore) -> None:
-    meta = {"team": "x", "year": 2024, "ratio": 0.5, "final": True, "odd key": "kept", "big": 2**60 + 1}
+    meta: Meta = {"team": "x", "year": 2024, "ratio": 0.5, "final": True, "odd key": "kept", "big": 2**60 + 1}
     written = item(
         "/docs/o'neil.txt", 'A "quoted" text.', "Zwölf Boxkämpfer 漢字 \0 end", meta=meta, heading="Doses"
     )

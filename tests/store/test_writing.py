@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -206,11 +207,16 @@ def test_threads_with_stores_of_their_own_take_turns(bases: KnowledgeBases, lanc
     assert lance.info().fields[-3:] == ("x", "y", "z")
 
 
+def fragments(table: Any) -> int:
+    """The files of a table; LanceDB says TableStatistics, and gives a dictionary."""
+    return int(table.stats()["fragment_stats"]["num_fragments"])
+
+
 def test_long_ingestions_are_tidied_on_the_way(lance: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "TIDY_EVERY", 5)
     for n in range(11):
         lance.replace([item(f"/{n}", f"word{n}")])
-    assert lance._tables.passages.stats()["fragment_stats"]["num_fragments"] <= 4
+    assert fragments(lance._tables.passages) <= 4
     assert lance.info().passages == 11
 
 
@@ -218,7 +224,7 @@ def test_a_large_table_is_not_compacted_for_few_new_rows(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def files(table: str) -> int:
-        return int(getattr(lance._tables, table).stats()["fragment_stats"]["num_fragments"])
+        return fragments(getattr(lance._tables, table))
 
     monkeypatch.setattr(writer, "TIDY_EVERY", 5)
     lance.replace([item(f"/held/{n}", f"word{n}") for n in range(20)])
@@ -585,5 +591,5 @@ def test_long_runs_of_questions_are_tidied_on_the_way(
         lance.add_questions([asked(passage, f"what is {passage.text}?")])
     asked_table = lance._tables.questions
     assert asked_table is not None
-    assert asked_table.stats()["fragment_stats"]["num_fragments"] <= 5
+    assert fragments(asked_table) <= 5
     assert lance.info().questions == 11

@@ -47,7 +47,7 @@ def result(url: str) -> WebResult:
 
 
 def fetched(script: ScriptedServer, path: str = "/page", **limits: float) -> WebPage:
-    (page,) = fetcher(script.host, **limits).fetch([result(f"{script.url}{path}")])
+    (page,) = fetcher(script.host, recorded=None, **limits).fetch([result(f"{script.url}{path}")])
     return page
 
 

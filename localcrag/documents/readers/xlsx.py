@@ -32,7 +32,7 @@ def read_xlsx(data: bytes, limits: Limits) -> ExtractedText:
         try:
             pages = tuple(_pages(book, limits))
         finally:
-            book.close()  # type: ignore[no-untyped-call]
+            book.close()
     return ExtractedText(title, MEDIA_TYPES[DocumentFormat.XLSX], pages)
 
 
@@ -41,9 +41,7 @@ def _opened(data: bytes) -> Workbook:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of styles and extensions, which say nothing
-        book: Workbook = load_workbook(  # type: ignore[no-untyped-call]
-            io.BytesIO(data), read_only=True, data_only=True, keep_links=False
-        )
+        book: Workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     return book
 
 
@@ -57,7 +55,7 @@ def _pages(book: Workbook, limits: Limits) -> Iterator[Page]:
 
 
 def _rows(sheet: Worksheet) -> Iterator[list[str]]:
-    for row in sheet.iter_rows(values_only=True):  # type: ignore[no-untyped-call]
+    for row in sheet.iter_rows(values_only=True):
         cells = [_shown(value) for value in row]
         if any(cells):
             yield cells
