@@ -29,7 +29,7 @@ from localcrag.types import (
 
 MAX_QUOTES = 3
 """The most quotations for one question, or for one part of it."""
-MIN_SHARE_OF_BEST = 0.5
+MIN_QUOTE_SCORE_SHARE = 0.5
 """The smallest score of a further quotation, as a share of the best one's."""
 
 
@@ -103,7 +103,7 @@ def _check_sentences(
 
     Returns:
         The sentences that passed, and the reason why the model stopped: None if its constraint failed,
-        or if no sentence passed and the model did not decline to answer.
+        or if all sentences failed the checks.
     """
     written: list[str] = []
     declined = False
@@ -312,7 +312,9 @@ def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
     ranked = sorted(kept, key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
-    return [strip for strip in kept if strip in best and strip.score >= MIN_SHARE_OF_BEST * ranked[0].score]
+    return [
+        strip for strip in kept if strip in best and strip.score >= MIN_QUOTE_SCORE_SHARE * ranked[0].score
+    ]
 
 
 def _chosen_by_model(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[Strip]]:

@@ -246,8 +246,8 @@ def ask_jointly(
     """
     if not passages:
         return []
-    for laid in (joint.passages, []):
-        joint.passages = laid
+    for earlier in (joint.passages, []):
+        joint.passages = earlier
         places = joint.add(passages)
         asked = [prompts.grade_joint(question, joint.texts, place) for place in places]
         try:

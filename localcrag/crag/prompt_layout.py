@@ -29,7 +29,7 @@ class JointPassages:
 
     def add(self, passages: Iterable[Passage]) -> list[int]:
         """Append the passages that are not in the prompt yet; returns the numbers of all given, from 1."""
-        places = {laid.id: place for place, laid in enumerate(self.passages, 1)}
+        places = {known.id: place for place, known in enumerate(self.passages, 1)}
         numbers = []
         for passage in passages:
             if passage.id not in places:
