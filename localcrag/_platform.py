@@ -1,8 +1,8 @@
-"""The operating system and Python as localcrag sees them: folders, paths, processors, characters.
+"""The platform: the folders of the operating system, paths, processors, characters.
 
-The rules for folders are those of platformdirs. On Linux they are three lines of the XDG base
-directory specification and stand here, because importing platformdirs takes a tenth of the time
-that a warm search takes.
+The rules for folders are those of platformdirs. On Linux they are three lines of the XDG base directory
+specification (https://specifications.freedesktop.org/basedir-spec/latest/), repeated here because
+importing platformdirs takes a tenth of the time of a warm search.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import sys
 from pathlib import Path
 
 APPLICATION_NAME = "localcrag"
-_XDG = sys.platform == "linux"
+_FOLLOWS_XDG = sys.platform == "linux"
 
 
 def config_folder() -> Path:
     """The folder of the configuration file."""
-    if _XDG:
+    if _FOLLOWS_XDG:
         return _xdg("XDG_CONFIG_HOME", ".config")
     import platformdirs
 
@@ -26,8 +26,8 @@ def config_folder() -> Path:
 
 
 def data_folder() -> Path:
-    """The folder of what is kept."""
-    if _XDG:
+    """The folder of lasting data: knowledge bases, models, conversations."""
+    if _FOLLOWS_XDG:
         return _xdg("XDG_DATA_HOME", ".local/share")
     import platformdirs
 
@@ -35,28 +35,31 @@ def data_folder() -> Path:
 
 
 def runtime_folder() -> Path:
-    """The folder of sockets and locks, which goes with the user's session; it may not exist."""
-    if _XDG:
+    """The folder of sockets and locks, which the system deletes after the user's session.
+
+    It may not exist.
+    """
+    if _FOLLOWS_XDG:
         return _xdg("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
     import warnings
 
     import platformdirs
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that there is none is for the caller to find
+        warnings.simplefilter("ignore")  # the caller finds out by itself that there is none
         return platformdirs.user_runtime_path(APPLICATION_NAME, appauthor=False)
 
 
 def _xdg(variable: str, default: str) -> Path:
-    """A relative path in the variable counts as none, as the specification says."""
+    """The folder in this variable; a relative path in it is ignored, as the specification demands."""
     named = os.environ.get(variable, "").strip()
     return (Path(named) if named.startswith("/") else Path.home() / default) / APPLICATION_NAME
 
 
 def expanded(named: str) -> Path:
-    """The path, with ``~`` and ``~user`` in front made that home, unless a file is called just so.
+    """The path, with ``~`` or ``~user`` in front replaced by that home, unless a file has just this name.
 
-    Where there is no such user it stays as it is: ``~$report.docx`` is what Word calls a lock file.
+    If there is no such user it stays as it is: ``~$report.docx`` is the name of a lock file of Word.
     """
     path = Path(named)
     if os.path.lexists(path):
@@ -68,24 +71,24 @@ def expanded(named: str) -> Path:
 
 
 def source_of(path: Path) -> str:
-    """What the document of a file is called: its own name, in the real path of its folder."""
+    """The source of a file's document: the real path of the folder, and the file's own name."""
     return os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118 - a string is wanted
 
 
 def cores() -> int:
-    """The processors it may run on, at least 1: fewer than the machine has where a container says so."""
+    """The number of processors this process may run on, at least 1; a container may allow few."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATE_PATTERN = re.compile("[\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate.
+    """The text with U+FFFD in place of each lone surrogate, which UTF-8 cannot encode.
 
-    That is what JSON and some encodings can name of half a character, and what bytes that are no text
-    become in an argument.
+    JSON and some encodings can name half a character by one, and Python puts them in place of bytes in a
+    command-line argument that are not text.
     """
-    return _SURROGATES.sub("\ufffd", text)
+    return _SURROGATE_PATTERN.sub("\ufffd", text)

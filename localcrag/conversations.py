@@ -1,9 +1,9 @@
 """Named conversations in one SQLite file.
 
-Each call opens the file, works in one transaction and closes it, so several processes may use it at
-once; one that must wait does so for some seconds. The file is made by the first conversation, for
-its owner's eyes only. What is deleted is overwritten and the file rebuilt, so that nothing of it
-can be read there any more (https://www.sqlite.org/pragma.html#pragma_secure_delete).
+Each call opens the file, works in one transaction and closes it, so several processes may use the file
+at once; one that must wait does so for some seconds. The first conversation makes the file, readable by
+its owner only. Deleted text is overwritten and the file rebuilt, so that nothing of it can be read there
+any more (https://www.sqlite.org/pragma.html#pragma_secure_delete).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pathlib import Path
 from localcrag.errors import StorageFull, StoreError, UnknownThread, UsageError
 from localcrag.types import Thread, Turn
 
-MAX_NAME = 80
-"""Characters of a conversation's name."""
+MAX_NAME_CHARACTERS = 80
+"""The most characters of a conversation's name."""
 PATIENCE_SECONDS = 10.0
-"""Seconds to wait for another process that is writing."""
+"""How long to wait for another process that is writing."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -44,35 +44,41 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX turn_of_thread ON turn (thread, id)",
     ),
 )
-"""Statements that lead from each version of the file to the next; a version is never changed, only added."""
+"""The SQL statements that lead from each version of the file to the next.
 
-_THREADS = """
+A published version is never changed; a new one is added at the end.
+"""
+
+_SELECT_THREADS = """
     SELECT name, kb, filter, (SELECT count(*) FROM turn WHERE turn.thread = thread.id), created, used
     FROM thread
 """
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_DAMAGED_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 class SqliteThreads:
-    """The :class:`~localcrag.protocols.ThreadStore` in the file ``path``.
+    """The :class:`~localcrag.protocols.ThreadStore` in the SQLite file ``path``.
 
-    Every method raises StoreError for a file that is damaged, of a newer version, or that another
-    process does not let go of, and StorageFull where the disk is full.
+    Every method raises StoreError if the file is damaged, of a newer version, or in use by another process
+    for long, and StorageFull if the disk is full.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def threads(self) -> list[Thread]:
-        """All of them, the one used last first."""
+        """All conversations, the one used last first."""
         if not self.path.exists():
             return []
         with self._opened() as db:
             return _threads(db)
 
     def open(self, name: str) -> Thread:
-        """The thread of that name, made where there is none. Raises UsageError for a name that is no name."""
+        """The conversation of that name, made if there is none.
+
+        Raises UsageError for a name that cannot be one.
+        """
         checked_name(name)
         with self._writing(create=True) as db:
             now = time.time()
@@ -80,10 +86,10 @@ class SqliteThreads:
                 "INSERT INTO thread (name, created, used) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 (name, now, now),
             )
-            return Thread(*db.execute(f"{_THREADS} WHERE name = ?", (name,)).fetchone())
+            return Thread(*db.execute(f"{_SELECT_THREADS} WHERE name = ?", (name,)).fetchone())
 
     def turns(self, name: str) -> list[Turn]:
-        """Oldest first. Raises UnknownThread."""
+        """The turns of a conversation, oldest first. Raises UnknownThread."""
         self._must_hold(name)
         with self._opened() as db:
             where = (_number(db, name),)
@@ -91,7 +97,7 @@ class SqliteThreads:
             return [Turn(*row) for row in rows]
 
     def append(self, name: str, turns: Sequence[Turn]) -> None:
-        """All of the turns or, where it fails, none. Raises UnknownThread, StoreError."""
+        """Add turns at the end of a conversation; if it fails, none is added. Raises UnknownThread."""
         self._must_hold(name)
         with self._writing() as db:
             thread = _number(db, name)
@@ -100,29 +106,30 @@ class SqliteThreads:
             db.execute("UPDATE thread SET used = ? WHERE id = ?", (time.time(), thread))
 
     def set_filter(self, name: str, filter: str | None) -> None:
-        """Raises UnknownThread."""
+        """Set the filter of a conversation, None to remove it. Raises UnknownThread."""
         self._set(name, "filter", filter)
 
     def set_kb(self, name: str, kb: str | None) -> None:
-        """Raises UnknownThread."""
+        """Set the knowledge base of a conversation, None to remove it. Raises UnknownThread."""
         self._set(name, "kb", kb)
 
     def forget(self, name: str) -> None:
-        """Delete the turns for good, and keep the name and its settings. Raises UnknownThread."""
+        """Delete the turns of a conversation for good; its name and settings stay. Raises UnknownThread."""
         self._erase(name, "DELETE FROM turn WHERE thread = ?")
 
     def delete(self, name: str) -> None:
-        """For good: nothing of it can be read from the file any more. Raises UnknownThread."""
+        """Delete a conversation for good: nothing of it can be read from the file. Raises UnknownThread."""
         self._erase(name, "DELETE FROM thread WHERE id = ?")
 
     def _set(self, name: str, column: str, value: str | None) -> None:
+        """Set one column of a conversation. Raises UnknownThread."""
         self._must_hold(name)
         with self._writing() as db:
             changed = (None if value is None else _written(value), time.time(), _number(db, name))
             db.execute(f"UPDATE thread SET {column} = ?, used = ? WHERE id = ?", changed)
 
     def _erase(self, name: str, statement: str) -> None:
-        """Delete, and rebuild the file, without letting another process between the two."""
+        """Delete rows and rebuild the file, while no other process can use it. Raises UnknownThread."""
         self._must_hold(name)
         with self._opened() as db:
             db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -131,18 +138,19 @@ class SqliteThreads:
             db.execute("VACUUM")
 
     def _must_hold(self, name: str) -> None:
-        """Raises UnknownThread where it is plain without a look into the file that there is none."""
+        """Raise UnknownThread if the name or the missing file shows that there is no such conversation."""
         if not _is_name(name) or not self.path.exists():
             raise _unknown(name, self.threads())
 
     @contextmanager
     def _writing(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        """Open the file for one writing transaction."""
         with self._opened(create=create) as db, _transaction(db):
             yield db
 
     @contextmanager
     def _opened(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
-        """The file, brought up to the newest version; errors of SQLite come out as ours."""
+        """Open the file, migrated to the newest version; SQLite's errors are raised as StoreError."""
         try:
             if create:
                 _make(self.path)
@@ -161,7 +169,10 @@ class SqliteThreads:
             ) from error
 
     def _migrate(self, db: sqlite3.Connection) -> None:
-        """One transaction a version; another process may do the same at this moment."""
+        """Bring the file to the newest version, one transaction for each version.
+
+        Another process may be doing the same. Raises StoreError for a newer version.
+        """
         while (version := _version(db)) < len(MIGRATIONS):
             with _transaction(db):
                 if _version(db) != version:
@@ -177,14 +188,15 @@ class SqliteThreads:
             )
 
     def _error(self, error: sqlite3.Error) -> StoreError:
+        """The typed error for an error of SQLite."""
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
             return StorageFull(f"no space left to write {self.path}", hint="make room and try again")
-        if code in _BUSY:
+        if code in _BUSY_CODES:
             return StoreError(
                 f"{self.path} is in use by another process", hint="try again when that has finished"
             )
-        if code in _DAMAGED:
+        if code in _DAMAGED_CODES:
             return StoreError(
                 f"{self.path} is damaged: {error}",
                 hint="move it away to begin anew, or put back a copy of it",
@@ -196,49 +208,54 @@ class SqliteThreads:
 
 
 def checked_name(name: str) -> str:
-    """The name. Raises UsageError for one that is empty, too long, or looks like a path."""
+    """The name of a conversation. Raises UsageError if it is empty, too long, or looks like a path."""
     if not _is_name(name):
         raise UsageError(
             f"{_shown(name)} cannot name a conversation",
-            hint=f"use up to {MAX_NAME} letters, digits, blanks and signs, none of them / \\ or :",
+            hint=f"use up to {MAX_NAME_CHARACTERS} letters, digits, blanks and signs, none of them / \\ or :",
         )
     return name
 
 
 def _is_name(name: str) -> bool:
-    if not 0 < len(name) <= MAX_NAME or name != name.strip() or name[0] in ".-":
+    """Whether a conversation can have this name."""
+    if not 0 < len(name) <= MAX_NAME_CHARACTERS or name != name.strip() or name[0] in ".-":
         return False
     return not any(c in "/\\:" or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in name)
 
 
 def _unknown(name: str, known: Sequence[Thread]) -> UnknownThread:
-    """The error for a conversation that is not there; its hint names those that are."""
+    """The error for a conversation that does not exist; its hint lists those that do."""
     names = ", ".join(thread.name for thread in known[:10])
     hint = f"there are: {names}" if names else "localcrag chat --thread NAME begins one"
     return UnknownThread(f"there is no conversation {_shown(name)}", hint=hint)
 
 
 def _shown(name: str) -> str:
-    return repr(name if len(name) <= MAX_NAME else name[:MAX_NAME] + "…")
+    """The name in quotes, shortened for an error message."""
+    return repr(name if len(name) <= MAX_NAME_CHARACTERS else name[:MAX_NAME_CHARACTERS] + "…")
 
 
 def _threads(db: sqlite3.Connection) -> list[Thread]:
-    return [Thread(*row) for row in db.execute(f"{_THREADS} ORDER BY used DESC, id DESC")]
+    """All conversations, the one used last first."""
+    return [Thread(*row) for row in db.execute(f"{_SELECT_THREADS} ORDER BY used DESC, id DESC")]
 
 
 def _number(db: sqlite3.Connection, name: str) -> int:
+    """The id of a conversation. Raises UnknownThread."""
     if row := db.execute("SELECT id FROM thread WHERE name = ?", (name,)).fetchone():
         return int(row[0])
     raise _unknown(name, _threads(db))
 
 
 def _version(db: sqlite3.Connection) -> int:
+    """The version of the file, 0 for a new one."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 @contextmanager
 def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, with the right to write from its beginning."""
+    """Run the block in a transaction that holds the write lock from its beginning."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -250,11 +267,11 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _make(path: Path) -> None:
-    """The file, for its owner alone, where there is none; SQLite's journal gets the same permissions."""
+    """Make the file, readable by its owner only, if there is none; SQLite's journal inherits that."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _written(text: str) -> str:
-    """The text as UTF-8 can hold it: a lone surrogate, which no input method types, becomes "?"."""
+    """The text with "?" in place of each lone surrogate, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")

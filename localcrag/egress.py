@@ -1,17 +1,23 @@
-"""The offline guard: no connection leaves the machine, whichever library tries.
+"""The offline guard: refuses every connection of Python code that would leave the machine.
 
-:func:`go_offline` installs a Python audit hook (PEP 578) that sees every name lookup, connect,
-bind and send of the :mod:`socket` module, and refuses those that are not loopback or a Unix
-socket. An audit hook cannot be removed, so it consults a flag: :func:`offline` is the same for
-the length of a block.
+The threat is data that leaves the machine against the user's will because some code in the process,
+localcrag's own or a library's, opens a connection that nobody asked for: a look-up on a model hub,
+telemetry, an update check, a name sent to a DNS server, or a mistake of ours. The guard is no sandbox: it
+does not hold back code that attacks it on purpose, nor native code that opens sockets of its own (see
+below).
 
-Why :class:`~localcrag.errors.OfflineError` is no :class:`OSError`: HTTP libraries and model hubs
-take an OSError for a network hiccup: they retry, fall back to a cache, and end in a message about
-something else. An error of another kind goes straight up to the one place that prints it.
+:func:`go_offline` installs a Python audit hook (PEP 578) that sees every name lookup, connect, bind and
+send of the :mod:`socket` module, and refuses those whose address is neither loopback nor a local socket,
+such as a Unix socket. An audit hook cannot be removed, so it consults a flag: :func:`offline` is the guard
+for the length of a block.
 
-What the hook cannot see is a native library that opens sockets of its own (LanceDB on object
-storage, a hub's transfer library). For these :func:`quiet_hubs` sets the variables that they obey,
-which child processes inherit.
+:class:`~localcrag.errors.OfflineError` is not an :class:`OSError` because HTTP libraries and model hubs
+take an OSError for a fault of the network: they retry, fall back to a cache, and end in a message about
+something else. An error of another kind reaches the one place that prints it.
+
+The hook cannot see a native library that opens sockets of its own (LanceDB on object storage, a hub's
+transfer library). For these, :func:`quiet_hubs` sets the variables that they obey, which child processes
+inherit.
 """
 
 from __future__ import annotations
@@ -25,9 +31,10 @@ from functools import wraps
 
 from localcrag.errors import OfflineError
 
-VARIABLE = "LOCALCRAG_OFFLINE"
+OFFLINE_VARIABLE = "LOCALCRAG_OFFLINE"
+"""The environment variable by which a process and its children are offline."""
 
-_QUIET = {
+_QUIET_VARIABLES = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "HF_DATASETS_OFFLINE": "1",
@@ -38,42 +45,47 @@ _QUIET = {
     "DO_NOT_TRACK": "1",
     "ANONYMIZED_TELEMETRY": "False",
 }
-_NO_PROXY = {"NO_PROXY": "*", "no_proxy": "*"}  # a proxy on loopback would lead outside
+_NO_PROXY_VARIABLES = {"NO_PROXY": "*", "no_proxy": "*"}  # a proxy on loopback would lead outside
 _LOCAL_FAMILIES = frozenset(
     getattr(socket, name) for name in ("AF_UNIX", "AF_NETLINK", "AF_ALG") if hasattr(socket, name)
 )
-_NAME_LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
-_REVERSE_LOOKUPS = frozenset({"socket.gethostbyaddr", "socket.getnameinfo"})
-_TRAFFIC = frozenset({"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"})
-_FALSE = frozenset({"", "0", "false", "no", "off"})
+_NAME_LOOKUP_EVENTS = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
+_REVERSE_LOOKUP_EVENTS = frozenset({"socket.gethostbyaddr", "socket.getnameinfo"})
+_TRAFFIC_EVENTS = frozenset({"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"})
+_FALSE_VALUES = frozenset({"", "0", "false", "no", "off"})
 
 _refusing = False
 _hooked = False
 
 
-class _NoName(OfflineError, socket.herror):
-    """A reverse lookup refused: cosmetic, so callers such as :func:`socket.getfqdn` may go on without."""
+class _ReverseLookupRefused(OfflineError, socket.herror):
+    """The refusal of a reverse lookup.
+
+    It is also the socket module's own error, so that callers which can do without the name, such as
+    :func:`socket.getfqdn`, go on.
+    """
 
 
 def is_offline() -> bool:
     """Whether this process refuses the network: after :func:`go_offline`, or by ``LOCALCRAG_OFFLINE``."""
-    return _refusing or os.environ.get(VARIABLE, "").strip().lower() not in _FALSE
+    return _refusing or os.environ.get(OFFLINE_VARIABLE, "").strip().lower() not in _FALSE_VALUES
 
 
 def go_offline() -> None:
-    """Refuse every connection that is not loopback, from now on, here and in child processes.
+    """Refuse every connection that is not local, from now on, in this process and in localcrag's children.
 
-    May be called again. A child that is localcrag itself calls :func:`obey_environment` at its start.
+    A child that is localcrag itself calls :func:`obey_environment` at its start; another one inherits the
+    variables only. A second call changes nothing.
     """
     global _refusing
     _install()
     _refusing = True
-    os.environ.update({VARIABLE: "1"} | _NO_PROXY)
+    os.environ.update({OFFLINE_VARIABLE: "1"} | _NO_PROXY_VARIABLES)
     quiet_hubs(os.environ)
 
 
 def obey_environment() -> None:
-    """At the start of a process: silence the hubs, and go offline if ``LOCALCRAG_OFFLINE`` says so."""
+    """Quiet the hubs, and go offline if ``LOCALCRAG_OFFLINE`` says so; for the start of a process."""
     quiet_hubs(os.environ)
     if is_offline():
         go_offline()
@@ -81,10 +93,13 @@ def obey_environment() -> None:
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """Offline for the length of a block; the process is as it was after it."""
+    """Go offline for the length of a block.
+
+    Afterwards the process refuses what it refused before; the variables of :func:`quiet_hubs` stay set.
+    """
     global _refusing
     refusing_before = _refusing
-    variables_before = {name: os.environ.get(name) for name in (VARIABLE, *_NO_PROXY)}
+    variables_before = {name: os.environ.get(name) for name in (OFFLINE_VARIABLE, *_NO_PROXY_VARIABLES)}
     go_offline()
     try:
         yield
@@ -98,22 +113,22 @@ def offline() -> Iterator[None]:
 
 
 def quiet_hubs(environment: MutableMapping[str, str]) -> None:
-    """Switch off hub look-ups, telemetry and update checks of the libraries localcrag uses.
+    """Switch off hub look-ups, telemetry and update checks of the libraries, in these variables.
 
-    Most of them read these variables once, when they are imported: call it before. What the user
-    has set is overruled, since the promise is localcrag's own.
+    Most libraries read them once, when they are imported, so call this before. The user's own values are
+    replaced, since the promise is localcrag's.
     """
-    environment.update(_QUIET)
+    environment.update(_QUIET_VARIABLES)
 
 
 def refuse_outside(host: str) -> None:
-    """Raise OfflineError where this process is offline and ``host`` is not this machine."""
+    """Raise OfflineError if this process is offline and ``host`` is not this machine."""
     if is_offline() and not is_loopback(host):
         raise _refusal(host)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or a literal address means this machine; a name is not looked up to find out."""
+    """Whether a name or a literal address means this machine; no name is looked up."""
     import ipaddress
 
     name = host.strip("[]").partition("%")[0].rstrip(".").lower()
@@ -131,6 +146,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _install() -> None:
+    """Install the audit hook and the checked socket methods, once in a process."""
     global _hooked
     if not _hooked:
         _hooked = True
@@ -140,14 +156,15 @@ def _install() -> None:
 
 
 def _checked_first(method: Callable[..., object]) -> Callable[..., object]:
-    """A socket method that has its address checked before a name in it is looked up.
+    """A socket method that checks its address before the interpreter looks up a name in it.
 
-    The interpreter raises its audit event after that lookup, which would have left the machine.
-    The address is the last argument of each of these methods.
+    The audit event comes only after that lookup, which leaves the machine. The address is the last
+    argument of each of these methods.
     """
 
     @wraps(method)
     def checked(self: socket.socket, *args: object) -> object:
+        """Check the address, then call the method."""
         if _refusing and args:
             _check_traffic(self, args[-1])
         return method(self, *args)
@@ -156,21 +173,25 @@ def _checked_first(method: Callable[..., object]) -> Callable[..., object]:
 
 
 def _watch(event: str, args: tuple[object, ...]) -> None:
-    """The audit hook; ``args`` are the event's, as listed in CPython's table of audit events."""
+    """The audit hook; ``args`` are those of the event in CPython's table of audit events.
+
+    Raises OfflineError for an address or a name outside the machine.
+    """
     if not _refusing or not event.startswith("socket."):
         return
-    if event in _NAME_LOOKUPS:
+    if event in _NAME_LOOKUP_EVENTS:
         _check_host(args[0])
-    elif event in _REVERSE_LOOKUPS:
+    elif event in _REVERSE_LOOKUP_EVENTS:
         address = args[0]
         host = address[0] if isinstance(address, tuple) else address
         if not is_loopback(_text(host)):
-            raise _NoName(*_refusal(_text(host)).args)
-    elif event in _TRAFFIC:
+            raise _ReverseLookupRefused(*_refusal(_text(host)).args)
+    elif event in _TRAFFIC_EVENTS:
         _check_traffic(args[0], args[1])
 
 
 def _check_traffic(sock: object, address: object) -> None:
+    """Raise OfflineError unless the address is loopback, or the socket is of a local family."""
     family = sock.family if isinstance(sock, socket.SocketType) else None
     if address is None or family in _LOCAL_FAMILIES:
         return  # a send on a connected socket: its connect was checked
@@ -182,6 +203,7 @@ def _check_traffic(sock: object, address: object) -> None:
 
 
 def _check_host(host: object) -> None:
+    """Raise OfflineError unless the name to look up means this machine."""
     if host in (None, "", b""):
         return  # the wildcard or loopback address: nothing is looked up, and a bind to it is checked
     if not is_loopback(_text(host)):
@@ -189,12 +211,14 @@ def _check_host(host: object) -> None:
 
 
 def _text(host: object) -> str:
+    """A host as text."""
     return host.decode("ascii", "replace") if isinstance(host, (bytes, bytearray)) else str(host)
 
 
 def _refusal(target: str) -> OfflineError:
+    """The error for a refused connection."""
     shown = target or "all interfaces"
     return OfflineError(
         f"a connection to {shown} was refused, because localcrag is offline",
-        hint=f"leave out --offline and unset {VARIABLE} if this may reach the network",
+        hint=f"leave out --offline and unset {OFFLINE_VARIABLE} if this may reach the network",
     )

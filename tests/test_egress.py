@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def child(code: str, **variables: str) -> str:
     """What a fresh Python prints."""
-    environment = {k: v for k, v in os.environ.items() if k != egress.VARIABLE} | variables
+    environment = {k: v for k, v in os.environ.items() if k != egress.OFFLINE_VARIABLE} | variables
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=240
     )
@@ -182,16 +182,16 @@ except Exception as error: print(type(error).__name__)
 
 
 def test_offline_for_a_block_only() -> None:
-    before = os.environ.get(egress.VARIABLE)
+    before = os.environ.get(egress.OFFLINE_VARIABLE)
     assert not egress.is_offline()
     with egress.offline():
-        assert egress.is_offline() and os.environ[egress.VARIABLE] == "1"
+        assert egress.is_offline() and os.environ[egress.OFFLINE_VARIABLE] == "1"
         with egress.offline():
             pass
         with pytest.raises(OfflineError):
             egress.refuse_outside("example.org")
         egress.refuse_outside("127.0.0.1")
-    assert not egress.is_offline() and os.environ.get(egress.VARIABLE) == before
+    assert not egress.is_offline() and os.environ.get(egress.OFFLINE_VARIABLE) == before
     with pytest.raises(OSError, match=r".*"):
         socket.create_connection(("127.0.0.1", 1), 1)
     egress.refuse_outside("example.org")

@@ -9,6 +9,7 @@ import pytest
 
 from localcrag.rank_fusion import HYBRID_RRF_K, STANDARD_RRF_K, ranked, rrf
 from localcrag.store import hybrid_search
+from localcrag.store.hybrid_search import FULL_PLACE_WEIGHT
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,14 +27,14 @@ def test_of_one_order_the_best_place_of_an_item_counts() -> None:
 
 
 def test_what_is_first_in_both_orders_of_a_hybrid_search_has_the_score_1() -> None:
-    orders = [ranked([7, 8], hybrid_search.FIRST_IN_BOTH), ranked([7, 9], hybrid_search.FIRST_IN_BOTH)]
+    orders = [ranked(rows, FULL_PLACE_WEIGHT) for rows in ([7, 8], [7, 9])]
     assert rrf(orders, HYBRID_RRF_K)[7] == 1.0
 
 
 def test_a_question_that_leads_to_a_passage_counts_times_its_cosine() -> None:
     leads = {("p", "m"): 0.5, ("gone", "m"): 0.9, ("q", "m"): 0.25}
-    placed = list(hybrid_search._asked_about({("p", "m"): 1, ("q", "m"): 2}, leads))
-    assert placed == [(1, 1, 0.5 * hybrid_search.FIRST_IN_BOTH), (2, 2, 0.25 * hybrid_search.FIRST_IN_BOTH)]
+    placed = list(hybrid_search._placed_by_questions({("p", "m"): 1, ("q", "m"): 2}, leads))
+    assert placed == [(1, 1, 0.5 * FULL_PLACE_WEIGHT), (2, 2, 0.25 * FULL_PLACE_WEIGHT)]
 
 
 @pytest.mark.parametrize("folder", ["localcrag", "scripts/training"])

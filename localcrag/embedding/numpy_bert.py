@@ -1,8 +1,8 @@
 """A BERT sentence encoder in NumPy: the vectors of sentence-transformers without loading torch.
 
 Importing torch, transformers and sentence-transformers takes seconds; embedding one question takes
-milliseconds. So a few short texts are encoded here, and a corpus by sentence-transformers, which
-stays the reference: the contract suite holds the two to the same vectors within 1e-6.
+milliseconds. So a few short texts are encoded here, and a corpus by sentence-transformers, which is the
+reference: the tests check that the two give the same vectors within 1e-6.
 
 The model is that of Devlin et al. (arXiv 1810.04805), the pooling the mean over the tokens of Reimers
 and Gurevych (arXiv 1908.10084), as the files of all-MiniLM-L6-v2 describe it.
@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float32]
 
-_GRID = np.linspace(-6.0, 6.0, 32_769)
-_ERF = np.array([math.erf(x) for x in _GRID])
+# The error function at equal distances, to interpolate between.
+_ERF_POINTS = np.linspace(-6.0, 6.0, 32_769)
+_ERF_VALUES = np.array([math.erf(x) for x in _ERF_POINTS])
 
 
 def supports(folder: Path) -> bool:
     """Whether the model in ``folder`` is a plain BERT with mean pooling and unit vectors."""
     try:
-        config = _json(folder / "config.json")
-        modules = _json(folder / "modules.json")
-        pooling = _json(folder / modules[1]["path"] / "config.json")
+        config = _read_json(folder / "config.json")
+        modules = _read_json(folder / "modules.json")
+        pooling = _read_json(folder / modules[1]["path"] / "config.json")
     except (OSError, ValueError, LookupError, TypeError):
         return False
     kinds = [module["type"].rpartition(".")[2] for module in modules]
@@ -44,26 +45,29 @@ def supports(folder: Path) -> bool:
         and modes == {"pooling_mode_mean_tokens"}
         and (config.get("model_type"), config.get("hidden_act")) == ("bert", "gelu")
         and config.get("position_embedding_type", "absolute") == "absolute"
-        and not _optional(folder / "config_sentence_transformers.json").get("prompts")
+        and not _read_optional_json(folder / "config_sentence_transformers.json").get("prompts")
         and (folder / "model.safetensors").is_file()
         and (folder / "tokenizer.json").is_file()
     )
 
 
 class BertEncoder:
-    """The model in ``folder``, read whole when made. Raises ModelFileError where its files are damaged."""
+    """Encodes texts with the BERT model in ``folder``, which is read whole when this is made.
+
+    Raises ModelFileError if the weights cannot be read.
+    """
 
     def __init__(self, folder: Path) -> None:
         from safetensors import SafetensorError, safe_open
         from tokenizers import Tokenizer
 
-        config = _json(folder / "config.json")
+        config = _read_json(folder / "config.json")
         self._heads: int = config["num_attention_heads"]
         self._epsilon: float = config["layer_norm_eps"]
         self._layers = [f"encoder.layer.{i}." for i in range(config["num_hidden_layers"])]
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
-        limit = _optional(folder / "sentence_bert_config.json").get("max_seq_length")
+        limit = _read_optional_json(folder / "sentence_bert_config.json").get("max_seq_length")
         self._tokenizer.enable_truncation(limit or config["max_position_embeddings"])
         try:
             with safe_open(folder / "model.safetensors", framework="numpy") as file:
@@ -74,10 +78,10 @@ class BertEncoder:
             ) from error
 
     def encode(self, texts: Sequence[str]) -> Array:
-        """Unit vectors of shape (len(texts), dimension), float32.
+        """Encode at least one text; returns unit vectors of shape (len(texts), dimension), float32.
 
-        One thread: matrices this small gain nothing from more, and on a busy machine threads that
-        wait for one another cost twenty times what they save.
+        It uses one thread: matrices this small gain nothing from more, and on a busy machine threads that
+        wait for one another cost twenty times the time that they save.
         """
         from threadpoolctl import threadpool_limits
 
@@ -85,6 +89,7 @@ class BertEncoder:
             return np.stack([self._embed(text) for text in texts])
 
     def _embed(self, text: str) -> Array:
+        """The unit vector of one text, shape (dimension,)."""
         ids = self._tokenizer.encode(text.strip()).ids
         x = (
             self._weights["embeddings.word_embeddings.weight"][ids]
@@ -102,7 +107,7 @@ class BertEncoder:
         return unit
 
     def _attend(self, x: Array, name: str) -> Array:
-        """Multi-head self-attention over one text; no mask is needed, since nothing is padded."""
+        """Multi-head self-attention over one text, shape (tokens, dimension); without padding, no mask."""
         query, key, value = (
             self._linear(x, f"{name}self.{part}").reshape(len(x), self._heads, -1).transpose(1, 0, 2)
             for part in ("query", "key", "value")
@@ -114,10 +119,12 @@ class BertEncoder:
         return self._linear(mixed, name + "output.dense")
 
     def _linear(self, x: Array, name: str) -> Array:
+        """The linear layer of that name."""
         y: Array = x @ self._weights[name + ".weight"].T + self._weights[name + ".bias"]
         return y
 
     def _normalize(self, x: Array, name: str) -> Array:
+        """The layer normalisation of that name."""
         centred = x - x.mean(axis=-1, keepdims=True)
         scale = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(self._epsilon))
         y: Array = centred / scale * self._weights[name + ".weight"] + self._weights[name + ".bias"]
@@ -125,20 +132,22 @@ class BertEncoder:
 
 
 def _aligned(tensor: Array) -> Array:
-    """The tensor where a BLAS can use it; as the file maps it, NumPy would multiply it element by element."""
+    """The tensor in aligned memory for BLAS; without it NumPy would multiply element by element."""
     return np.require(tensor, np.float32, ["ALIGNED", "C_CONTIGUOUS"])
 
 
 def _gelu(x: Array) -> Array:
-    """The exact GELU, its error function interpolated to 2e-8."""
-    erf = np.interp(x * np.float32(math.sqrt(0.5)), _GRID, _ERF).astype(np.float32)
+    """The exact GELU, with an error function that is interpolated to within 2e-8."""
+    erf = np.interp(x * np.float32(math.sqrt(0.5)), _ERF_POINTS, _ERF_VALUES).astype(np.float32)
     y: Array = x * np.float32(0.5) * (np.float32(1) + erf)
     return y
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
+    """The content of a JSON file. Raises OSError, ValueError."""
     return json.loads(path.read_text("utf-8"))
 
 
-def _optional(path: Path) -> Any:
-    return _json(path) if path.is_file() else {}
+def _read_optional_json(path: Path) -> Any:
+    """The content of a JSON file, {} if there is none."""
+    return _read_json(path) if path.is_file() else {}

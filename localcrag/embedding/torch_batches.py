@@ -1,11 +1,11 @@
-"""A corpus through a sentence-transformers model on the CPU, as fast as the cores allow.
+"""Batches for torch: encodes a corpus with a sentence-transformers model on the CPU.
 
-Three things make it quicker than the library's own loop over 32 texts at a time:
+Three measures make it faster than the library's own loop over 32 texts at a time:
 
 * texts are sorted by their number of tokens, not of characters, so that hardly a token is padding;
-* a batch is as many texts as make a certain number of tokens, which stays in the caches;
+* a batch has at most a certain number of tokens, so that its activations stay in the processor's caches;
 * each core works on a batch of its own. Several cores on one batch, which is how torch divides work,
-  wait for one another at every layer, and where something else also wants the cores, much longer.
+  wait for one another at every layer, and much longer if another program uses the cores too.
 """
 
 from __future__ import annotations
@@ -24,34 +24,38 @@ if TYPE_CHECKING:
 
     Vectors = npt.NDArray[np.float32]
 
-TOKENS = 2048
-"""Of a batch, padding included."""
-SORTED = 4096
-"""Texts sorted together; what else there is of them is held only for so many."""
-ON_A_GPU = 128
-"""Texts of a batch where the model is not on the CPU."""
+MAX_BATCH_TOKENS = 2048
+"""The most tokens of a batch, padding included."""
+MAX_SORTED_TEXTS = 4096
+"""The most texts that are sorted together; their token ids are in memory only for so many at a time."""
+GPU_BATCH_TEXTS = 128
+"""The texts of a batch if the model is not on the CPU."""
 
 
 def encode(model: SentenceTransformer, texts: Sequence[str]) -> Vectors:
-    """Unit vectors of shape (len(texts), dimension), float32, in the order of the texts.
+    """Encode at least one text; returns unit vectors of shape (len(texts), dimension), float32, in order.
 
-    Changes how many threads torch uses while it runs: not to be called twice at a time.
+    It changes torch's number of threads while it runs, so only one call may run at a time.
     """
     if model.device.type != "cpu" or model.default_prompt_name or model.truncate_dim:
         found = model.encode(
             list(texts),
-            batch_size=ON_A_GPU,
+            batch_size=GPU_BATCH_TEXTS,
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
         return np.asarray(found, np.float32)
-    parts = [_encode(model, texts[start : start + SORTED]) for start in range(0, len(texts), SORTED)]
+    starts = range(0, len(texts), MAX_SORTED_TEXTS)
+    parts = [_encode(model, texts[start : start + MAX_SORTED_TEXTS]) for start in starts]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def batches(lengths: Sequence[int], tokens: int = TOKENS) -> Iterator[list[int]]:
-    """Which texts go together: longest first, each batch at most ``tokens`` with its padding, or one text."""
+def batches(lengths: Sequence[int], tokens: int = MAX_BATCH_TOKENS) -> Iterator[list[int]]:
+    """The indices of the texts of each batch, longest first.
+
+    ``lengths`` are the tokens of each text. A batch has at most ``tokens`` with its padding, or one text.
+    """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         if batch and (len(batch) + 1) * lengths[batch[0]] > tokens:
@@ -63,17 +67,20 @@ def batches(lengths: Sequence[int], tokens: int = TOKENS) -> Iterator[list[int]]
 
 
 def _encode(model: SentenceTransformer, texts: Sequence[str]) -> Vectors:
+    """The vectors of texts that are sorted together, in the order of the texts."""
+
     def forward(features: dict[str, torch.Tensor]) -> Vectors:
-        with torch.inference_mode():  # holds for one thread
+        """The vectors of one batch."""
+        with torch.inference_mode():  # counts for the current thread only
             embedded = model(features)["sentence_embedding"]
             found: Vectors = torch.nn.functional.normalize(embedded, p=2, dim=1).float().numpy()
             return found
 
     model.eval()
     order = list(batches(_lengths(model, texts)))
-    with _a_core_each() as cores, ThreadPoolExecutor(cores, thread_name_prefix="encode") as pool:
+    with _single_threaded_torch() as cores, ThreadPoolExecutor(cores, thread_name_prefix="encode") as pool:
         try:
-            # a tokenizer is for one thread only
+            # a tokenizer may be used by one thread only
             work = [pool.submit(forward, model.preprocess([texts[i] for i in batch])) for batch in order]
             found = [future.result() for future in work]
         except BaseException:
@@ -86,15 +93,15 @@ def _encode(model: SentenceTransformer, texts: Sequence[str]) -> Vectors:
 
 
 def _lengths(model: SentenceTransformer, texts: Sequence[str]) -> list[int]:
-    """The tokens of each text, as far as the model reads it."""
+    """The number of tokens of each text, cut at the model's window."""
     window = model.max_seq_length
     ids = model.tokenizer(list(texts), truncation=window is not None, max_length=window)["input_ids"]
     return [len(item) for item in ids]
 
 
 @contextmanager
-def _a_core_each() -> Iterator[int]:
-    """The threads that torch would use; within, it uses one for each of ours."""
+def _single_threaded_torch() -> Iterator[int]:
+    """Let torch use a single thread in the block; yields the number that it uses otherwise."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

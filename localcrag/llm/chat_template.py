@@ -1,15 +1,18 @@
-"""From a prompt to tokens, through the model's own chat template.
+"""Turns prompts into tokens through the model's own chat template.
 
-A template is rendered once, with unguessable placeholders where the system and the user text go,
-and cut at them. The template's own pieces are tokenised with control tokens recognised, the texts
-as plain text: nothing in a document can spell a control token. Three traps are dealt with here:
+The template is rendered once with unguessable placeholders for the system text and the user text, and
+the result is split at the placeholders. The template's own pieces are tokenised with control tokens
+recognised, the texts as plain text, so that nothing in a document can spell a control token. Three
+problems are handled here:
 
-- A vocabulary may list markup (``<think>``, ``<tool_call>``) as "user defined", which llama.cpp
-  recognises in plain text too; and some templates mark turns with plain words (``[INST]``). Both are
-  cut in the middle before tokenising, so that a text never gives the marker's own tokens.
+- A vocabulary may list markup (``<think>``, ``<tool_call>``) as "user defined" tokens, which llama.cpp
+  recognises in plain text too; and some templates mark turns with plain words (``[INST]``). A text is
+  split in the middle of every such marker before it is tokenised, so that it never gives the marker's
+  own tokens.
 - SentencePiece puts a space before every separately tokenised piece: pieces after the first are
   tokenised as a continuation.
-- A reasoning model's template may open a thought: it is told not to, and an opened one is closed.
+- A reasoning model's template may open a thought: the template is asked not to, and a thought that it
+  opens all the same is closed again, empty.
 """
 
 from __future__ import annotations
@@ -31,25 +34,29 @@ if TYPE_CHECKING:
 
     from localcrag.llm.llama_backend import Model
 
-FALLBACK = "{% for message in messages %}{{ message.content }}\n\n{% endfor %}Answer:"
-"""The template of a model that has none (a base model): the texts one below the other."""
+FALLBACK_TEMPLATE = "{% for message in messages %}{{ message.content }}\n\n{% endfor %}Answer:"
+"""The template of a model without one (a base model): the texts, one below the other."""
 
-_MARKERS = ("[INST]", "[/INST]", "<<SYS>>", "<</SYS>>")
-_THOUGHTS = (
+_PLAIN_TURN_MARKERS = ("[INST]", "[/INST]", "<<SYS>>", "<</SYS>>")
+"""Markers of turns that are plain words in the vocabulary of some models."""
+_THOUGHT_TAGS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 )
-_CHANNELS = ("<|start|>assistant", "<|channel|>final<|message|>")
-"""A format of channels (gpt-oss): where its prompt ends, and what begins an answer without a thought."""
+"""The opening and the closing tag of a thought, in the formats of several model families."""
+_CHANNEL_TAG = "<|channel|>"
+_CHANNEL_PROMPT_END, _CHANNEL_ANSWER_START = "<|start|>assistant", f"{_CHANNEL_TAG}final<|message|>"
+"""The end of a prompt in the channel format of gpt-oss, and the start of an answer without a thought."""
 
-_SWITCHES = {"enable_thinking": False, "thinking": False}
-_TAG = re.compile(r"[<\[]\S+[>\]]")
+_NO_THOUGHT_SWITCHES = {"enable_thinking": False, "thinking": False}
+"""Variables by which templates are asked to open no thought."""
+_TAG_PATTERN = re.compile(r"[<\[]\S+[>\]]")
 
 
 def looks_like_markup(spelling: str) -> bool:
-    """Is a user-defined token a tag of the chat format rather than text?"""
-    return _TAG.fullmatch(spelling) is not None
+    """Whether a user-defined token is a tag of the chat format rather than text."""
+    return _TAG_PATTERN.fullmatch(spelling) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +67,23 @@ class Slot:
 
 
 class ChatFormat:
-    """The chat template of a model, ready to turn prompts into tokens."""
+    """The chat template of a model, ready to turn prompts into tokens.
+
+    Args:
+        model: the loaded model, for its vocabulary.
+        template: the source of its Jinja chat template; "" for the fallback.
+
+    Raises ModelFileError if the template cannot be compiled; using it raises ModelFileError if it cannot
+    be rendered or leaves out the user's text.
+    """
 
     def __init__(self, model: Model, template: str) -> None:
         self._model = model
-        self._source = template or FALLBACK
+        self._source = template or FALLBACK_TEMPLATE
         self._template = _compile(self._source)
         self._layouts: dict[bool, tuple[str | Slot, ...]] = {}
         tags = [text for _, text in model.user_defined if looks_like_markup(text)]
-        longest_first = sorted({*tags, *_MARKERS}, key=len, reverse=True)
+        longest_first = sorted({*tags, *_PLAIN_TURN_MARKERS}, key=len, reverse=True)
         self._defused = re.compile("|".join(re.escape(tag) for tag in longest_first))
 
     def tokens(self, prompt: Prompt) -> list[int]:
@@ -76,8 +91,9 @@ class ChatFormat:
         return list(self.tokenise(prompt).ids)
 
     def tokenise(self, prompt: Prompt) -> TokenizedPrompt:
-        """The tokens of a whole prompt, the beginning-of-text token exactly once where one belongs, and
-        which of them are taken back.
+        """The tokens of a whole prompt, and the positions of removed passages among them.
+
+        If the model asks for a beginning-of-text token, the prompt begins with exactly one.
         """
         system = prompt.system.strip()
         layout = self._layout(bool(system))
@@ -94,14 +110,17 @@ class ChatFormat:
                 start = len(ids)
                 ids += self._plain(text.text, first=not ids)
                 if isinstance(text, RemovableText):
-                    settled = len(ids) + 1  # a sequence goes on where it ends: its last token must stay
+                    settled = len(ids) + 1  # a sequence is extended at its end: its last token must stay
                     gaps += [(start, len(ids))] if text.removed else []
-        shift = self._begin(ids)
+        shift = self._set_beginning_token(ids)
         moved = tuple((start + shift, end + shift) for start, end in gaps)
         return TokenizedPrompt(tuple(ids), moved, min(settled + shift, len(ids) - 1) if gaps else 0)
 
-    def _begin(self, ids: list[int]) -> int:
-        """See to the beginning-of-text token; returns by how many places the rest has moved."""
+    def _set_beginning_token(self, ids: list[int]) -> int:
+        """Make the ids begin with exactly one beginning-of-text token, if the model asks for one.
+
+        Returns by how many positions the other tokens have moved.
+        """
         bos, length = self._model.bos, len(ids)
         if bos is not None:
             while ids[:1] == [bos]:
@@ -110,6 +129,7 @@ class ChatFormat:
         return len(ids) - length
 
     def _plain(self, text: str, *, first: bool) -> list[int]:
+        """The tokens of untrusted text, split in the middle of every marker."""
         ids: list[int] = []
         start = 0
         for match in self._defused.finditer(text):
@@ -119,14 +139,16 @@ class ChatFormat:
         return ids + self._piece(text[start:], special=False, first=first and not ids)
 
     def _piece(self, text: str, *, special: bool, first: bool) -> list[int]:
+        """The tokens of one piece; ``first`` if the prompt begins with it."""
         if not text:
             return []
-        tokenize = self._model.tokenize if first else self._model.tokenize_on
+        tokenize = self._model.tokenize if first else self._model.tokenize_continuation
         return tokenize(text, special=special)
 
     # -------------------------------------------------------------------------------- template
 
     def _layout(self, system: bool) -> tuple[str | Slot, ...]:
+        """The template's pieces and slots, rendered on first use; ``system`` if there is a system text."""
         if system not in self._layouts:
             self._layouts[system] = self._rendered(system)
         return self._layouts[system]
@@ -136,7 +158,7 @@ class ChatFormat:
         messages = [{"role": role, "content": mark} for role, mark in marks.items()]
         text = self._render(messages) if system else None
         if text is None or marks["system"] not in text:
-            # No system text, or a template that refuses or drops it: the user's text carries both.
+            # Without a system text, or if the template refuses or drops it, the user's text carries both.
             text = self._render(messages[1:])
         if text is None or marks["user"] not in text:
             raise ModelFileError(
@@ -148,7 +170,10 @@ class ChatFormat:
         return tuple(Slot(roles[piece]) if piece in roles else piece for piece in pieces if piece)
 
     def _render(self, messages: list[dict[str, str]]) -> str | None:
-        """The rendered template, or None where it refuses these messages."""
+        """The rendered template, or None if it refuses a system message.
+
+        Raises ModelFileError if it refuses the user's message alone.
+        """
         from jinja2 import TemplateError
 
         try:
@@ -159,7 +184,7 @@ class ChatFormat:
                 eos_token=self._model.spelling(self._model.last),
                 strftime_now=lambda layout: datetime.now().strftime(layout),
                 raise_exception=_refuse,
-                **_SWITCHES,
+                **_NO_THOUGHT_SWITCHES,
             )
         except (TemplateError, TypeError, ValueError, KeyError) as error:
             if len(messages) > 1:
@@ -171,7 +196,7 @@ class ChatFormat:
 
 
 def _stripped(before: str, parts: Sequence[str | UntrustedText]) -> list[UntrustedText]:
-    """The parts joined to as few texts as can be, stripped at both ends: what is removable stands alone."""
+    """``before`` and the parts as few texts, stripped at both ends; a removable text stays by itself."""
     texts: list[UntrustedText] = [UntrustedText(before)]
     for part in parts:
         if isinstance(part, RemovableText):
@@ -186,31 +211,36 @@ def _stripped(before: str, parts: Sequence[str | UntrustedText]) -> list[Untrust
 
 
 def _without_thought(text: str, template: str) -> str:
-    """The rendered prompt with a thought that its end leaves open closed again, empty."""
-    for opening, closing in _THOUGHTS:
+    """The rendered prompt; a thought that it opens at its end is closed again, empty."""
+    for opening, closing in _THOUGHT_TAGS:
         if text.rstrip().endswith(opening):
             return f"{text.rstrip()}\n\n{closing}\n\n"
-    end, answer = _CHANNELS
-    return text + answer if text.endswith(end) and answer[:11] in template else text
+    channels = text.endswith(_CHANNEL_PROMPT_END) and _CHANNEL_TAG in template
+    return text + _CHANNEL_ANSWER_START if channels else text
 
 
 def _refuse(message: str) -> NoReturn:
+    """The ``raise_exception`` that templates call for messages that they do not accept."""
     raise ValueError(message)
 
 
 def _compile(source: str) -> Template:
-    """A chat template as the transformers library compiles one: sandboxed, with its tags and filters."""
+    """The compiled template: sandboxed, with the tags and filters of the transformers library.
+
+    Raises ModelFileError.
+    """
     import jinja2.ext
     from jinja2 import TemplateError, nodes
     from jinja2.parser import Parser
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class GenerationTag(jinja2.ext.Extension):
-        """``{% generation %}`` marks what a model wrote, for training; here it only passes through."""
+        """``{% generation %}`` marks a model's own text for training; here its content passes through."""
 
         tags = {"generation"}  # noqa: RUF012 (jinja's own interface)
 
         def parse(self, parser: Parser) -> list[nodes.Node]:
+            """The statements inside the tag."""
             parser.stream.skip(1)
             return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
@@ -228,4 +258,5 @@ def _compile(source: str) -> Template:
 
 
 def _to_json(value: Mapping[str, object], indent: int | None = None, **_: object) -> str:
+    """The ``tojson`` filter: without HTML escapes, as the transformers library has it."""
     return json.dumps(value, ensure_ascii=False, indent=indent)

@@ -1,9 +1,10 @@
-"""A constrained choice for many prompts at once.
+"""Constrained choice: the probability of each of a few options, for many prompts at once.
 
-What the prompts have in common is read once, their ends side by side in forks of it. Of each
-prompt's logits the constraint leaves the few tokens that can begin one of the options; they are
-normalised, and each gives its probability to the option it decides for. A token that several
-options begin with is read, and the question put again behind it.
+The common prefix of the prompts is read once, and their suffixes are read side by side in forks of it.
+A vocabulary mask leaves, of each prompt's logits, the few tokens that can begin one of the options. A
+softmax over these tokens gives their probabilities, and a token that decides for an option adds its
+probability to that option. If several options begin with a token, it is read as well, and its
+probability is divided among them by the logits after it.
 """
 
 from __future__ import annotations
@@ -16,18 +17,25 @@ import numpy.typing as npt
 
 from localcrag.errors import ConstraintError
 from localcrag.llm.constraints import Constraint, Walk
-from localcrag.llm.kv_cache import KVCache, common_beginning
+from localcrag.llm.kv_cache import KVCache, common_prefix_length
 from localcrag.llm.llama_backend import Model, Row
 from localcrag.types import Choice
 
-RESERVED_CELLS = 32
-"""Cells kept free per prompt for the tokens of options that are not told apart by their first."""
+RESERVED_CELLS_PER_PROMPT = 32
+"""Cells kept free per prompt for reading options that share their first tokens."""
 
-Path = tuple[int, ...]
+TokenPath = tuple[int, ...]
+"""The tokens of the beginning of an option."""
 
 
 class ChoiceOptions:
-    """The options of a choice, as a model's vocabulary spells them."""
+    """The options of a choice, as a model's vocabulary spells them.
+
+    Args:
+        texts: the options, distinct and not empty; else ConstraintError is raised.
+        constraint: the compiled pattern of a choice between the options.
+        model: the loaded model, for its vocabulary.
+    """
 
     def __init__(self, texts: Sequence[str], constraint: Constraint, model: Model) -> None:
         if not texts or "" in texts or len(set(texts)) != len(texts):
@@ -38,55 +46,61 @@ class ChoiceOptions:
         self._model = model
         self._trails = frozenset(self._spellings())
 
-    def _spellings(self) -> Iterator[Path]:
-        """Every beginning of the tokenizer's own spelling of an option, with and without a space."""
+    def _spellings(self) -> Iterator[TokenPath]:
+        """Every proper prefix of the tokenizer's own spelling of an option, with and without a space."""
         for text in self.texts:
             for written in (text, f" {text}"):
-                ids = self._model.tokenize_on(written, special=False)
+                ids = self._model.tokenize_continuation(written, special=False)
                 yield from (tuple(ids[:length]) for length in range(1, len(ids)))
 
-    def begin(self, path: Path) -> Walk:
+    def begin(self, path: TokenPath) -> Walk:
+        """The constraint's state after these tokens. Raises ConstraintError."""
         return Walk(self.constraint, path)
 
-    def still_open(self, path: Path) -> list[int]:
-        """The numbers of the options that these tokens are a beginning of."""
+    def still_open(self, path: TokenPath) -> list[int]:
+        """The indices of the options that begin with these tokens."""
         said = self._said(path)
         return [i for i, raw in enumerate(self._raw) if raw.startswith(said)]
 
-    def said_in_full(self, path: Path) -> int:
-        """The number of the option that these tokens spell. Raises ConstraintError where none."""
+    def said_in_full(self, path: TokenPath) -> int:
+        """The index of the option that these tokens spell. Raises ConstraintError if they spell none."""
         said = self._said(path)
         if said not in self._raw:
             raise ConstraintError(f"The choice ended in {said!r}, which is no option.")
         return self._raw.index(said)
 
-    def worth_reading(self, path: Path) -> bool:
-        """Is this undecided path one the tokenizer would write? Others are left out of the choice."""
+    def worth_reading(self, path: TokenPath) -> bool:
+        """Whether the tokenizer itself would write this undecided path; others are left out of the choice."""
         return path in self._trails and self._said(path) != b""
 
-    def _said(self, path: Path) -> bytes:
+    def _said(self, path: TokenPath) -> bytes:
+        """The bytes of these tokens, without the space that a reply may begin with."""
         return b"".join(map(self._model.piece, path)).removeprefix(b" ")
 
 
 class _PendingChoice:
-    """The choice for one prompt, as it fills."""
+    """The choice for one prompt while its probabilities are collected.
+
+    ``open`` holds the paths that are not decided, each with its probability; ``error`` ends the choice.
+    """
 
     def __init__(self, options: ChoiceOptions) -> None:
         self._options = options
         self._masses = np.zeros(len(options.texts))
-        self.open: list[tuple[Path, float]] = [((), 1.0)]
+        self.open: list[tuple[TokenPath, float]] = [((), 1.0)]
         self.error: ConstraintError | None = None
 
     def add_logits(self, row: Row) -> None:
-        """Share the next open path's probability out by the logits behind it."""
+        """Divide the first open path's probability by the logits after it, of shape (vocabulary,)."""
         path, mass = self.open.pop(0)
         try:
-            self._share(path, mass, row)
+            self._divide(path, mass, row)
         except ConstraintError as error:
             self.error = error
             self.open.clear()
 
-    def _share(self, path: Path, mass: float, row: Row) -> None:
+    def _divide(self, path: TokenPath, mass: float, row: Row) -> None:
+        """Divide the probability ``mass`` of a path by its logits. Raises ConstraintError."""
         options = self._options
         decided: list[tuple[int, int]] = []
         undecided: list[int] = []
@@ -109,6 +123,7 @@ class _PendingChoice:
             self.open.append(((*path, token), float(share)))
 
     def result(self) -> Choice | Exception:
+        """The likeliest option with the probabilities of all, normalised; or the error that ended it."""
         total = float(self._masses.sum())
         if self.error is not None or not total > 0:
             return self.error or ConstraintError("The choice has no probability at all.")
@@ -118,6 +133,7 @@ class _PendingChoice:
 
 
 def _softmax(logits: Row) -> npt.NDArray[np.float64]:
+    """The softmax of some logits. Raises ConstraintError unless all are finite."""
     if not np.isfinite(logits).all():
         raise ConstraintError("The model gave logits that are no numbers.")
     exponents = np.exp(logits.astype(np.float64) - float(logits.max()))
@@ -127,7 +143,7 @@ def _softmax(logits: Row) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class _Suffix:
-    """A prompt in a round: its number, and its tokens behind the common beginning."""
+    """A prompt of a round: its index, and its tokens after the common prefix."""
 
     prompt: int
     tokens: Sequence[int]
@@ -136,8 +152,18 @@ class _Suffix:
 def choose(
     cache: KVCache, prompts: Sequence[Sequence[int]], options: ChoiceOptions, *, take_back: bool
 ) -> list[Choice | Exception]:
-    """One choice per prompt (token ids). ``take_back``: the model can forget the end of a sequence."""
-    common = min(common_beginning(prompts), min(map(len, prompts)) - 1)
+    """Choose one of the options for each prompt.
+
+    Args:
+        cache: the cache that the prompts are read into.
+        prompts: token ids, none of them empty.
+        options: the options, the same for all prompts.
+        take_back: whether the model can forget the end of a sequence (recurrent models cannot).
+
+    Returns the choices in the order of the prompts; a ConstraintError stands in place of a choice that
+    failed.
+    """
+    common = min(common_prefix_length(prompts), min(map(len, prompts)) - 1)
     choices = [_PendingChoice(options) for _ in prompts]
     cache.hold(prompts[0][:common])
     for suffixes in _rounds(prompts, common, cache):
@@ -159,11 +185,11 @@ def choose(
 
 
 def _rounds(prompts: Sequence[Sequence[int]], common: int, cache: KVCache) -> Iterator[list[_Suffix]]:
-    """The prompts in as few rounds as forks and cells allow, in order."""
+    """The suffixes of the prompts, in order, in rounds that fit the forks and the cells of the cache."""
     suffixes: list[_Suffix] = []
     used = common
     for number, prompt in enumerate(prompts):
-        need = len(prompt) - common + RESERVED_CELLS
+        need = len(prompt) - common + RESERVED_CELLS_PER_PROMPT
         if suffixes and (len(suffixes) == cache.forks or used + need > cache.size):
             yield suffixes
             suffixes, used = [], common

@@ -1,12 +1,12 @@
-"""Regular expressions as masks over a model's tokens, by Outlines' core (outlines_core).
+"""Regular expressions as vocabulary masks, by Outlines' core (outlines_core).
 
-An ``Index`` is a pattern compiled for one vocabulary, a ``Guide`` a place in it. The mask a guide
-writes is applied to the logits here, in plain NumPy, before a token is chosen: never inside a
-callback of llama.cpp, where an error would be printed and the constraint dropped. Every pattern may
-begin with one space, because many vocabularies spell the first word of a reply with one.
+An ``Index`` is a pattern compiled for one vocabulary, a ``Guide`` a state in it. The mask that a guide
+writes is applied to the logits in plain NumPy before a token is picked, never inside a callback of
+llama.cpp, where an error would be printed and the constraint dropped. Every pattern may begin with one
+space, because many vocabularies spell the first word of a reply with one.
 
 The method is that of Willard and Louf, "Efficient Guided Generation for Large Language Models"
-(arXiv 2307.09702). What takes long to compile is kept on disk, by vocabulary and pattern.
+(arXiv 2307.09702). An index that takes long to compile is stored on disk, by vocabulary and pattern.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from localcrag.llm.llama_backend import Model
 
 Mask = npt.NDArray[np.bool_]
+"""Which tokens may be picked, of shape (vocabulary,)."""
 
 _CORE_ERRORS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
-_MIN_TOKENS_WORTH_KEEPING = 0.02
-"""Seconds of compiling from which an index is stored on disk: a process that finds all of its constraints
-there never reads the vocabulary, which takes more than a second where there are 150,000 tokens."""
-_CONTROL = "\x00-\x1f\x7f-\x9f\u2028\u2029"
+_MIN_STORED_COMPILE_SECONDS = 0.02
+"""An index that took longer to compile is stored on disk. A process that finds all of its indexes there
+never reads the vocabulary, which takes more than a second for 150,000 tokens."""
+_CONTROL_CHARACTERS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 
 class Index(Protocol):
@@ -51,7 +52,7 @@ class Vocabulary(Protocol):
     """A vocabulary of outlines_core: bytes to token ids."""
 
 
-LINE = rf"[^\s{_CONTROL}][^{_CONTROL}]*"
+LINE_PATTERN = rf"[^\s{_CONTROL_CHARACTERS}][^{_CONTROL_CHARACTERS}]*"
 """One line that is not blank: a visible character first, and no line break or control character."""
 
 
@@ -72,7 +73,14 @@ def pattern_of_schema(schema: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A pattern compiled for a vocabulary; ``size`` is the vocabulary's."""
+    """A pattern compiled for one vocabulary.
+
+    Attributes:
+        pattern: the regular expression, with the space that it may begin with.
+        index: the compiled pattern.
+        size: the number of tokens in the vocabulary.
+        endings: the tokens that end a text.
+    """
 
     pattern: str
     index: Index
@@ -80,20 +88,26 @@ class Constraint:
     endings: tuple[int, ...]
 
     def begin(self) -> Walk:
+        """The state before the first token."""
         return Walk(self)
 
     def holds(self, text: str) -> bool:
-        """Does the finished text match? Checked with Python's own ``re``, independently of the index."""
+        """Whether the finished text matches, by Python's own ``re``, independently of the index."""
         return re.fullmatch(self.pattern, text) is not None
 
     def matching(self, text: str) -> int:
-        """How many characters at the beginning of a text match."""
+        """The number of characters at the beginning of a text that match, 0 if none do."""
         match = re.match(self.pattern, text)
         return match.end() if match else 0
 
 
 class Walk:
-    """A place in a constraint: which tokens may come next. Raises ConstraintError where it fails."""
+    """The state of a constraint after some tokens, which decides the tokens that may come next.
+
+    Args:
+        constraint: the compiled pattern.
+        path: the tokens written so far; ConstraintError is raised if they do not match.
+    """
 
     def __init__(self, constraint: Constraint, path: Sequence[int] = ()) -> None:
         import outlines_core.outlines_core as core  # type: ignore[import-not-found]
@@ -106,11 +120,14 @@ class Walk:
 
     @property
     def finished(self) -> bool:
-        """May the text end here?"""
+        """Whether the text may end here."""
         return bool(self._guide.is_finished())
 
     def allowed(self) -> Mask:
-        """The tokens that may come next, shape (vocabulary,); all endings where the text may end."""
+        """The mask of the tokens that may come next, all endings included if the text may end here.
+
+        Raises ConstraintError if there is no such token, or the mask cannot be computed.
+        """
         try:
             self._guide.write_mask_into(self._bits.ctypes.data, self._bits.size, self._bits.itemsize)
         except _CORE_ERRORS as error:
@@ -123,6 +140,7 @@ class Walk:
         return mask
 
     def advance(self, token: int) -> None:
+        """Move on by one token. Raises ConstraintError if it does not match."""
         try:
             self._guide.advance(token, return_tokens=False)
         except _CORE_ERRORS as error:
@@ -130,7 +148,13 @@ class Walk:
 
 
 class Constraints:
-    """The constraints of one model: each compiled once, in memory and (where slow) on disk."""
+    """The constraints of one model; each is compiled once and kept in memory, a slow one on disk too.
+
+    Args:
+        model: the loaded model.
+        vocabulary: the digest of its tokenizer (:attr:`localcrag.llm.gguf.GgufInfo.vocabulary`).
+        folder: the folder of stored indexes; None to store none.
+    """
 
     def __init__(self, model: Model, vocabulary: str, folder: Path | None) -> None:
         self._model, self._vocabulary, self._folder = model, vocabulary, folder
@@ -138,7 +162,7 @@ class Constraints:
         self._tokens: Vocabulary | None = None
 
     def of(self, pattern: str) -> Constraint:
-        """Raises ConstraintError where the pattern cannot be compiled."""
+        """The constraint of a pattern, compiled or loaded on first use. Raises ConstraintError."""
         if pattern not in self._compiled:
             index = self._stored(pattern) or self._compile(pattern)
             self._compiled[pattern] = Constraint(
@@ -147,7 +171,7 @@ class Constraints:
         return self._compiled[pattern]
 
     def writable(self) -> Mask:
-        """The tokens of free text, shape (vocabulary,): no control tokens, no markup, but the endings."""
+        """The mask of free text: every token but control tokens and markup, and the endings."""
         mask = np.ones(self._model.size, dtype=np.bool_)
         mask[list(self._model.unwritable)] = False
         mask[[token for token, text in self._model.user_defined if looks_like_markup(text)]] = False
@@ -155,6 +179,7 @@ class Constraints:
         return mask
 
     def _compile(self, pattern: str) -> Index:
+        """Compile a pattern, and store its index if that took long. Raises ConstraintError."""
         import outlines_core.outlines_core as core
 
         start = time.perf_counter()
@@ -162,11 +187,12 @@ class Constraints:
             index: Index = core.Index(f" ?(?:{pattern})", self._vocabulary_of_core())
         except _CORE_ERRORS as error:
             raise ConstraintError(f"The pattern {pattern!r} cannot be compiled: {error}.") from error
-        if time.perf_counter() - start > _MIN_TOKENS_WORTH_KEEPING:
+        if time.perf_counter() - start > _MIN_STORED_COMPILE_SECONDS:
             self._store(pattern, index)
         return index
 
     def _vocabulary_of_core(self) -> Vocabulary:
+        """The vocabulary as outlines_core wants it, made on first use."""
         import outlines_core.outlines_core as core
 
         if self._tokens is None:
@@ -181,6 +207,7 @@ class Constraints:
     # ------------------------------------------------------------------------------------ disk
 
     def _file(self, pattern: str) -> Path | None:
+        """The file of a pattern's index; None if none is stored."""
         if self._folder is None:
             return None
         barred = [self._model.endings, [text for _, text in self._model.user_defined]]
@@ -188,7 +215,7 @@ class Constraints:
         return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.index"
 
     def _stored(self, pattern: str) -> Index | None:
-        """The index as it was stored, or None; a damaged file is as good as none."""
+        """The stored index; None if there is none, or its file is damaged."""
         import outlines_core.outlines_core as core
 
         file = self._file(pattern)
@@ -205,7 +232,7 @@ class Constraints:
         return stored
 
     def _store(self, pattern: str, index: Index) -> None:
-        """Write beside the place and rename, so that a reader never sees half a file."""
+        """Write the index to another file and rename it, so that a reader never sees half a file."""
         file = self._file(pattern)
         if file is None:
             return

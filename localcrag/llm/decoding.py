@@ -1,7 +1,7 @@
-"""Text from a model, token by token: under a constraint, in whole characters, and with an end.
+"""Decoding: text from a model, token by token, under a constraint if one is given.
 
-A piece of text leaves only when it is made of whole characters and, under a constraint, when the
-text so far matches the pattern; so a text that is cut off still holds its constraint.
+A piece of text is released only if it consists of whole characters and, under a constraint, the text so
+far matches the pattern. So a text that is cut off still matches.
 """
 
 from __future__ import annotations
@@ -19,19 +19,28 @@ from localcrag.llm.llama_backend import Model, Row
 from localcrag.llm.speculative import PromptLookup
 from localcrag.types import FinishReason
 
-_LONGEST_CYCLE = 64  # tokens
-_SHORTEST_LOOP = 24  # tokens, and three rounds at least
+_MAX_CYCLE_TOKENS = 64
+_MIN_LOOP_TOKENS, _MIN_LOOP_ROUNDS = 24, 3
+"""A text ends as a repetition once it closes with at least so many tokens of a cycle, and so many rounds."""
 
 
 class Sampler:
-    """Picks a token of those allowed: the likeliest, or at random by ``temperature``."""
+    """Picks one of the allowed tokens: the likeliest, or a random one if ``temperature`` is above 0.
+
+    Args:
+        temperature: divides the logits before the softmax; 0 for the likeliest token.
+        seed: the seed of the random numbers.
+    """
 
     def __init__(self, temperature: float, seed: int) -> None:
         self._temperature = temperature
         self._random = np.random.default_rng(seed)
 
     def pick(self, row: Row, allowed: Mask) -> int:
-        """Raises ConstraintError where the model's logits are no numbers."""
+        """The picked token, by the logits ``row`` and the mask ``allowed``, both of shape (vocabulary,).
+
+        Raises ConstraintError if the logits of the allowed tokens are not finite.
+        """
         logits = np.where(allowed, row, -np.inf)
         best = int(np.argmax(logits))
         if not math.isfinite(logits[best]):
@@ -43,7 +52,19 @@ class Sampler:
 
 
 class Decoder:
-    """One text in the making. ``finish`` says afterwards how it ended, ``generated`` its tokens."""
+    """Decodes one text.
+
+    Args:
+        cache: the KV cache that is read and extended.
+        model: the loaded model.
+        constraint: the pattern that the text must match, or None.
+        writable: the mask of free text, of shape (vocabulary,).
+        sampler: picks the tokens.
+
+    Attributes:
+        finish: how the text ended, once it has.
+        generated: the number of tokens written so far.
+    """
 
     def __init__(
         self, cache: KVCache, model: Model, constraint: Constraint | None, writable: Mask, sampler: Sampler
@@ -54,17 +75,21 @@ class Decoder:
         self.generated = 0
 
     def decode(self, prompt: TokenizedPrompt, *, max_tokens: int, one_line: bool = False) -> Generator[str]:
-        """The text piece by piece; with ``one_line`` a line break the model wants ends it.
+        """Yield the text piece by piece.
 
-        Before a text of more than a line, all is forgotten that other prompts left in the cache.
+        Args:
+            prompt: the prompt's tokens.
+            max_tokens: the most tokens to write.
+            one_line: whether to end as soon as the model would break the line and the text matches.
+                If not, the cache forgets its forks before the text begins.
 
-        Raises ConstraintError where the whole does not match after all, or nothing matches.
+        Raises ConstraintError if the text, or so much of it as was released, does not match.
         """
-        text = _Text()
+        text = _TextBuffer()
         for piece, whole in self._pieces(prompt, max_tokens, one_line):
             if released := text.add(piece, whole=whole):
                 yield released
-        if self._constraint and (rest := text.rest(self._constraint)):
+        if self._constraint and (rest := text.release_rest(self._constraint)):
             yield rest
         if self._constraint and not (text.released and self._constraint.holds(text.released)):
             raise ConstraintError(
@@ -75,11 +100,12 @@ class Decoder:
     def _pieces(
         self, prompt: TokenizedPrompt, max_tokens: int, one_line: bool
     ) -> Iterator[tuple[bytes, bool]]:
+        """Yield the bytes of each token, and whether the text may be released up to its end."""
         walk = self._constraint.begin() if self._constraint else None
         ids, start = list(prompt.ids), len(prompt.ids)
         guesses = not self._model.forgets_only_whole
-        ahead = PromptLookup(self._cache, prompt, guesses=guesses, alone=not one_line)
-        row = ahead.first
+        lookup = PromptLookup(self._cache, prompt, guesses=guesses, alone=not one_line)
+        row = lookup.first_logits
         try:
             while True:
                 allowed = walk.allowed() if walk else self._writable
@@ -97,25 +123,26 @@ class Decoder:
                 if ended := self._ended(ids, start, max_tokens):
                     self.finish = ended
                     return
-                row = ahead.behind(ids, min(max_tokens - self.generated, self._cache.size - len(ids)))
+                row = lookup.next_logits(ids, min(max_tokens - self.generated, self._cache.size - len(ids)))
         finally:
-            ahead.take_back()
+            lookup.discard_draft()
 
     def _breaks_line(self, row: Row) -> bool:
-        """Would the model, left alone, end the line here?"""
+        """Whether the model would end the line or the text here if no constraint held it."""
         token = int(np.argmax(np.where(self._writable, row, -np.inf)))
         return token in self._model.endings or self._model.piece(token).lstrip(b" \t")[:1] in (b"\n", b"\r")
 
     def _ended(self, ids: Sequence[int], start: int, max_tokens: int) -> FinishReason | None:
+        """The reason to stop after these ids, of which the text begins at ``start``; None to go on."""
         if self.generated >= max_tokens:
             return FinishReason.LENGTH
         if len(ids) >= self._cache.size:
             return FinishReason.CONTEXT
-        return FinishReason.REPEAT if loops(ids[start:]) else None
+        return FinishReason.REPEAT if is_looping(ids[start:]) else None
 
 
-class _Text:
-    """Bytes on their way to become text."""
+class _TextBuffer:
+    """Collects the bytes of tokens, and releases them as text; ``released`` is all of it so far."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -124,7 +151,10 @@ class _Text:
         self.released = ""
 
     def add(self, piece: bytes, *, whole: bool) -> str:
-        """What may leave now; the space that begins a reply is dropped."""
+        """Add a token's bytes and return the text that is released, which may be "".
+
+        ``whole`` says that the text so far matches. A space at the beginning of the reply is dropped.
+        """
         self._waiting += self._decoder.decode(piece)
         if not self._begun and self._waiting:
             self._begun = True
@@ -133,11 +163,12 @@ class _Text:
             return ""
         return self._release(len(self._waiting))
 
-    def rest(self, constraint: Constraint) -> str:
-        """At the end: as much of what still waits as makes the whole match."""
+    def release_rest(self, constraint: Constraint) -> str:
+        """Release, at the end, as much of the waiting text as lets the whole text match."""
         return self._release(constraint.matching(self.released + self._waiting) - len(self.released))
 
     def _release(self, length: int) -> str:
+        """Release so many of the waiting characters."""
         if length <= 0:
             return ""
         ready, self._waiting = self._waiting[:length], self._waiting[length:]
@@ -145,10 +176,10 @@ class _Text:
         return ready
 
 
-def loops(tokens: Sequence[int]) -> bool:
-    """Do the last tokens go round in a cycle, at least three times and 24 tokens long?"""
-    for period in range(1, _LONGEST_CYCLE + 1):
-        length = period * max(3, math.ceil(_SHORTEST_LOOP / period))
+def is_looping(tokens: Sequence[int]) -> bool:
+    """Whether the last tokens repeat a cycle, at least three times and for at least 24 tokens."""
+    for period in range(1, _MAX_CYCLE_TOKENS + 1):
+        length = period * max(_MIN_LOOP_ROUNDS, math.ceil(_MIN_LOOP_TOKENS / period))
         if length > len(tokens):
             continue
         tail = list(tokens[-length:])

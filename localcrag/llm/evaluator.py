@@ -1,10 +1,10 @@
 """The retrieval evaluator: a small cross-encoder GGUF with rank pooling, in llama.cpp.
 
-It reads a query and a text together and gives one number; ``sigmoid(number / temperature + bias)``
+It reads a query and a text together and gives one raw number; ``sigmoid(number / temperature + bias)``
 is the probability that the text answers the query. Temperature, bias and the thresholds of the
-CRAG action (arXiv 2401.15884, section 4.2) come from a calibration on the user's own questions,
-else from the file's metadata, where it has them. Any public reranker GGUF can take its place: the
-pair is put together as llama.cpp's own server does it.
+CRAG action (arXiv 2401.15884, section 4.2) come from a calibration on the user's own questions if there
+is one, else from the file's metadata if they are there. Any public reranker GGUF can be used: the pair is
+put together as llama.cpp's own server does it.
 """
 
 from __future__ import annotations
@@ -23,43 +23,50 @@ from localcrag.llm.lazy_model import LazyModel
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
-    from localcrag.llm.llama_backend import Context, Model
-
-if TYPE_CHECKING:
     from localcrag.calibration.calibration_file import Calibration
     from localcrag.llm.llama_backend import Context, Model
 
-_PAIRS = 32  # at most, side by side in one step
-_ROOM, _WINDOW = 512, 4096  # tokens that fit one step, at least one pair of the model's whole window
-_STEP = 256
-"""Tokens from which a step takes up no further pair. llama.cpp computes the attention of all tokens of a
-step to all, and then masks what is of another pair: two pairs of 250 side by side took 1.11 times the
-processor time of one after the other, while of pairs of 30 at least four must share a step (1.6 times)."""
+_MAX_STEP_PAIRS = 32
+"""The most pairs that are read side by side in one step."""
+_MIN_STEP_TOKENS, _MAX_WINDOW_TOKENS = 512, 4096
+"""A step holds at least so many tokens, and a pair at most so many, whatever the model's window is."""
+_SHARED_STEP_TOKENS = 256
+"""The most tokens of pairs that share a step. llama.cpp computes the attention of all tokens of a step to
+all others and then masks those of another pair: two pairs of 250 tokens side by side took 1.11 times the
+processor time of one after the other, while pairs of 30 tokens are slower (1.6 times) unless at least four
+share a step."""
 
 
 class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
-    """An :class:`~localcrag.protocols.Evaluator` over one GGUF file; loads on first use.
+    """An :class:`~localcrag.protocols.Evaluator` over one GGUF file, which is loaded on first use.
 
     A pair that is longer than the model's window loses the end of its text, then of its query.
-    ``calibration`` takes the place of the file's own numbers. Calls may come from several threads,
-    one at a time goes through.
+    Calls may come from several threads; one at a time is served.
+
+    Args:
+        path: the GGUF file of a cross-encoder with rank pooling.
+        threads: the threads of a computation; None for :func:`~localcrag.llm.llama_backend.default_threads`.
+        gpu_layers: the number of layers to put on a GPU.
+
+    Attributes:
+        calibration: the calibration to use in place of the numbers in the file's metadata, or None.
     """
 
     def __init__(self, path: Path | str, *, threads: int | None = None, gpu_layers: int = 0) -> None:
         super().__init__(path, require_evaluator)
         self._threads, self._gpu_layers = threads, gpu_layers
         self.calibration: Calibration | None = None
-        self._before = 0
-        self._memory = _Memory(0)
+        self._earlier_tokens = 0
+        self._score_memory = _ScoreMemory(0)
 
     @property
     def scale(self) -> Scale:
-        """What makes probabilities of its numbers."""
+        """The temperature and bias in use: those of the calibration, else of the file."""
         return self.calibration.scale if self.calibration else self.own_scale
 
     @property
     def own_scale(self) -> Scale:
-        """``localcrag.evaluator.temperature`` and ``.bias`` of the file's metadata, 1 and 0 without."""
+        """``localcrag.evaluator.temperature`` and ``.bias`` of the file's metadata, by default 1 and 0."""
         info = self.info
         return Scale(
             info.number("localcrag.evaluator.temperature", 1.0), info.number("localcrag.evaluator.bias", 0.0)
@@ -67,7 +74,10 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
 
     @property
     def thresholds(self) -> Thresholds:
-        """Those of the calibration, else ``localcrag.crag.upper`` and ``.lower`` of the file, 0.5 without."""
+        """The thresholds of the CRAG action: those of the calibration, else of the file's metadata.
+
+        The keys there are ``localcrag.crag.upper`` and ``localcrag.crag.lower``, by default 0.5.
+        """
         if self.calibration:
             return self.calibration.thresholds
         info = self.info
@@ -75,35 +85,40 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
 
     @property
     def tokens(self) -> Tokens:
-        return Tokens(self._before + (self._resident.context.evaluated if self._resident else 0))
+        """The tokens read since the evaluator was made."""
+        return Tokens(self._earlier_tokens + (self._resident.context.evaluated if self._resident else 0))
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """P(the text answers the query) for each text, in [0, 1]. Raises ModelError."""
+        """The probability that each text answers the query, in [0, 1].
+
+        Raises ModelNotFound, ModelFileError, ModelError.
+        """
         if not texts:
             return []
         scale = self.scale
         return [scale.of(number) for number in self.numbers(query, texts)]
 
     def numbers(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The model's raw number for each text, before calibration."""
+        """The model's raw number for each text, before calibration. Raises as :meth:`score` does."""
         with self._lock:
-            known = self._memory.recall(query, texts)
+            known = self._score_memory.recall(query, texts)
             fresh = [at for at, number in enumerate(known) if number is None]
             read = self._read(query, [texts[at] for at in fresh]) if fresh else []
-            self._memory.keep(query, [texts[at] for at in fresh], read)
+            self._score_memory.keep(query, [texts[at] for at in fresh], read)
         found = dict(zip(fresh, read, strict=True))
         return [found[at] if number is None else number for at, number in enumerate(known)]
 
     def remember(self, pairs: int) -> None:
-        """From now on keep the numbers of so many pairs, the last asked for, until it is closed.
+        """Keep the numbers of the last ``pairs`` pairs, from now on and until the evaluator is closed.
 
-        What was read before is then not read again, whoever asks, and costs no tokens.
+        A pair whose number is kept is not read again and costs no tokens.
         """
         with self._lock:
-            if self._memory.size != pairs:
-                self._memory = _Memory(pairs)
+            if self._score_memory.size != pairs:
+                self._score_memory = _ScoreMemory(pairs)
 
     def _read(self, query: str, texts: Sequence[str]) -> list[float]:
+        """The model's number for each text, computed anew. Raises ModelError."""
         from localcrag.llm.llama_backend import Span
 
         model, context, window = self._loaded()
@@ -119,38 +134,46 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
             )
         return numbers
 
-    def _settle(self) -> None:
-        self._before = self.tokens.evaluated
-        self._memory = _Memory(self._memory.size)
+    def _prepare_close(self) -> None:
+        self._earlier_tokens = self.tokens.evaluated
+        self._score_memory = _ScoreMemory(self._score_memory.size)
 
     def _load(self) -> _LoadedEvaluator:
         from localcrag.llm.llama_backend import Context, ContextSize, Model, default_threads
 
         model = Model(self.info.path, gpu_layers=self._gpu_layers)
-        window = min(self.info.context_train or 2 * _ROOM, _WINDOW)
-        step = max(_ROOM, window)  # without a causal mask one step must hold a whole pair
+        window = min(self.info.context_train or 2 * _MIN_STEP_TOKENS, _MAX_WINDOW_TOKENS)
+        step = max(_MIN_STEP_TOKENS, window)  # without a causal mask one step must hold a whole pair
         threads = self._threads or default_threads()
         room = ContextSize(
-            cells=step, sequences=_PAIRS, batch=step, step=step, threads=threads, outputs=step, rank=True
+            cells=step,
+            sequences=_MAX_STEP_PAIRS,
+            batch=step,
+            step=step,
+            threads=threads,
+            outputs=step,
+            rank=True,
         )
         return _LoadedEvaluator(model, Context(model, room), window)
 
 
 class _LoadedEvaluator(NamedTuple):
+    """A loaded evaluator; ``window`` is the most tokens of a pair."""
+
     model: Model
     context: Context
     window: int
 
 
-class _Memory:
-    """The numbers of the last ``size`` pairs asked for, by a digest: no text is kept for them."""
+class _ScoreMemory:
+    """The numbers of the last ``size`` pairs asked for, by a digest; no text is kept."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._numbers: OrderedDict[bytes, float] = OrderedDict()
 
     def recall(self, query: str, texts: Sequence[str]) -> list[float | None]:
-        """The numbers of these pairs, None for what is not known."""
+        """The number of each pair, None if it is not known."""
         if not self._numbers:
             return [None] * len(texts)
         keys = list(self._keys(query, texts))
@@ -159,6 +182,7 @@ class _Memory:
         return [self._numbers.get(key) for key in keys]
 
     def keep(self, query: str, texts: Sequence[str], numbers: Sequence[float]) -> None:
+        """Keep the numbers of these pairs, and drop those that were asked for longest ago."""
         if not self.size:
             return
         self._numbers.update(zip(self._keys(query, texts), numbers, strict=True))
@@ -166,8 +190,9 @@ class _Memory:
             self._numbers.popitem(last=False)
 
     def _keys(self, query: str, texts: Sequence[str]) -> Iterator[bytes]:
+        """The digest of each pair."""
         asked = blake2b(query.encode("utf-8", "surrogatepass"), digest_size=16)
-        asked = blake2b(asked.digest(), digest_size=16)  # of one length, so that no two pairs run together
+        asked = blake2b(asked.digest(), digest_size=16)  # of fixed length, so that no two pairs coincide
         for text in texts:
             key = asked.copy()
             key.update(text.encode("utf-8", "surrogatepass"))
@@ -175,24 +200,26 @@ class _Memory:
 
 
 class _Pairs:
-    """Puts query and text together as token ids, at most ``window`` of them."""
+    """Puts a query and a text together as token ids, at most ``window`` of them."""
 
     def __init__(self, model: Model, window: int) -> None:
         self._model, self._window = model, window
         self._template = model.template("rerank")
 
     def of(self, query: str, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of the pair of the query with each text. Raises ModelError."""
         asked = self._model.tokenize(query.strip(), special=False)
         return [self._pair(asked, self._model.tokenize(text.strip(), special=False)) for text in texts]
 
     def _pair(self, query: list[int], text: list[int]) -> list[int]:
+        """One pair; if it is too long, first the text is cut, then the query."""
         before, between, after = self._frame()
         room = self._window - len(before) - len(between) - len(after)
         query = query[: max(room // 2, room - len(text))]
         return [*before, *query, *between, *text[: room - len(query)], *after]
 
     def _frame(self) -> tuple[list[int], list[int], list[int]]:
-        """The tokens before the query, between, and after the text."""
+        """The special tokens before the query, between query and text, and after the text."""
         model = self._model
         if self._template:
             return self._template_frame()
@@ -203,7 +230,10 @@ class _Pairs:
         return ([model.bos] if model.bos is not None else []), between, end
 
     def _template_frame(self) -> tuple[list[int], list[int], list[int]]:
-        """The same for a generative reranker, from its ``rerank`` template."""
+        """The tokens around query and text in the ``rerank`` template of a generative reranker.
+
+        Raises ModelError if the template lacks a placeholder.
+        """
         before, found, rest = self._template.partition("{query}")
         between, also, after = rest.partition("{document}")
         if not (found and also):
@@ -218,11 +248,11 @@ class _Pairs:
 
 
 def _steps(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Numbers of pairs that are read together, of like length: one, or several that are short."""
+    """The indices of the pairs of each step, by length: one pair, or several short ones."""
     step: list[int] = []
     used = 0
     for number in sorted(range(len(tokens)), key=lambda i: len(tokens[i])):
-        if step and (len(step) == _PAIRS or used + len(tokens[number]) > _STEP):
+        if step and (len(step) == _MAX_STEP_PAIRS or used + len(tokens[number]) > _SHARED_STEP_TOKENS):
             yield step
             step, used = [], 0
         step.append(number)

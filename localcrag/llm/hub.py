@@ -1,4 +1,4 @@
-"""Fetching a model file from the Hugging Face hub, for ``localcrag models pull`` alone."""
+"""Downloads a model file from the Hugging Face hub; only ``localcrag models pull`` uses it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ from localcrag.llm.registry import ModelEntry, Registry, Role, sha256
 
 
 def pull(home: Path, repository: str, file: str, name: str, digest: str | None) -> ModelEntry:
-    """Download, check, and only then add.
+    """Download a model file, check it, and add it to the registry only if it is sound.
 
-    Raises ModelNotFound, ModelFileError, ModelError, StorageFull.
+    Args:
+        home: localcrag's home folder; the file goes to ``models/NAME`` in it.
+        repository: the repository on the hub, as OWNER/NAME.
+        file: the file's path in the repository.
+        name: the name that the model gets here.
+        digest: the sha256 that the file must have, in hexadecimal; None to accept any.
+
+    Returns the new entry. Raises ModelNotFound, ModelFileError, ModelError, StorageFull.
     """
     for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         os.environ.pop(variable, None)
@@ -44,7 +51,7 @@ def pull(home: Path, repository: str, file: str, name: str, digest: str | None) 
     except (OSError, Lost, RuntimeError) as error:  # hf_xet, which downloads, raises the last
         if not held and os.path.lexists(folder / file):
             (folder / file).unlink()  # a copy from the hub's own cache that was cut off
-        raise _broken_off(file, error) from error
+        raise _download_error(file, error) from error
     if digest and sha256(path) != digest.lower():
         path.unlink()
         raise ModelFileError(
@@ -56,8 +63,8 @@ def pull(home: Path, repository: str, file: str, name: str, digest: str | None) 
     return Registry(home).add(name, path, role, f"{repository} {file}")
 
 
-def _broken_off(file: str, error: Exception) -> LocalCragError:
-    """A download that did not come to its end, and what to do."""
+def _download_error(file: str, error: Exception) -> LocalCragError:
+    """The typed error of a download that did not finish."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return StorageFull(f"no space left to fetch {file}", hint="make room and try again")
     said = (isinstance(error, OSError) and error.strerror) or str(error).strip() or type(error).__name__

@@ -1,12 +1,12 @@
-"""What each sequence of a KV cache holds, so that nothing is read twice.
+"""The KV cache: the tokens that each of its sequences holds, so that no prefix is read twice.
 
-Sequence 0, the trunk, holds the prompt that is being read or written on. Every other sequence is a
-fork: it keeps the end of one graded prompt, or a trunk that had to give way, as long as there is
-room; the oldest goes first. A new prompt goes on from the sequence that has most of its beginning.
-So an answer that begins with a passage goes on from the grading of that passage, and the passages of
-a question outlive the rewriting of it (the idea of SGLang's prefix tree, arXiv 2312.07104, section 3,
-for the prompts of one question). Bookkeeping and cache are changed together; if an interrupt or an
-error falls between the two, the next use starts from an empty cache.
+Sequence 0, the trunk, holds the prompt that is being read or continued. Every other sequence is a fork:
+it keeps one graded prompt, or a former trunk, as long as there is room; the oldest is forgotten first. A
+new prompt continues the sequence that shares the longest prefix with it. So an answer that begins with a
+passage continues the grading of that passage, and the passages of a question stay cached while it is
+rewritten (the idea of SGLang's RadixAttention, arXiv 2312.07104, section 3, for the prompts of one
+question). The record kept here and llama.cpp's cache are changed together; if an interrupt or an error
+falls between the two, the next use starts from an empty cache.
 """
 
 from __future__ import annotations
@@ -24,8 +24,13 @@ Gaps = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class TokenizedPrompt:
-    """A prompt as tokens. Once the first ``settled`` of them are read, those in ``gaps`` are forgotten,
-    and the rest is read without sight of them.
+    """A prompt as tokens, some of which may be forgotten again.
+
+    Attributes:
+        ids: the token ids.
+        gaps: the positions to forget, once the first ``settled`` tokens are read; the rest of the prompt is
+            read without attention to them.
+        settled: the number of tokens to read before the gaps are forgotten.
     """
 
     ids: tuple[int, ...]
@@ -33,61 +38,72 @@ class TokenizedPrompt:
     settled: int = 0
 
 
-_MIN_TOKENS_WORTH_KEEPING = 64
-"""Tokens that only the trunk holds, from which on it is kept as a fork when it gives way."""
-_TAKEN_BACK = -1
+_MIN_KEPT_TOKENS = 64
+"""A trunk that holds at least so many tokens that no fork holds is kept as a fork when it is replaced."""
+_FORGOTTEN_CELL = -1
+"""The cell number of a position in a gap."""
 
 
 @dataclass(slots=True)
 class _Sequence:
-    """Tokens by position, and the number of the cell that each lies in."""
+    """The tokens of a sequence by position, and the number of the cell of each."""
 
     tokens: list[int] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
     gaps: Gaps = ()
 
     def copy(self) -> _Sequence:
+        """A copy that shares the cells."""
         return _Sequence(self.tokens.copy(), self.cells.copy(), self.gaps)
 
     def cut(self, length: int) -> None:
+        """Drop the tokens from position ``length`` on."""
         del self.tokens[length:], self.cells[length:]
         self.gaps = tuple(gap for gap in self.gaps if gap[1] <= length)
 
-    def open(self, gaps: Gaps) -> None:
+    def forget_gaps(self, gaps: Gaps) -> None:
+        """Record that the cells in these gaps are forgotten; their tokens stay listed."""
         for start, end in gaps:
-            self.cells[start:end] = [_TAKEN_BACK] * (end - start)
+            self.cells[start:end] = [_FORGOTTEN_CELL] * (end - start)
         self.gaps = gaps
 
-    def beginning(self, tokens: Sequence[int], gaps: Gaps = ()) -> int:
-        """How many of the tokens, with these gaps, are here already."""
-        common = common_beginning([self.tokens, tokens])
+    def prefix_length(self, tokens: Sequence[int], gaps: Gaps = ()) -> int:
+        """The number of tokens at the beginning that this sequence holds with the same gaps."""
+        common = common_prefix_length([self.tokens, tokens])
         if self.gaps == gaps:
             return common
         return min([common, *(start for start, _ in (*self.gaps, *gaps))])
 
 
 class KVCache:
-    """The cells of one context, by sequence: 0 is the trunk, 1 and up are forks."""
+    """The sequences of one context: 0 is the trunk, 1 and above are forks.
+
+    Args:
+        context: the working memory of a loaded model.
+        forgets_only_whole: whether a sequence can only be forgotten whole, as in a recurrent model. Then
+            no fork outlives the reading of the next prompt, and gaps are not forgotten.
+    """
 
     def __init__(self, context: Context, *, forgets_only_whole: bool) -> None:
         self._context, self._forgets_only_whole = context, forgets_only_whole
         self._trunk = _Sequence()
         self._forks: dict[int, _Sequence] = {}
         self._free = context.cells
-        self._numbers = count()
+        self._cell_numbers = count()
         self._broken = False
         self.epoch = 0
-        """Changes whenever the trunk is made to hold something else than what was extended."""
+        """A number that changes whenever the trunk is made to hold another prompt."""
         self.extended = 0
-        """Tokens read by :meth:`extend` and not taken back: those that the model wrote itself."""
+        """The tokens read by :meth:`extend` and not taken back: those that the model wrote itself."""
 
     @property
     def forks(self) -> int:
-        """How many forks there can be at once."""
+        """The most forks that there can be at once."""
         return self._context.room.sequences - 1
 
     @property
     def size(self) -> int:
+        """The number of cells."""
         return self._context.cells
 
     @property
@@ -96,78 +112,81 @@ class KVCache:
         return tuple(self._trunk.tokens)
 
     def forget(self) -> None:
-        """Empty everything."""
+        """Forget all sequences."""
         self.epoch += 1
         self._clear()
 
     def abandon(self) -> None:
-        """The context is about to be closed: whoever was writing has nothing to take back in it."""
+        """Tell a text in progress, before the context is closed, that it must take nothing back in it."""
         self.epoch += 1
 
     def hold(self, tokens: Sequence[int]) -> None:
-        """Make the trunk hold exactly these tokens; only what is not held yet is read."""
+        """Make the trunk hold exactly these tokens; only those that no sequence holds are read."""
         self._hold(tokens, (), output=False)
 
     def read(self, prompt: TokenizedPrompt, *, alone: bool = False) -> Row:
-        """Make the trunk hold the prompt; the logits after its last token, shape (vocabulary,).
+        """Make the trunk hold the prompt; returns the logits after its last token, shape (vocabulary,).
 
-        ``alone`` forgets the forks that it does not go on from: llama.cpp looks at every cell in use for
-        each token that is written, whosever it is, so a long text is written faster without them. A model
-        that forgets only the whole of a sequence keeps sight of what lies in the gaps.
+        ``alone`` forgets all forks once the trunk has taken over the longest prefix: for each token that
+        is written, llama.cpp looks at every cell in use, of whichever sequence, so a long text is written
+        faster without them. A model that can only forget whole sequences still attends to the gaps.
         """
         gaps = () if self._forgets_only_whole else prompt.gaps
         if self._broken:
             self.forget()
         if gaps and not (
-            self._trunk.gaps == gaps and self._trunk.beginning(prompt.ids, gaps) >= prompt.settled
+            self._trunk.gaps == gaps and self._trunk.prefix_length(prompt.ids, gaps) >= prompt.settled
         ):
             self._hold(prompt.ids[: prompt.settled], (), output=False, alone=alone)
-            self._open(gaps)
+            self._forget_gaps(gaps)
         return self._hold(prompt.ids, gaps, output=True, alone=alone)[0]
 
     def extend(self, tokens: Sequence[int]) -> list[Row]:
-        """Read further tokens into the trunk; the logits after each."""
-        with self._together():
+        """Read further tokens into the trunk; returns the logits after each, shape (vocabulary,)."""
+        with self._consistent_change():
             start = len(self._trunk.tokens)
             self._make_room(len(tokens))
             rows = self._context.read([Span(0, start + i, [t], output=True) for i, t in enumerate(tokens)])
-            self._note(self._trunk, tokens)
+            self._record_tokens(self._trunk, tokens)
             self.extended += len(tokens)
         return rows
 
     def take_back(self, count: int) -> None:
-        """Forget the last tokens of the trunk, which were not what the model wrote."""
-        with self._together():
+        """Forget the last ``count`` tokens of the trunk, which were read by :meth:`extend`."""
+        with self._consistent_change():
             self._cut_trunk(len(self._trunk.tokens) - count)
             self.extended -= count
 
     def read_branches(self, suffixes: Sequence[Sequence[int]]) -> list[tuple[int, Row]]:
-        """Read suffixes of the trunk side by side; each one's fork, and the logits after its last token."""
-        with self._together():
+        """Read continuations of the trunk side by side, each into a fork of it.
+
+        Returns the number of each fork, and the logits after its last token, shape (vocabulary,).
+        """
+        with self._consistent_change():
             if self._forgets_only_whole:
                 self._prune(len(self._forks))
             needed = sum(map(len, suffixes))
             self._prune(len(self._forks) + len(suffixes) - self.forks)
             self._make_room(needed)
             start = len(self._trunk.tokens)
-            seats = list(islice(self._unused(), len(suffixes)))
-            for fork in seats:
+            forks = list(islice(self._unused_sequences(), len(suffixes)))
+            for fork in forks:
                 self._fork(fork)
             spans = [
-                Span(fork, start, suffix, output=True) for fork, suffix in zip(seats, suffixes, strict=True)
+                Span(fork, start, suffix, output=True) for fork, suffix in zip(forks, suffixes, strict=True)
             ]
             rows = self._context.read(spans)
-            for fork, suffix in zip(seats, suffixes, strict=True):
-                self._note(self._forks[fork], suffix)
-            return list(zip(seats, rows, strict=True))
+            for fork, suffix in zip(forks, suffixes, strict=True):
+                self._record_tokens(self._forks[fork], suffix)
+            return list(zip(forks, rows, strict=True))
 
     def peek(self, peeks: Sequence[tuple[int, Sequence[int]]]) -> list[Row]:
-        """Read tokens at the end of forks, take them back, and return the logits after each.
+        """Read tokens at the end of forks and forget them again; returns the logits after each peek.
 
-        A peek is (fork, tokens). Not for models that forget only the whole of a sequence: read a
-        longer branch instead.
+        A peek is (fork, tokens). It is not possible in models that can only forget whole sequences: read
+        longer branches there instead.
         """
-        with self._together():
+        with self._consistent_change():
             ends = [len(self._forks[fork].tokens) for fork, _ in peeks]
             needed = sum(len(tokens) for _, tokens in peeks)
             self._make_room(needed, sparing={fork for fork, _ in peeks})
@@ -185,12 +204,13 @@ class KVCache:
     # -------------------------------------------------------------------------------- the trunk
 
     def _hold(self, tokens: Sequence[int], gaps: Gaps, *, output: bool, alone: bool = False) -> list[Row]:
+        """Make the trunk hold these tokens; returns the last one's logits if ``output``, else nothing."""
         self.epoch += 1
-        with self._together():
-            self._go_on_from_best(tokens, gaps)
+        with self._consistent_change():
+            self._switch_to_longest_prefix(tokens, gaps)
             if alone:
                 self._prune(len(self._forks))
-            common = self._trunk.beginning(tokens, gaps)
+            common = self._trunk.prefix_length(tokens, gaps)
             if output:
                 common = min(common, len(tokens) - 1)
             common = self._cut_trunk(common)
@@ -199,16 +219,16 @@ class KVCache:
                 return []
             self._make_room(len(fresh))
             rows = self._context.read([Span(0, common, fresh, output=output)])
-            self._note(self._trunk, fresh)
+            self._record_tokens(self._trunk, fresh)
             return rows
 
-    def _go_on_from_best(self, tokens: Sequence[int], gaps: Gaps) -> None:
-        """Make the sequence that has most of the tokens' beginning the trunk, and keep what it was."""
+    def _switch_to_longest_prefix(self, tokens: Sequence[int], gaps: Gaps) -> None:
+        """Make the sequence with the longest common prefix the trunk, and keep the old trunk as a fork."""
         if self._forgets_only_whole:
             self._prune(len(self._forks))
             return
-        here = self._trunk.beginning(tokens, gaps)
-        there = {fork: sequence.beginning(tokens, gaps) for fork, sequence in self._forks.items()}
+        here = self._trunk.prefix_length(tokens, gaps)
+        there = {fork: sequence.prefix_length(tokens, gaps) for fork, sequence in self._forks.items()}
         best = max(there, key=there.__getitem__, default=0)
         better = best != 0 and there[best] > here
         self._keep_trunk(here, spare=best if better else 0)
@@ -218,22 +238,26 @@ class KVCache:
             self._trunk = self._forks[best].copy()
 
     def _keep_trunk(self, common: int, *, spare: int) -> None:
-        """Before all but the trunk's beginning goes: keep it as a fork, where much of it is nowhere else."""
-        elsewhere = max((fork.beginning(self._trunk.tokens) for fork in self._forks.values()), default=0)
-        if len(self._trunk.tokens) - max(common, elsewhere) < _MIN_TOKENS_WORTH_KEEPING:
+        """Keep the trunk as a fork before it is cut to ``common`` tokens, if much of it is in no fork.
+
+        If all forks are in use, the oldest one but ``spare`` is forgotten.
+        """
+        elsewhere = max((fork.prefix_length(self._trunk.tokens) for fork in self._forks.values()), default=0)
+        if len(self._trunk.tokens) - max(common, elsewhere) < _MIN_KEPT_TOKENS:
             return
         if len(self._forks) == self.forks:
             self._forget_fork(next(fork for fork in self._forks if fork != spare))
-        self._fork(next(self._unused()))
+        self._fork(next(self._unused_sequences()))
 
-    def _open(self, gaps: Gaps) -> None:
-        with self._together():
+    def _forget_gaps(self, gaps: Gaps) -> None:
+        """Forget these positions of the trunk."""
+        with self._consistent_change():
             for start, end in gaps:
                 self._context.cut(0, start, end)
-            self._trunk.open(gaps)
+            self._trunk.forget_gaps(gaps)
 
     def _cut_trunk(self, length: int) -> int:
-        """Forget the trunk from a position on; returns how many tokens are left, 0 where it cannot be cut."""
+        """Forget the trunk from a position on; returns how many tokens are left: 0 if it cannot be cut."""
         if length < len(self._trunk.tokens):
             if self._forgets_only_whole or not self._context.cut(0, length):
                 self._clear()
@@ -241,46 +265,51 @@ class KVCache:
             self._trunk.cut(length)
         return length
 
-    # ------------------------------------------------------------------------------- the others
+    # -------------------------------------------------------------------------------- the forks
 
-    def _unused(self) -> Iterator[int]:
-        """The sequences that are no forks."""
+    def _unused_sequences(self) -> Iterator[int]:
+        """The numbers that no fork has."""
         return (number for number in range(1, self.forks + 1) if number not in self._forks)
 
     def _fork(self, number: int) -> None:
+        """Copy the trunk to the fork of this number."""
         self._context.copy(0, number)
         self._forks[number] = self._trunk.copy()
 
     def _forget_fork(self, number: int) -> None:
+        """Forget the fork of this number."""
         self._context.cut(number)
         del self._forks[number]
 
     def _prune(self, number: int) -> None:
-        """Forget the oldest forks."""
+        """Forget so many of the oldest forks, none if the number is negative."""
         for fork in list(self._forks)[: max(0, number)]:
             self._forget_fork(fork)
 
     def _make_room(self, needed: int, sparing: Collection[int] = ()) -> None:
-        """See that so many cells are free, if need be by forgetting the oldest forks."""
+        """Take so many cells, if necessary by forgetting the oldest forks that are not in ``sparing``."""
         self._free -= needed
         while self._free < 0:
             used = {cell for held in (self._trunk, *self._forks.values()) for cell in held.cells}
-            self._free = self.size - len(used - {_TAKEN_BACK}) - needed
+            self._free = self.size - len(used - {_FORGOTTEN_CELL}) - needed
             oldest = next((fork for fork in self._forks if fork not in sparing), None)
             if self._free >= 0 or oldest is None:
                 return
             self._forget_fork(oldest)
 
-    def _note(self, sequence: _Sequence, tokens: Sequence[int]) -> None:
+    def _record_tokens(self, sequence: _Sequence, tokens: Sequence[int]) -> None:
+        """Add tokens that were read to the record of a sequence, each in a new cell."""
         sequence.tokens += tokens
-        sequence.cells += (next(self._numbers) for _ in tokens)
+        sequence.cells += (next(self._cell_numbers) for _ in tokens)
 
     def _clear(self) -> None:
+        """Empty the context and the record of it."""
         self._context.clear()
         self._trunk, self._forks, self._free = _Sequence(), {}, self.size
 
     @contextmanager
-    def _together(self) -> Iterator[None]:
+    def _consistent_change(self) -> Iterator[None]:
+        """Change cache and record in the block; the next change empties both if this one fails."""
         if self._broken:
             self._clear()
         self._broken = True
@@ -288,8 +317,8 @@ class KVCache:
         self._broken = False
 
 
-def common_beginning(lists: Sequence[Sequence[int]]) -> int:
-    """How many items all the lists begin with in common."""
+def common_prefix_length(lists: Sequence[Sequence[int]]) -> int:
+    """The number of items at the beginning that all the lists have in common."""
     shortest = min(map(len, lists))
     for i in range(shortest):
         if any(other[i] != lists[0][i] for other in lists[1:]):

@@ -1,13 +1,13 @@
-"""The language model: a GGUF chat model in llama.cpp, its decisions constrained by Outlines.
+"""The language model: a GGUF chat model in llama.cpp, its decisions constrained by Outlines' masks.
 
 ::
 
     Prompt ─► chat_template.py ─► kv_cache.py ─┬─► constrained_choice.py   choose
                 (tokens)        (read, fork)   └─► decoding.py             line, object, stream
                                      │                  ▲
-                             llama_backend.py     constraints.py (masks), speculative.py (guesses)
+                             llama_backend.py     constraints.py (masks), speculative.py (drafts)
 
-The constructor is light; the file is looked at and loaded on first use, or by ``load()``.
+The constructor does no work; the file is checked and loaded on first use, or by ``load()``.
 """
 
 from __future__ import annotations
@@ -31,17 +31,31 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FORKS = 16  # prompts side by side
-_BATCH, _STEP = 2048, 512  # tokens handed to llama.cpp at once, and computed at once
-_MIN_ANSWER = 16  # tokens that must be free for a stream to begin
+_MAX_FORKS = 16
+"""The most prompts that are read side by side."""
+_BATCH_TOKENS, _STEP_TOKENS = 2048, 512
+"""The most tokens that are handed to llama.cpp at once, and that it computes at once."""
+_MIN_ANSWER_TOKENS = 16
+"""The tokens that must be free in the context for a stream to begin."""
 
 
 class LlamaCppModel(LazyModel["_LoadedModel"]):
     """A :class:`~localcrag.protocols.LanguageModel` over one GGUF file.
 
-    ``context`` is the window in tokens that memory is taken for, at most what the model was trained
-    for; ``cache_dir`` keeps compiled constraints between runs. Calls may come from several threads,
-    one at a time goes through. ``last_finish`` says how the last text ended.
+    Calls may come from several threads; one at a time is served. Every method that needs the model raises
+    ModelNotFound, ModelFileError or ModelError if it cannot be loaded or used.
+
+    Args:
+        path: the GGUF file of a chat model.
+        context: the window in tokens that memory is taken for, at most that of the model's training.
+        threads: the threads of a computation; None for :func:`~localcrag.llm.llama_backend.default_threads`.
+        gpu_layers: the number of layers to put on a GPU.
+        seed: the seed of the random numbers, used if ``temperature`` is above 0.
+        temperature: 0 for the likeliest token always, above 0 to sample.
+        cache_dir: the folder that keeps compiled constraints between runs; None to keep none.
+
+    Attributes:
+        last_finish: how the last text ended.
     """
 
     def __init__(
@@ -56,31 +70,31 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         cache_dir: Path | None = None,
     ) -> None:
         super().__init__(path, require_generator)
-        self._asked, self._threads, self._gpu_layers = context, threads, gpu_layers
+        self._requested_context, self._threads, self._gpu_layers = context, threads, gpu_layers
         self._seed, self._temperature, self._cache_dir = seed, temperature, cache_dir
         self._generated = 0
-        self._before = Tokens()
+        self._earlier_tokens = Tokens()
         self.last_finish = FinishReason.STOP
 
     # ------------------------------------------------------------------------------- lifecycle
 
     @property
     def context(self) -> int:
-        """The window in tokens: as asked, and at most what the model was trained for."""
+        """The window in tokens: as requested, and at most that of the model's training."""
         trained = self.info.context_train
-        return min(self._asked, trained) if trained else self._asked
+        return min(self._requested_context, trained) if trained else self._requested_context
 
     @property
     def tokens(self) -> Tokens:
-        """Tokens of prompts that were read, and tokens written, since the model was made."""
+        """The tokens of prompts that were read, and those written, since this object was made."""
         loaded = self._resident
         read = loaded.context.evaluated - loaded.cache.extended if loaded else 0
-        return self._before + Tokens(read, self._generated)
+        return self._earlier_tokens + Tokens(read, self._generated)
 
-    def _settle(self) -> None:
+    def _prepare_close(self) -> None:
         if self._resident:
             self._resident.cache.abandon()
-        self._before, self._generated = self.tokens, 0
+        self._earlier_tokens, self._generated = self.tokens, 0
 
     def _load(self) -> _LoadedModel:
         from localcrag.llm.chat_template import ChatFormat
@@ -97,11 +111,11 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
             )
         room = ContextSize(
             cells=self.context,
-            sequences=_FORKS + 1,
-            batch=min(_BATCH, self.context),
-            step=min(_STEP, self.context),
+            sequences=_MAX_FORKS + 1,
+            batch=min(_BATCH_TOKENS, self.context),
+            step=min(_STEP_TOKENS, self.context),
             threads=self._threads or default_threads(),
-            outputs=_FORKS + 1,
+            outputs=_MAX_FORKS + 1,
         )
         context = Context(model, room)
         constraints = Constraints(model, self.info.vocabulary, self._cache_dir)
@@ -118,15 +132,15 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
     # --------------------------------------------------------------------------- the protocol
 
     def count(self, prompt: Prompt) -> int:
-        """Tokens of the rendered prompt, chat template included."""
+        """The number of tokens of the rendered prompt, chat template included."""
         with self._lock:
             return len(self._loaded().chat.tokenise(prompt).ids)
 
     def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> list[Choice | Exception]:
-        """One constrained choice per prompt; see :mod:`localcrag.llm.constrained_choice`.
+        """Choose one of the options for each prompt; see :mod:`localcrag.llm.constrained_choice`.
 
-        Raises ContextOverflow where a prompt cannot fit the context even alone, ConstraintError
-        where the options themselves cannot be compiled.
+        A ConstraintError stands in place of a choice that failed. Raises ContextOverflow if a prompt does
+        not fit the context even alone, ConstraintError if the options themselves cannot be compiled.
         """
         from localcrag.llm import constrained_choice
 
@@ -135,55 +149,56 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         with self._lock:
             loaded = self._loaded()
             wanted = self._options(loaded, tuple(options))
-            tokens = [
-                self._fitting(loaded, prompt, constrained_choice.RESERVED_CELLS).ids for prompt in prompts
-            ]
+            room = constrained_choice.RESERVED_CELLS_PER_PROMPT
+            tokens = [self._fitting_tokens(loaded, prompt, room).ids for prompt in prompts]
             return constrained_choice.choose(
                 loaded.cache, tokens, wanted, take_back=not loaded.model.forgets_only_whole
             )
 
     def line(self, prompt: Prompt, *, max_tokens: int = 48) -> str:
-        """One non-empty line, stripped. Raises ConstraintError, ContextOverflow."""
-        from localcrag.llm.constraints import LINE
+        """Write one non-empty line, stripped. Raises ConstraintError, ContextOverflow."""
+        from localcrag.llm.constraints import LINE_PATTERN
 
         with self._lock:
-            decoder = self._decoder(LINE)
-            read = self._fitting(self._loaded(), prompt, max_tokens)
+            decoder = self._decoder(LINE_PATTERN)
+            read = self._fitting_tokens(self._loaded(), prompt, max_tokens)
             text = "".join(
-                self._written(decoder, decoder.decode(read, max_tokens=max_tokens, one_line=True))
+                self._counted_pieces(decoder, decoder.decode(read, max_tokens=max_tokens, one_line=True))
             ).strip()
         if not text or len(text.splitlines()) != 1:
             raise ConstraintError("The model wrote no line.", hint="Use another model.")
         return text
 
     def object(self, prompt: Prompt, schema: type[T], *, max_tokens: int = 512) -> T:
-        """An instance of the dataclass ``schema``; see :mod:`localcrag.llm.structured_output`.
+        """Write an instance of the dataclass ``schema``; see :mod:`localcrag.llm.structured_output`.
 
-        Raises ConstraintError (also where ``max_tokens`` ends it early), ContextOverflow.
+        Raises ConstraintError (also if ``max_tokens`` ends it early), ContextOverflow.
         """
         from localcrag.llm.constraints import pattern_of_schema
         from localcrag.llm.structured_output import read_record, schema_of
 
         with self._lock:
             decoder = self._decoder(pattern_of_schema(schema_of(schema)))
-            read = self._fitting(self._loaded(), prompt, max_tokens)
-            text = "".join(self._written(decoder, decoder.decode(read, max_tokens=max_tokens)))
+            read = self._fitting_tokens(self._loaded(), prompt, max_tokens)
+            text = "".join(self._counted_pieces(decoder, decoder.decode(read, max_tokens=max_tokens)))
         return read_record(text, schema)
 
     def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
-        """The answer in pieces of whole characters; under a ``pattern``, what is given always matches it.
+        """Write a text, and yield it in pieces of whole characters.
 
-        It may end before ``max_tokens`` where the context is full or the model repeats itself:
-        ``last_finish`` says so. Raises ConstraintError, ContextOverflow.
+        Under a ``pattern``, a regular expression, the text given so far always matches. The text may end
+        before ``max_tokens`` if the context is full or the model repeats itself; ``last_finish`` says so.
+        Raises ConstraintError, ContextOverflow; ModelError if the model is closed meanwhile.
         """
         with self._lock:
             decoder = self._decoder(pattern)
-            read = self._fitting(self._loaded(), prompt, min(max_tokens, _MIN_ANSWER))
-        yield from self._written(decoder, decoder.decode(read, max_tokens=max_tokens))
+            read = self._fitting_tokens(self._loaded(), prompt, min(max_tokens, _MIN_ANSWER_TOKENS))
+        yield from self._counted_pieces(decoder, decoder.decode(read, max_tokens=max_tokens))
 
     # -------------------------------------------------------------------------------- helpers
 
     def _options(self, loaded: _LoadedModel, texts: tuple[str, ...]) -> ChoiceOptions:
+        """The compiled options, kept for later choices. Raises ConstraintError."""
         from localcrag.llm.constrained_choice import ChoiceOptions
         from localcrag.llm.constraints import one_of
 
@@ -192,6 +207,7 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         return loaded.options[texts]
 
     def _decoder(self, pattern: str | None) -> Decoder:
+        """A decoder of one text under a pattern. Raises ConstraintError."""
         from localcrag.llm.decoding import Decoder, Sampler
 
         loaded = self._loaded()
@@ -200,8 +216,11 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
             loaded.cache, loaded.model, constraint, loaded.writable, Sampler(self._temperature, self._seed)
         )
 
-    def _written(self, decoder: Decoder, pieces: Generator[str]) -> Iterator[str]:
-        """The pieces, each computed under the lock and counted. Raises ModelError after ``close()``."""
+    def _counted_pieces(self, decoder: Decoder, pieces: Generator[str]) -> Iterator[str]:
+        """The pieces, each computed under the lock, with its tokens counted.
+
+        Raises ModelError after ``close()``.
+        """
         counted, loaded = 0, self._resident
         try:
             while True:
@@ -216,12 +235,12 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
                 yield piece
         finally:
             with self._lock:
-                pieces.close()  # forgets what was read ahead
+                pieces.close()  # forgets the draft tokens
                 self.last_finish = decoder.finish
                 self._generated += decoder.generated - counted
 
-    def _fitting(self, loaded: _LoadedModel, prompt: Prompt, room: int) -> TokenizedPrompt:
-        """The prompt's tokens. Raises ContextOverflow where they and ``room`` more do not fit."""
+    def _fitting_tokens(self, loaded: _LoadedModel, prompt: Prompt, room: int) -> TokenizedPrompt:
+        """The prompt's tokens. Raises ContextOverflow if they and ``room`` more tokens do not fit."""
         read = loaded.chat.tokenise(prompt)
         if len(read.ids) + room > loaded.cache.size:
             trained = self.info.context_train
@@ -239,7 +258,7 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
 
 
 class _LoadedModel(NamedTuple):
-    """What a loaded model is made of."""
+    """The objects that a loaded model consists of."""
 
     model: Model
     context: Context

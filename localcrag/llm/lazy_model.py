@@ -1,4 +1,4 @@
-"""What every model file has in common: it is looked at cheaply, loaded on first use, and given back."""
+"""The common base of models in GGUF files: the header is read cheaply, the weights on first use."""
 
 from __future__ import annotations
 
@@ -16,21 +16,30 @@ if TYPE_CHECKING:
 
 
 class Resident(Protocol):
-    """What a loaded model is made of, at least."""
+    """The least that a loaded model consists of."""
 
     @property
-    def model(self) -> Model: ...
+    def model(self) -> Model:
+        """The weights and the vocabulary."""
+        ...
+
     @property
-    def context(self) -> Context: ...
+    def context(self) -> Context:
+        """The working memory."""
+        ...
 
 
 R = TypeVar("R", bound=Resident)
 
 
 class LazyModel(ABC, Generic[R]):
-    """A GGUF file; ``inspect`` reads its header and raises where it is of the wrong kind.
+    """A model in a GGUF file that is loaded on first use.
 
-    Calls may come from several threads, one at a time goes through.
+    Calls may come from several threads; one at a time is served.
+
+    Args:
+        path: the GGUF file.
+        inspect: reads the header, and raises ModelFileError if the file holds another kind of model.
     """
 
     def __init__(self, path: Path | str, inspect: Callable[[Path], GgufInfo]) -> None:
@@ -41,13 +50,14 @@ class LazyModel(ABC, Generic[R]):
 
     @property
     def info(self) -> GgufInfo:
-        """What the file says of itself. Raises ModelNotFound, ModelFileError."""
+        """The file's header, read on first use. Raises ModelNotFound, ModelFileError."""
         if self._info is None:
             self._info = self._inspect(self._path)
         return self._info
 
     @property
     def name(self) -> str:
+        """The model's name as its file states it. Raises ModelNotFound, ModelFileError."""
         return self.info.name
 
     def load(self) -> None:
@@ -58,7 +68,7 @@ class LazyModel(ABC, Generic[R]):
     def close(self) -> None:
         """Free the model's memory; the next use loads it again."""
         with self._lock:
-            self._settle()
+            self._prepare_close()
             loaded, self._resident = self._resident, None
             if loaded:
                 loaded.context.close()
@@ -73,14 +83,15 @@ class LazyModel(ABC, Generic[R]):
         self.close()
 
     def _loaded(self) -> R:
+        """The loaded model. Raises ModelNotFound, ModelFileError, ModelError."""
         if self._resident is None:
             self._resident = self._load()
         return self._resident
 
     @abstractmethod
     def _load(self) -> R:
-        """The loaded model."""
+        """Load the model. Raises ModelNotFound, ModelFileError, ModelError."""
 
     @abstractmethod
-    def _settle(self) -> None:
-        """Keep the counts that would go with the memory."""
+    def _prepare_close(self) -> None:
+        """Save the token counts that the loaded model holds, before it is closed."""

@@ -1,9 +1,9 @@
-"""llama.cpp, held safely: the one module that imports llama_cpp.
+"""The llama.cpp backend: the one module that imports llama_cpp.
 
-A :class:`Model` is a loaded GGUF with its vocabulary, a :class:`Context` its working memory. Both
-are freed by ``close()``, at the latest when they are collected. llama.cpp's log goes to a short
-memory instead of stderr, so that its last complaint can be quoted. Ctrl-C ends a computation
-within one graph node: it runs in a helper thread while the caller waits for it.
+A :class:`Model` is a loaded GGUF with its vocabulary, a :class:`Context` its working memory. Both are
+freed by ``close()``, at the latest when they are garbage-collected. llama.cpp's last error lines are kept
+instead of being written to stderr, so that an error can quote them. A computation runs in a helper thread
+while the caller waits for it, so Ctrl-C ends it within one graph node.
 """
 
 from __future__ import annotations
@@ -25,52 +25,70 @@ from localcrag._platform import cores
 from localcrag.errors import ContextOverflow, ModelError, ModelFileError
 
 # At each step of a graph, OpenMP's threads wait for one another by spinning, by default for many
-# milliseconds: where other programs use the processors too, that halves the speed. Read once, at loading.
+# milliseconds: if other programs use the processors too, that halves the speed. Read once, at loading.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 import llama_cpp as llama
 
 Row = npt.NDArray[np.float32]
+"""The logits after a token, of shape (vocabulary,)."""
 
-_ERROR_LEVEL = 4
-_HEARTBEAT = 0.2  # seconds after which a waiting thread looks for an interrupt that another one received
-_complaints: deque[str] = deque(maxlen=4)
+_ERROR_LOG_LEVEL = 4
+_INTERRUPT_POLL_SECONDS = 0.2
+"""The interval at which a waiting thread looks for an interrupt that another one has received."""
+_error_lines: deque[str] = deque(maxlen=4)
+"""llama.cpp's last error lines."""
 
 
 @llama.llama_log_callback  # type: ignore[untyped-decorator]
 def _log(level: int, text: bytes, _data: object) -> None:
-    if level == _ERROR_LEVEL:
-        _complaints.append(text.decode("utf-8", errors="replace").strip())
+    """The log callback: keeps errors and drops the rest."""
+    if level == _ERROR_LOG_LEVEL:
+        _error_lines.append(text.decode("utf-8", errors="replace").strip())
 
 
-def _complaint() -> str:
-    """llama.cpp's last error lines, as the end of one line of ours."""
-    return f" (llama.cpp: {'; '.join(_complaints)})" if _complaints else ""
+def _last_errors() -> str:
+    """llama.cpp's last error lines in parentheses, to end an error message; "" if there are none."""
+    return f" (llama.cpp: {'; '.join(_error_lines)})" if _error_lines else ""
 
 
 @cache
-def _start() -> None:
+def _initialise_backend() -> None:
+    """Start llama.cpp, once in a process."""
     llama.llama_log_set(_log, ctypes.c_void_p(0))
     llama.llama_backend_init()
 
 
 def default_threads() -> int:
-    """The processors this process may use; half of them where there are many (they share cores)."""
+    """The threads of a computation: the processors this process may use, half of them if more than four.
+
+    Of many processors, two usually share a core.
+    """
     count = cores()
     return count if count <= 4 else count // 2
 
 
 class Model:
-    """A loaded model and its vocabulary."""
+    """A loaded model and its vocabulary.
+
+    Args:
+        path: the GGUF file; ModelFileError is raised if llama.cpp cannot load it.
+        gpu_layers: the number of layers to put on a GPU.
+
+    Attributes:
+        handle: llama.cpp's pointer.
+        size: the number of tokens in the vocabulary.
+        context_train: the window in tokens that the model was trained for.
+    """
 
     def __init__(self, path: Path, *, gpu_layers: int = 0) -> None:
-        _start()
-        _complaints.clear()
+        _initialise_backend()
+        _error_lines.clear()
         params = llama.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         self.handle = llama.llama_model_load_from_file(str(path).encode(), params)
         if not self.handle:
             raise ModelFileError(
-                f"llama.cpp cannot load {path.name}{_complaint()}.",
+                f"llama.cpp cannot load {path.name}{_last_errors()}.",
                 hint="Its architecture may be newer than this llama.cpp, or memory may be short.",
             )
         self._free = weakref.finalize(self, llama.llama_model_free, self.handle)
@@ -80,15 +98,17 @@ class Model:
         self.context_train: int = llama.llama_model_n_ctx_train(self.handle)
 
     def close(self) -> None:
+        """Free the weights."""
         self._free()
 
     @cached_property
     def forgets_only_whole(self) -> bool:
-        """Recurrent and hybrid models keep one state per sequence: its end cannot be taken back."""
+        """Whether a sequence can only be forgotten whole, as in recurrent and hybrid models."""
         return bool(llama.llama_model_is_recurrent(self.handle) or llama.llama_model_is_hybrid(self.handle))
 
     @cached_property
     def writes_left_to_right(self) -> bool:
+        """Whether the model is a decoder that writes one token after the other."""
         return bool(
             llama.llama_model_has_decoder(self.handle)
             and not llama.llama_model_has_encoder(self.handle)
@@ -96,7 +116,7 @@ class Model:
         )
 
     def template(self, name: str | None = None) -> str:
-        """A chat template of the model by name, its default one without; "" where there is none."""
+        """The chat template of that name, or the default one; "" if the model has none."""
         text = llama.llama_model_chat_template(self.handle, name.encode() if name else None)
         return text.decode("utf-8", errors="replace") if text else ""
 
@@ -104,37 +124,42 @@ class Model:
 
     @property
     def bos(self) -> int | None:
-        """The token a text begins with, where the model asks for one."""
+        """The beginning-of-text token; None if the model does not ask for one."""
         return int(llama.llama_vocab_bos(self._vocab)) if llama.llama_vocab_get_add_bos(self._vocab) else None
 
     @property
     def separator(self) -> int:
+        """The separator token, -1 if there is none."""
         return int(llama.llama_vocab_sep(self._vocab))
 
     @property
     def first(self) -> int:
-        """The beginning-of-text or CLS token, -1 where there is none."""
+        """The beginning-of-text or CLS token, -1 if there is none."""
         return int(llama.llama_vocab_bos(self._vocab))
 
     @property
     def last(self) -> int:
-        """The end-of-text token, -1 where there is none."""
+        """The end-of-text token, -1 if there is none."""
         return int(llama.llama_vocab_eos(self._vocab))
 
     @property
     def ends_text(self) -> bool:
+        """Whether the model asks for an end-of-text token after a text."""
         return bool(llama.llama_vocab_get_add_eos(self._vocab))
 
     @property
     def separates(self) -> bool:
+        """Whether the model asks for a separator token between texts."""
         return bool(llama.llama_vocab_get_add_sep(self._vocab))
 
     @cached_property
     def wordpiece(self) -> bool:
+        """Whether the tokenizer is WordPiece, as BERT's is."""
         return bool(llama.llama_vocab_type(self._vocab) == llama.LLAMA_VOCAB_TYPE_WPM)
 
     @cached_property
     def sentencepiece(self) -> bool:
+        """Whether the tokenizer is SentencePiece, as Llama 2's is."""
         return bool(llama.llama_vocab_type(self._vocab) == llama.LLAMA_VOCAB_TYPE_SPM)
 
     @cached_property
@@ -145,7 +170,7 @@ class Model:
 
     @cached_property
     def endings(self) -> tuple[int, ...]:
-        """Every token that ends a generation (end of text, of turn, of message)."""
+        """The tokens that end a generation (end of text, of turn, of message), in ascending order."""
         special = np.flatnonzero(
             self.attributes & ~(llama.LLAMA_TOKEN_ATTR_NORMAL | llama.LLAMA_TOKEN_ATTR_BYTE)
         )
@@ -153,19 +178,21 @@ class Model:
         candidates = {*map(int, special), *(token for token in named if token >= 0)}
         return tuple(sorted(i for i in candidates if llama.llama_vocab_is_eog(self._vocab, i)))
 
-    def marks(self, attribute: int) -> list[int]:
+    def tokens_with_attribute(self, attribute: int) -> list[int]:
+        """The tokens that have any of these attribute bits."""
         return [int(i) for i in np.flatnonzero(self.attributes & attribute)]
 
     @cached_property
     def user_defined(self) -> tuple[tuple[int, str], ...]:
-        """The tokens that a tokenizer recognises in any text, with their spelling."""
-        return tuple((i, self.spelling(i)) for i in self.marks(llama.LLAMA_TOKEN_ATTR_USER_DEFINED))
+        """The tokens that the tokenizer recognises in any text, with their spelling."""
+        tokens = self.tokens_with_attribute(llama.LLAMA_TOKEN_ATTR_USER_DEFINED)
+        return tuple((token, self.spelling(token)) for token in tokens)
 
     @cached_property
     def unwritable(self) -> tuple[int, ...]:
-        """Control, unknown and unused tokens: never part of a text."""
+        """Control, unknown and unused tokens, which are never part of a text."""
         return tuple(
-            self.marks(
+            self.tokens_with_attribute(
                 llama.LLAMA_TOKEN_ATTR_CONTROL
                 | llama.LLAMA_TOKEN_ATTR_UNKNOWN
                 | llama.LLAMA_TOKEN_ATTR_UNUSED
@@ -178,20 +205,23 @@ class Model:
         return text.decode("utf-8", errors="replace") if text else ""
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
-        """Token ids without beginning or end marks; control tokens are recognised only if ``special``."""
+        """The ids of a text, without beginning or end tokens.
+
+        Control tokens are recognised only if ``special``. Raises ModelError.
+        """
         raw = text.encode("utf-8", errors="replace")
         room = len(raw) + 16
         buffer = (llama.llama_token * room)()
         count = llama.llama_tokenize(self._vocab, raw, len(raw), buffer, room, False, special)
         if count < 0:
-            raise ModelError(f"llama.cpp cannot tokenise a text of {len(text)} characters{_complaint()}.")
+            raise ModelError(f"llama.cpp cannot tokenise a text of {len(text)} characters{_last_errors()}.")
         return list(buffer[:count])
 
-    def tokenize_on(self, text: str, *, special: bool) -> list[int]:
-        """Token ids of text that follows other text.
+    def tokenize_continuation(self, text: str, *, special: bool) -> list[int]:
+        """The token ids of a text that follows other text. Raises ModelError.
 
-        SentencePiece puts a space before whatever it is given: the text is tokenised behind a line
-        break, which is taken off again.
+        SentencePiece puts a space before every text, so the text is tokenised after a line break, which
+        is removed again.
         """
         if not self.sentencepiece:
             return self.tokenize(text, special=special)
@@ -200,7 +230,7 @@ class Model:
         return ids[len(line) :] if ids[: len(line)] == line else self.tokenize(text, special=special)
 
     def piece(self, token: int) -> bytes:
-        """The bytes a token stands for; empty for control tokens."""
+        """The bytes that a token stands for; empty for control tokens."""
         buffer = self._buffer
         count = llama.llama_token_to_piece(self._vocab, token, buffer, len(buffer), 0, False)
         if count < 0:
@@ -209,7 +239,7 @@ class Model:
         return buffer.raw[:count]
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """Every token that can be part of a text, with its bytes (raw, not always whole characters)."""
+        """Every token that can be part of a text, with its bytes, which need not be whole characters."""
         barred = set(self.unwritable) | set(self.endings)
         for token in range(self.size):
             if token not in barred and (piece := self.piece(token)):
@@ -218,7 +248,17 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class ContextSize:
-    """The size of a working memory: cells (tokens) in all, sequences, tokens per batch and per step."""
+    """The size of a context.
+
+    Attributes:
+        cells: the tokens that all sequences hold together.
+        sequences: the number of sequences.
+        batch: the most tokens handed to llama.cpp at once.
+        step: the most tokens that it computes at once.
+        threads: the threads of a computation.
+        outputs: the most tokens of a batch whose output is wanted.
+        rank: whether the output is the number of a reranker in place of logits.
+    """
 
     cells: int
     sequences: int
@@ -231,7 +271,14 @@ class ContextSize:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Tokens to read: of which sequence, from which position, and whether the last one's output is wanted."""
+    """Tokens to read into a sequence.
+
+    Attributes:
+        sequence: the number of the sequence.
+        start: the position of the first token.
+        tokens: the token ids.
+        output: whether the logits after the last token are wanted.
+    """
 
     sequence: int
     start: int
@@ -240,7 +287,18 @@ class Span:
 
 
 class Context:
-    """A model's working memory (KV cache): reads tokens, gives logits."""
+    """A model's working memory (KV cache), which reads tokens and gives logits.
+
+    Args:
+        model: the loaded model.
+        room: the size of the memory; ModelError is raised if there is too little.
+
+    Attributes:
+        handle: llama.cpp's pointer.
+        room: the size that was asked for.
+        cells: the number of cells.
+        evaluated: the tokens read since it was made.
+    """
 
     def __init__(self, model: Model, room: ContextSize) -> None:
         self._abort = ctypes.create_string_buffer(b"0")
@@ -248,13 +306,13 @@ class Context:
         self.handle = llama.llama_init_from_model(model.handle, self._params(room))
         if not self.handle:
             raise ModelError(
-                f"llama.cpp cannot make a context of {room.cells} tokens{_complaint()}.",
+                f"llama.cpp cannot make a context of {room.cells} tokens{_last_errors()}.",
                 hint="Ask for a smaller context, or close other programs.",
             )
         self._batch = llama.llama_batch_init(room.batch, 0, 1)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="llama")
         self._free = weakref.finalize(self, _free_context, self.handle, self._batch, self._pool)
-        # A pool that is interrupted while it starts its thread loses sight of it, and of what it computes.
+        # A pool that is interrupted while it starts its thread never waits for it, nor for its work.
         self._pool.submit(int).result()
         self._memory = llama.llama_get_memory(self.handle)
         self._vocabulary, self.room = model.size, room
@@ -262,6 +320,7 @@ class Context:
         self.evaluated = 0
 
     def _params(self, room: ContextSize) -> llama.llama_context_params:
+        """llama.cpp's parameters for a context of this size."""
         params: llama.llama_context_params = llama.llama_context_default_params()
         params.n_ctx, params.n_batch, params.n_ubatch = room.cells, room.batch, room.step
         params.n_seq_max, params.kv_unified = room.sequences, True
@@ -276,27 +335,33 @@ class Context:
         return params
 
     def close(self) -> None:
+        """Free the memory, after the computation under way."""
         self._free()
 
     # ---------------------------------------------------------------------------------- memory
 
     def clear(self) -> None:
+        """Forget all sequences."""
         llama.llama_memory_clear(self._memory, False)
 
     def copy(self, source: int, target: int) -> None:
-        """Make ``target`` begin with all that ``source`` holds; attention cells are shared, not copied."""
+        """Copy the sequence ``source`` to the empty sequence ``target``; attention cells are shared."""
         llama.llama_memory_seq_cp(self._memory, source, target, -1, -1)
 
     def cut(self, sequence: int, start: int = -1, end: int = -1) -> bool:
-        """Forget positions [start, end) of a sequence, by default to its end; False where the model can
-        only forget the whole.
+        """Forget the positions [start, end) of a sequence, by default all of them.
+
+        Returns False if the model can only forget the whole sequence.
         """
         return bool(llama.llama_memory_seq_rm(self._memory, sequence, start, end))
 
     # --------------------------------------------------------------------------------- reading
 
     def read(self, spans: Sequence[Span]) -> list[Row]:
-        """Read spans, in as few batches as fit; a row of logits, shape (vocabulary,), per wanted output."""
+        """Read spans in as few batches as fit; returns the logits of each that wants an output, in order.
+
+        Raises ContextOverflow, ModelError.
+        """
         rows: list[Row] = []
         for batch in self._batches(spans):
             self._decode(batch)
@@ -307,7 +372,10 @@ class Context:
         return rows
 
     def rank(self, spans: Sequence[Span]) -> list[float]:
-        """One number per span, each a sequence of its own; all of them must fit one step."""
+        """The reranker's number for each span, each a sequence of its own; together they must fit one step.
+
+        Raises ContextOverflow, ModelError.
+        """
         self.clear()
         self._decode(
             [(t, span.start + i, span.sequence, True) for span in spans for i, t in enumerate(span.tokens)]
@@ -315,6 +383,7 @@ class Context:
         return [float(llama.llama_get_embeddings_seq(self.handle, span.sequence)[0]) for span in spans]
 
     def _batches(self, spans: Iterable[Span]) -> Iterator[list[tuple[int, int, int, bool]]]:
+        """The tokens of the spans in batches of (token, position, sequence, output)."""
         batch: list[tuple[int, int, int, bool]] = []
         outputs = 0
         for span in spans:
@@ -330,6 +399,7 @@ class Context:
             yield batch
 
     def _decode(self, tokens: Sequence[tuple[int, int, int, bool]]) -> None:
+        """Compute one batch of (token, position, sequence, output). Raises ContextOverflow, ModelError."""
         batch = self._batch
         batch.n_tokens = len(tokens)
         for i, (token, position, sequence, output) in enumerate(tokens):
@@ -338,7 +408,7 @@ class Context:
             batch.n_seq_id[i] = 1
             batch.seq_id[i][0] = sequence
             batch.logits[i] = output
-        _complaints.clear()
+        _error_lines.clear()
         code = self._interruptible()
         if code == 1:
             raise ContextOverflow(
@@ -347,22 +417,22 @@ class Context:
             )
         if code != 0:
             raise ModelError(
-                f"llama.cpp failed to read {len(tokens)} tokens (code {code}){_complaint()}.",
+                f"llama.cpp failed to read {len(tokens)} tokens (code {code}){_last_errors()}.",
                 hint="Ask for a smaller context, or close other programs.",
             )
         self.evaluated += len(tokens)
 
     def _interruptible(self) -> int:
-        """llama_decode in a helper thread; an interrupt of this one ends it and is passed on.
+        """Run llama_decode in a helper thread; an interrupt of the caller ends it and is passed on.
 
-        llama.cpp asks its abort callback between graph nodes. A Python callback could swallow the
-        interrupt, so the callback is C's ``atoi`` on a string that is "0" until it shall end.
+        llama.cpp calls its abort callback between graph nodes. A Python callback could swallow the
+        interrupt, so the callback is C's ``atoi`` on a string that is "0" until the computation must end.
         """
         try:
             work = self._pool.submit(llama.llama_decode, self.handle, self._batch)
             while True:
                 try:
-                    return int(work.result(timeout=_HEARTBEAT))
+                    return int(work.result(timeout=_INTERRUPT_POLL_SECONDS))
                 except TimeoutError:
                     continue
         except BaseException:
@@ -374,6 +444,7 @@ class Context:
 
 
 def _free_context(handle: object, batch: object, pool: ThreadPoolExecutor) -> None:
+    """Free a context once its computation has ended."""
     pool.shutdown(wait=True)
     llama.llama_batch_free(batch)
     llama.llama_free(handle)

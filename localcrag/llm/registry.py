@@ -1,8 +1,8 @@
-"""Models by name: the embedded ones, and those that the user added.
+"""The model registry: the embedded models and those that the user added, by name.
 
-Two manifests of one form: ``manifest.toml`` beside the embedded models, and ``models.toml`` in the
-user's home. A manifest lists ``[[model]]`` tables: name, file, role, sha256, bytes, license,
-description.
+There are two manifests of one format: ``manifest.toml`` beside the embedded models, and ``models.toml``
+in localcrag's home folder. A manifest lists ``[[model]]`` tables with the keys name, file, role, sha256,
+bytes, license and description.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 from localcrag._platform import expanded
 from localcrag.errors import ModelError, ModelFileError, ModelNotFound
 
-CHUNK = 1 << 20
+READ_CHUNK_BYTES = 1 << 20
 
 
 class Role(StrEnum):
-    """What a model file is for."""
+    """The purpose of a model file."""
 
     LANGUAGE = "language"
     EVALUATOR = "evaluator"
@@ -30,7 +30,18 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """One model of a manifest; ``path`` is where its file should be, ``embedded`` whether it came along."""
+    """One model of a manifest.
+
+    Attributes:
+        name: the name that the user gives to choose it.
+        path: the place where its file should be.
+        role: its purpose.
+        sha256: the hexadecimal digest of the file.
+        bytes: the size of the file.
+        license: an SPDX name, or "".
+        description: one line, or "".
+        embedded: whether it was installed with localcrag.
+    """
 
     name: str
     path: Path
@@ -43,7 +54,7 @@ class ModelEntry:
 
 
 def embedded_folder() -> Path:
-    """Where the models lie that came along: inside an installed package, or beside it in a checkout."""
+    """The folder of the embedded models: inside an installed package, or beside it in a checkout."""
     package = Path(__file__).parent.parent
     installed = package / "_models"
     return installed if installed.is_dir() else package.parent / "models"
@@ -51,18 +62,19 @@ def embedded_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The models known under one home folder."""
+    """The models known in one home folder, the embedded ones included."""
 
     home: Path
 
     @property
     def manifest(self) -> Path:
+        """The manifest of the models that the user added; it may not exist."""
         return self.home / "models.toml"
 
     def entries(self) -> list[ModelEntry]:
-        """All models, the user's before the embedded ones of the same name.
+        """All models; one of the user's hides an embedded one of the same name.
 
-        Raises ModelFileError for a manifest that cannot be understood.
+        Raises ModelFileError if a manifest cannot be understood.
         """
         folder = embedded_folder()
         own = {entry.name: entry for entry in _entries(self.manifest, self.home / "models", embedded=False)}
@@ -72,7 +84,7 @@ class Registry:
     def resolve(self, name_or_file: str) -> Path:
         """The file of a model given by name or by path.
 
-        Raises ModelNotFound with the names that come close.
+        Raises ModelNotFound, whose hint lists similar names, and ModelFileError.
         """
         entries = {entry.name: entry for entry in self.entries()}
         if entry := entries.get(name_or_file):
@@ -92,14 +104,20 @@ class Registry:
         )
 
     def add(self, name: str, file: Path, role: Role, description: str = "") -> ModelEntry:
-        """Remember a file under a name; the file stays where it is."""
+        """Add a file under a name to the manifest; the file stays where it is.
+
+        A model of that name is replaced. Raises ModelNotFound, ModelFileError, ModelError.
+        """
         path = expanded(str(file)).absolute()
         entry = ModelEntry(name, path, role, sha256(path), path.stat().st_size, "", description, False)
         self._write([*(known for known in self._own() if known.name != name), entry])
         return entry
 
     def remove(self, name: str) -> ModelEntry:
-        """Forget a model that was added; its file is not touched. Raises ModelNotFound."""
+        """Take a model that was added out of the manifest; its file is not touched.
+
+        Raises ModelNotFound, ModelFileError, ModelError.
+        """
         own = self._own()
         found = next((entry for entry in own if entry.name == name), None)
         if found is None:
@@ -110,9 +128,11 @@ class Registry:
         return found
 
     def _own(self) -> list[ModelEntry]:
+        """The models that the user added."""
         return list(_entries(self.manifest, self.home / "models", embedded=False))
 
     def _write(self, entries: list[ModelEntry]) -> None:
+        """Replace the manifest. Raises ModelError."""
         import tomli_w
 
         rows = [
@@ -135,18 +155,18 @@ class Registry:
 
 
 def _file(name: str) -> Path | None:
-    """The file of that name; None where there is none, or can be none (a name that is too long)."""
+    """The file of that name; None if there is none, or the name is too long to be one."""
     path = expanded(name)
     try:
         return path if path.is_file() else None
     except PermissionError:
-        return path  # who reads it says so
+        return path  # the error comes when it is read
     except OSError:
         return None
 
 
 def verify(entry: ModelEntry) -> str:
-    """ "" where the file is what the manifest says, else what is wrong with it."""
+    """The fault of a model's file in a few words; "" if it is as the manifest says."""
     if not entry.path.is_file():
         return "the file is missing"
     if (size := entry.path.stat().st_size) != entry.bytes:
@@ -155,11 +175,11 @@ def verify(entry: ModelEntry) -> str:
 
 
 def sha256(path: Path) -> str:
-    """The digest of a file, read in pieces. Raises ModelNotFound, ModelFileError."""
+    """The hexadecimal digest of a file, read in chunks. Raises ModelNotFound, ModelFileError."""
     digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(READ_CHUNK_BYTES):
                 digest.update(chunk)
     except FileNotFoundError as error:
         raise ModelNotFound(f"there is no file {path}", hint="check the spelling of the path") from error
@@ -169,6 +189,10 @@ def sha256(path: Path) -> str:
 
 
 def _entries(manifest: Path, folder: Path, *, embedded: bool) -> Iterator[ModelEntry]:
+    """The models of a manifest, whose relative paths count from ``folder``; none if it does not exist.
+
+    Raises ModelFileError.
+    """
     try:
         tables = tomllib.loads(manifest.read_text("utf-8")).get("model", [])
         for table in tables:

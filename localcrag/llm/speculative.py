@@ -1,10 +1,11 @@
-"""Reading ahead what a text may be about to repeat.
+"""Speculative decoding by prompt lookup: draft tokens are copied from earlier text.
 
-An answer repeats its evidence. Where the last few tokens stand in the prompt too, what follows them
-there is a good guess at what comes next: the guess is read in one batch together with the token
-just written, and as much of it as the model then picks itself needs no reading any more (prompt
-lookup decoding: Saxena 2023; speculative decoding: Leviathan et al. 2023, arXiv 2211.17192). The
-text is the one that would have been written anyway; only what it costs changes.
+An answer repeats its evidence. If the last few tokens stand earlier in the prompt or the text, the
+tokens that followed them there are a good guess at the next ones. These draft tokens are read in one
+batch together with the token just written, and those that the model then picks itself need no further
+reading (prompt lookup decoding: Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding;
+speculative decoding: Leviathan et al. 2023, arXiv 2211.17192). The text is the one that would have been
+written anyway; only its cost changes.
 """
 
 from __future__ import annotations
@@ -16,60 +17,72 @@ from localcrag.llm.kv_cache import KVCache, TokenizedPrompt
 from localcrag.llm.llama_backend import Row
 
 NGRAM_TOKENS = 6
-"""Tokens that must have stood side by side before, for what followed them to be a guess."""
-GUESS, NEXT = 3, 7
-"""Tokens guessed at most: at first, and behind a guess that came whole.
+"""The number of last tokens that must stand earlier, in this order, before a draft is made."""
+FIRST_GUESS_TOKENS, NEXT_GUESS_TOKENS = 3, 7
+"""The most draft tokens: of a first draft, and of one that follows a draft that was accepted whole.
 
-On a CPU a batch is no gift: of a model of 0.6 billion weights one of 4 tokens takes 3.0 times as long
-as a single token, one of 8 takes 5.0 times, one of 16 takes 8.7 times (processor time of one core). So
-a guess must be nearly sure; 4 and 8 are sizes that the kernels like. With a row of 3 tokens in place of
-6, answers in a writer's own words became dearer. `./scripts/bench decode` measures it.
+On a CPU a batch is not free: for a model of 0.6 billion weights a batch of 4 tokens takes 3.0 times as
+long as a single token, one of 8 takes 5.0 times, one of 16 takes 8.7 times (processor time of one core).
+So a draft must be nearly certain; with the written token it makes 4 or 8, sizes that suit the kernels.
+With n-grams of 3 tokens in place of 6, answers in a writer's own words became slower.
+`./scripts/bench decode` measures it.
 """
 
 
 class PromptLookup:
-    """The logits behind a growing text, some of them known before they are asked for."""
+    """The logits after a growing text, some of them computed before they are asked for.
+
+    Args:
+        cache: the KV cache that the prompt is read into and the text extends.
+        prompt: the tokens that the text continues.
+        guesses: whether to draft at all; a model that cannot forget the end of a sequence must not.
+        alone: whether the cache forgets its forks.
+    """
 
     def __init__(
         self, cache: KVCache, prompt: TokenizedPrompt, *, guesses: bool, alone: bool = False
     ) -> None:
         self._cache, self._prompt, self._guesses = cache, prompt, guesses
-        self._behind: dict[tuple[int, ...], int] = {}
+        self._ngram_ends: dict[tuple[int, ...], int] = {}
         self._indexed = 0
-        self._length = GUESS
-        self._ahead: list[tuple[int, Row]] = []
-        self.first = cache.read(prompt, alone=alone)
-        """The logits behind the text as it was given."""
+        self._length = FIRST_GUESS_TOKENS
+        self._drafted: list[tuple[int, Row]] = []
+        self.first_logits = cache.read(prompt, alone=alone)
+        """The logits after the prompt, shape (vocabulary,)."""
         self._epoch = cache.epoch
 
-    def behind(self, text: Sequence[int], room: int) -> Row:
-        """The logits behind a text that has grown by one token; ``room`` more tokens may follow it."""
-        if self._ahead and self._ahead[0][0] == text[-1]:
-            return self._ahead.pop(0)[1]
+    def next_logits(self, text: Sequence[int], room: int) -> Row:
+        """Read a text that has grown by one token, and return the logits after it, shape (vocabulary,).
+
+        ``room`` is the number of tokens that may follow, and so the most that are drafted. If the cache
+        has held another prompt since the last call, the whole text is read again.
+        """
+        if self._drafted and self._drafted[0][0] == text[-1]:
+            return self._drafted.pop(0)[1]
         if self._cache.epoch != self._epoch:
-            self._ahead = []
+            self._drafted = []
             row = self._cache.read(replace(self._prompt, ids=tuple(text)))
             self._epoch = self._cache.epoch
             return row
-        if self._ahead:
-            self._length = GUESS
-        self.take_back()
-        guess = self._guess(text)[:room] if self._guesses else []
-        self._length = NEXT if guess else GUESS
-        rows = self._cache.extend([text[-1], *guess])
-        self._ahead = list(zip(guess, rows[1:], strict=True))
+        if self._drafted:
+            self._length = FIRST_GUESS_TOKENS
+        self.discard_draft()
+        draft = self._draft_tokens(text)[:room] if self._guesses else []
+        self._length = NEXT_GUESS_TOKENS if draft else FIRST_GUESS_TOKENS
+        rows = self._cache.extend([text[-1], *draft])
+        self._drafted = list(zip(draft, rows[1:], strict=True))
         return rows[0]
 
-    def take_back(self) -> None:
-        """Forget what was read ahead and did not come."""
-        if self._ahead and self._cache.epoch == self._epoch:
-            self._cache.take_back(len(self._ahead))
-        self._ahead = []
+    def discard_draft(self) -> None:
+        """Forget the draft tokens that were read and not accepted."""
+        if self._drafted and self._cache.epoch == self._epoch:
+            self._cache.take_back(len(self._drafted))
+        self._drafted = []
 
-    def _guess(self, text: Sequence[int]) -> Sequence[int]:
-        """What followed the last tokens where they stood before; nothing where they never did."""
+    def _draft_tokens(self, text: Sequence[int]) -> Sequence[int]:
+        """The tokens that followed the last ones where these stood before; none if they never did."""
         for end in range(max(NGRAM_TOKENS, self._indexed), len(text)):
-            self._behind[tuple(text[end - NGRAM_TOKENS : end])] = end
+            self._ngram_ends[tuple(text[end - NGRAM_TOKENS : end])] = end
         self._indexed = len(text)
-        start = self._behind.get(tuple(text[-NGRAM_TOKENS:]))
+        start = self._ngram_ends.get(tuple(text[-NGRAM_TOKENS:]))
         return text[start : start + self._length] if start is not None else []

@@ -1,4 +1,4 @@
-"""Dataclasses as JSON that a model writes: the schema for the constraint, and the strict way back."""
+"""Structured output: the JSON schema of a dataclass, and the instance that a JSON text spells."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ T = TypeVar("T")
 
 
 def schema_of(kind: type) -> str:
-    """The JSON schema of a dataclass, as JSON; every field is required, defaults or not.
+    """The JSON schema of a dataclass, as JSON, with every field required, even one with a default.
 
-    Made by pydantic, as Outlines makes it. Fields may be str, int, float, bool, Literal, enums,
-    lists and tuples of these, optional, and dataclasses of such fields. Raises ConstraintError.
+    It is made by pydantic, as Outlines makes it. Fields may be str, int, float, bool, Literal, enums,
+    lists and tuples of these, optional, and dataclasses of such fields. Raises ConstraintError if the
+    type has no schema.
     """
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
@@ -40,7 +41,10 @@ def _require_all(schema: object) -> None:
 
 
 def read_record(text: str, kind: type[T]) -> T:
-    """The dataclass that a JSON text spells, without any conversion. Raises ConstraintError."""
+    """The instance of ``kind`` that a JSON text spells, without conversions between types.
+
+    Raises ConstraintError if the text spells none.
+    """
     from pydantic import TypeAdapter, ValidationError
 
     try:

@@ -1,1 +1,1 @@
-"""Knowledge bases in LanceDB folders. Import its modules; this package loads nothing."""
+"""Knowledge bases in LanceDB folders. The package itself imports nothing; import its modules."""

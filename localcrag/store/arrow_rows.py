@@ -1,15 +1,15 @@
-"""The columns of LanceDB's tables, how values become rows, and how rows become values again.
+"""Arrow rows: the columns of the LanceDB tables, and conversions between values and rows.
 
-The only module that imports pyarrow; it is itself imported on first use.
+This is the only module that imports pyarrow; it is itself imported on first use.
 
-- ``passages``: what is searched, one row a passage. Its text is kept once, in ``lexical``, behind the
-  title and the heading that the full-text index reads with it; ``prefix`` characters come before it.
-  Each meta key has a column of its own beside ``meta``, which holds the values exactly, as JSON.
-- ``documents``: one small row a source, and nothing more, so that what is held can be listed quickly.
-- ``texts``: the stored text, a row for each PART of a page, by the document's hash and a digest of the
-  text, because two readers may read the same bytes differently. Layout 1 had one row a page.
-- ``questions``, only where some were written: one row a question, with the passage it leads back to, the
-  mark of the text it was written for, and that passage's fields, so that a filter means the same in both.
+- ``passages``: the searchable passages, one row each. Its text is stored once, in ``lexical``, after the
+  title and the heading, which the full-text index reads too; ``prefix`` characters come before it.
+  Each meta key has a column of its own beside ``meta``, which holds the exact values, as JSON.
+- ``documents``: one small row for each source, without texts, so that the sources are listed quickly.
+- ``texts``: the stored text, a row for each part of a page, by the document's hash and a digest of the
+  text, because two readers may read the same bytes differently. Layout 1 had one row for each page.
+- ``questions``, which exists only if some were written: one row for each question, with its passage, the
+  mark of the text that it was written for, and that passage's fields, so that filters work in both tables.
 """
 
 from __future__ import annotations
@@ -33,13 +33,11 @@ if TYPE_CHECKING:
     Vectors = npt.NDArray[np.float32]
     Batch = Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]
     Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
-    import pyarrow as pa
 
+UNFINISHED_HASH = ""
+"""The hash of a document whose passages may be newer than its row; it equals no real hash."""
 
-UNFINISHED = ""
-"""The hash of a document whose passages may be newer than its row says: equal to no real hash."""
-
-DOCUMENTS = pa.schema(
+DOCUMENTS_SCHEMA = pa.schema(
     [
         pa.field("source", pa.string(), nullable=False),
         pa.field("hash", pa.string(), nullable=False),
@@ -52,9 +50,9 @@ DOCUMENTS = pa.schema(
         pa.field("meta", pa.string()),
     ]
 )
-PART = 1 << 14
-"""Characters of a text in one row: LanceDB compacts 8,192 rows at a time, whatever is in them."""
-TEXTS = pa.schema(
+TEXT_PART_CHARACTERS = 1 << 14
+"""The characters of a text in one row: LanceDB compacts 8,192 rows at a time, however long they are."""
+TEXTS_SCHEMA = pa.schema(
     [
         pa.field("document", pa.string(), nullable=False),
         pa.field("digest", pa.string(), nullable=False),
@@ -64,7 +62,7 @@ TEXTS = pa.schema(
         pa.field("text", pa.large_string()),
     ]
 )
-_PASSAGE = [
+_PASSAGE_FIELDS = [
     pa.field("id", pa.string(), nullable=False),
     pa.field("source", pa.string(), nullable=False),
     pa.field("ordinal", pa.int32(), nullable=False),
@@ -80,17 +78,17 @@ _PASSAGE = [
     pa.field("meta", pa.string()),
 ]
 ArrowError = pa.ArrowException
-"""The base of what Arrow raises."""
+"""The base class of Arrow's errors."""
 
-PASSAGE = [field.name for field in _PASSAGE]
-"""The columns that :func:`localcrag.store.arrow_rows.passages_of` needs."""
-_QUESTION = [
+PASSAGE_COLUMNS = [field.name for field in _PASSAGE_FIELDS]
+"""The columns that :func:`passages_of` needs."""
+_QUESTION_FIELDS = [
     pa.field("passage", pa.string(), nullable=False),
     pa.field("mark", pa.string(), nullable=False),
     pa.field("lexical", pa.string()),
 ]
 
-_ARROW: Mapping[FieldType, pa.DataType] = {
+_ARROW_TYPES: Mapping[FieldType, pa.DataType] = {
     FieldType.TEXT: pa.string(),
     FieldType.NUMBER: pa.float64(),
     FieldType.BOOLEAN: pa.bool_(),
@@ -98,39 +96,43 @@ _ARROW: Mapping[FieldType, pa.DataType] = {
 
 
 def passages_schema(dimension: int) -> pa.Schema:
-    """The passages' columns while no document has meta fields."""
-    return pa.schema([*_PASSAGE, pa.field("vector", pa.list_(pa.float32(), dimension))])
+    """The columns of ``passages`` while no document has meta fields.
+
+    ``dimension`` is the number of components of a vector.
+    """
+    return pa.schema([*_PASSAGE_FIELDS, pa.field("vector", pa.list_(pa.float32(), dimension))])
 
 
 def questions_schema(passages: pa.Schema) -> pa.Schema:
-    """The questions' columns; those that filters read are as in the passages'."""
+    """The columns of ``questions``, with those that filters read copied from ``passages``."""
     copied = [field for field in passages if is_filtered(field.name)]
-    return pa.schema([*_QUESTION, *copied, passages.field("vector")])
+    return pa.schema([*_QUESTION_FIELDS, *copied, passages.field("vector")])
 
 
 def meta_schema(types: Mapping[str, FieldType]) -> pa.Schema:
     """The columns of meta keys."""
-    return pa.schema([pa.field(sql.META + key, _ARROW[kind]) for key, kind in types.items()])
+    return pa.schema([pa.field(sql.META_PREFIX + key, _ARROW_TYPES[kind]) for key, kind in types.items()])
 
 
 def meta_types(passages: pa.Schema) -> dict[str, FieldType]:
-    """The meta keys that have columns, in alphabetical order; the other way of :func:`meta_schema`."""
-    kinds = {arrow: kind for kind, arrow in _ARROW.items()}
-    return {name.removeprefix(sql.META): kinds[passages.field(name).type] for name in meta_columns(passages)}
+    """The meta keys that have columns, in alphabetical order, with their types."""
+    kinds = {arrow: kind for kind, arrow in _ARROW_TYPES.items()}
+    columns = meta_columns(passages)
+    return {name.removeprefix(sql.META_PREFIX): kinds[passages.field(name).type] for name in columns}
 
 
 def meta_columns(schema: pa.Schema) -> list[str]:
     """The names of the columns of meta keys, in alphabetical order."""
-    return sorted(name for name in schema.names if name.startswith(sql.META))
+    return sorted(name for name in schema.names if name.startswith(sql.META_PREFIX))
 
 
 def is_filtered(column: str) -> bool:
     """Whether filters read the column."""
-    return column in BUILT_IN or column.startswith(sql.META)
+    return column in BUILT_IN or column.startswith(sql.META_PREFIX)
 
 
 def digest_of(document: Document) -> str:
-    """A digest of the stored text, page numbers included."""
+    """A digest of the document's text and page numbers, in 32 hexadecimal digits."""
     digest = hashlib.sha256()
     for page in document.pages:
         digest.update(f"{page.number}:{len(page.text)}:".encode())
@@ -139,6 +141,7 @@ def digest_of(document: Document) -> str:
 
 
 def document_rows(batch: Batch) -> pa.Table:
+    """The rows of ``documents`` for a batch."""
     return pa.Table.from_pylist(
         [
             {
@@ -154,13 +157,13 @@ def document_rows(batch: Batch) -> pa.Table:
             }
             for document, entry, passages, _ in batch
         ],
-        schema=DOCUMENTS,
+        schema=DOCUMENTS_SCHEMA,
     )
 
 
-def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS) -> pa.Table:
-    """The rows of whole texts in the table's own schema."""
-    size = PART if "part" in schema.names else sys.maxsize
+def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS_SCHEMA) -> pa.Table:
+    """The rows of ``texts`` for these documents, in the schema of the table (of layout 1, perhaps)."""
+    size = TEXT_PART_CHARACTERS if "part" in schema.names else sys.maxsize
     return pa.Table.from_pylist(
         [
             {
@@ -181,7 +184,7 @@ def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS) -> pa.Ta
 
 
 def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
-    """The rows of a batch in the table's own schema, meta columns included."""
+    """The rows of ``passages`` for a batch, in the schema of the table, meta columns included."""
     rows: list[dict[str, Any]] = []
     for document, _, passages, _ in batch:
         digest = digest_of(document)
@@ -202,14 +205,14 @@ def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
                     "prefix": len(front),
                     "lexical": front + passage.text,
                     "meta": _json(passage.meta),
-                    **_cells(passage.meta),
+                    **_meta_cells(passage.meta),
                 }
             )
     return _with_vectors(rows, [vectors for *_, vectors in batch], schema)
 
 
 def question_rows(batch: Questions, schema: pa.Schema) -> pa.Table:
-    """The rows of questions in the table's own schema, their passages' fields included."""
+    """The rows of ``questions`` for a batch, in the schema of the table."""
     rows = [
         {
             "passage": passage.id,
@@ -219,7 +222,7 @@ def question_rows(batch: Questions, schema: pa.Schema) -> pa.Table:
             "heading": passage.heading,
             "page": passage.page,
             "lexical": question,
-            **_cells(passage.meta),
+            **_meta_cells(passage.meta),
         }
         for passage, questions, _ in batch
         for question in questions
@@ -228,11 +231,12 @@ def question_rows(batch: Questions, schema: pa.Schema) -> pa.Table:
 
 
 def mark_of(passage: Passage) -> str:
-    """Tells the text of a passage from any other that may come to have the same id."""
+    """A digest of a passage's text, in 16 hexadecimal digits; another text may get the same id later."""
     return hashlib.sha256(passage.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _with_vectors(rows: list[dict[str, Any]], vectors: Sequence[Vectors], schema: pa.Schema) -> pa.Table:
+    """The rows with their vectors, arrays of shape (rows, dimension) one after the other, in the schema."""
     table = pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("vector")))
     dimension = schema.field("vector").type.list_size
     stacked = np.concatenate(vectors).astype(np.float32, copy=False)
@@ -240,21 +244,23 @@ def _with_vectors(rows: list[dict[str, Any]], vectors: Sequence[Vectors], schema
     return table.append_column(schema.field("vector"), column).select(schema.names)
 
 
-def _cells(meta: Meta) -> dict[str, MetaValue]:
-    """The columns of the keys that filters can speak of."""
-    return {sql.META + key: _cell(value) for key, value in meta.items() if is_key(key)}
+def _meta_cells(meta: Meta) -> dict[str, MetaValue]:
+    """The columns of the meta keys that a filter can name."""
+    return {sql.META_PREFIX + key: _meta_cell(value) for key, value in meta.items() if is_key(key)}
 
 
-def _cell(value: MetaValue) -> MetaValue:
-    """The value in the column that filters read, where numbers are 64-bit floats."""
+def _meta_cell(value: MetaValue) -> MetaValue:
+    """The value in the column that filters read; numbers are 64-bit floats there."""
     return float(value) if type_of(value) is FieldType.NUMBER else value
 
 
 def _json(meta: Meta) -> str:
+    """The meta values as JSON, "" if there are none."""
     return json.dumps(dict(meta), ensure_ascii=False) if meta else ""
 
 
 def passages_of(rows: pa.Table) -> list[Passage]:
+    """The passages of rows that have the columns of ``PASSAGE_COLUMNS``."""
     return [
         Passage(
             id=row["id"],
@@ -269,18 +275,19 @@ def passages_of(rows: pa.Table) -> list[Passage]:
             ordinal=row["ordinal"],
             meta=_meta(row["meta"]),
         )
-        for row in rows.select(PASSAGE).to_pylist()
+        for row in rows.select(PASSAGE_COLUMNS).to_pylist()
     ]
 
 
 def vectors_of(rows: pa.Table) -> Vectors:
-    """The column ``vector`` as an array of shape (rows, dimension)."""
+    """The column ``vector`` as an array of shape (rows, dimension), float32; there must be a row."""
     column = rows["vector"].combine_chunks()
     found: Vectors = np.asarray(column.flatten(), np.float32).reshape(len(rows), -1)
     return found
 
 
 def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[IndexedDocument]:
+    """The entries of rows of ``documents``."""
     for row in rows.to_pylist():
         yield IndexedDocument(
             source=row["source"],
@@ -294,7 +301,7 @@ def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[IndexedDocument]:
 
 
 def pages_of(texts: pa.Table) -> dict[tuple[str, int], Page]:
-    """Pages put together from their parts: by digest and position, in that order."""
+    """The pages of rows of ``texts``, put together from their parts, by (digest, position) in this order."""
     rows: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for row in texts.to_pylist():
         rows.setdefault((row["digest"], row["position"]), []).append(row)
@@ -302,11 +309,13 @@ def pages_of(texts: pa.Table) -> dict[tuple[str, int], Page]:
 
 
 def _page(rows: list[Mapping[str, Any]]) -> Page:
+    """The page of these rows, which come in any order."""
     parts = sorted(rows, key=lambda row: row.get("part") or 0)
     return Page(parts[0]["number"], "".join(row["text"] for row in parts))
 
 
 def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:
+    """The document of a row of ``documents`` and its rows of ``texts``."""
     return Document(
         source=row["source"],
         hash=row["hash"],
@@ -318,4 +327,5 @@ def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:
 
 
 def _meta(text: str) -> Meta:
+    """The meta values of their JSON, none of ""."""
     return json.loads(text) if text else NO_META

@@ -1,14 +1,14 @@
 """Hybrid search: the cosine order and the BM25 order of the passages, fused by rank.
 
-Where questions were written for the passages (doc2query: Nogueira et al. 2019, arXiv 1904.08375), both
-orders are taken of the questions too, and a question's place counts for the passage that it leads
-back to, times its cosine to the query: a question that asks something else would otherwise put a wrong
-passage first (on SQuAD, where none of the questions indexed was the one asked, hit@1 was 0.793 without
-them, 0.733 where their places counted in full, 0.790 times the cosine). A question whose passage is
-gone, or has another text by now, leads nowhere and is dropped.
+If questions were written for the passages (doc2query: Nogueira et al. 2019, arXiv 1904.08375), the
+questions are ranked in both orders too. A question's reciprocal rank counts for the passage that it was
+written for, times its cosine to the query: a question that asks something else would otherwise put a wrong
+passage first (on SQuAD, where none of the indexed questions was the one asked, hit@1 was 0.793 without
+questions, 0.733 with their ranks counted in full, and 0.790 with the cosine). A question is dropped if its
+passage is gone or has another text by now.
 
-The orders are made of row numbers alone, side by side, in one version of the table; texts and vectors
-are read only for what is returned.
+Both halves of the search run in parallel in one version of the table and return row ids only; texts and
+vectors are read only for the hits that are returned.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from localcrag.rank_fusion import HYBRID_RRF_K, ranked, rrf
 from localcrag.store import sql
-from localcrag.store.arrow_rows import PASSAGE, mark_of, passages_of, vectors_of
-from localcrag.store.tables import Snapshot, Tables, words
+from localcrag.store.arrow_rows import PASSAGE_COLUMNS, mark_of, passages_of, vectors_of
+from localcrag.store.tables import Snapshot, Tables, match_query
 from localcrag.types import Hit
 
 if TYPE_CHECKING:
@@ -30,30 +30,37 @@ if TYPE_CHECKING:
 
     from localcrag.store.arrow_rows import Vectors
 
-DEPTH = 50
-"""The hits that each half of a hybrid search gives at least, before they are fused."""
-LONGEST_QUERY = 2000
-"""Characters of a question that the full-text search reads; the embedding model's window ends before."""
-PROBES, SHARE = 32, 4
-"""Partitions of the vector index that are read: so many at least, and one of so many."""
-REFINE = 2
-"""Behind a filter, how many times the rows wanted are taken from the index, to be compared exactly."""
+CANDIDATES_PER_HALF = 50
+"""The least number of rows that each half of a search ranks, before they are fused."""
+MAX_QUERY_CHARACTERS = 2000
+"""The characters of a query that the full-text search reads; the embedding model's window is shorter."""
+MIN_PROBES, PARTITIONS_PER_PROBE = 32, 4
+"""The IVF partitions that a search reads: at least ``MIN_PROBES``, and one of every so many."""
+FILTERED_REFINE_FACTOR = 2
+"""Under a filter, so many times the wanted rows are taken from the vector index and compared exactly."""
 
 Row = int
-"""A row's number in one version of its table."""
+"""A row's id in one version of its table."""
 Lead = tuple[str, str]
-"""Where a question leads: its passage's id, and the mark of the text it was written for."""
+"""The passage of a question: its id, and the mark of the text that the question was written for."""
 Placed = tuple[Row, int, float]
-"""A row of an order, its rank from 1, and how far its place counts."""
-FIRST_IN_BOTH = (HYBRID_RRF_K + 1) / 2
-"""How far a place counts in full, so that what is first in both orders has the score 1."""
+"""A row of an order, its rank from 1, and its weight in the fusion."""
+FULL_PLACE_WEIGHT = (HYBRID_RRF_K + 1) / 2
+"""The weight of a rank that counts in full: a passage that is first in both orders has the score 1."""
 
-_halves = ThreadPoolExecutor(4, thread_name_prefix="localcrag-search")
+_search_pool = ThreadPoolExecutor(4, thread_name_prefix="localcrag-search")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is searched for; ``where`` is the condition on a passage, ``vector`` has shape (dimension,)."""
+    """A query to both halves of the search.
+
+    Attributes:
+        text: the words for the full-text search.
+        vector: the unit vector for the cosine search, shape (dimension,).
+        where: an SQL condition on the rows, or None.
+        depth: the number of rows to rank.
+    """
 
     text: str
     vector: Vectors
@@ -62,29 +69,39 @@ class Wanted:
 
 
 def hybrid(tables: Tables, text: str, vector: Vectors, *, k: int, where: str | None) -> list[Hit]:
-    """The best ``k`` passages, each once and with its own cosine.
+    """The best ``k`` passages, each once and with its own cosine, best first.
 
-    The score is the reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009) of the two orders,
-    1 for what is first in both.
+    The score is the reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009) of the two orders, 1
+    for a passage that is first in both.
+
+    Args:
+        tables: the tables of a knowledge base.
+        text: the query.
+        vector: its unit vector, shape (dimension,).
+        k: the most hits to return.
+        where: an SQL condition on the passages, or None.
     """
-    wanted = Wanted(text, vector, where, max(DEPTH, 2 * k))
+    wanted = Wanted(text, vector, where, max(CANDIDATES_PER_HALF, 2 * k))
     passages, asked = tables.snapshot(tables.passages), tables.questions
-    halves = [_halves.submit(search, passages, wanted) for search in (nearest, matching)]
-    led = [] if asked is None else _asked(tables.snapshot(asked), wanted)
-    orders: list[list[Placed]] = [list(ranked(half.result(), FIRST_IN_BOTH)) for half in halves]
+    halves = [_search_pool.submit(search, passages, wanted) for search in (nearest, matching)]
+    led = [] if asked is None else _question_leads(tables.snapshot(asked), wanted)
+    orders: list[list[Placed]] = [list(ranked(half.result(), FULL_PLACE_WEIGHT)) for half in halves]
     if led:
-        found = _led_to(passages.table, {lead for leads in led for lead in leads}, where)
+        found = _passages_led_to(passages.table, {lead for leads in led for lead in leads}, where)
         for order, leads in zip(orders, led, strict=True):
-            order += _asked_about(found, leads)
+            order += _placed_by_questions(found, leads)
     scores = rrf(orders, HYBRID_RRF_K)
     best = sorted(scores, key=lambda row: (-scores[row], row))[:k]
     return hits(passages, best, scores, vector)
 
 
-def _asked_about(found: Mapping[Lead, Row], leads: Mapping[Lead, float]) -> Iterator[Placed]:
-    """The passages that ranked questions lead to, in a list of their own; a place counts times the cosine."""
+def _placed_by_questions(found: Mapping[Lead, Row], leads: Mapping[Lead, float]) -> Iterator[Placed]:
+    """The rows of the passages of ranked questions, with their ranks and weights.
+
+    ``found`` has the rows of the passages that still exist, ``leads`` the cosine of each question.
+    """
     kept = [lead for lead in leads if lead in found]
-    for lead, rank, weight in ranked(kept, FIRST_IN_BOTH):
+    for lead, rank, weight in ranked(kept, FULL_PLACE_WEIGHT):
         yield found[lead], rank, leads[lead] * weight
 
 
@@ -92,7 +109,7 @@ def _asked_about(found: Mapping[Lead, Row], leads: Mapping[Lead, float]) -> Iter
 
 
 def nearest(snapshot: Snapshot, wanted: Wanted) -> list[Row]:
-    """The rows whose vectors are nearest, nearest first: as the index has them, where there is one."""
+    """The rows whose vectors are nearest, nearest first, by the vector index if there is one."""
     return [int(row) for row in _nearest(snapshot, wanted, [])["_rowid"].to_pylist()]
 
 
@@ -102,24 +119,26 @@ def matching(snapshot: Snapshot, wanted: Wanted) -> list[Row]:
 
 
 def probes(partitions: int) -> int:
-    """How many partitions are read, by what was found of the ten nearest (``scripts/bench scale``)."""
-    return max(PROBES, partitions // SHARE)
+    """The number of partitions to read of so many, chosen by the recall at 10 in ``scripts/bench scale``."""
+    return max(MIN_PROBES, partitions // PARTITIONS_PER_PROBE)
 
 
 def _nearest(snapshot: Snapshot, wanted: Wanted, columns: Sequence[str]) -> pa.Table:
+    """The cosine half: the nearest rows in order, with these columns and ``_rowid``."""
     query = snapshot.table.search(wanted.vector, query_type="vector")
     query = query.distance_type("cosine")  # type: ignore[attr-defined]
     if not wanted.where:
         query = query.nprobes(probes(snapshot.partitions))
-    elif snapshot.partitions:  # what passes is read wholly, and compared exactly: the filter costs more
-        query = query.where(wanted.where).nprobes(snapshot.partitions).refine_factor(REFINE)
+    elif snapshot.partitions:  # all partitions are read: the filter costs more than that
+        query = query.where(wanted.where).nprobes(snapshot.partitions).refine_factor(FILTERED_REFINE_FACTOR)
     else:
         query = query.where(wanted.where)
     return query.select([*columns, "_distance"]).with_row_id(True).limit(wanted.depth).to_arrow()
 
 
 def _matching(snapshot: Snapshot, wanted: Wanted, columns: Sequence[str]) -> pa.Table:
-    query = snapshot.table.search(words(wanted.text[:LONGEST_QUERY]))
+    """The BM25 half: the best rows in order, with these columns and ``_rowid``."""
+    query = snapshot.table.search(match_query(wanted.text[:MAX_QUERY_CHARACTERS]))
     query = query.where(wanted.where) if wanted.where else query
     return query.select([*columns, "_score"]).with_row_id(True).limit(wanted.depth).to_arrow()
 
@@ -128,7 +147,8 @@ def hits(snapshot: Snapshot, rows: Sequence[Row], scores: Mapping[Row, float], v
     """The rows as hits in their order, each with the exact cosine of its vector to ``vector``."""
     if not rows:
         return []
-    found = snapshot.table.take_row_ids(list(rows)).select([*PASSAGE, "vector"]).with_row_id().to_arrow()
+    query = snapshot.table.take_row_ids(list(rows)).select([*PASSAGE_COLUMNS, "vector"])
+    found = query.with_row_id().to_arrow()
     cosines = (vectors_of(found) @ vector).tolist()
     held = dict(zip(found["_rowid"].to_pylist(), zip(passages_of(found), cosines, strict=True), strict=True))
     return [Hit(held[row][0], scores[row], held[row][1]) for row in rows]
@@ -136,17 +156,18 @@ def hits(snapshot: Snapshot, rows: Sequence[Row], scores: Mapping[Row, float], v
 
 # ---------------------------------------------------------------------------------- questions
 
-LEAD = ["passage", "mark", "vector"]
+LEAD_COLUMNS = ["passage", "mark", "vector"]
 
 
-def _asked(questions: Snapshot, wanted: Wanted) -> list[dict[Lead, float]]:
-    """Where the nearest questions lead, and those whose words match best."""
-    halves = [_halves.submit(search, questions, wanted, LEAD) for search in (_nearest, _matching)]
+def _question_leads(questions: Snapshot, wanted: Wanted) -> list[dict[Lead, float]]:
+    """The passages of the nearest questions, and of those that match best by BM25."""
+    searches = (_nearest, _matching)
+    halves = [_search_pool.submit(search, questions, wanted, LEAD_COLUMNS) for search in searches]
     return [_leads(half.result(), wanted) for half in halves]
 
 
 def _leads(rows: pa.Table, wanted: Wanted) -> dict[Lead, float]:
-    """Where ranked questions lead, each place once, at its best rank, with that question's cosine."""
+    """The passages of ranked questions, each once at its best rank, with that question's cosine in [0, 1]."""
     if not len(rows):
         return {}
     leads: dict[Lead, float] = {}
@@ -156,10 +177,10 @@ def _leads(rows: pa.Table, wanted: Wanted) -> dict[Lead, float]:
     return leads
 
 
-def _led_to(passages: Table, leads: Iterable[Lead], where: str | None) -> dict[Lead, Row]:
-    """The passages that are still there, as they were when the question was written."""
+def _passages_led_to(passages: Table, leads: Iterable[Lead], where: str | None) -> dict[Lead, Row]:
+    """The rows of the passages that still have the text that their question was written for."""
     condition = sql.one_of("id", sorted({id for id, _ in leads}))
     condition = f"{condition} AND {where}" if where else condition
-    found = passages.search().where(condition).select(PASSAGE).with_row_id(True).to_arrow()
+    found = passages.search().where(condition).select(PASSAGE_COLUMNS).with_row_id(True).to_arrow()
     rows = zip(passages_of(found), found["_rowid"].to_pylist(), strict=True)
     return {(passage.id, mark_of(passage)): row for passage, row in rows}

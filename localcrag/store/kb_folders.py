@@ -1,15 +1,15 @@
-"""The folders of knowledge bases: what is there, making one, opening one, removing one.
+"""The folders of knowledge bases: listing, making, checking and removing them.
 
 ::
 
-    HOME/knowledge/                      for its owner alone
+    HOME/knowledge/                      readable by its owner only
     HOME/knowledge/NAME/kb.json          the name, the embedding model, the dimension, the layout
                        /lance/           the tables
                        /unfinished.json  the sources of a write that is under way, or was cut off
-                       /write.lock       held by the one process that writes, or removes
+                       /write.lock       held by the one process that writes or removes
 
-Neither making nor removing can be seen half done: a folder is filled under another name and then
-renamed, and renamed away before it is deleted. Who waits to write meanwhile finds that it is gone.
+No other process sees a knowledge base half made or half removed: a folder is filled under another name and
+then renamed, and it is renamed before it is deleted. A process that waits to write meanwhile gets an error.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ from localcrag.errors import EmbeddingMismatch, StorageFull, StoreError, Unknown
 LAYOUT_VERSION = 2
 """The version of the tables' layout that this code makes."""
 READABLE_LAYOUTS = (1, LAYOUT_VERSION)
-"""Those that it reads, and writes to as they are."""
+"""The versions that it reads, and writes to without changing them."""
 FULL_HINT = "make room and run the same command again: what was written before is kept"
 REMOVAL_PATIENCE_SECONDS = 10.0
-"""Seconds that a removal waits for the one who writes."""
-_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
-_RECORD = "kb.json"
-_LOCK = "write.lock"
-_STALE = 3600.0
+"""How long a removal waits for a process that writes."""
+_NAME_PATTERN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+_RECORD_FILE = "kb.json"
+_LOCK_FILE = "write.lock"
+_STALE_SECONDS = 3600.0
+"""The age from which a scratch folder counts as left behind by a killed process."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeBaseRecord:
-    """What a knowledge base remembers of itself."""
+    """The content of ``kb.json``: a knowledge base's name, embedding model, dimension and layout."""
 
     name: str
     embedding_model: str
@@ -52,15 +53,15 @@ class KnowledgeBaseRecord:
 
 
 def identity(folder: Path) -> tuple[int, int] | None:
-    """Tells a knowledge base from another one that has come into its place; None where there is none."""
+    """A mark that differs if the knowledge base in a folder was replaced; None if there is none."""
     try:
-        return _mark(folder)
+        return _record_stamp(folder)
     except OSError:
         return None
 
 
 def is_gone(folder: Path) -> bool:
-    """Whether there is no such folder; one that may not be looked at is there."""
+    """Whether there is no such folder; one that this user may not look into exists."""
     try:
         folder.stat()
     except OSError as error:
@@ -70,15 +71,15 @@ def is_gone(folder: Path) -> bool:
 
 @contextmanager
 def write_lock(folder: Path, known: tuple[int, int] | None) -> Iterator[None]:
-    """Waits until no other process writes to a knowledge base, and keeps the others from it.
+    """Hold the write lock of a knowledge base in the block, once no other process holds it.
 
-    Raises UnknownKnowledgeBase where it is not the ``known`` one any more, and OSError.
+    Raises UnknownKnowledgeBase if its :func:`identity` is not ``known`` any more, and OSError.
     """
     from filelock import FileLock
 
-    lock = FileLock(folder / _LOCK)
+    lock = FileLock(folder / _LOCK_FILE)
     try:
-        with standing(folder, known):
+        with existing_folder(folder, known):
             lock.acquire()
         yield
     finally:
@@ -86,11 +87,11 @@ def write_lock(folder: Path, known: tuple[int, int] | None) -> Iterator[None]:
 
 
 @contextmanager
-def standing(folder: Path, known: tuple[int, int] | None) -> Iterator[None]:
-    """For what would make the folder of a knowledge base anew: locking it, and connecting to its tables.
+def existing_folder(folder: Path, known: tuple[int, int] | None) -> Iterator[None]:
+    """Guard a block that would make a removed folder again: locking it, or connecting to its tables.
 
-    Raises UnknownKnowledgeBase where it was removed, or is removed just now, and leaves no folder then;
-    and OSError.
+    Raises UnknownKnowledgeBase if the knowledge base was removed before or during the block, and deletes
+    the folder that the block made; and OSError.
     """
     _require(folder, known)
     try:
@@ -99,19 +100,19 @@ def standing(folder: Path, known: tuple[int, int] | None) -> Iterator[None]:
         try:
             _require(folder, known)
         except UnknownKnowledgeBase:
-            _drop_shell(folder)
+            _delete_empty_shell(folder)
             raise
 
 
-def removed(name: str) -> UnknownKnowledgeBase:
-    """The error for a knowledge base that is gone, or is another one, since it was opened."""
+def removed_error(name: str) -> UnknownKnowledgeBase:
+    """The error for a knowledge base that was removed or replaced since it was opened."""
     hint = "`localcrag kb list` tells what there is; `localcrag ingest PATH` makes it anew"
     return UnknownKnowledgeBase(f"the knowledge base {name!r} was removed meanwhile", hint=hint)
 
 
 def checked_name(name: str) -> str:
-    """The name of a knowledge base. Raises UsageError for one that cannot be: it leads to no other folder."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    """The name of a knowledge base. Raises UsageError if it cannot be one, such as a path elsewhere."""
+    if not isinstance(name, str) or not _NAME_PATTERN.fullmatch(name):
         raise UsageError(
             f"{str(name)[:80]!r} cannot be the name of a knowledge base",
             hint="use up to 64 letters, digits, '.', '_' and '-', and no '.' in front",
@@ -120,49 +121,52 @@ def checked_name(name: str) -> str:
 
 
 class KnowledgeBaseFolders:
-    """The knowledge bases below ``home``, as folders."""
+    """The folders of the knowledge bases in localcrag's home folder."""
 
     def __init__(self, home: Path) -> None:
         self._root = home / "knowledge"
 
     def path(self, name: str) -> Path:
-        """Where the knowledge base is, or would be. Raises UsageError for a name that cannot be one."""
+        """The folder of a knowledge base, which may not exist. Raises UsageError for an impossible name."""
         return self._root / checked_name(name)
 
     def names(self) -> list[str]:
-        """The knowledge bases there are, in alphabetical order. Raises StoreError."""
+        """The names of the knowledge bases, in alphabetical order. Raises StoreError."""
         try:
             with os.scandir(self._root) as entries:
-                return sorted(e.name for e in entries if _NAME.fullmatch(e.name) and e.is_dir())
+                return sorted(e.name for e in entries if _NAME_PATTERN.fullmatch(e.name) and e.is_dir())
         except FileNotFoundError:
             return []
         except OSError as error:
             raise storage_error(error, f"look into {self._root}") from error
 
     def record(self, name: str) -> KnowledgeBaseRecord:
-        """What a knowledge base remembers of itself. Raises UnknownKnowledgeBase, StoreError, UsageError."""
+        """The record of a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
         path = self.path(name)
         if not path.is_dir():
             raise self._unknown(name)
         try:
-            found = KnowledgeBaseRecord(**json.loads((path / _RECORD).read_text("utf-8")))
+            found = KnowledgeBaseRecord(**json.loads((path / _RECORD_FILE).read_text("utf-8")))
             known = isinstance(found.dimension, int) and isinstance(found.layout, int)
         except PermissionError as error:
             raise storage_error(error, f"read {path}") from error
         except (OSError, ValueError, TypeError):
             known = False
         if not known:
-            raise StoreError(f"{path} is not a whole knowledge base", hint=remake(name))
+            raise StoreError(f"{path} is not a whole knowledge base", hint=remake_hint(name))
         if found.layout not in READABLE_LAYOUTS:
             raise StoreError(
                 f"knowledge base {name!r} has layout {found.layout}, "
                 f"and this localcrag reads up to {LAYOUT_VERSION}",
-                hint="use the localcrag it was made with, or " + remake(name),
+                hint="use the localcrag it was made with, or " + remake_hint(name),
             )
         return found
 
     def matching(self, name: str, embedding_model: str | None, dimension: int | None) -> KnowledgeBaseRecord:
-        """The record, if it was made with this embedding model. Raises also EmbeddingMismatch."""
+        """The record of a knowledge base that was made with this embedding model; None accepts any.
+
+        Raises EmbeddingMismatch, UnknownKnowledgeBase, StoreError, UsageError.
+        """
         record = self.record(name)
         other = embedding_model not in (None, record.embedding_model)
         if other or dimension not in (None, record.dimension):
@@ -175,19 +179,22 @@ class KnowledgeBaseFolders:
 
     @contextmanager
     def making(self, record: KnowledgeBaseRecord) -> Iterator[Path]:
-        """A scratch folder to fill, which becomes the knowledge base unless another process made it first."""
+        """Yield a scratch folder to fill, which then becomes the knowledge base.
+
+        If another process has made it meanwhile, that one stays. Raises StoreError, StorageFull.
+        """
         path = self.path(record.name)
         scratch = self._root / f".new-{record.name}-{uuid.uuid4().hex}"
         try:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._sweep()
             scratch.mkdir()
-            write_json(scratch / _RECORD, asdict(record))
+            write_json(scratch / _RECORD_FILE, asdict(record))
             yield scratch
             try:
                 scratch.rename(path)
             except OSError:
-                if not (path / _RECORD).is_file():
+                if not (path / _RECORD_FILE).is_file():
                     raise
         except OSError as error:
             raise storage_error(error, f"make the knowledge base in {path}") from error
@@ -195,16 +202,16 @@ class KnowledgeBaseFolders:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def remove(self, name: str) -> None:
-        """Delete the whole folder, even a damaged one, as soon as nobody writes to it.
+        """Delete the whole folder, even a damaged one, once no process writes to it.
 
-        Raises UnknownKnowledgeBase, StoreError (also where somebody goes on writing for long).
+        Raises UnknownKnowledgeBase, UsageError, StoreError (also if a process writes for long).
         """
         path = self.path(name)
         if not path.is_dir():
             raise self._unknown(name)
         away = self._root / f".removed-{name}-{uuid.uuid4().hex}"
         try:
-            with _unwritten(path):
+            with _removal_lock(path):
                 if not path.is_dir():
                     raise self._unknown(name)
                 path.rename(away)
@@ -214,13 +221,14 @@ class KnowledgeBaseFolders:
             raise storage_error(error, f"remove {path}") from error
 
     def _sweep(self) -> None:
-        """Delete what a killed process left under a scratch name."""
+        """Delete the scratch folders that a killed process left."""
         for leftover in self._root.glob(".*-*"):
-            old = leftover.name.startswith(".removed-") or _age(leftover) > _STALE
+            old = leftover.name.startswith(".removed-") or _age(leftover) > _STALE_SECONDS
             if old and leftover.name.startswith((".removed-", ".new-")):
                 shutil.rmtree(leftover, ignore_errors=True)
 
     def _unknown(self, name: str) -> UnknownKnowledgeBase:
+        """The error for a knowledge base that does not exist; its hint lists those that do."""
         names = self.names()
         if near := get_close_matches(name, names, n=1):
             hint = f"did you mean {near[0]!r}? there are: {', '.join(names)}"
@@ -231,13 +239,13 @@ class KnowledgeBaseFolders:
         return UnknownKnowledgeBase(f"there is no knowledge base {name!r}", hint=hint)
 
 
-def remake(name: str) -> str:
-    """The advice for what cannot be mended."""
+def remake_hint(name: str) -> str:
+    """The hint for a knowledge base that cannot be repaired."""
     return f"make it anew: `localcrag kb remove {name}`, then ingest again"
 
 
 def write_json(path: Path, value: object) -> None:
-    """Replace a file at once, and have it on the disk before returning. Raises OSError."""
+    """Replace a file atomically, on the disk before this returns. Raises OSError."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     with scratch.open("w", encoding="utf-8") as file:
         json.dump(value, file, ensure_ascii=False)
@@ -247,7 +255,10 @@ def write_json(path: Path, value: object) -> None:
 
 
 def storage_error(error: BaseException, attempt: str) -> StoreError:
-    """The typed error for what the operating system, or LanceDB on top of it, said."""
+    """The typed error for one of the operating system, or of LanceDB.
+
+    ``attempt`` is the action that failed, as a verb with its object.
+    """
     said = (getattr(error, "strerror", None) or str(error)).strip()
     text = said.lower()
     if any(sign in text for sign in ("no space left", "os error 28", "quota exceeded", "os error 122")):
@@ -263,15 +274,17 @@ def storage_error(error: BaseException, attempt: str) -> StoreError:
 
 
 @contextmanager
-def _unwritten(folder: Path) -> Iterator[None]:
-    """Keeps writers away from a folder that goes; nobody writes to one that cannot be locked any more."""
+def _removal_lock(folder: Path) -> Iterator[None]:
+    """Hold the write lock of a folder that is removed; one that cannot be locked needs no lock.
+
+    Raises StoreError if another process holds the lock for long.
+    """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder / _LOCK)
+    lock = FileLock(folder / _LOCK_FILE)
     try:
-        lock.acquire(
-            timeout=REMOVAL_PATIENCE_SECONDS, poll_interval=0.005
-        )  # writers leave it free for moments only
+        # writers leave the lock free for moments only
+        lock.acquire(timeout=REMOVAL_PATIENCE_SECONDS, poll_interval=0.005)
     except Timeout as error:
         raise StoreError(
             f"somebody is writing to the knowledge base {folder.name!r}",
@@ -279,7 +292,7 @@ def _unwritten(folder: Path) -> Iterator[None]:
         ) from error
     except OSError:
         pass
-    if os.name == "nt":  # where a folder with an open file cannot be renamed
+    if os.name == "nt":  # Windows renames no folder with an open file
         lock.release()
     try:
         yield
@@ -287,33 +300,35 @@ def _unwritten(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _mark(folder: Path) -> tuple[int, int]:
-    found = (folder / _RECORD).stat()
+def _record_stamp(folder: Path) -> tuple[int, int]:
+    """The inode and the modification time of ``kb.json``. Raises OSError."""
+    found = (folder / _RECORD_FILE).stat()
     return found.st_ino, found.st_mtime_ns
 
 
 def _require(folder: Path, known: tuple[int, int] | None) -> None:
-    """Raises UnknownKnowledgeBase unless the folder holds the ``known`` knowledge base, OSError."""
+    """Raise UnknownKnowledgeBase unless the folder holds the ``known`` knowledge base. Raises OSError."""
     try:
-        found = _mark(folder)
+        found = _record_stamp(folder)
     except FileNotFoundError:
-        raise removed(folder.name) from None
+        raise removed_error(folder.name) from None
     if found != known:
-        raise removed(folder.name)
+        raise removed_error(folder.name)
 
 
-def _drop_shell(folder: Path) -> None:
-    """Delete a folder in which there is nothing but the lock and empty folders."""
+def _delete_empty_shell(folder: Path) -> None:
+    """Delete a folder that holds nothing but the lock and empty folders."""
     with suppress(OSError):
-        found = set(folder.iterdir()) - {folder / _LOCK}
+        found = set(folder.iterdir()) - {folder / _LOCK_FILE}
         if all(inner.is_dir() for inner in found):
             for inner in found:
                 inner.rmdir()
-            (folder / _LOCK).unlink(missing_ok=True)
+            (folder / _LOCK_FILE).unlink(missing_ok=True)
             folder.rmdir()
 
 
 def _age(path: Path) -> float:
+    """The seconds since the path was changed; 0 if it is gone."""
     try:
         return time.time() - path.stat().st_mtime
     except OSError:

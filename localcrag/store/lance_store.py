@@ -1,8 +1,7 @@
-"""Knowledge bases in LanceDB: what they hold.
+"""The LanceDB store: knowledge bases by name, and reads of their passages and documents.
 
-How they are searched is in :mod:`localcrag.store.hybrid_search`, how they are written in
-:mod:`localcrag.store.writer`. Readers never wait for a writer: each read
-sees the latest commit.
+:mod:`localcrag.store.hybrid_search` searches them, :mod:`localcrag.store.writer` writes to them. Readers
+never wait for a writer: each read sees the latest commit.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from localcrag.errors import StoreError
 from localcrag.filters import Filter, check, check_field
 from localcrag.store import sql
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import KnowledgeBaseFolders, KnowledgeBaseRecord, identity, standing
+from localcrag.store.kb_folders import KnowledgeBaseFolders, KnowledgeBaseRecord, existing_folder, identity
 from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, StoreInfo
 
 if TYPE_CHECKING:
@@ -35,64 +34,69 @@ if TYPE_CHECKING:
     Batch = Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]
     Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
 
-PAGE = 256
-"""Passages that are read at a time where all of them are gone through."""
+PASSAGES_PER_READ = 256
+"""The passages that one read returns when all of them are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A value of a field, and how many documents have it."""
+    """A value of a field, and the number of documents that have it."""
 
     value: MetaValue
     documents: int
 
 
 class KnowledgeBases:
-    """The knowledge bases below ``home``. Makes no folder until the first one is created."""
+    """The knowledge bases in localcrag's home folder; no folder is made until the first is created."""
 
     def __init__(self, home: Path) -> None:
         self._folders = KnowledgeBaseFolders(home)
 
     def names(self) -> list[str]:
-        """The knowledge bases there are, in alphabetical order. Raises StoreError."""
+        """The names of the knowledge bases, in alphabetical order. Raises StoreError."""
         return self._folders.names()
 
     def record(self, name: str) -> KnowledgeBaseRecord:
-        """The embedding model and dimension it was made with, without opening it.
+        """The embedding model and dimension of a knowledge base, without opening it.
 
         Raises UnknownKnowledgeBase, StoreError, UsageError (a name that cannot be one).
         """
         return self._folders.record(name)
 
     def open(self, name: str, embedding_model: str | None = None, dimension: int | None = None) -> LanceStore:
-        """The knowledge base, checked against the embedding model that will be used with it, if given.
+        """Open a knowledge base, and check that it was made with this embedding model, if one is given.
 
         Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError, UsageError.
         """
         return LanceStore(self._folders.path(name), self._folders.matching(name, embedding_model, dimension))
 
     def create(self, name: str, embedding_model: str, dimension: int) -> LanceStore:
-        """The knowledge base, made empty if there is none.
+        """Open a knowledge base; if there is none, make an empty one.
 
         Raises EmbeddingMismatch, StoreError, UsageError.
         """
         if not self._folders.path(name).is_dir():
-            from localcrag.store.tables import create, storing
+            from localcrag.store.tables import create_tables, typed_errors
 
             record = KnowledgeBaseRecord(name, embedding_model, dimension)
-            with self._folders.making(record) as scratch, storing(self._folders.path(name), "make"):
-                create(scratch, dimension)
+            with self._folders.making(record) as scratch, typed_errors(self._folders.path(name), "make"):
+                create_tables(scratch, dimension)
         return self.open(name, embedding_model, dimension)
 
     def remove(self, name: str) -> None:
-        """Delete it whole. Raises UnknownKnowledgeBase, StoreError, UsageError."""
+        """Delete a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
         self._folders.remove(name)
 
 
 class LanceStore:
     """One knowledge base: the :class:`localcrag.protocols.PassageStore` on disk.
 
-    Cheap to make; the tables are opened on first use. May be shared by threads and processes.
+    Making one does no work; the tables are opened on first use. Threads and processes may share it. A
+    method that reads or writes raises UnknownKnowledgeBase if the knowledge base was removed meanwhile.
+
+    Args:
+        folder: its folder.
+        record: its record, as :class:`~localcrag.store.kb_folders.KnowledgeBaseFolders` reads it.
     """
 
     def __init__(self, folder: Path, record: KnowledgeBaseRecord) -> None:
@@ -103,21 +107,21 @@ class LanceStore:
 
     @property
     def is_current(self) -> bool:
-        """Whether the folder still holds what was opened: it may have been removed, or made anew."""
+        """Whether the folder still holds the knowledge base that was opened, neither removed nor replaced."""
         return self._identity is not None and identity(self.folder) == self._identity
 
     def warm(self) -> None:
-        """Load LanceDB and open the tables, from any thread. Raises StoreError."""
-        with self._using("open"):
+        """Load LanceDB and open the tables; may be called from any thread. Raises StoreError."""
+        with self._open_tables("open"):
             pass
 
-    # ------------------------------------------------------------------------------ what is held
+    # ------------------------------------------------------------------------------ reading
 
     def info(self) -> StoreInfo:
-        """Counts, fields and size on disk. Raises StoreError."""
+        """The counts, the fields and the bytes on disk. Raises StoreError."""
         from localcrag.store.tables import partitions_of
 
-        with self._using("read") as tables:
+        with self._open_tables("read") as tables:
             asked = tables.questions
             return StoreInfo(
                 name=self.record.name,
@@ -125,67 +129,71 @@ class LanceStore:
                 passages=tables.passages.count_rows(),
                 embedding_model=self.record.embedding_model,
                 dimension=self.record.dimension,
-                size=_size(self.folder),
+                size=_folder_bytes(self.folder),
                 fields=tuple(tables.fields),
                 vector_index=partitions_of(tables.passages) > 0,
                 questions=0 if asked is None else asked.count_rows(),
             )
 
     def indexed(self) -> Mapping[str, IndexedDocument]:
-        """What is held, by source. Raises StoreError.
+        """The entries of the documents, by source. Raises StoreError.
 
-        A document whose writing was cut off, so that its passages may be newer than what is known of
-        it, has a hash and a size that equal no file's.
+        A document whose writing was cut off, so that its passages may be newer than its entry, has a hash
+        and a size that equal no file's.
         """
-        from localcrag.store.arrow_rows import UNFINISHED, indexed_of
+        from localcrag.store.arrow_rows import UNFINISHED_HASH, indexed_of
 
         columns = ["source", "hash", "size", "mtime_ns", "passages", "title", "meta"]
-        with self._using("read") as tables:
+        with self._open_tables("read") as tables:
             doubtful = self._journal.sources()
             batches = tables.documents.search().select(columns).to_batches()
             held = {item.source: item for rows in batches for item in indexed_of(rows)}
         for source in doubtful & held.keys():
-            held[source] = replace(held[source], hash=UNFINISHED, size=-1, mtime_ns=-1)
+            held[source] = replace(held[source], hash=UNFINISHED_HASH, size=-1, mtime_ns=-1)
         return held
 
     def matching(self, filter: Filter) -> set[str]:
-        """The sources of the documents that have a passage which passes. Raises FilterError, StoreError."""
-        with self._using("read") as tables:
+        """The sources of the documents that match a filter. Raises FilterError, StoreError.
+
+        A document matches if one of its passages does.
+        """
+        with self._open_tables("read") as tables:
             query = tables.passages.search().where(_condition(tables, filter))
             batches = query.select(["source"]).to_batches()
             return {str(source) for rows in batches for source in rows["source"].to_pylist()}
 
     def documents(self, *, filter: Filter | None = None) -> Iterator[Document]:
-        """The documents that match, with their stored text, one at a time. Raises FilterError, StoreError.
+        """Yield the documents that match, with their stored text, by source.
 
-        One whose writing was cut off, or is under way, is as its passages say, like what a search finds;
-        where it has none, it is left out.
+        A document whose writing was cut off, or is under way, is given as its passages have it, as a search
+        finds it; one without passages is then left out. Raises FilterError, StoreError.
         """
-        from localcrag.store.arrow_rows import UNFINISHED, document_of
+        from localcrag.store.arrow_rows import UNFINISHED_HASH, document_of
 
         columns = ["source", "hash", "digest", "title", "media_type", "meta"]
-        with self._using("read") as tables:
+        with self._open_tables("read") as tables:
             doubtful = self._journal.sources()
             rows = tables.documents.search().select(columns).to_arrow().to_pylist()
         chosen = None if filter is None else self.matching(filter)
         for row in sorted(rows, key=lambda row: str(row["source"])):
             if chosen is not None and row["source"] not in chosen:
                 continue
-            with self._using("read") as tables:
-                if row["hash"] == UNFINISHED or row["source"] in doubtful:
-                    if (said := _said_by_passages(tables, row["source"])) is None:
+            with self._open_tables("read") as tables:
+                if row["hash"] == UNFINISHED_HASH or row["source"] in doubtful:
+                    if (newer := _row_from_passages(tables, row["source"])) is None:
                         continue
-                    row = {**row, **said}
+                    row = {**row, **newer}
                 where = f"{sql.equals('document', row['hash'])} AND {sql.equals('digest', row['digest'])}"
                 texts = tables.texts.search().where(where).to_arrow()
             yield document_of(row, texts)
 
     def facets(self, field: str, *, limit: int = 20, filter: Filter | None = None) -> list[Facet]:
-        """The values of a field with the number of documents that have each, most first.
+        """The values of a field with the number of documents that have each, the most frequent first.
 
-        With a filter, only what passes it counts. Raises FilterError for an unknown field, StoreError.
+        With a filter, only passages that match count. At most ``limit`` values are returned. Raises
+        FilterError (also for an unknown field), StoreError.
         """
-        with self._using("read") as tables:
+        with self._open_tables("read") as tables:
             check_field(field, tables.fields)
             column = sql.column(field)
             where = f"{sql.name(column)} IS NOT NULL"
@@ -198,18 +206,22 @@ class LanceStore:
             }
         counts = Counter(value for value, _ in pairs)
         best = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
-        return [Facet(_plain(value), count) for value, count in best[:limit]]
+        return [Facet(_whole_number(value), count) for value, count in best[:limit]]
 
     def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
-        """The stored text that offsets count in; ``document`` is a hash.
+        """The stored text of a page, in which the offsets of passages count.
 
-        ``source`` decides where two sources have the same bytes that were read differently. Raises
-        StoreError for a document or a page that is not held.
+        Args:
+            document: the document's hash.
+            page: the number of the page; None for a document without numbered pages.
+            source: decides between two sources whose equal bytes were read differently.
+
+        Raises StoreError if the document or the page is not in the store.
         """
         from localcrag.store.arrow_rows import pages_of
 
         number = "number IS NULL" if page is None else sql.equals("number", page)
-        with self._using("read") as tables:
+        with self._open_tables("read") as tables:
             where = f"{sql.equals('document', document)} AND {number}"
             found = pages_of(tables.texts.search().where(where).to_arrow())
             if source is not None and len({digest for digest, _ in found}) > 1:
@@ -226,8 +238,8 @@ class LanceStore:
         return found[min(found, key=lambda key: key[1])].text
 
     def neighbours(self, passage: Passage) -> list[Passage]:
-        """The passages just before and just after, in the same document. Raises StoreError."""
-        from localcrag.store.arrow_rows import PASSAGE, passages_of
+        """The passages just before and just after in the same document. Raises StoreError."""
+        from localcrag.store.arrow_rows import PASSAGE_COLUMNS, passages_of
 
         where = " AND ".join(
             [
@@ -236,85 +248,94 @@ class LanceStore:
                 sql.one_of("ordinal", (passage.ordinal - 1, passage.ordinal + 1)),
             ]
         )
-        with self._using("read") as tables:
-            rows = tables.passages.search().where(where).select(PASSAGE).to_arrow()
+        with self._open_tables("read") as tables:
+            rows = tables.passages.search().where(where).select(PASSAGE_COLUMNS).to_arrow()
         return sorted(passages_of(rows), key=lambda found: found.ordinal)
 
     # ------------------------------------------------------------------------------ searching
 
     def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
-        """Hybrid search, best first, at most ``k``; each hit with its cosine to the passage.
+        """Search by words and by cosine; see :mod:`localcrag.store.hybrid_search`.
 
-        See :mod:`localcrag.store.hybrid_search`. ``vector`` has shape (dimension,). Raises FilterError,
-        StoreError.
+        Args:
+            text: the query.
+            vector: its unit vector, shape (dimension,).
+            k: the most hits to return.
+            filter: a condition on the passages, or None.
+
+        Returns the hits, best first, each with the cosine of its passage. Raises FilterError, StoreError.
         """
         from localcrag.store.hybrid_search import hybrid
 
-        with self._using("search") as tables:
+        with self._open_tables("search") as tables:
             where = None if filter is None else _condition(tables, filter)
             return hybrid(tables, text, vector, k=k, where=where)
 
     # ------------------------------------------------------------------------------ questions
 
     def questionless(self) -> Iterator[Passage]:
-        """The passages that no question was written for yet; may be written to on the way.
+        """Yield the passages that no question was written for, by source and position.
 
-        Raises StoreError, StorageFull.
+        The knowledge base may be written to meanwhile. Raises StoreError, StorageFull.
         """
-        from localcrag.store.arrow_rows import PASSAGE, passages_of
+        from localcrag.store.arrow_rows import PASSAGE_COLUMNS, passages_of
 
-        with self._using("read") as tables:
-            self._writer.settle()
-            ids = _unasked(tables)
-        for start in range(0, len(ids), PAGE):
-            with self._using("read") as tables:
-                where = sql.one_of("id", ids[start : start + PAGE])
-                rows = tables.passages.search().where(where).select(PASSAGE).to_arrow()
+        with self._open_tables("read") as tables:
+            self._writer.recover()
+            ids = _ids_without_questions(tables)
+        for start in range(0, len(ids), PASSAGES_PER_READ):
+            with self._open_tables("read") as tables:
+                where = sql.one_of("id", ids[start : start + PASSAGES_PER_READ])
+                rows = tables.passages.search().where(where).select(PASSAGE_COLUMNS).to_arrow()
             yield from sorted(passages_of(rows), key=lambda passage: (passage.source, passage.ordinal))
 
     def add_questions(self, batch: Questions) -> None:
-        """Index questions beside the passages they lead back to, in place of those they had.
+        """Index questions for passages, in place of those that the passages had.
 
-        A passage that is no longer held is passed over. ``Vectors`` has shape (number of questions,
-        dimension). Raises StoreError, StorageFull.
+        A passage that is no longer in the store is skipped. The vectors of a passage's questions have the
+        shape (questions, dimension). Raises ValueError for another shape; StoreError, StorageFull.
         """
         for passage, questions, vectors in batch:
             self._check_shape(passage.source, vectors, len(questions))
         if batch:
-            with self._using("write to"):
+            with self._open_tables("write to"):
                 self._writer.add_questions(batch)
 
     # ------------------------------------------------------------------------------ writing
 
     def replace(self, batch: Batch) -> None:
-        """Write documents with their passages, each in place of what its source had before.
+        """Write documents with their passages, in place of those that their sources had.
 
-        A kill or a StorageFull on the way leaves a source's old passages or its new ones.
-        ``Vectors`` has shape (number of passages, dimension). Raises StoreError (also for a meta
-        key whose type changes; then nothing is written), StorageFull.
+        A kill or a full disk leaves a source with its old passages or with its new ones. The vectors of a
+        document's passages have the shape (passages, dimension). Raises ValueError for another shape or a
+        source that occurs twice; StoreError (also for a meta key whose type changes; then nothing is
+        written), StorageFull.
         """
         self._check(batch)
         if batch:
-            with self._using("write to"):
+            with self._open_tables("write to"):
                 self._writer.replace(batch)
 
     def remove(self, sources: Sequence[str]) -> int:
-        """Forget documents; returns how many were held. Raises StoreError, StorageFull."""
+        """Remove the documents of these sources; returns how many there were.
+
+        Raises StoreError, StorageFull.
+        """
         if not sources:
             return 0
-        with self._using("write to"):
+        with self._open_tables("write to"):
             return self._writer.remove(sources)
 
     def optimize(self, progress: Callable[[str], None] | None = None) -> None:
-        """Compact, bring the search indexes up to date, drop texts and versions that nothing uses.
+        """Compact the tables, update the search indexes, and drop unused texts and old versions.
 
-        ``progress`` is told each step. Raises StoreError, StorageFull.
+        ``progress`` is called with the name of each step. Raises StoreError, StorageFull.
         """
-        with self._using("write to"):
+        with self._open_tables("write to"):
             self._writer.optimize(progress or (lambda step: None))
 
     def _check(self, batch: Batch) -> None:
-        """Mistakes of the caller, found before anything is touched."""
+        """Raise ValueError for a mistake of the caller, before anything is written."""
         sources = [document.source for document, *_ in batch]
         if len(set(sources)) < len(sources):
             raise ValueError("a source occurs twice in one batch")
@@ -322,47 +343,54 @@ class LanceStore:
             self._check_shape(document.source, vectors, len(passages))
 
     def _check_shape(self, source: str, vectors: Vectors, rows: int) -> None:
+        """Raise ValueError unless the vectors have the shape (rows, dimension)."""
         expected = (rows, self.record.dimension)
         if vectors.shape != expected:
             raise ValueError(f"{source}: vectors of shape {vectors.shape}, not {expected}")
 
     @cached_property
     def _tables(self) -> Tables:
+        """The open tables. Raises UnknownKnowledgeBase."""
         from localcrag.store.tables import Tables
 
-        with standing(self.folder, self._identity):
+        with existing_folder(self.folder, self._identity):
             return Tables(self.folder)
 
     @cached_property
     def _writer(self) -> StoreWriter:
+        """The writer of the tables."""
         from localcrag.store.writer import StoreWriter
 
         return StoreWriter(self.folder, self._identity, self._tables)
 
     @contextmanager
-    def _using(self, attempt: str) -> Iterator[Tables]:
-        from localcrag.store.tables import storing
+    def _open_tables(self, attempt: str) -> Iterator[Tables]:
+        """Yield the tables; errors in the block are raised as StoreError with this verb."""
+        from localcrag.store.tables import typed_errors
 
-        with storing(self.folder, attempt):
+        with typed_errors(self.folder, attempt):
             yield self._tables
 
 
 def _condition(tables: Tables, filter: Filter) -> str:
-    """The filter as SQL. Raises FilterError for a field or a comparison that does not exist."""
+    """The filter as an SQL condition. Raises FilterError for an unknown field or a wrong comparison."""
     check(filter, tables.fields)
     return sql.compile(filter)
 
 
-def _said_by_passages(tables: Tables, source: str) -> dict[str, str] | None:
-    """What a row of ``documents`` tells too, from any of the passages, which change all at once."""
+def _row_from_passages(tables: Tables, source: str) -> dict[str, str] | None:
+    """The values of a source's row in ``documents`` that its passages have too; None if it has none.
+
+    The passages of a source are replaced in one commit, so any of them will do.
+    """
     columns = ["document", "digest", "title", "meta"]
     passages = tables.passages.search().where(sql.equals("source", source)).select(columns).limit(1)
-    said = next(iter(passages.to_list()), None)
-    return said and {**said, "hash": said["document"]}
+    found = next(iter(passages.to_list()), None)
+    return found and {**found, "hash": found["document"]}
 
 
-def _unasked(tables: Tables) -> list[str]:
-    """The ids of the passages without questions, by source and place."""
+def _ids_without_questions(tables: Tables) -> list[str]:
+    """The ids of the passages without questions, by source and position."""
     done: set[str] = set()
     if (asked := tables.questions) is not None:
         for rows in asked.search().select(["passage"]).to_batches():
@@ -376,12 +404,13 @@ def _unasked(tables: Tables) -> list[str]:
     return [str(id) for *_, id in sorted(keys)]
 
 
-def _plain(value: MetaValue) -> MetaValue:
-    """2024 rather than 2024.0: columns hold all numbers as floats."""
+def _whole_number(value: MetaValue) -> MetaValue:
+    """An integer for a float that is whole: columns hold all numbers as floats."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _size(folder: Path) -> int:
+def _folder_bytes(folder: Path) -> int:
+    """The bytes of all files in a folder."""
     total = 0
     for place, _, files in os.walk(folder):
         for name in files:

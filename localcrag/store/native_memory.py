@@ -1,4 +1,4 @@
-"""Native code with less: packages without what they import for no use of ours, and memory given back."""
+"""Saves memory and time of native libraries: defers unused imports and tunes the allocator of glibc."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from localcrag._platform import cores
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of mallopt, from malloc.h of the GNU C library."""
-_LARGE = 1024**2
+_LARGE_BLOCK_BYTES = 1024**2
+"""Blocks from this size on go back to the system as soon as they are freed."""
 
 
 def defer(package: str) -> None:
     """Let submodules of ``package`` be imported without running its ``__init__``.
 
-    That runs when something first asks the package itself for a name, so nobody misses anything.
-    Does nothing where the package is loaded already, or not installed.
+    The ``__init__`` runs when a name of the package itself is first asked for, so that nothing is missing.
+    This does nothing if the package is loaded already, or not installed.
     """
     if package in sys.modules or (spec := find_spec(package)) is None or spec.loader is None:
         return
@@ -27,6 +28,7 @@ def defer(package: str) -> None:
     loader = spec.loader
 
     def load(name: str) -> object:
+        """The package's ``__getattr__``: runs its ``__init__`` and returns the name."""
         if vars(module).pop("__getattr__", None):
             loader.exec_module(module)
         return getattr(module, name)
@@ -35,32 +37,33 @@ def defer(package: str) -> None:
     sys.modules[package] = module
 
 
-def few_heaps() -> None:
-    """One heap a core, before lancedb is loaded.
+def limit_heaps() -> None:
+    """Limit the allocator to one heap for each core, at least two; call it before lancedb is loaded.
 
-    The GNU C library gives the threads of a process eight heaps a core, and what was freed in one is kept
-    there for later: Lance's many threads then hold several times what they use. (An ingestion of 256 MiB
-    of text: 2.6 GiB at the peak, and 1.7 with few heaps.) Other systems have no such need.
+    The GNU C library gives the threads of a process up to eight heaps for each core, and memory freed in
+    one is kept there: Lance's many threads then hold several times the memory that they use. (An ingestion
+    of 256 MiB of text took 2.6 GiB at its peak, and 1.7 GiB with few heaps.) Other systems do not need it.
     """
     _mallopt({_ARENA_MAX: max(2, cores())})
 
 
-def give_back() -> None:
-    """Large pieces of memory go back to the system when they are freed, in a process that writes much.
+def release_large_blocks() -> None:
+    """Let the allocator return large blocks to the system as soon as they are freed.
 
-    (The same ingestion: 1.6 GiB.) Each of them then costs page faults, which a search would feel.
+    It is meant for a process that writes much: the ingestion measured in :func:`limit_heaps` then took
+    1.6 GiB. Each such block costs page faults, which would slow down a search.
     """
-    _mallopt({_MMAP_THRESHOLD: _LARGE, _TRIM_THRESHOLD: _LARGE})
+    _mallopt({_MMAP_THRESHOLD: _LARGE_BLOCK_BYTES, _TRIM_THRESHOLD: _LARGE_BLOCK_BYTES})
 
 
 def trim() -> None:
-    """What was freed goes back to the system, after work that used much memory; takes milliseconds."""
+    """Return freed memory to the system, after work that used much of it; takes milliseconds."""
     if give := _libc("malloc_trim"):
         give(0)
 
 
 def _mallopt(values: Mapping[int, int]) -> None:
-    """Unless the user has tuned the heaps."""
+    """Set parameters of the allocator, unless the user has set some in the environment."""
     if any(name.startswith("MALLOC_") for name in os.environ):
         return
     if mallopt := _libc("mallopt"):
@@ -69,5 +72,5 @@ def _mallopt(values: Mapping[int, int]) -> None:
 
 
 def _libc(name: str) -> Callable[..., int] | None:
-    """A function of the C library, where it is GNU's: others have none of these."""
+    """A function of the C library; None if it has none of this name, or the system is not Linux."""
     return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None

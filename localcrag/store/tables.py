@@ -1,8 +1,7 @@
 """The LanceDB tables of one knowledge base and their indexes.
 
-:mod:`localcrag.store.arrow_rows` has their columns.
-
-The only module that imports lancedb; it is itself imported on first use.
+:mod:`localcrag.store.arrow_rows` defines their columns. This is the only module that imports lancedb; it is
+itself imported on first use.
 """
 
 from __future__ import annotations
@@ -21,22 +20,21 @@ from localcrag.errors import StoreError
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.store import native_memory
 from localcrag.store.arrow_rows import (
-    DOCUMENTS,
-    TEXTS,
+    DOCUMENTS_SCHEMA,
+    TEXTS_SCHEMA,
     ArrowError,
     meta_schema,
     meta_types,
     passages_schema,
     questions_schema,
 )
-from localcrag.store.kb_folders import is_gone, remake, removed, storage_error
+from localcrag.store.kb_folders import is_gone, remake_hint, removed_error, storage_error
 from localcrag.types import Document, MetaValue
 
-os.environ.setdefault("LANCEDB_LOG", "off")  # what matters is raised; the rest would only be noise on stderr
-native_memory.few_heaps()
-native_memory.defer(
-    "lance_namespace_urllib3_client"
-)  # a client for catalogue servers: half of lancedb's import time
+os.environ.setdefault("LANCEDB_LOG", "off")  # errors are raised; the log would only be noise on stderr
+native_memory.limit_heaps()
+# A client for catalogue servers, which takes half of lancedb's import time.
+native_memory.defer("lance_namespace_urllib3_client")
 
 import lancedb  # noqa: E402
 from lancedb.index import FTS, BTree, IvfSq  # noqa: E402
@@ -45,12 +43,14 @@ from lancedb.query import MatchQuery  # noqa: E402
 if TYPE_CHECKING:
     from lancedb.table import Table
 
-FOLDER = "lance"
+TABLES_FOLDER = "lance"
+"""The folder of the tables in that of a knowledge base."""
 PASSAGE_KEYS, QUESTION_KEYS = ("source", "id"), ("source", "passage")
 """The columns by which rows are looked up."""
-ROUNDS, SAMPLE = 20, 128
-"""How long the partitions of a vector index are trained, and on how many vectors each: less than LanceDB's
-own 50 and 256, as that is most of the work. What is lost is made good by reading more partitions."""
+TRAINING_ROUNDS, TRAINING_VECTORS_PER_PARTITION = 20, 128
+"""The k-means iterations, and the sampled vectors per partition, that train the IVF partitions of a vector
+index: less than LanceDB's own 50 and 256, since training is most of the work of indexing. The loss of recall
+is made up by more probes."""
 
 _STOP_WORDS = """
 a about after again all also am an and any are as at be because been before being between both but by can
@@ -60,24 +60,27 @@ now of off on once only or other our ours ourselves out over own s same shall sh
 that the their theirs them themselves then there these they this those through to too under until up very
 was we were what when where which while who whom why will with would you your yours yourself yourselves
 """
-FULL_TEXT = FTS(
+FULL_TEXT_INDEX = FTS(
     base_tokenizer="icu/split", stem=True, ascii_folding=True, custom_stop_words=_STOP_WORDS.split()
 )
-"""Words as Unicode's dictionaries divide them, so that scripts without blanks can be searched too; English
-words by their stems. The list of stop words is our own: the built-in one of this tokenizer covers all
-languages at once, and takes digits and single letters with it."""
-
+"""The full-text index: words as ICU's dictionaries divide them, so that scripts without blanks can be
+searched too; English words by their stems. The stop words are our own, because this tokenizer's built-in
+list covers all languages at once and drops digits and single letters too."""
 
 _MIB = 1024**2
-_WRITING, _READING = (128 * _MIB, 64 * _MIB), (1024 * _MIB, 64 * _MIB)
-"""Most that is cached of indexes and of metadata; Lance's own 7 GiB fill with versions that have gone."""
+_WRITER_CACHE_BYTES, _READER_CACHE_BYTES = (128 * _MIB, 64 * _MIB), (1024 * _MIB, 64 * _MIB)
+"""The most bytes cached of indexes and of metadata, in the sessions of writing and of searching. Lance's own
+limit of 7 GiB fills with old versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One version of a table, in a handle that stays at it: row ids mean the same in all its reads.
+    """A handle on one version of a table, in which a row id always means the same row.
 
-    ``partitions`` are those of its vector index, 0 where it has none.
+    Attributes:
+        table: the handle.
+        version: the number of the version.
+        partitions: the number of IVF partitions of its vector index, 0 if it has none.
     """
 
     table: Table
@@ -86,11 +89,17 @@ class Snapshot:
 
 
 class Tables:
-    """The open tables of the knowledge base in ``folder``; every read sees the latest version."""
+    """The open tables of the knowledge base in ``folder``; every read sees the latest version.
+
+    Attributes:
+        passages: the searchable passages.
+        documents: a row for each source.
+        texts: the stored text of the documents.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / FOLDER
-        writing, reading = lancedb.Session(*_WRITING), lancedb.Session(*_READING)
+        self._folder = folder / TABLES_FOLDER
+        writing, reading = lancedb.Session(*_WRITER_CACHE_BYTES), lancedb.Session(*_READER_CACHE_BYTES)
         now = timedelta(0)
         self._connection = lancedb.connect(self._folder, session=writing, read_consistency_interval=now)
         self._still = lancedb.connect(self._folder, session=reading)
@@ -101,7 +110,7 @@ class Tables:
         self._questions: Table | None = None
 
     def snapshot(self, table: Table) -> Snapshot:
-        """The latest version of one of these tables; opened anew only where another was committed since."""
+        """The latest version of one of these tables, opened anew only if there is a newer one."""
         held = self._snapshots.get(table.name)
         if held is None or held.version != table.version:
             still = self._still.open_table(table.name)
@@ -110,20 +119,23 @@ class Tables:
 
     @property
     def questions(self) -> Table | None:
-        """The table of questions, if any was ever written; looking for it costs one look at the disk."""
+        """The table of questions, None if none was ever written; until then, each call looks at the disk."""
         if self._questions is None and (self._folder / "questions.lance").is_dir():
             self._questions = self._connection.open_table("questions")
         return self._questions
 
     def make_questions(self) -> Table:
-        """The table of questions, made if there is none: under another name, so that it is met whole."""
+        """The table of questions, made if there is none.
+
+        It is made in another folder and then renamed, so that no process sees it half made.
+        """
         if (held := self.questions) is not None:
             return held
         scratch = self._folder.with_name(".questions")
         shutil.rmtree(scratch, ignore_errors=True)
         schema = questions_schema(self.passages.schema)
         made = lancedb.connect(scratch).create_table("questions", schema=schema)
-        made.create_index("lexical", config=FULL_TEXT)
+        made.create_index("lexical", config=FULL_TEXT_INDEX)
         make_indexes(made, QUESTION_KEYS)
         (scratch / "questions.lance").rename(self._folder / "questions.lance")
         shutil.rmtree(scratch, ignore_errors=True)
@@ -131,13 +143,14 @@ class Tables:
 
     @property
     def fields(self) -> dict[str, FieldType]:
-        """What a filter can speak of: the built-in fields, and the meta keys in alphabetical order."""
+        """The fields that a filter can name: the built-in ones, and the meta keys in alphabetical order."""
         return {**BUILT_IN, **meta_types(self.passages.schema)}
 
-    def admit(self, documents: Iterable[Document]) -> None:
-        """Make columns for meta keys that are new.
+    def add_meta_columns(self, documents: Iterable[Document]) -> None:
+        """Add columns for the new meta keys of these documents.
 
-        Raises StoreError where a key changes its type, or has a value that cannot be kept or compared.
+        Raises StoreError if a key changes its type, or has a value that cannot be stored or compared; then
+        nothing is changed.
         """
         known = self.fields
         new: dict[str, FieldType] = {}
@@ -158,15 +171,15 @@ class Tables:
                     )
         if new:
             columns = meta_schema(new)
-            if (asked := self.questions) is not None:  # first, as a filter knows what the passages have
-                if left := set(columns.names) & set(asked.schema.names):  # by a kill just here
+            if (asked := self.questions) is not None:  # first, as a filter knows the passages' columns
+                if left := set(columns.names) & set(asked.schema.names):  # left by a kill at this point
                     asked.drop_columns(sorted(left))
                 asked.add_columns(columns)
             self.passages.add_columns(columns)
 
 
 def _is_storable(value: MetaValue) -> bool:
-    """Whether JSON and a column can hold the value: no NaN or infinity, nor a whole number beyond floats."""
+    """Whether JSON and a column can hold the value: no NaN, no infinity, no integer beyond floats."""
     if isinstance(value, str):
         return True
     try:
@@ -175,63 +188,73 @@ def _is_storable(value: MetaValue) -> bool:
         return False
 
 
-def create(folder: Path, dimension: int) -> None:
-    """Make the empty tables with their indexes, for vectors of ``dimension`` components."""
-    connection = lancedb.connect(folder / FOLDER)
+def create_tables(folder: Path, dimension: int) -> None:
+    """Make the empty tables with their indexes in ``folder``, for vectors of ``dimension`` components."""
+    connection = lancedb.connect(folder / TABLES_FOLDER)
     passages = connection.create_table("passages", schema=passages_schema(dimension))
-    passages.create_index("lexical", config=FULL_TEXT)
+    passages.create_index("lexical", config=FULL_TEXT_INDEX)
     make_indexes(passages, PASSAGE_KEYS)
-    connection.create_table("documents", schema=DOCUMENTS)
-    connection.create_table("texts", schema=TEXTS).create_index("document", config=BTree())
+    connection.create_table("documents", schema=DOCUMENTS_SCHEMA)
+    connection.create_table("texts", schema=TEXTS_SCHEMA).create_index("document", config=BTree())
 
 
-def words(text: str) -> MatchQuery:
-    """A full-text query for any of the words of ``text``; it has no syntax, so nothing needs escaping."""
+def match_query(text: str) -> MatchQuery:
+    """A full-text query for any of the words of ``text``, which has no syntax and needs no escaping."""
     return MatchQuery(text, "lexical")  # type: ignore[call-arg]
 
 
 def make_indexes(table: Table, columns: Iterable[str]) -> None:
-    """Indexes for look-ups by these columns, where there are none yet."""
+    """Make B-tree indexes of these columns, as far as they have none."""
     held = {column for of in _indexes(table).values() for column in of}
     for column in set(columns) - held:
         table.create_index(column, config=BTree())
 
 
 def index_vectors(table: Table, partitions: int) -> None:
-    """Divide the vectors among partitions, eight bits a component, in place of the index there was.
+    """Make the IVF index of the vectors, with eight bits for each component, and drop the old one.
 
-    The number is in the index's name, as LanceDB does not tell it.
+    The number of partitions is in the index's name, because LanceDB does not report it.
     """
     name, old = f"vector_{partitions}", _vector_indexes(table)
-    config = IvfSq("cosine", num_partitions=partitions, max_iterations=ROUNDS, sample_rate=SAMPLE)
+    config = IvfSq(
+        "cosine",
+        num_partitions=partitions,
+        max_iterations=TRAINING_ROUNDS,
+        sample_rate=TRAINING_VECTORS_PER_PARTITION,
+    )
     table.create_index("vector", config=config, name=name)
     for other in set(old) - {name}:
         table.drop_index(other)
 
 
 def partitions_of(table: Table) -> int:
-    """The partitions of the vector index, 0 where there is none; as many as can be where it does not tell."""
+    """The number of IVF partitions, 0 if there is no vector index; that of the rows if its name has none."""
     numbers = [name.removeprefix("vector_") for name in _vector_indexes(table)]
     return max((int(number) if number.isdecimal() else table.count_rows() for number in numbers), default=0)
 
 
 def _vector_indexes(table: Table) -> list[str]:
+    """The names of the indexes of the vectors."""
     return [name for name, columns in _indexes(table).items() if columns == ["vector"]]
 
 
 def _indexes(table: Table) -> dict[str, list[str]]:
-    """The columns by index; LanceDB quotes those whose names are no plain words."""
+    """The columns of each index; LanceDB puts backticks around unusual names."""
     return {index.name: [column.strip("`") for column in index.columns] for index in table.list_indices()}
 
 
 @contextmanager
-def storing(folder: Path, attempt: str) -> Iterator[None]:
-    """Turns what LanceDB, Arrow and the system raise into StoreError or StorageFull, in one line."""
+def typed_errors(folder: Path, attempt: str) -> Iterator[None]:
+    """Raise errors of LanceDB, Arrow and the system in the block as StoreError or StorageFull.
+
+    ``attempt`` is the verb of the action. If the folder is gone, UnknownKnowledgeBase is raised, except
+    for the attempt to "make" it.
+    """
     try:
         yield
     except (RuntimeError, OSError, ValueError, ArrowError) as error:
         if attempt != "make" and is_gone(folder):
-            raise removed(folder.name) from error
+            raise removed_error(folder.name) from error
         typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
-        typed.hint = typed.hint or "if it stays so, " + remake(folder.name)
+        typed.hint = typed.hint or "if it stays so, " + remake_hint(folder.name)
         raise typed from error

@@ -1,17 +1,17 @@
-"""Writing to a knowledge base so that a kill cannot halve it, and its upkeep.
+"""Writes to a knowledge base so that a kill leaves no half-written document, and maintains its tables.
 
-A write of some documents goes in four steps, under a lock that one process holds at a time:
+Documents are written in four steps, under a lock that one process holds at a time:
 
 1. their texts are added, by hash; nothing refers to them yet;
-2. their sources are noted in the journal;
-3. their passages replace the old ones of these sources, all in one commit of one table, and the
-   questions written for the old ones, which a search passes over from that commit on, are deleted;
-4. their rows replace the old ones in ``documents``, and the note is deleted.
+2. their sources are recorded in the journal;
+3. their passages replace the old ones of these sources, all in one commit of one table; then the questions
+   written for the old passages, which a search ignores from that commit on, are deleted;
+4. their rows replace the old ones in ``documents``, and the journal is deleted.
 
-After a kill before 3 everything is as it was. After one between 3 and 4 the passages are the new
-ones while ``documents`` still tells of the old, and where only the meta or the reading changed, no
-hash betrays it: so every document that the note names is listed with a hash that equals none, until
-it is written again. One that was as it should be costs reading it once more.
+After a kill before step 3, a search finds what it found before. After one between steps 3 and 4, the
+passages are the new ones while ``documents`` still has the old rows; and if only the meta values or the
+reading changed, the hash does not show it. So every document in the journal is listed with a hash that
+equals none until it is written again. A document that was whole all the same is then read once more.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 from localcrag.store import native_memory, sql
 from localcrag.store.arrow_rows import (
-    PASSAGE,
-    UNFINISHED,
+    PASSAGE_COLUMNS,
+    UNFINISHED_HASH,
     digest_of,
     document_rows,
     mark_of,
@@ -52,24 +52,29 @@ if TYPE_CHECKING:
 
     from localcrag.store.arrow_rows import Batch, Questions
 
-EXACT_UP_TO = 20_000
-"""Passages up to which every vector and every meta field is compared, in some 10 ms; beyond, indexes are
-built."""
-PARTITION = 2048
-"""Vectors a partition of an index holds, about; where they are four times as many, it is made anew."""
-KEPT = timedelta(minutes=10)
-"""How long old versions stay, for the readers that still use them."""
-TIDY_EVERY = 64
-"""Writes after which a long ingestion compacts the table of documents, and every table that has doubled.
+MAX_EXACT_PASSAGES = 20_000
+"""Up to so many passages, a search compares every vector and every meta value, in some 10 ms; beyond, indexes
+are built."""
+VECTORS_PER_PARTITION = 2048
+"""The vectors of an IVF partition, about; an index whose partitions have four times as many is made anew."""
+OLD_VERSION_RETENTION = timedelta(minutes=10)
+"""How long old versions of a table stay, for readers that still use them."""
+WRITES_PER_COMPACTION = 64
+"""After so many writes a long ingestion compacts the table of documents, and every table that has doubled.
 
-Compacting rewrites a table up to a million rows, and its indexes: done each time, an ingestion of a
-million passages would spend most of its time on it."""
+Compacting rewrites a table of up to a million rows with its indexes: done more often, it would take most of
+the time of an ingestion of a million passages."""
 
 
 class StoreWriter:
-    """The one who writes to the knowledge base in ``folder``; several may exist, and take turns.
+    """Writes to the knowledge base in ``folder``; several writers may exist and take turns.
 
-    ``known`` is its :func:`localcrag.store.kb_folders.identity`: another one in its place is not written to.
+    Every method raises UnknownKnowledgeBase if the knowledge base was removed or replaced.
+
+    Args:
+        folder: the folder of the knowledge base.
+        known: its :func:`localcrag.store.kb_folders.identity` when it was opened.
+        tables: its open tables.
     """
 
     def __init__(self, folder: Path, known: tuple[int, int] | None, tables: Tables) -> None:
@@ -79,26 +84,26 @@ class StoreWriter:
         self._journal = Journal(folder)
         self._writes = 0
         self._compacted: dict[str, int] = {}
-        """The rows that each table had when it was last compacted here, or first written to."""
+        """The rows of each table when this writer last compacted it, or first wrote to it."""
 
     def replace(self, batch: Batch) -> None:
-        """See :meth:`localcrag.store.lance_store.LanceStore.replace`."""
+        """Write documents; see :meth:`localcrag.store.lance_store.LanceStore.replace`."""
         sources = [document.source for document, *_ in batch]
         if not self._writes:
-            native_memory.give_back()
-        with self._turn():
-            self._tables.admit(document for document, *_ in batch)
+            native_memory.release_large_blocks()
+        with self._exclusive():
+            self._tables.add_meta_columns(document for document, *_ in batch)
             self._add_texts([document for document, *_ in batch])
             self._journal.begin(sources)
             self._replace_passages(batch, sources)
             self._delete_questions(sources)
             self._replace_documents(batch)
             self._journal.end()
-            self._tidy(self._tables.passages, self._tables.texts)
+            self._compact_grown(self._tables.passages, self._tables.texts)
 
     def remove(self, sources: Sequence[str]) -> int:
-        """Forget documents; returns how many were held."""
-        with self._turn():
+        """Remove the documents of these sources; returns how many there were."""
+        with self._exclusive():
             where = sql.one_of("source", sources)
             held: int = self._tables.documents.count_rows(where)
             if held:
@@ -110,26 +115,26 @@ class StoreWriter:
             return held
 
     def add_questions(self, batch: Questions) -> None:
-        """See :meth:`localcrag.store.lance_store.LanceStore.add_questions`."""
-        with self._turn():
+        """Index questions; see :meth:`localcrag.store.lance_store.LanceStore.add_questions`."""
+        with self._exclusive():
             where = sql.one_of("id", [passage.id for passage, *_ in batch])
-            rows = self._tables.passages.search().where(where).select(PASSAGE).to_arrow()
+            rows = self._tables.passages.search().where(where).select(PASSAGE_COLUMNS).to_arrow()
             held = {(passage.id, mark_of(passage)) for passage in passages_of(rows)}
             leading = [item for item in batch if item[1] and (item[0].id, mark_of(item[0])) in held]
             if leading:
                 self._write_questions(leading)
-                self._tidy(self._tables.make_questions())
+                self._compact_grown(self._tables.make_questions())
 
-    def settle(self) -> None:
-        """Put in order what a killed process left, if one did."""
+    def recover(self) -> None:
+        """Repair the tables if a killed process left an unfinished write."""
         if self._journal.sources():
-            with self._turn():
+            with self._exclusive():
                 pass
 
     def optimize(self, tell: Callable[[str], None]) -> None:
-        """See :meth:`localcrag.store.lance_store.LanceStore.optimize`."""
+        """Maintain the tables; see :meth:`localcrag.store.lance_store.LanceStore.optimize`."""
         tables = self._tables
-        with self._turn():
+        with self._exclusive():
             tell("full-text index")
             self._index(tables.passages, PASSAGE_KEYS, tell)
             if (asked := tables.questions) is not None:
@@ -140,16 +145,17 @@ class StoreWriter:
             self._compact(tables.documents, tables.texts)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Waits until no other process writes, and first puts in order what a killed one left.
+    def _exclusive(self) -> Iterator[None]:
+        """Hold the write lock in the block, and first repair the tables after a killed process.
 
-        Raises UnknownKnowledgeBase where the knowledge base was removed.
+        Raises UnknownKnowledgeBase if the knowledge base was removed.
         """
         with write_lock(self._folder, self._known):
             self._recover()
             yield
 
     def _add_texts(self, documents: Sequence[Document]) -> None:
+        """Add the texts of these documents that are not stored."""
         where = sql.one_of("document", {document.hash for document in documents})
         rows = self._tables.texts.search().where(where).select(["document", "digest"]).to_arrow().to_pylist()
         held = {(row["document"], row["digest"]) for row in rows}
@@ -159,9 +165,10 @@ class StoreWriter:
             self._tables.texts.add(text_rows(missing, self._tables.texts.schema))
 
     def _replace_passages(self, batch: Batch, sources: Sequence[str]) -> None:
-        """One commit: an append where the sources are new, else a merge that also deletes.
+        """Replace the passages of these sources in one commit.
 
-        The documents, which are fewer, tell which: no passage is without one, after :meth:`_recover`.
+        It is an append if the sources are new, else a merge that also deletes. The smaller table of
+        documents tells which: after :meth:`_recover`, no passage is without a document.
         """
         rows = passage_rows(batch, self._tables.passages.schema)
         old = sql.one_of("source", sources)
@@ -175,11 +182,12 @@ class StoreWriter:
             self._tables.passages.delete(old)
 
     def _replace_documents(self, batch: Batch) -> None:
+        """Replace the rows of these documents in one commit."""
         merge = self._tables.documents.merge_insert("source").when_matched_update_all()
         merge.when_not_matched_insert_all().execute(document_rows(batch))
 
     def _write_questions(self, batch: Questions) -> None:
-        """One commit, whether or not the passages had questions before."""
+        """Replace the questions of these passages in one commit."""
         asked = self._tables.make_questions()
         rows = question_rows(batch, asked.schema)
         old = sql.one_of("passage", [passage.id for passage, *_ in batch])
@@ -190,23 +198,23 @@ class StoreWriter:
             merge.when_not_matched_insert_all().when_not_matched_by_source_delete(old).execute(rows)
 
     def _index(self, table: Table, keys: Collection[str], tell: Callable[[str], None]) -> None:
-        """All indexes of a table with its new rows; those that only many rows need, once there are many."""
+        """Update all indexes of a table; those of meta values and vectors only if it has many rows."""
         make_indexes(table, keys)
         self._compact(table)
         rows = table.count_rows()
-        if rows <= EXACT_UP_TO:
+        if rows <= MAX_EXACT_PASSAGES:
             return
         tell("filters")
         make_indexes(table, meta_columns(table.schema))
-        if rows > 4 * PARTITION * partitions_of(table):
+        if rows > 4 * VECTORS_PER_PARTITION * partitions_of(table):
             tell("vector index")
-            index_vectors(table, max(1, rows // PARTITION))
+            index_vectors(table, max(1, rows // VECTORS_PER_PARTITION))
 
     def _drop_unused_texts(self) -> None:
-        """Delete texts that no document has since the last upkeep; a reader may still need newer ones."""
+        """Delete the texts that were unused at the last call too; a reader may still need the others."""
         seen = self._folder / "unused-texts.json"
         used = set(self._tables.documents.search().select(["hash"]).to_arrow()["hash"].to_pylist())
-        if UNFINISHED in used:
+        if UNFINISHED_HASH in used:
             used |= self._used_by_unfinished()
         stored = self._tables.texts.search().select(["document"]).to_batches()
         unused = {hash for rows in stored for hash in rows["document"].to_pylist()} - used
@@ -217,45 +225,49 @@ class StoreWriter:
             write_json(seen, sorted(unused - gone))
 
     def _used_by_unfinished(self) -> set[str]:
-        """The hashes of documents that were cut off: no row names them, but their passages do."""
-        where = sql.equals("hash", UNFINISHED)
+        """The hashes of unfinished documents, which no row has but their passages."""
+        where = sql.equals("hash", UNFINISHED_HASH)
         sources = self._tables.documents.search().where(where).select(["source"]).to_arrow()["source"]
         where = sql.one_of("source", sources.to_pylist())
         passages = self._tables.passages.search().where(where).select(["document"]).to_arrow()
         return set(passages["document"].to_pylist())
 
     def _delete_documents(self, where: str) -> None:
+        """Delete the rows of documents that match a condition."""
         self._tables.documents.delete(where)
 
     def _delete_passages(self, where: str) -> None:
+        """Delete the passages that match a condition."""
         self._tables.passages.delete(where)
 
     def _delete_questions(self, sources: Collection[str]) -> None:
-        """Those of all passages of the sources; most knowledge bases have none."""
+        """Delete the questions of all passages of these sources; most knowledge bases have none."""
         where = sql.one_of("source", sources)
         if (asked := self._tables.questions) is not None and asked.count_rows(where):
             asked.delete(where)
 
-    def _tidy(self, *tables: Table) -> None:
-        """Now and then in a long run, :meth:`_compact`: the documents, and those tables that have doubled."""
+    def _compact_grown(self, *tables: Table) -> None:
+        """Count a write, and after many of them compact the documents and the tables that have doubled."""
         for table in tables:
             self._compacted.setdefault(table.name, table.count_rows())
         self._writes += 1
-        if self._writes % TIDY_EVERY == 0:
+        if self._writes % WRITES_PER_COMPACTION == 0:
             doubled = [table for table in tables if table.count_rows() >= 2 * self._compacted[table.name]]
             self._compact(self._tables.documents, *doubled)
 
     def _compact(self, *tables: Table) -> None:
-        """Merge small files, take new rows into the indexes, delete versions that are old enough."""
+        """Merge small files, add new rows to the indexes, and delete versions that are old enough."""
         for table in tables:
-            table.optimize(cleanup_older_than=KEPT)
+            table.optimize(cleanup_older_than=OLD_VERSION_RETENTION)
             self._compacted[table.name] = table.count_rows()
         native_memory.trim()
 
     def _recover(self) -> None:
-        """After a kill: passages of sources without a row go; rows that may be older than theirs say so.
+        """Repair the tables after a kill, by the journal.
 
-        Questions of all these sources go: they may be of passages that were there before.
+        Passages of sources without a row in ``documents`` are deleted, and rows that may be older than their
+        passages are marked as unfinished. The questions of all these sources are deleted, since they may be
+        those of former passages.
         """
         sources = self._journal.sources()
         if not sources:
@@ -266,7 +278,7 @@ class StoreWriter:
         if orphans := sources - held:
             self._tables.passages.delete(sql.one_of("source", sorted(orphans)))
         if held:
-            values = {"hash": UNFINISHED, "size": -1, "mtime_ns": -1}
+            values = {"hash": UNFINISHED_HASH, "size": -1, "mtime_ns": -1}
             self._tables.documents.update(sql.one_of("source", sorted(held)), values)
         self._delete_questions(sources)
         self._journal.end()

@@ -102,7 +102,7 @@ def _written(model: LlamaCppModel, text: Text, limit: int, ahead: bool) -> Writt
     parts = model._loaded()
     keys = list(range(1, len(text.evidence) + 1))
     prompt = parts.chat.tokenise(prompts.answer_joint(QUESTION, text.evidence, keys))
-    script = parts.model.tokenize_on(text.answer, special=False)[:limit]
+    script = parts.model.tokenize_continuation(text.answer, special=False)[:limit]
     writer = Decoder(
         parts.cache, parts.model, None, parts.writable, _given([*script, parts.model.endings[0]])
     )
@@ -249,10 +249,10 @@ def _sentences(text: str) -> list[str]:
 
 def _masks(model: LlamaCppModel, folder: Path, name: str) -> Iterator[Figure]:
     """Seconds to compile each constraint, and to load it as it was stored."""
-    from localcrag.llm.constraints import LINE, Constraints, one_of
+    from localcrag.llm.constraints import LINE_PATTERN, Constraints, one_of
 
     parts, vocabulary = model._loaded(), model.info.vocabulary
-    patterns = {"yes or no": one_of(("yes", "no")), "a line": LINE}
+    patterns = {"yes or no": one_of(("yes", "no")), "a line": LINE_PATTERN}
     patterns |= {f"an answer {words}": rf"([^\[\]]|\[({keys})\])+" for words, keys in KEYS.items()}
     fresh = Constraints(parts.model, vocabulary, folder)
     yield Figure(f"{name}: vocabulary for constraints", _seconds(fresh._vocabulary_of_core), "s")

@@ -124,12 +124,12 @@ def _made(corpus: Corpus, home: Path, *, fresh: bool) -> Built:
 
 def _filled(corpus: Corpus, home: Path) -> LanceStore:
     """Rows as an ingestion writes them, but appended without looking whether they replace others."""
-    from localcrag.embedding.embedder import DEFAULT
+    from localcrag.embedding.embedder import DEFAULT_MODEL
     from localcrag.store.arrow_rows import document_rows, passage_rows, text_rows
     from localcrag.store.lance_store import KnowledgeBases
     from localcrag.store.tables import Tables
 
-    store = KnowledgeBases(home).create(NAME, DEFAULT, DIMENSION)
+    store = KnowledgeBases(home).create(NAME, DEFAULT_MODEL, DIMENSION)
     tables = Tables(store.folder)
     for items in corpus.items():
         documents = [document for document, *_ in items]
@@ -167,14 +167,14 @@ def vocabulary_file() -> Path:
 
 def _searched(corpus: Corpus, home: Path, warming: int, timed: int) -> Searched:
     from localcrag.filters import parse
-    from localcrag.store.hybrid_search import DEPTH, Wanted, matching, nearest
+    from localcrag.store.hybrid_search import CANDIDATES_PER_HALF, Wanted, matching, nearest
     from localcrag.store.lance_store import KnowledgeBases
 
     store = KnowledgeBases(home).open(NAME)
     queries, narrow = corpus.queries(warming + timed), parse(FILTER)
 
     def wanted(query: Query) -> Wanted:
-        return Wanted(query.text, query.vector, None, DEPTH)
+        return Wanted(query.text, query.vector, None, CANDIDATES_PER_HALF)
 
     def snapshot() -> Snapshot:
         return store._tables.snapshot(store._tables.passages)
@@ -203,13 +203,13 @@ def _recall(snapshot: Snapshot, queries: Sequence[Query]) -> tuple[float, float]
     """The share of the ten nearest, by comparing every vector, that are the first ten found."""
     from localcrag.filters import parse
     from localcrag.store import sql
-    from localcrag.store.hybrid_search import DEPTH, Wanted, nearest
+    from localcrag.store.hybrid_search import CANDIDATES_PER_HALF, Wanted, nearest
 
     shares = []
     for where in (None, sql.compile(parse(FILTER))):
         found = []
         for query, exact in zip(queries, _exact(snapshot, queries, where), strict=True):
-            near = nearest(snapshot, Wanted(query.text, query.vector, where, DEPTH))
+            near = nearest(snapshot, Wanted(query.text, query.vector, where, CANDIDATES_PER_HALF))
             found.append(len(exact.intersection(near[:10])) / max(1, len(exact)))
         shares.append(float(np.mean(found)))
     return shares[0], shares[1]

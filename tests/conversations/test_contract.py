@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from localcrag.conversations import MAX_NAME, SqliteThreads
+from localcrag.conversations import MAX_NAME_CHARACTERS, SqliteThreads
 from localcrag.errors import StoreError, UnknownThread, UsageError
 from localcrag.protocols import ThreadStore
 from localcrag.types import Turn
@@ -19,7 +19,8 @@ from tests.fakes.threads import MemoryThreads
 
 ASKED = Turn("user", "What is the dose?")
 ANSWERED = Turn("assistant", "35 mg [1]", '{"status": "answered"}')
-NO_NAMES = ["", " ", "a/b", "..", ".hidden", "-x", "a\\b", "C:x", "a\nb", "a\0b", " a", "x" * (MAX_NAME + 1),
+NO_NAMES = ["", " ", "a/b", "..", ".hidden", "-x", "a\\b", "C:x", "a\nb", "a\0b", " a",
+            "x" * (MAX_NAME_CHARACTERS + 1),
             "\u202egnp", "\ud800"]  # fmt: skip
 
 

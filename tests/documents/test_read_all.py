@@ -17,7 +17,7 @@ import pytest
 
 from localcrag.documents import LocalCorpus, LocalFile, prefetch, process_pool
 from localcrag.documents.prefetch import processes_for, read_ahead
-from localcrag.egress import VARIABLE, offline
+from localcrag.egress import OFFLINE_VARIABLE, offline
 from localcrag.errors import CorpusError, OfflineError
 from localcrag.types import NO_META, ReadResult
 from tests.documents import misbehaving
@@ -202,7 +202,7 @@ def test_they_are_offline_where_this_process_is(
 ) -> None:
     with offline(), pytest.raises(OfflineError) as caught:
         readings(corpus, files(tmp_path, "connect.txt"))
-    assert VARIABLE in caught.value.hint
+    assert OFFLINE_VARIABLE in caught.value.hint
 
 
 def test_a_mistake_of_ours_is_not_hidden(corpus: LocalCorpus, misbehave: list[int], tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from localcrag.embedding import embedder, numpy_bert, torch_batches
-from localcrag.embedding.embedder import DEFAULT, SentenceTransformerEmbedder, verify
+from localcrag.embedding.embedder import DEFAULT_MODEL, SentenceTransformerEmbedder, verify
 from localcrag.errors import ModelFileError, ModelNotFound
 from localcrag.protocols import Embedder
 from tests.fakes.store import HashEmbedder
@@ -80,7 +80,7 @@ def test_the_quick_path_gives_the_vectors_of_sentence_transformers() -> None:
 
 def test_a_corpus_goes_through_sentence_transformers() -> None:
     many = [f"{text} {n}" for n in range(5) for text in (TEXTS[0], TEXTS[4], TEXTS[5])]
-    assert sum(map(len, many)) > embedder.LIGHT_WORK
+    assert sum(map(len, many)) > embedder.MAX_LIGHT_CHARACTERS
     fresh = SentenceTransformerEmbedder()
     expected = reference().encode(many, normalize_embeddings=True)
     assert fresh.encode(many) == pytest.approx(expected, abs=1e-6)
@@ -94,7 +94,7 @@ def test_a_corpus_in_batches_of_every_length_gives_the_vectors_of_sentence_trans
 ) -> None:
     import torch
 
-    monkeypatch.setattr(torch_batches, "SORTED", 25)  # more than one stretch
+    monkeypatch.setattr(torch_batches, "MAX_SORTED_TEXTS", 25)  # more than one stretch
     texts = [f"{n} " + "heron and stork " * (n * 7 % 60) for n in range(60)]
     threads = torch.get_num_threads()
     expected = reference().encode(texts, normalize_embeddings=True)
@@ -137,7 +137,7 @@ def test_a_question_needs_no_torch_and_says_nothing() -> None:
         print(embedder.encode(["a question"]).shape, {"torch", "transformers"} & set(sys.modules))
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [f"{DEFAULT} 384 tokenizer.json False", "(1, 384) set()"]
+    assert done.stdout.splitlines() == [f"{DEFAULT_MODEL} 384 tokenizer.json False", "(1, 384) set()"]
     assert done.stderr == ""
 
 
@@ -228,7 +228,7 @@ def test_a_model_that_a_hub_client_stored_before(tmp_path: Path) -> None:
 
 
 def test_the_default_by_its_full_name() -> None:
-    assert SentenceTransformerEmbedder(f"sentence-transformers/{DEFAULT}").name == DEFAULT
+    assert SentenceTransformerEmbedder(f"sentence-transformers/{DEFAULT_MODEL}").name == DEFAULT_MODEL
 
 
 def test_other_pooling_goes_through_sentence_transformers(tmp_path: Path) -> None:

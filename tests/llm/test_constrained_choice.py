@@ -12,7 +12,7 @@ import pytest
 from localcrag.crag import prompts
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.llm.constraints import Mask, Walk
-from localcrag.llm.kv_cache import common_beginning
+from localcrag.llm.kv_cache import common_prefix_length
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.llama_backend import Row
 from localcrag.types import Choice, Prompt, Tokens, UntrustedText
@@ -107,7 +107,7 @@ def test_an_answer_goes_on_from_the_grading_of_its_first_passage(shaped: Shaped)
     model.choose(asked, OPTIONS)
     writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]))
     tokens = model._loaded().chat.tokens
-    known = common_beginning([tokens(writing), tokens(asked[1])])
+    known = common_prefix_length([tokens(writing), tokens(asked[1])])
     assert known > common_length(model, asked)
     before = model.tokens
     list(model.stream(writing, max_tokens=1))

@@ -13,7 +13,7 @@ import pytest
 
 from localcrag.errors import ConstraintError
 from localcrag.llm import constraints
-from localcrag.llm.constraints import LINE, Constraints, Walk, one_of, pattern_of_schema
+from localcrag.llm.constraints import LINE_PATTERN, Constraints, Walk, one_of, pattern_of_schema
 from localcrag.llm.structured_output import schema_of
 from tests.llm.conftest import Load
 
@@ -44,14 +44,14 @@ print(to_regex(JsonSchema(sys.argv[1])))
 
 @pytest.mark.parametrize("text", ["a", "two words", "[x] <y>", "Zürich 東京", "a "])
 def test_a_line(text: str) -> None:
-    assert re.fullmatch(LINE, text)
+    assert re.fullmatch(LINE_PATTERN, text)
 
 
 @pytest.mark.parametrize(
     "text", ["", " ", "\n", "a\nb", "a\rb", "a\u2028b", "a\x85b", "\ta", "a\x00", "\u00a0"]
 )
 def test_no_line(text: str) -> None:
-    assert not re.fullmatch(LINE, text)
+    assert not re.fullmatch(LINE_PATTERN, text)
 
 
 def test_a_mask_allows_exactly_what_the_pattern_does(load: Load) -> None:
@@ -76,7 +76,7 @@ def test_a_token_outside_the_pattern_is_an_error(load: Load) -> None:
 
 @pytest.fixture
 def fresh(load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Constraints:
-    monkeypatch.setattr(constraints, "_MIN_TOKENS_WORTH_KEEPING", 0.0)
+    monkeypatch.setattr(constraints, "_MIN_STORED_COMPILE_SECONDS", 0.0)
     return Constraints(load("llama2")._loaded().model, "vocabulary", tmp_path)
 
 

@@ -17,7 +17,7 @@ import pytest
 from localcrag.crag import prompts
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError
 from localcrag.llm.constraints import pattern_of_schema
-from localcrag.llm.decoding import loops
+from localcrag.llm.decoding import is_looping
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.speculative import PromptLookup
 from localcrag.llm.structured_output import read_record, schema_of
@@ -254,12 +254,12 @@ def test_a_model_that_repeats_itself_is_stopped(load: Load) -> None:
 
 
 def test_what_a_loop_is() -> None:
-    assert loops([7] * 24)
-    assert not loops([7] * 23)
-    assert loops([1, 2, 3, *[4, 5, 6, 7] * 6])
-    assert loops(list(range(40)) * 3)
-    assert not loops(list(range(40)) * 2)
-    assert not loops([1, 2] * 11 + [1, 2, 9])
+    assert is_looping([7] * 24)
+    assert not is_looping([7] * 23)
+    assert is_looping([1, 2, 3, *[4, 5, 6, 7] * 6])
+    assert is_looping(list(range(40)) * 3)
+    assert not is_looping(list(range(40)) * 2)
+    assert not is_looping([1, 2] * 11 + [1, 2, 9])
 
 
 def alike(found: Sequence[Choice | Exception], expected: Sequence[Choice | Exception]) -> None:
@@ -305,7 +305,7 @@ def test_a_model_closed_while_it_writes_says_so() -> None:
 
 
 def test_generated_tokens_are_counted_once(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PromptLookup, "_guess", lambda self, text: [])
+    monkeypatch.setattr(PromptLookup, "_draft_tokens", lambda self, text: [])
     model = load("llama2")
     model._loaded().cache.forget()
     before = model.tokens

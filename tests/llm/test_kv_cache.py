@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
-from localcrag.llm.kv_cache import KVCache, TokenizedPrompt, common_beginning
+from localcrag.llm.kv_cache import KVCache, TokenizedPrompt, common_prefix_length
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.types import Choice, Prompt, UntrustedText
 from tests.crag.values import evidence
@@ -66,8 +66,8 @@ def test_an_answer_goes_on_from_a_grading_that_was_rounds_and_a_rewriting_ago(sh
     cost(model, later[1:])
     model.line(prompts.rewrite(QUESTION))
     answer = prompts.answer(QUESTION, evidence(PASSAGES[1], PASSAGES[0]))
-    known = common_beginning([ids(model, answer), ids(model, first[1])])
-    assert known > common_beginning([ids(model, prompt) for prompt in first])
+    known = common_prefix_length([ids(model, answer), ids(model, first[1])])
+    assert known > common_prefix_length([ids(model, prompt) for prompt in first])
     assert written(model, answer) == model.count(answer) - known
 
 
@@ -102,9 +102,9 @@ def test_on_a_table_every_passage_is_read_once_for_grades_and_answer(shaped: Sha
     model, asked = shaped.model, joint_layout(PASSAGES, range(1, 5))
     answer = prompts.answer_joint(QUESTION, PASSAGES, [1, 3])
     forget(model)
-    common = common_beginning([ids(model, prompt) for prompt in asked])
+    common = common_prefix_length([ids(model, prompt) for prompt in asked])
     assert cost(model, asked) == common + sum(model.count(prompt) - common for prompt in asked)
-    known = common_beginning([ids(model, answer), ids(model, asked[0])])
+    known = common_prefix_length([ids(model, answer), ids(model, asked[0])])
     assert known >= common - 8  # all but the first words of the task
     assert written(model, answer) == model.count(answer) - min(known, settled(model, answer))
 
@@ -119,8 +119,8 @@ def test_a_table_that_grows_costs_only_what_is_laid_on_it(shaped: Shaped) -> Non
     cost(model, joint_layout(PASSAGES[:2], [1, 2]))
     model.line(prompts.rewrite(QUESTION))
     asked = joint_layout(PASSAGES, [3, 4])
-    known = common_beginning([ids(model, asked[0]), ids(model, joint_layout(PASSAGES[:2], [1])[0])])
-    common = common_beginning([ids(model, prompt) for prompt in asked])
+    known = common_prefix_length([ids(model, asked[0]), ids(model, joint_layout(PASSAGES[:2], [1])[0])])
+    common = common_prefix_length([ids(model, prompt) for prompt in asked])
     assert cost(model, asked) == common - known + sum(model.count(prompt) - common for prompt in asked)
 
 

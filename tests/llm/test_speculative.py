@@ -11,7 +11,7 @@ from localcrag.llm.decoding import Sampler
 from localcrag.llm.kv_cache import TokenizedPrompt
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.llama_backend import Context
-from localcrag.llm.speculative import GUESS, NEXT, NGRAM_TOKENS, PromptLookup
+from localcrag.llm.speculative import FIRST_GUESS_TOKENS, NEXT_GUESS_TOKENS, NGRAM_TOKENS, PromptLookup
 from localcrag.types import Prompt, Tokens, UntrustedText
 from tests.llm.conftest import Load
 
@@ -37,7 +37,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def repeated(model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch) -> str:
     """What a model writes that repeats its prompt token by token, as the tokenizer spells it."""
     parts = model._loaded()
-    script = [*parts.model.tokenize_on(SENTENCE, special=False), parts.model.endings[0]]
+    script = [*parts.model.tokenize_continuation(SENTENCE, special=False), parts.model.endings[0]]
     monkeypatch.setattr(Sampler, "pick", lambda self, row, allowed: script.pop(0))
     return "".join(model.stream(ASKED, max_tokens=200))
 
@@ -53,8 +53,8 @@ def test_a_text_that_repeats_its_prompt_is_read_in_few_batches(
     assert repeated(model, monkeypatch) == SENTENCE
     used = model.tokens - before
     assert len(batches) < NGRAM_TOKENS + used.generated / 3
-    assert max(batches[1:]) == NEXT + 1
-    assert model.count(ASKED) <= used.evaluated <= model.count(ASKED) + 2 * NEXT
+    assert max(batches[1:]) == NEXT_GUESS_TOKENS + 1
+    assert model.count(ASKED) <= used.evaluated <= model.count(ASKED) + 2 * NEXT_GUESS_TOKENS
 
 
 def test_a_model_that_cannot_forget_reads_token_by_token(
@@ -73,7 +73,7 @@ def test_the_text_is_what_it_would_be_without_guesses(
     model = load(name)
     prompt = Prompt("", (UntrustedText("one two three four one two three four one two three"),))
     ahead = "".join(model.stream(prompt, max_tokens=40))
-    monkeypatch.setattr(PromptLookup, "_guess", lambda self, text: [])
+    monkeypatch.setattr(PromptLookup, "_draft_tokens", lambda self, text: [])
     assert ahead == "".join(model.stream(prompt, max_tokens=40))
 
 
@@ -83,9 +83,9 @@ def test_a_wrong_guess_is_taken_back_and_counted_as_read(load: Load) -> None:
     text = [*parts.chat.tokenise(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
     ahead = PromptLookup(parts.cache, TokenizedPrompt(tuple(text)), guesses=True)
     before = model.tokens
-    ahead.behind([*text, ROW[-1]], 20)
+    ahead.next_logits([*text, ROW[-1]], 20)
     assert list(parts.cache.held) == [*text, ROW[-1], 20, 21, 22]
-    ahead.behind([*text, ROW[-1], 11], 20)
+    ahead.next_logits([*text, ROW[-1], 11], 20)
     assert list(parts.cache.held) == [*text, ROW[-1], 11]
     assert model.tokens - before == Tokens(3, 0)
 
@@ -98,11 +98,12 @@ def test_a_guess_is_short_until_one_came_whole(load: Load, batches: list[int]) -
     text = [*parts.chat.tokenise(ASKED).ids, *known, 7]
     ahead = PromptLookup(parts.cache, TokenizedPrompt(tuple(text)), guesses=True)
     batches.clear()
-    whole = NGRAM_TOKENS + GUESS + 1
+    whole = NGRAM_TOKENS + FIRST_GUESS_TOKENS + 1
     for token in [*known[: whole + 2], 8, *known[20 : 20 + NGRAM_TOKENS]]:
         text.append(token)
-        ahead.behind(text, 100)
-    assert batches == [*[1] * (NGRAM_TOKENS - 1), 1 + GUESS, 1 + NEXT, *[1] * NGRAM_TOKENS, 1 + GUESS]
+        ahead.next_logits(text, 100)
+    first, following = 1 + FIRST_GUESS_TOKENS, 1 + NEXT_GUESS_TOKENS
+    assert batches == [*[1] * (NGRAM_TOKENS - 1), first, following, *[1] * NGRAM_TOKENS, first]
 
 
 def test_nothing_is_read_beyond_the_room_there_is(load: Load) -> None:
@@ -110,9 +111,9 @@ def test_nothing_is_read_beyond_the_room_there_is(load: Load) -> None:
     parts = model._loaded()
     text = [*parts.chat.tokenise(ASKED).ids, *ROW, 20, 21, 22, 23, *ROW[:-1]]
     ahead = PromptLookup(parts.cache, TokenizedPrompt(tuple(text)), guesses=True)
-    ahead.behind([*text, ROW[-1]], 2)
+    ahead.next_logits([*text, ROW[-1]], 2)
     assert list(parts.cache.held) == [*text, ROW[-1], 20, 21]
-    ahead.take_back()
+    ahead.discard_draft()
     assert list(parts.cache.held) == [*text, ROW[-1]]
 
 
@@ -135,7 +136,7 @@ def test_a_text_that_was_left_in_the_middle_takes_nothing_back_in_a_closed_model
     text = model.stream(ASKED, max_tokens=20)
     assert isinstance(text, Generator)
     next(text)
-    made[0]._ahead = [(7, made[0].first)]
+    made[0]._drafted = [(7, made[0].first_logits)]
     model.close()
     text.close()
     assert not taken

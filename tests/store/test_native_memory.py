@@ -12,7 +12,7 @@ HEAPS = """
 import ctypes, os, sys, tempfile, threading
 from localcrag.store import native_memory
 if sys.argv[1:] == ["bounded"]:
-    native_memory.few_heaps()
+    native_memory.limit_heaps()
 libc = ctypes.CDLL(None)
 libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
 ready = threading.Barrier(33)

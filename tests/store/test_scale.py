@@ -8,7 +8,7 @@ import pytest
 
 from localcrag.filters import parse
 from localcrag.store import hybrid_search, sql, writer
-from localcrag.store.hybrid_search import PROBES, Wanted, nearest, probes
+from localcrag.store.hybrid_search import MIN_PROBES, Wanted, nearest, probes
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
 from localcrag.store.tables import make_indexes, partitions_of
 from tests.store.conftest import EMBEDDER, Item, asked, item
@@ -39,8 +39,8 @@ def placed(sources: int, each: int, seed: int = 0) -> list[Item]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index from 500 passages, of partitions of 32."""
-    monkeypatch.setattr(writer, "EXACT_UP_TO", 500)
-    monkeypatch.setattr(writer, "PARTITION", 32)
+    monkeypatch.setattr(writer, "MAX_EXACT_PASSAGES", 500)
+    monkeypatch.setattr(writer, "VECTORS_PER_PARTITION", 32)
 
 
 def ids(store: LanceStore, vector: Vectors, filter: str | None = None, k: int = 10) -> list[str]:
@@ -56,7 +56,7 @@ def test_an_index_finds_what_comparing_every_vector_finds(
     exact = [set(ids(lance, vector)) for vector in queries]
     lance.optimize()
     assert partitions_of(lance._tables.passages) == 93
-    monkeypatch.setattr(hybrid_search, "PROBES", 8)
+    monkeypatch.setattr(hybrid_search, "MIN_PROBES", 8)
     assert hybrid_search.probes(93) == 23 < 93, "not all of it is read"
     found = [set(ids(lance, vector)) for vector in queries]
     recall = np.mean([len(one & other) / 10 for one, other in zip(found, exact, strict=True)])
@@ -193,5 +193,5 @@ def test_passages_are_looked_up_by_an_index_on_their_ids(lance: LanceStore) -> N
 
 
 def test_more_partitions_are_read_where_there_are_more() -> None:
-    assert [probes(n) for n in (0, 10, 48)] == [PROBES] * 3
-    assert probes(4000) > probes(1000) > PROBES
+    assert [probes(n) for n in (0, 10, 48)] == [MIN_PROBES] * 3
+    assert probes(4000) > probes(1000) > MIN_PROBES

@@ -19,7 +19,7 @@ LONG = "Größe und Maß. " * 40
 def test_a_long_page_is_kept_in_parts_and_comes_back_whole(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow_rows, "PART", 100)
+    monkeypatch.setattr(arrow_rows, "TEXT_PART_CHARACTERS", 100)
     lance.replace([item("/long", LONG, "end"), item("/paged", LONG, "", "x" * 200, paged=True)])
     lance.optimize()
     assert lance._tables.texts.count_rows() == 7 + 6 + 1 + 2
@@ -34,7 +34,7 @@ def test_a_long_page_is_kept_in_parts_and_comes_back_whole(
 def test_pages_that_share_a_number_and_readings_that_differ_are_not_mixed(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow_rows, "PART", 5)
+    monkeypatch.setattr(arrow_rows, "TEXT_PART_CHARACTERS", 5)
 
     def unnumbered(source: str, *texts: str) -> Item:
         document, entry, passages, vectors = item(source, *texts, hash="same")
@@ -49,10 +49,10 @@ def test_pages_that_share_a_number_and_readings_that_differ_are_not_mixed(
 def test_a_knowledge_base_of_the_first_layout_goes_on_as_it_was(
     bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow_rows, "PART", 100)
-    first = pa.schema([field for field in arrow_rows.TEXTS if field.name != "part"])
+    monkeypatch.setattr(arrow_rows, "TEXT_PART_CHARACTERS", 100)
+    first = pa.schema([field for field in arrow_rows.TEXTS_SCHEMA if field.name != "part"])
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "TEXTS", first)
+        patch.setattr(tables, "TEXTS_SCHEMA", first)
         made = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
     record = made.folder / "kb.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "layout": 1}))

@@ -213,7 +213,7 @@ def fragments(table: Any) -> int:
 
 
 def test_long_ingestions_are_tidied_on_the_way(lance: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "TIDY_EVERY", 5)
+    monkeypatch.setattr(writer, "WRITES_PER_COMPACTION", 5)
     for n in range(11):
         lance.replace([item(f"/{n}", f"word{n}")])
     assert fragments(lance._tables.passages) <= 4
@@ -226,7 +226,7 @@ def test_a_large_table_is_not_compacted_for_few_new_rows(
     def files(table: str) -> int:
         return fragments(getattr(lance._tables, table))
 
-    monkeypatch.setattr(writer, "TIDY_EVERY", 5)
+    monkeypatch.setattr(writer, "WRITES_PER_COMPACTION", 5)
     lance.replace([item(f"/held/{n}", f"word{n}") for n in range(20)])
     lance.optimize()
     for n in range(15):
@@ -243,7 +243,7 @@ def test_a_process_that_writes_gives_freed_memory_back(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(native_memory, "give_back", lambda: told.append("give back"))
+    monkeypatch.setattr(native_memory, "release_large_blocks", lambda: told.append("give back"))
     lance.replace([item("/a.txt", "one")])
     lance.replace([item("/b.txt", "two")])
     assert told == ["give back"]
@@ -299,7 +299,7 @@ def test_words_are_found_in_other_forms_and_scripts(
 def test_a_large_table_gets_a_vector_index(
     lance: LanceStore, found: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "EXACT_UP_TO", 500)
+    monkeypatch.setattr(writer, "MAX_EXACT_PASSAGES", 500)
     lance.replace(
         [item(f"/{n}", *[f"word{n} item{m} thing{(n * m) % 17}" for m in range(30)]) for n in range(20)]
     )
@@ -318,8 +318,8 @@ def test_a_large_table_gets_a_vector_index(
 def test_a_narrow_filter_finds_all_in_a_large_table(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "EXACT_UP_TO", 500)
-    monkeypatch.setattr(writer, "PARTITION", 600 // 32)
+    monkeypatch.setattr(writer, "MAX_EXACT_PASSAGES", 500)
+    monkeypatch.setattr(writer, "VECTORS_PER_PARTITION", 600 // 32)
     monkeypatch.setattr(hybrid_search, "probes", lambda partitions: 1)
     lance.replace(
         [item(f"/{n}", *[f"word{n} item{m} thing{(n * m) % 17}" for m in range(30)]) for n in range(20)]
@@ -450,7 +450,7 @@ def test_without_questions_there_is_no_table_and_no_query(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lance.replace([item("/a", "alpha one")])
-    monkeypatch.setattr(hybrid_search, "_led_to", lambda *_: pytest.fail("questions were searched"))
+    monkeypatch.setattr(hybrid_search, "_passages_led_to", lambda *_: pytest.fail("questions were searched"))
     assert led(lance) == "alpha one"
     lance.optimize()
     lance.remove(["/a"])
@@ -566,7 +566,7 @@ def test_a_kill_while_a_new_field_is_made_does_no_harm(
 def test_many_questions_get_a_vector_index(
     lance: LanceStore, found: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "EXACT_UP_TO", 500)
+    monkeypatch.setattr(writer, "MAX_EXACT_PASSAGES", 500)
     written = [item(f"/{n}", f"plain text {n}") for n in range(200)]
     lance.replace(written)
     lance.add_questions(
@@ -584,7 +584,7 @@ def test_many_questions_get_a_vector_index(
 def test_long_runs_of_questions_are_tidied_on_the_way(
     lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "TIDY_EVERY", 5)
+    monkeypatch.setattr(writer, "WRITES_PER_COMPACTION", 5)
     written = item("/a", *(f"text {n}" for n in range(11)))
     lance.replace([written])
     for passage in written[2]:

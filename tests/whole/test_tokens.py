@@ -17,7 +17,7 @@ from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.prompt_layout import JointLayout, JointPassages
 from localcrag.crag.state import Adapters, PipelineOptions, Query
 from localcrag.events import Graded
-from localcrag.llm.kv_cache import common_beginning
+from localcrag.llm.kv_cache import common_prefix_length
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.types import Choice, Grounding, Layout, Prompt, StripKind, Thresholds
 from tests.crag.values import evidence
@@ -91,8 +91,8 @@ def test_independent_reads_the_beginning_once_and_one_kept_passage_twice(model: 
     gradings = [ids(model, prompts.grade(QUESTION, text)) for text in order]
     kept = [text for text in order if "Zeldrine" in text]
     writing = ids(model, prompts.answer(QUESTION, evidence(*kept)))
-    common = common_beginning(gradings)
-    known = max(common_beginning([writing, grading]) for grading in gradings)
+    common = common_prefix_length(gradings)
+    known = max(common_prefix_length([writing, grading]) for grading in gradings)
     exact = common + sum(len(grading) - common for grading in gradings) + len(writing) - known
     assert exact <= cost <= exact + guessed(model)
     apart = sum(map(len, gradings)) + len(writing)
@@ -130,5 +130,5 @@ def test_the_table_and_the_answer_share_all_but_the_task(model: Labelled) -> Non
     joint = JointPassages([item.strip.passage for item in evidence(*TEXTS)])
     writing = JointLayout(joint).answer(QUESTION, [evidence(*TEXTS)[2]])
     grading = prompts.grade_joint(QUESTION, joint.texts, 1)
-    known = common_beginning([ids(model, writing), ids(model, grading)])
+    known = common_prefix_length([ids(model, writing), ids(model, grading)])
     assert known > len(ids(model, grading)) - 40

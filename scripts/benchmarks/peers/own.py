@@ -62,7 +62,7 @@ class Rehearsed(LlamaCppModel):
 
     def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
         parts = self._loaded()
-        self.script = deque(parts.model.tokenize_on(self.answer, special=False))
+        self.script = deque(parts.model.tokenize_continuation(self.answer, special=False))
         try:
             yield from super().stream(prompt, pattern=pattern, max_tokens=max_tokens)
         finally:
