@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from localcrag.cli.command_state import (
     CommandState,
+    ignore_event,
     ignore_reason,
     pass_state,
-    print_events,
+    print_event,
     print_json,
     print_reason,
 )
 from localcrag.cli.parameters import json_option, kb_option, with_ask_options
-from localcrag.events import Event, answer_of
+from localcrag.events import answer_of
 
 if TYPE_CHECKING:
-    from localcrag.knowledge_base import AskOptions
     from localcrag.protocols import Consent
 
 NO_ANSWER_EXIT_CODE = 3
@@ -43,28 +41,34 @@ def ask(
     state: CommandState,
     question: str,
     kb: str | None,
-    options: AskOptions,
     trace: bool,
     show_evidence: bool,
     as_json: bool,
     jsonl: bool,
+    **how: Any,
 ) -> int:
     """Answer QUESTION from your documents; `-` reads it from stdin.
 
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
     an answer, 3 where the documents hold none.
     """
+    from localcrag.options import AskOptions
+
     text = _stdin_text() if question == "-" else question
-    say = print_reason if trace else ignore_reason
-    base = state.open_askable(kb, say)
-    events = base.stream(text, replace(options, consent=consent()))
+    base = state.open_askable(kb, print_reason if trace else ignore_reason)
     if jsonl:
-        answer = answer_of(print_events(events))
+        show = print_event
     elif as_json:
-        answer = answer_of(events)
-        print_json(answer.to_dict())
+        show = ignore_event
     else:
-        answer = answer_of(_show_events(events, trace, show_evidence))
+        from localcrag.cli.event_rendering import StepRenderer
+
+        show = StepRenderer(trace, show_evidence).show
+    for event in base.stream(text, AskOptions(consent=consent(), **how)):
+        show(event)
+    answer = answer_of([event])
+    if as_json:
+        print_json(answer.to_dict())
     return 0 if answer.found else NO_ANSWER_EXIT_CODE
 
 
@@ -73,16 +77,6 @@ def _stdin_text() -> str:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     return sys.stdin.read()
-
-
-def _show_events(events: Iterable[Event], trace: bool, evidence: bool) -> Iterator[Event]:
-    """The events, each shown on the terminal as it comes."""
-    from localcrag.cli.event_rendering import StepRenderer
-
-    steps = StepRenderer(trace, evidence)
-    for event in events:
-        steps.show(event)
-        yield event
 
 
 def consent() -> Consent | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,7 @@ from localcrag.protocols import ThreadStore
 from localcrag.types import Answer, Turn, WebPolicy
 
 if TYPE_CHECKING:
-    from localcrag.knowledge_base import AskOptions
+    from localcrag.options import AskOptions
     from localcrag.serve.client import AskableKnowledgeBase
 
 SHOWN_TURNS = 4
@@ -42,7 +42,7 @@ def chat(
     state: CommandState,
     thread: str | None,
     kb: str | None,
-    options: AskOptions,
+    **how: Any,
 ) -> None:
     """Ask one question after the other; a follow-up is understood with what you asked before.
 
@@ -51,7 +51,9 @@ def chat(
     questions; Ctrl-C stops an answer, Ctrl-D or /quit ends the chat.
     """
     from localcrag import knowledge_base
+    from localcrag.options import AskOptions
 
+    options = AskOptions(**how)
     store = knowledge_base.threads(state.settings) if thread is not None else None
     held = next((one for one in store.threads() if one.name == thread), None) if store else None
     name = kb or (held.kb if held else None)

@@ -73,7 +73,9 @@ class CommandState:
         settings = self.settings
         client = WarmClient.of(settings, self.home, settings.serve.warm)
         if not client.may_answer:
-            return self.open(kb)
+            from localcrag import knowledge_base
+
+            return knowledge_base.open(kb, settings=settings)
         return WarmKnowledgeBase(kb or settings.kb, settings, client, cache(lambda: self.open(kb)), say)
 
 
@@ -105,15 +107,24 @@ def _line(text: str) -> str:
     return " ".join(shown.split()).removesuffix(".")
 
 
-def print_events(events: Iterable[Event]) -> Iterator[Event]:
-    """Print each event as one line of JSON on stdout when it comes, and pass it on."""
+def print_event(event: Event) -> None:
+    """Print an event as one line of JSON on stdout."""
     import json
 
     from localcrag.events import to_dict
 
+    click.echo(json.dumps(to_dict(event), ensure_ascii=False))
+
+
+def print_events(events: Iterable[Event]) -> Iterator[Event]:
+    """Print each event as it comes, and pass it on."""
     for event in events:
-        click.echo(json.dumps(to_dict(event), ensure_ascii=False))
+        print_event(event)
         yield event
+
+
+def ignore_event(event: Event) -> None:
+    """Show nothing of an event, for commands whose output is one JSON object at the end."""
 
 
 def ignore_reason(reason: str) -> None:

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,6 @@ from localcrag.errors import UsageError
 from localcrag.types import CorrectionKind, GraderKind, Grounding, Layout, Mode, Policy, StripKind, WebPolicy
 
 if TYPE_CHECKING:
-    from localcrag.options import AskOptions
     from localcrag.types import MetaValue
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
@@ -24,12 +22,8 @@ NO_CORRECTION = "none"
 LOCAL_CORRECTIONS = [kind.value for kind in CorrectionKind if kind is not CorrectionKind.WEB]
 
 kb_option = click.option("--kb", metavar="NAME", help="Knowledge base; by default the one in the settings.")
-filter_option = click.option(
-    "--filter",
-    "filter_",
-    metavar="EXPR",
-    help='Only documents like this: \'team = "x" and title != "Draft"\'.',
-)
+FILTER_HELP = 'Only documents like this: \'team = "x" and title != "Draft"\'.'
+filter_option = click.option("--filter", "filter_", metavar="EXPR", help=FILTER_HELP)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 model_option = click.option(
     "--model", metavar="NAME|FILE", help="Language model: a name of `localcrag models list`, or a GGUF."
@@ -72,48 +66,36 @@ class Corrections(click.ParamType[tuple[CorrectionKind, ...]]):
         return tuple(CorrectionKind(word) for word in words)
 
 
-_ASK_OPTIONS = {
-    "filter_": filter_option,
-    "policy": click.option("--policy", type=Words(Policy), help="Rule that turns grades into an action."),
-    "grader": click.option("--grader", type=Words(GraderKind), help="Who judges the passages."),
-    "mode": click.option("--mode", type=Words(Mode), help="Write an answer, or quote the evidence verbatim."),
-    "web": click.option("--web", type=Words(WebPolicy), help="May the question be sent to your SearXNG?"),
-    "corrections": click.option(
+_ASK_OPTIONS = (
+    click.option("--filter", metavar="EXPR", help=FILTER_HELP),
+    click.option("--policy", type=Words(Policy), help="Rule that turns grades into an action."),
+    click.option("--grader", type=Words(GraderKind), help="Who judges the passages."),
+    click.option("--mode", type=Words(Mode), help="Write an answer, or quote the evidence verbatim."),
+    click.option("--web", type=Words(WebPolicy), help="May the question be sent to your SearXNG?"),
+    click.option(
         "--corrections",
         type=Corrections(),
         metavar="KINDS",
         help=f"Local corrections, in order, of {', '.join(LOCAL_CORRECTIONS)}; `none` for none.",
     ),
-    "strips": click.option("--strips", type=Words(StripKind), help="What relevant passages are cut into."),
-    "layout": click.option(
+    click.option("--strips", type=Words(StripKind), help="What relevant passages are cut into."),
+    click.option(
         "--layout", type=Words(Layout), help="How passages lie before a chat model: a prompt each, or one."
     ),
-    "grounding": click.option(
+    click.option(
         "--grounding", type=Words(Grounding), help="Written sentences that the evidence does not bear out."
     ),
-    "agent": click.option("--agent", is_flag=True, help="Plan the searches, one bounded step at a time."),
-    "model": model_option,
-    "evaluator": evaluator_option,
-}
+    click.option("--agent", is_flag=True, help="Plan the searches, one bounded step at a time."),
+    model_option,
+    evaluator_option,
+)
 
 
 def with_ask_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a question to a command, which takes them as one AskOptions named ``options``."""
-
-    @wraps(command)
-    def wrapper(*args: Any, **values: Any) -> Any:
-        given = {name.rstrip("_"): values.pop(name) for name in _ASK_OPTIONS}
-        return command(*args, options=_ask_options(given), **values)
-
-    for option in reversed(_ASK_OPTIONS.values()):
-        wrapper = option(wrapper)
-    return wrapper
-
-
-def _ask_options(given: dict[str, Any]) -> AskOptions:
-    from localcrag.options import AskOptions
-
-    return AskOptions(**given)
+    """Add the options of a question to a command, each under the name of its field in AskOptions."""
+    for option in reversed(_ASK_OPTIONS):
+        command = option(command)
+    return command
 
 
 def parse_meta(pairs: tuple[str, ...]) -> dict[str, MetaValue]:

@@ -123,9 +123,12 @@ def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) 
         evaluator: the judge.
         step: the number of hits judged at a time, at least 1.
     """
-    judged = [log_odds(p) for p in _judged(question, hits, evaluator, step)]
+    judged: list[float] = []
+    while len(judged) < len(hits) and max(judged, default=0.0) < RELEVANT_PROBABILITY:
+        texts = [hit.passage.text for hit in hits[len(judged) : len(judged) + max(step, 1)]]
+        judged += evaluator.score(question, texts)
     hits = hits[: len(judged)]
-    scores = reranking_scores(judged, [hit.similarity for hit in hits])
+    scores = reranking_scores([log_odds(p) for p in judged], [hit.similarity for hit in hits])
     order = sorted(range(len(hits)), key=lambda i: -scores[i])
     return [replace(hits[i], score=scores[i]) for i in order]
 
@@ -150,15 +153,6 @@ def reranking_scores(
     weights = (1.0, found_weight, similarity_weight if known else 0.0)
     parts = zip(*map(standardized, (judged, found, cosines)), strict=True)
     return [sum(w * z for w, z in zip(weights, part, strict=True)) for part in parts]
-
-
-def _judged(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) -> list[float]:
-    """P of the first hits, judged ``step`` at a time until one reaches ``RELEVANT_PROBABILITY``."""
-    judged: list[float] = []
-    while len(judged) < len(hits) and max(judged, default=0.0) < RELEVANT_PROBABILITY:
-        texts = [hit.passage.text for hit in hits[len(judged) : len(judged) + max(step, 1)]]
-        judged += evaluator.score(question, texts)
-    return judged
 
 
 def standardized(values: Sequence[float]) -> list[float]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -100,13 +100,26 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
 
     def numbers(self, query: str, texts: Sequence[str]) -> list[float]:
         """The model's raw number for each text, before calibration. Raises as :meth:`score` does."""
+        from localcrag.llm.llama_backend import Span
+
         with self._lock:
-            known = self._score_memory.recall(query, texts)
-            fresh = [at for at, number in enumerate(known) if number is None]
-            read = self._read(query, [texts[at] for at in fresh]) if fresh else []
-            self._score_memory.keep(query, [texts[at] for at in fresh], read)
-        found = dict(zip(fresh, read, strict=True))
-        return [found[at] if number is None else number for at, number in enumerate(known)]
+            found = self._score_memory.recall(query, texts)
+            fresh = [at for at, number in enumerate(found) if number is None]
+            if fresh:
+                model, context, window = self._loaded()
+                pairs = _Pairs(model, window).of(query, [texts[at] for at in fresh])
+                tokens = dict(zip(fresh, pairs, strict=True))
+                for step in _steps(tokens):
+                    spans = [Span(sequence, 0, tokens[at]) for sequence, at in enumerate(step)]
+                    for at, number in zip(step, context.rank(spans), strict=True):
+                        found[at] = number
+            numbers = [math.nan if number is None else number for number in found]
+            if not all(map(math.isfinite, numbers)):
+                raise ModelError(
+                    f"{self._path.name} gave a score that is no number.", hint="Use another evaluator."
+                )
+            self._score_memory.keep(query, [texts[at] for at in fresh], [numbers[at] for at in fresh])
+        return numbers
 
     def remember(self, pairs: int) -> None:
         """Keep the numbers of the last ``pairs`` pairs, from now on and until the evaluator is closed.
@@ -116,23 +129,6 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
         with self._lock:
             if self._score_memory.size != pairs:
                 self._score_memory = _ScoreMemory(pairs)
-
-    def _read(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The model's number for each text, computed anew. Raises ModelError."""
-        from localcrag.llm.llama_backend import Span
-
-        model, context, window = self._loaded()
-        tokens = _Pairs(model, window).of(query, texts)
-        numbers = [0.0] * len(texts)
-        for step in _steps(tokens):
-            spans = [Span(sequence, 0, tokens[number]) for sequence, number in enumerate(step)]
-            for number, value in zip(step, context.rank(spans), strict=True):
-                numbers[number] = value
-        if not all(map(math.isfinite, numbers)):
-            raise ModelError(
-                f"{self._path.name} gave a score that is no number.", hint="Use another evaluator."
-            )
-        return numbers
 
     def _prepare_close(self) -> None:
         self._earlier_tokens = self.tokens.evaluated
@@ -247,11 +243,11 @@ class _Pairs:
         return first, second, third
 
 
-def _steps(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """The indices of the pairs of each step, by length: one pair, or several short ones."""
+def _steps(tokens: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
+    """The keys of the pairs of each step, by length: one pair, or several short ones."""
     step: list[int] = []
     used = 0
-    for number in sorted(range(len(tokens)), key=lambda i: len(tokens[i])):
+    for number in sorted(tokens, key=lambda key: len(tokens[key])):
         if step and (len(step) == _MAX_STEP_PAIRS or used + len(tokens[number]) > _SHARED_STEP_TOKENS):
             yield step
             step, used = [], 0

@@ -58,6 +58,16 @@ def _initialise_backend() -> None:
     llama.llama_backend_init()
 
 
+def uses_amx() -> bool:
+    """Whether this llama.cpp was compiled with AMX matrix instructions, which are then kept out of its way.
+
+    Some compilers make a fault of that code, which ends the process at the first matrix (ggml-org/llama.cpp
+    issue 20824). Without the extra buffer types llama.cpp never reaches it; other repacked kernels go with
+    them, so a build without AMX, as ``scripts/setup`` makes it, is faster.
+    """
+    return b"AMX_INT8 = 1" in llama.llama_print_system_info()
+
+
 def default_threads() -> int:
     """The threads of a computation: the processors this process may use, half of them if more than four.
 
@@ -85,6 +95,7 @@ class Model:
         _error_lines.clear()
         params = llama.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
+        params.use_extra_bufts = not uses_amx()
         self.handle = llama.llama_model_load_from_file(str(path).encode(), params)
         if not self.handle:
             raise ModelFileError(

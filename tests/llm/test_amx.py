@@ -1,0 +1,29 @@
+"""A llama.cpp that was compiled with AMX is used without it: its code may end the process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from localcrag.llm import llama_backend
+from tests.shape_models import shape
+
+
+@pytest.mark.parametrize(
+    ("features", "extra"), [(b"AVX512 = 1 | AMX_INT8 = 1 | ", False), (b"AVX2 = 1 | ", True)]
+)
+def test_a_build_with_amx_takes_no_extra_buffer_types(
+    features: bytes, extra: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+    load = llama_backend.llama.llama_model_load_from_file
+
+    def loaded(path: bytes, params: Any) -> Any:
+        given.append(params.use_extra_bufts)
+        return load(path, params)
+
+    monkeypatch.setattr(llama_backend.llama, "llama_print_system_info", lambda: features)
+    monkeypatch.setattr(llama_backend.llama, "llama_model_load_from_file", loaded)
+    llama_backend.Model(shape("llama2")).close()
+    assert given == [extra]
