@@ -33,6 +33,7 @@ LAYOUT_VERSION = 2
 READABLE_LAYOUTS = (1, LAYOUT_VERSION)
 """The versions that it reads, and writes to without changing them."""
 FULL_HINT = "make room and run the same command again: what was written before is kept"
+UNKNOWN_FAULT_HINT = "look at the disk and its permissions, and try again"
 REMOVAL_PATIENCE_SECONDS = 10.0
 """How long a removal waits for a process that writes."""
 _NAME_PATTERN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -268,9 +269,7 @@ def storage_error(error: BaseException, attempt: str) -> StoreError:
             f"no permission to {attempt}", hint="correct the permissions, or choose another LOCALCRAG_HOME"
         )
     first = said.splitlines()[0][:200] if said else type(error).__name__
-    return StoreError(
-        f"cannot {attempt}: {first}", hint="look at the disk and its permissions, and try again"
-    )
+    return StoreError(f"cannot {attempt}: {first}", hint=UNKNOWN_FAULT_HINT)
 
 
 @contextmanager

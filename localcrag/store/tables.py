@@ -28,7 +28,7 @@ from localcrag.store.arrow_rows import (
     passages_schema,
     questions_schema,
 )
-from localcrag.store.kb_folders import is_gone, remake_hint, removed_error, storage_error
+from localcrag.store.kb_folders import UNKNOWN_FAULT_HINT, is_gone, remake_hint, removed_error, storage_error
 from localcrag.types import Document, MetaValue
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # errors are raised; the log would only be noise on stderr
@@ -256,5 +256,6 @@ def typed_errors(folder: Path, attempt: str) -> Iterator[None]:
         if attempt != "make" and is_gone(folder):
             raise removed_error(folder.name) from error
         typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
-        typed.hint = typed.hint or "if it stays so, " + remake_hint(folder.name)
+        if typed.hint == UNKNOWN_FAULT_HINT:
+            typed.hint += "; if it stays so, " + remake_hint(folder.name)
         raise typed from error
