@@ -120,7 +120,10 @@ class WarmClient:
     @property
     def may_answer(self) -> bool:
         """Whether a server may run or may be started. It only checks for a file, so it may be wrong."""
-        return self.warm is WarmPolicy.AUTO or self.endpoint.address.exists()
+        try:
+            return self.warm is WarmPolicy.AUTO or self.endpoint.address.exists()
+        except OSError:
+            return True  # a folder of another user: ``converse`` gives the reason
 
     def converse(self, request: Request) -> Iterator[Any]:
         """The replies to a request, up to the end of the work; closing the iterator ends the work.

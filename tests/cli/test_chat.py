@@ -236,7 +236,7 @@ class ScriptedBase:
         self.asked: list[tuple[str, AskOptions]] = []
         self._rule = rule
 
-    def reset(self) -> None:
+    def reset_models(self) -> None:
         self.resets += 1
 
     def stream(self, question: str, options: AskOptions) -> Iterator[Event]:
