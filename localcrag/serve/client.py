@@ -123,7 +123,7 @@ class WarmClient:
         try:
             return self.warm is WarmPolicy.AUTO or self.endpoint.address.exists()
         except OSError:
-            return True  # whoever connects is told why it cannot be looked at
+            return True  # a folder of another user: ``converse`` gives the reason
 
     def converse(self, request: Request) -> Iterator[Any]:
         """The replies to a request, up to the end of the work; closing the iterator ends the work.

@@ -172,7 +172,7 @@ def test_a_chat_model_writes_and_cites_only_what_exists(run: Run) -> None:
 def test_what_was_answered_exits_0_though_it_cites_nothing(
     run: Run, monkeypatch: pytest.MonkeyPatch, status: Status, text: str, code: int
 ) -> None:
-    answer = Answer("q?", status, text, Mode.WRITE, Policy.CRAG, Action.CORRECT, found=not code)
+    answer = Answer("q?", status, text, Mode.WRITE, Policy.CRAG, Action.CORRECT, found=code == 0)
     monkeypatch.setattr(
         "localcrag.knowledge_base.KnowledgeBase.stream", lambda *_: iter([Delta(text), Finished(answer)])
     )
