@@ -31,6 +31,7 @@ class Evidence:
 
     @property
     def text(self) -> str:
+        """The text that may be cited."""
         return self.strip.text
 
 
@@ -73,6 +74,7 @@ class Usage:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The usage as a JSON object, seconds rounded to four decimals."""
         return {
             "tokens_evaluated": self.tokens.evaluated,
             "tokens_generated": self.tokens.generated,

@@ -55,6 +55,7 @@ class Grade:
     reason: str = ""
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The grade as a JSON object, with the place of its passage."""
         p = self.hit.passage
         return {
             "source": p.source,
