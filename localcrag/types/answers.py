@@ -31,7 +31,7 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        """The text that may be cited."""
+        """The text of the strip."""
         return self.strip.text
 
 
@@ -74,7 +74,7 @@ class Usage:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The usage as a JSON object, seconds rounded to four decimals."""
+        """The object under ``usage`` in the answer's JSON; seconds are rounded to 4 decimals."""
         return {
             "tokens_evaluated": self.tokens.evaluated,
             "tokens_generated": self.tokens.generated,

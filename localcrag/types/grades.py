@@ -55,7 +55,7 @@ class Grade:
     reason: str = ""
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """The grade as a JSON object, with the place of its passage."""
+        """The object that the answer's JSON lists under ``grades``."""
         p = self.hit.passage
         return {
             "source": p.source,
