@@ -1,6 +1,6 @@
-"""Settings: flags over environment over TOML over defaults.
+"""Settings, of which a flag overrides the environment, the environment the file, and the file the defaults.
 
-One frozen dataclass a section. A field's environment variable is ``LOCALCRAG_SECTION_FIELD``
+Each section is a frozen dataclass. A field's environment variable is ``LOCALCRAG_SECTION_FIELD``
 (``LOCALCRAG_WEB_URL``), its place in the file ``field`` under ``[section]``. The file is
 ``config.toml`` in the configuration folder of the platform, or in ``LOCALCRAG_HOME``.
 """
@@ -31,18 +31,19 @@ from localcrag.types import (
 )
 
 PREFIX = "LOCALCRAG_"
+"""The beginning of the names of all environment variables of localcrag."""
 UNSET = "(unset)"
-"""How the documentation shows a setting without a default."""
+"""The words of the documentation for a setting without a default."""
 
 
 def _setting(default: Any, help: str, *, least: int | None = None, most: int | None = None) -> Any:
-    """A field with its help, and the least and the greatest number that it may be."""
+    """A field with its default, its help, and the least and the greatest number that it may hold."""
     return field(default=default, metadata={"help": help, "least": least, "most": most})
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which models to use, and how much of the machine they may take."""
+    """The models in use, and the share of the machine that they may take."""
 
     language: str = _setting(
         "localcrag-mini-v1", "language model: a name of `localcrag models list`, or a GGUF file"
@@ -60,7 +61,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """How a question is answered."""
+    """The ways in which a question is answered: grading, corrections, evidence and the answer."""
 
     policy: Policy = _setting(Policy.CRAG, "rule that turns grades into an action")
     grader: GraderKind | None = _setting(
@@ -111,7 +112,7 @@ class LoopSettings:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """The web search, closed until it is opened."""
+    """The web search, which is off by default."""
 
     url: str = _setting("", "address of your SearXNG; empty: no web search")
     policy: WebPolicy = _setting(WebPolicy.NEVER, "may a query leave: never, ask, auto")
@@ -123,7 +124,7 @@ class WebSettings:
 
 @dataclass(frozen=True, slots=True)
 class IngestSettings:
-    """How documents are read and cut."""
+    """The bounds of reading and splitting documents."""
 
     passage_tokens: int = _setting(250, "longest passage, in tokens of the embedding model", least=1)
     max_size_mb: int = _setting(64, "largest file read, in MiB", least=1)
@@ -141,7 +142,7 @@ class ServeSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of it; ``home`` holds the knowledge bases, the models and the ledger."""
+    """All settings; ``home`` is the folder of the knowledge bases, the models and the ledger."""
 
     home: Path
     kb: str = _setting("default", "knowledge base, where none is named")
@@ -153,7 +154,14 @@ class Settings:
     serve: ServeSettings = ServeSettings()
 
     def with_values(self, section: str, **values: Any) -> Settings:
-        """A copy in which the given fields of one section have new values; None leaves a field as it is."""
+        """A copy in which the given fields of one section have new values.
+
+        Parameters:
+            section: the name of the section, for example ``loop``.
+            values: the new values by the names of the fields; None leaves a field as it is.
+
+        Raises SettingsError if the new values contradict each other.
+        """
         changed = {name: value for name, value in values.items() if value is not None}
         if not changed:
             return self
@@ -170,21 +178,26 @@ SECTIONS: Mapping[str, type] = {
 
 
 def config_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the configuration is looked for, whether it exists or not."""
+    """The path of the configuration file, whether the file exists or not."""
     if home := environ.get(PREFIX + "HOME"):
         return Path(home).expanduser() / "config.toml"
     return _platform.config_folder() / "config.toml"
 
 
 def default_home(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where knowledge bases, models and the ledger live."""
+    """The folder of the knowledge bases, the models and the ledger if no other is named."""
     if home := environ.get(PREFIX + "HOME"):
         return Path(home).expanduser().absolute()
     return _platform.data_folder()
 
 
 def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Read the file and the environment.
+    """Read the settings from the configuration file and the environment.
+
+    Parameters:
+        home: the folder of everything that localcrag keeps, with ``config.toml`` in it; by default
+            ``LOCALCRAG_HOME`` or the folders of the platform.
+        environ: the environment variables.
 
     Raises SettingsError for a file that is not TOML, an unknown section or field, or a value of
     the wrong type or beyond its bounds.
@@ -203,7 +216,7 @@ def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -
 
 
 def overlaid(settings: Settings, path: Path) -> Settings:
-    """The settings, with what another file of the same form says in their place.
+    """The settings, with the values of another file of the same form in place of their own.
 
     Raises SettingsError for a file that does not exist, and as :func:`load` does.
     """
@@ -237,7 +250,7 @@ def describe() -> Iterator[tuple[str, str, str, str]]:
 
 
 def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What stands above the sections of a file, and the sections that we know."""
+    """The values above the sections of a file, and its sections; SettingsError for any other."""
     table = _read(path)
     top: dict[str, Any] = {name: table.pop(name) for name in ("kb", "offline") if name in table}
     if unknown := set(table) - set(SECTIONS):
@@ -248,6 +261,7 @@ def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """The table of a TOML file; empty if there is no such file."""
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -266,7 +280,7 @@ def _section(name: str, cls: type, table: object, path: Path, environ: Mapping[s
 
 
 def _values(name: str, cls: type, table: object, path: Path) -> dict[str, Any]:
-    """What a file says of one section."""
+    """The values of one section of a file, by the names of the fields."""
     if not isinstance(table, dict):
         raise SettingsError(
             f"[{name}] in {path} must be a table",
@@ -288,7 +302,10 @@ def _variable(section: str, item: Field[Any]) -> str:
 
 
 def _value(item: Field[Any], value: object, kind: Any, where: str) -> Any:
-    """A TOML value or an environment string as the field's type; no number beyond its bounds."""
+    """A TOML value or an environment string as a value of the field's type and within its bounds.
+
+    ``where`` names its place in the messages of errors. Raises SettingsError.
+    """
     found, least, most = _convert(value, kind, where), item.metadata["least"], item.metadata["most"]
     if least is not None and found < least:
         raise SettingsError(f"{where}: {found} is less than {least}", hint="give a number within the bounds")
@@ -298,7 +315,7 @@ def _value(item: Field[Any], value: object, kind: Any, where: str) -> Any:
 
 
 def _convert(value: object, kind: Any, where: str) -> Any:
-    """A TOML value or an environment string as ``kind``."""
+    """A TOML value or an environment string as a value of type ``kind``. Raises SettingsError."""
     if isinstance(kind, UnionType):
         kind = next(option for option in get_args(kind) if option is not NoneType)
     try:
@@ -337,7 +354,7 @@ def _number(value: object, kind: Any) -> Any:
 
 
 def _strings(value: object, kind: Any) -> tuple[str, ...]:
-    """Several words, each as the type of the tuple's items."""
+    """A list, or a string with commas, as a tuple whose items are of the tuple's own type."""
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         raise TypeError

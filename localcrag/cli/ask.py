@@ -39,6 +39,7 @@ NO_ANSWER_EXIT_CODE = 3
 @pass_state
 def ask(
     state: CommandState,
+    /,
     question: str,
     kb: str | None,
     trace: bool,

@@ -40,6 +40,7 @@ NO_FILTER = "off"
 @pass_state
 def chat(
     state: CommandState,
+    /,
     thread: str | None,
     kb: str | None,
     **how: Any,

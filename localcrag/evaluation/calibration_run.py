@@ -1,4 +1,4 @@
-"""Fitting the grader in use to a user's own questions."""
+"""Calibrating the grader in use on a user's own questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from localcrag.calibration.scale import FINE_FLOOR, Scale, log_odds
 from localcrag.crag.graders import RUBRIC_THRESHOLDS
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.cross_validation import Fitted, FittedBand, Material, Tried, fitted, fitted_band
-from localcrag.evaluation.grader_comparison import MARGIN
+from localcrag.evaluation.grader_comparison import ACCURACY_MARGIN
 from localcrag.evaluation.labels import Labelled
 from localcrag.evaluation.observations import Judgement, judge
 from localcrag.evaluation.results import interval_json
@@ -24,24 +24,25 @@ from localcrag.llm.gguf import fingerprint
 from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, band_of
 from localcrag.types import GraderKind, JsonValue, Thresholds, Verdict, WebPolicy
 
-NEEDED: Mapping[GraderKind, Sequence[GraderKind]] = {
+JUDGES_OF_GRADER: Mapping[GraderKind, Sequence[GraderKind]] = {
     GraderKind.YESNO: (GraderKind.YESNO,),
     GraderKind.RUBRIC: (GraderKind.RUBRIC,),
     GraderKind.EVALUATOR: (GraderKind.EVALUATOR,),
     GraderKind.CASCADE: (GraderKind.EVALUATOR, GraderKind.YESNO),
     GraderKind.FUSED: (GraderKind.EVALUATOR, GraderKind.YESNO),
 }
-"""Whose single judgements are needed to fit each grader."""
+"""The judges whose single judgements are needed to calibrate each grader."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationOutcome:
-    """A calibration, not stored yet, with what it is worth."""
+    """A calibration that is not stored yet, with its quality."""
 
     calibration: Calibration
     fitted: Fitted | FittedBand
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The JSON object of ``calibrate --json`` for one calibration."""
         table = asdict(self.calibration)
         common = {**table.pop("scale"), **table.pop("thresholds"), **table, "better": self.fitted.better}
         if isinstance(self.fitted, FittedBand):
@@ -69,19 +70,22 @@ def calibrate(
     *,
     filter: str | None,
     progress: Progress,
-    margin: float = MARGIN,
+    margin: float = ACCURACY_MARGIN,
 ) -> list[CalibrationOutcome]:
-    """What fits the grader in use to these questions; nothing is stored.
+    """Fit calibrations of the grader in use to these questions; nothing is stored.
 
-    ``margin`` is how far a cascade's accuracy may be below that of asking the language model every time.
-    Each question is searched and graded, and no answer is made. Raises EvaluationError where there
-    is too little to fit, and what ``KnowledgeBase.stream`` raises.
+    ``margin`` is the accuracy, as a share, that a cascade may lose against asking the language model about
+    every passage. Each question is searched and graded, and no answer is made.
+
+    Returns the calibration of the grader, after that of the evaluator if the grader is a cascade or a
+    fusion. Raises UsageError if the grader needs an evaluator and there is none, EvaluationError if there is
+    too little to fit to, and the errors of ``KnowledgeBase.stream``.
     """
     kind = kb.grader
     if kind is GraderKind.CASCADE or kind is GraderKind.FUSED:
         _require_evaluator(kb, kind)
     labelled = [question for question in questions if question.gold is not None]
-    judges = NEEDED[kind]
+    judges = JUDGES_OF_GRADER[kind]
     total = len(labelled) * len(judges)
     seen: dict[GraderKind, list[Sequence[Judgement]]] = {}
     for number, each in enumerate(judges):
@@ -97,7 +101,7 @@ def calibrate(
 
 @dataclass(frozen=True, slots=True)
 class _Offset:
-    """Progress through one of several rounds."""
+    """The progress of one of several rounds, reported as progress through all of them."""
 
     progress: Progress
     before: int
@@ -110,7 +114,7 @@ class _Offset:
 def _judged(
     kb: KnowledgeBase, questions: Sequence[Labelled], kind: GraderKind, filter: str | None, progress: Progress
 ) -> list[Sequence[Judgement]]:
-    """Each question's first grades by one judge."""
+    """The first grades of each question by one judge."""
     options = AskOptions(filter=filter, grader=kind, web=WebPolicy.NEVER)
     found: list[Sequence[Judgement]] = []
     for number, asked in enumerate(questions):
@@ -121,7 +125,7 @@ def _judged(
 
 
 def _single(kb: KnowledgeBase, kind: GraderKind, seen: Sequence[Sequence[Judgement]]) -> CalibrationOutcome:
-    """The scale and the thresholds of one judge."""
+    """Fit the scale and the thresholds of one judge."""
     rows = [
         (j.confidence, j.right, n) for n, each in enumerate(seen) for j in each if j.confidence is not None
     ]
@@ -137,7 +141,7 @@ def _single(kb: KnowledgeBase, kind: GraderKind, seen: Sequence[Sequence[Judgeme
 def _fusion(
     kb: KnowledgeBase, evaluator: Calibration, seen: Mapping[GraderKind, Sequence[Sequence[Judgement]]]
 ) -> CalibrationOutcome:
-    """The fusion over the evaluator on its new scale, the language model as it is, and the similarity."""
+    """Fit the fusion of the evaluator on its new scale, the language model as it is, and the similarity."""
     used = _in_use(kb, GraderKind.EVALUATOR)[0]
     asked = _in_use(kb, GraderKind.YESNO)[0]
     rows: list[tuple[float, float, float, float, bool, int]] = []
@@ -167,7 +171,7 @@ def _fusion(
 def _band(
     kb: KnowledgeBase, seen: Mapping[GraderKind, Sequence[Sequence[Judgement]]], margin: float
 ) -> CalibrationOutcome:
-    """The cascade's band, on the scale that the evaluator has now."""
+    """Fit the band of the cascade, on the scale that the evaluator has now."""
     rows: list[tuple[float, bool, bool, int]] = []
     pairs = zip(seen[GraderKind.EVALUATOR], seen[GraderKind.YESNO], strict=True)
     for number, (judged, said) in enumerate(pairs):

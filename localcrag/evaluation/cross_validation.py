@@ -1,7 +1,7 @@
-"""Cross-validation of what was fitted: how good a scale, a fusion or a band is on questions it never saw.
+"""Cross-validation: the quality of a fitted scale, fusion or band on questions it was not fitted to.
 
-Scales and fusions are tried on folds that share no question with the ones they were fitted to, bands on the
-half of the questions that they were not fitted to, both ways round.
+Scales and fusions are tested on folds that share no question with the folds they were fitted to. Bands are
+fitted to each half of the questions and tested on the other half.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ from localcrag.types import Thresholds
 
 Mask = npt.NDArray[np.bool_]
 
-FOLDS = 5
-LEAST_QUESTIONS = 20
+FOLD_COUNT = 5
+MIN_QUESTIONS = 20
+"""The least number of labelled questions that can be fitted to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Graded passages: ``inputs`` of shape (n, inputs), the label and the number of the question, (n,).
+    """Graded passages to fit to.
 
-    ``p`` and ``thresholds`` are what the judge says of them now.
+    ``inputs`` has shape (passages, inputs); ``right``, the label (1 or 0), ``question``, the number of the
+    question, and ``p``, the judge's present confidence, have shape (passages,). ``thresholds`` are those in
+    use for ``p``.
     """
 
     inputs: Floats
@@ -49,11 +52,11 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How far grades can be believed, and what the thresholds on them mean.
+    """The quality of grades, and of the thresholds on them.
 
-    ``precision_above`` is the share of the ``above`` passages at or over the upper threshold that
-    are right (NaN where there is none), ``missed_below`` the share of all right passages under the
-    lower one.
+    ``above`` is the number of passages at or above the upper threshold, ``precision_above`` the share of
+    them that is right (NaN if there are none), and ``missed_below`` the share of all right passages that
+    lies below the lower threshold. ``log_loss`` is in nats per passage.
     """
 
     calibration_error: float
@@ -66,7 +69,10 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A fit to so many questions and graded passages, with its quality from folds beside the one in use."""
+    """A fit, with its quality in cross-validation (``after``) and that of the grades in use (``before``).
+
+    ``questions`` and ``passages`` are the numbers of those it was fitted to.
+    """
 
     fit: Fit
     before: Quality
@@ -76,14 +82,15 @@ class Fitted:
 
     @property
     def better(self) -> bool:
+        """Whether the fit has a lower log loss than the grades in use."""
         return self.after.log_loss < self.before.log_loss
 
 
 def fitted(material: Material) -> Fitted:
-    """Fit, and say what it is worth.
+    """Fit to all passages, and measure the quality of such a fit in cross-validation.
 
-    Raises EvaluationError where there is too little to fit, or where the judge tells right from
-    wrong no better than chance.
+    Raises EvaluationError if there is too little to fit to, or if the judge tells right passages from
+    wrong ones no better than chance.
     """
     folds = _folds(material)
     whole = fit(material.inputs, material.right)
@@ -109,20 +116,23 @@ def fitted(material: Material) -> Fitted:
 
 
 def _folds(material: Material) -> list[tuple[Whole, Whole]]:
-    """Five folds by question, right passages in each. Raises EvaluationError where that cannot be."""
+    """The folds, as (rows to fit to, rows to test on): no question is in two, and each has right passages.
+
+    Raises EvaluationError if there are too few questions, or too few or only right passages.
+    """
     from sklearn.model_selection import StratifiedGroupKFold
 
     questions, right = len(set(material.question)), int(material.right.sum())
     holding = len(set(material.question[material.right > 0]))
     hint = "label more questions; each needs a source or a passage, or answerable false"
-    if questions < LEAST_QUESTIONS:
+    if questions < MIN_QUESTIONS:
         raise EvaluationError(
-            f"only {questions} labelled questions, at least {LEAST_QUESTIONS} are needed", hint=hint
+            f"only {questions} labelled questions, at least {MIN_QUESTIONS} are needed", hint=hint
         )
-    if holding < FOLDS:
+    if holding < FOLD_COUNT:
         raise EvaluationError(
             f"a right passage was graded for only {holding} of {questions} questions, "
-            f"at least {FOLDS} are needed",
+            f"at least {FOLD_COUNT} are needed",
             hint=hint,
         )
     if right == len(material.right):
@@ -130,12 +140,13 @@ def _folds(material: Material) -> list[tuple[Whole, Whole]]:
             f"all {right} graded passages are right by their labels: there is nothing to tell apart",
             hint="name the passages that answer, not their document alone",
         )
-    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=0)  # type: ignore[no-untyped-call]
+    folds = StratifiedGroupKFold(FOLD_COUNT, shuffle=True, random_state=0)  # type: ignore[no-untyped-call]
     splits = folds.split(material.inputs, material.right, material.question)  # type: ignore[no-untyped-call]
     return [(learn, test) for learn, test in splits if len(test)]
 
 
 def _quality(material: Material, p: Floats, above: Mask, below: Mask) -> Quality:
+    """The quality of these probabilities; the masks tell which lie above or below the thresholds."""
     pairs = Pairs(p, material.right, material.question)
     once = np.ones((1, int(material.question.max()) + 1))
     sure = np.clip(p, 1e-6, 1 - 1e-6)
@@ -152,7 +163,11 @@ def _quality(material: Material, p: Floats, above: Mask, below: Mask) -> Quality
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A band tried on passages it was not fitted to: shares of them, and the accuracy it lost or gained."""
+    """The quality of a cascade with one band.
+
+    ``accuracy`` is that of the cascade, ``asked`` the share of passages that the language model is asked
+    about, and ``difference`` the accuracy of the cascade minus that of asking about every passage.
+    """
 
     accuracy: Interval
     asked: Interval
@@ -161,7 +176,11 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class FittedBand:
-    """A band, what it and the one in use are worth, and how accurate each judge is alone."""
+    """A fitted band with its quality (``after``) and that of the band in use (``before``).
+
+    ``evaluator`` and ``model`` are the accuracies of the two judges alone; ``margin`` is the accuracy that
+    the cascade may lose. ``questions`` and ``passages`` are the numbers of those the band was fitted to.
+    """
 
     band: Thresholds
     before: Tried
@@ -174,25 +193,26 @@ class FittedBand:
 
     @property
     def holds(self) -> bool:
-        """Whether the cascade was as accurate as asking every time, to within the margin."""
+        """Whether the cascade is as accurate as asking about every passage, to within the margin."""
         return self.after.difference.value >= -self.margin
 
     @property
     def better(self) -> bool:
-        """It holds, and asks less than the band in use, or that one does not hold."""
+        """Whether the band holds, and either asks less than the band in use or that one does not hold."""
         cheaper = self.after.asked.value < self.before.asked.value
         return self.holds and (cheaper or self.before.difference.value < -self.margin)
 
 
 def fitted_band(both: JudgedPair, in_use: Thresholds, margin: float) -> FittedBand:
-    """The band for all these passages, and what bands fitted to one half are worth on the other.
+    """Fit a band to all passages, and measure bands fitted to one half of the questions on the other half.
 
-    Raises EvaluationError where there are too few questions.
+    ``in_use`` is the band to compare with, ``margin`` the accuracy that the cascade may lose. Raises
+    EvaluationError if there are too few questions.
     """
     questions = np.unique(both.question)
-    if len(questions) < LEAST_QUESTIONS:
+    if len(questions) < MIN_QUESTIONS:
         raise EvaluationError(
-            f"only {len(questions)} labelled questions, at least {LEAST_QUESTIONS} are needed",
+            f"only {len(questions)} labelled questions, at least {MIN_QUESTIONS} are needed",
             hint="label more questions; each needs a source or a passage, or answerable false",
         )
     half = np.random.default_rng(0).permutation(questions)[: len(questions) // 2]
@@ -213,6 +233,7 @@ def fitted_band(both: JudgedPair, in_use: Thresholds, margin: float) -> FittedBa
 
 
 def _tried(both: JudgedPair, inside: Mask) -> Tried:
+    """The quality of a cascade that asks the language model about the passages ``inside`` the band."""
     number = np.unique(both.question, return_inverse=True)[1]
     count = int(number.max()) + 1
 

@@ -1,10 +1,10 @@
-"""What graders are worth beside each other, on the same passages.
+"""Comparing graders on the same passages.
 
-One of them is the reference, ``yesno`` where it takes part: the others are held against it. A
-grader counts as as good where its accuracy is, at the lower end of the 95 % interval, no more than
-a margin below the reference's: a test of non-inferiority, on bootstrap draws of the questions,
-because passages of one question are not independent. McNemar's exact test (1947) is printed
-beside it, over single passages.
+One grader is the reference (``yesno`` if it takes part), and the others are compared with it. A grader
+counts as equally good if its accuracy, at the lower end of the 95 % interval of the difference, is no more
+than a margin below that of the reference. This is a test of non-inferiority on bootstrap draws of the
+questions, because passages of one question are not independent. McNemar's exact test (1947) over single
+passages is printed with it.
 """
 
 from __future__ import annotations
@@ -32,17 +32,19 @@ from localcrag.evaluation.statistics import (
 )
 from localcrag.types import GraderKind, JsonValue, Verdict
 
-MARGIN = 0.02
-"""By how much of accuracy a grader may be below the reference, and still count as as good."""
-VERDICTS = (Verdict.YES, Verdict.NO, Verdict.ERROR)
+ACCURACY_MARGIN = 0.02
+"""The share of accuracy by which a grader may be below the reference and still count as equally good."""
+VERDICT_ORDER = (Verdict.YES, Verdict.NO, Verdict.ERROR)
+"""The verdicts in the order of their numbers in arrays."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraderDifference:
-    """A grader held against the reference, on the same passages.
+    """A grader compared with the reference, on the same passages.
 
-    ``gained`` are the passages that it judges rightly and the reference wrongly, ``lost`` the
-    reverse; ``chance`` is how probable so uneven a split were if both were equally good (McNemar).
+    ``gained`` is the number of passages that it judges rightly and the reference wrongly, ``lost`` that of
+    the reverse; ``chance`` is the p-value of McNemar's test, the probability of so uneven a split if both
+    were equally good. ``difference`` and ``margin`` are differences of accuracy.
     """
 
     agreement: Interval
@@ -55,21 +57,26 @@ class GraderDifference:
 
     @property
     def as_good(self) -> bool:
-        """Not worse by more than the margin."""
+        """Whether the grader is surely not worse than the reference by more than the margin."""
         return self.difference.low > -self.margin
 
     @property
     def better(self) -> bool:
+        """Whether the grader is surely better than the reference."""
         return self.difference.low > 0
 
     @property
     def worse(self) -> bool:
+        """Whether the grader is surely worse than the reference by more than the margin."""
         return self.difference.high < -self.margin
 
 
 @dataclass(frozen=True, slots=True)
 class GraderResult:
-    """One grader: its figures by name, and how it stands to the reference; None for the reference itself."""
+    """The figures of one grader by name, and its difference from the reference.
+
+    ``against`` is None for the reference itself.
+    """
 
     kind: GraderKind
     figures: Mapping[str, Interval]
@@ -78,7 +85,10 @@ class GraderResult:
 
 @dataclass(frozen=True, slots=True)
 class GraderComparison:
-    """All graders over the same ``passages``, of which ``right`` help to answer their questions."""
+    """The results of all graders on the same passages.
+
+    ``right`` is the number of the ``passages`` that help to answer their questions.
+    """
 
     kb: str
     reference: GraderKind
@@ -90,6 +100,7 @@ class GraderComparison:
     partial: bool
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The JSON object of ``eval --graders --json``."""
         return {
             "kb": self.kb,
             "questions": self.questions,
@@ -102,8 +113,8 @@ class GraderComparison:
         }
 
 
-def compare_graders(kb: str, panel: Panel, *, margin: float = MARGIN) -> GraderComparison:
-    """The figures of every grader, with 95 % intervals, and how each stands to the reference."""
+def compare_graders(kb: str, panel: Panel, *, margin: float = ACCURACY_MARGIN) -> GraderComparison:
+    """The figures of every grader with 95 % intervals, and the difference of each from the reference."""
     kinds = list(panel.marks)
     reference = GraderKind.YESNO if GraderKind.YESNO in kinds else kinds[0]
     sheets = {kind: _Sheet.of([marks[n] for n in panel.questions]) for kind, marks in panel.marks.items()}
@@ -125,7 +136,10 @@ def compare_graders(kb: str, panel: Panel, *, margin: float = MARGIN) -> GraderC
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """The marks of one grader as columns: by passage, and (``costs``) by question."""
+    """The judgements of one grader as columns.
+
+    All have a row for each passage, but for ``marks``, which has one for each question.
+    """
 
     said: Whole
     right: Floats
@@ -135,9 +149,10 @@ class _Sheet:
 
     @classmethod
     def of(cls, marks: Sequence[Judgements]) -> _Sheet:
+        """The columns of the judgements on each question."""
         rows = [(n, judged) for n, each in enumerate(marks) for judged in each.judgements]
         return cls(
-            said=np.array([VERDICTS.index(judged.verdict) for _, judged in rows], np.intp),
+            said=np.array([VERDICT_ORDER.index(judged.verdict) for _, judged in rows], np.intp),
             right=np.array([judged.right for _, judged in rows], float),
             question=np.array([n for n, _ in rows], np.intp),
             confidence=[judged.confidence for _, judged in rows],
@@ -146,20 +161,21 @@ class _Sheet:
 
     @property
     def correct(self) -> Floats:
-        """1 where the verdict is the label's; a grade that failed is not."""
-        wanted = np.where(self.right > 0, VERDICTS.index(Verdict.YES), VERDICTS.index(Verdict.NO))
+        """1 if the verdict is that of the label, else 0, of shape (passages,); 0 for a grade that failed."""
+        wanted = np.where(self.right > 0, VERDICT_ORDER.index(Verdict.YES), VERDICT_ORDER.index(Verdict.NO))
         correct: Floats = (self.said == wanted).astype(np.float64)
         return correct
 
     def ratio(self, above: Floats, below: Floats | None = None) -> Ratio:
-        """Σ above / Σ below over passages, or the mean where ``below`` is None."""
+        """Σ above / Σ below over passages; the mean of ``above`` if ``below`` is None."""
         return Ratio(self._summed(above), self._summed(np.ones(len(above)) if below is None else below))
 
     def cost(self, values: Sequence[float]) -> Ratio:
-        """The mean over questions."""
+        """The mean of one value per question."""
         return Ratio(np.array(values, float), np.ones(len(values)))
 
     def pairs(self) -> Pairs:
+        """The passages that have a confidence."""
         rows = [
             (p, right, question)
             for p, right, question in zip(self.confidence, self.right, self.question, strict=True)
@@ -169,6 +185,7 @@ class _Sheet:
         return Pairs(np.array(p, float), np.array(right, float), np.array(question, np.intp))
 
     def _summed(self, values: Floats) -> Floats:
+        """The sums by question, of shape (questions,), of values of shape (passages,)."""
         summed: Floats = np.bincount(self.question, values, len(self.marks)).astype(np.float64)
         return summed
 
@@ -179,8 +196,8 @@ def _figures(sheet: _Sheet) -> dict[str, Interval]:
 
 
 def _statistics(sheet: _Sheet) -> Iterator[tuple[str, Statistic]]:
-    yes = (sheet.said == VERDICTS.index(Verdict.YES)).astype(float)
-    valid = (sheet.said != VERDICTS.index(Verdict.ERROR)).astype(float)
+    yes = (sheet.said == VERDICT_ORDER.index(Verdict.YES)).astype(float)
+    valid = (sheet.said != VERDICT_ORDER.index(Verdict.ERROR)).astype(float)
     yield "accuracy", sheet.ratio(sheet.correct)
     yield "precision", sheet.ratio(yes * sheet.right, yes)
     yield "recall", sheet.ratio(yes * sheet.right, valid * sheet.right)
@@ -199,7 +216,7 @@ def _statistics(sheet: _Sheet) -> Iterator[tuple[str, Statistic]]:
 
 def _against(reference: _Sheet, other: _Sheet, margin: float) -> GraderDifference:
     same = (reference.said == other.said).astype(float)
-    table = np.zeros((len(other.marks), len(VERDICTS), len(VERDICTS)))
+    table = np.zeros((len(other.marks), len(VERDICT_ORDER), len(VERDICT_ORDER)))
     np.add.at(table, (other.question, reference.said, other.said), 1)
     agreement, kappa = intervals([other.ratio(same), Kappa(table)], len(other.marks))
     pair = (reference.ratio(reference.correct), other.ratio(other.correct))
@@ -210,14 +227,18 @@ def _against(reference: _Sheet, other: _Sheet, margin: float) -> GraderDifferenc
 
 
 def mcnemar(gained: int, lost: int) -> float:
-    """How probable a split at least so uneven is where both sides are as likely; 1 where nothing differs."""
+    """The p-value of McNemar's exact test (1947).
+
+    It is the probability of a split at least as uneven if both sides are equally likely; 1 if nothing
+    differs.
+    """
     from scipy.stats import binomtest  # type: ignore[attr-defined]
 
     return float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
 
 
 def verdict(kind: GraderKind, reference: GraderKind, against: GraderDifference) -> str:
-    """One plain sentence on how a grader stands to the reference."""
+    """One plain sentence that compares a grader with the reference."""
     gap, margin = against.difference, f"{against.margin * 100:g} points"
     bounds = f"{gap.value * 100:+.1f} points of accuracy, {gap.low * 100:+.1f} … {gap.high * 100:+.1f}"
     if against.better:

@@ -1,4 +1,4 @@
-"""Several graders over the same passages: each question is searched once, and graded by every one."""
+"""Several graders over the same passages: each question is searched once, and graded by every grader."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """What one grader said of one question's passages, and what it took.
+    """The judgements of one grader on the passages of one question, with their cost.
 
-    ``asked`` is how many of them the language model was asked about. ``evaluator`` are the tokens
-    that grading alone takes it: in the loop, reranking has read them already.
+    ``asked`` is the number of passages that the language model was asked about, ``model`` are the tokens
+    of the language model, and ``seconds`` is wall time. ``evaluator`` are the evaluator's tokens for
+    grading alone; in the loop, reranking has read the same passages already.
     """
 
     judgements: tuple[Judgement, ...]
@@ -45,7 +46,11 @@ class Judgements:
 
 @dataclass(slots=True)
 class Panel:
-    """All marks: by grader, then by the number of the question; only questions that every one finished."""
+    """The judgements of all graders, by grader and then by the number of the question.
+
+    Only questions that every grader finished are kept. ``failed`` are the questions on which a model
+    failed; ``partial`` is True if the run was cut short.
+    """
 
     marks: dict[GraderKind, dict[int, Judgements]]
     failed: list[Broken] = field(default_factory=list)
@@ -59,6 +64,7 @@ class Panel:
 
     @property
     def questions(self) -> list[int]:
+        """The numbers of the questions that every grader finished, in ascending order."""
         return sorted(next(iter(self.marks.values())))
 
 
@@ -70,12 +76,14 @@ def grade_all(
     filter: str | None,
     progress: Progress,
 ) -> Panel:
-    """Search each labelled question as the loop first does, and have every grader judge what was found.
+    """Search each labelled question as the loop first does, and have every grader judge the hits.
 
-    The graders take turns, a few questions each, so that none finds a prompt in the model's cache
-    that another has just asked. Ctrl-C keeps what was done; a question on which a model fails is
-    passed over for all of them. Raises UsageError for a grader that these models cannot have,
-    EvaluationError where nothing was found or every question failed, what ``KnowledgeBase.search`` raises.
+    The graders take turns, a few questions each, so that none finds in the model's cache a prompt that
+    another has just asked. Ctrl-C ends the run and keeps the judgements made so far. A question on which a
+    model fails is left out for all graders.
+
+    Raises UsageError for a grader that is not possible with these models, EvaluationError if nothing was
+    found or every question failed, and the errors of ``KnowledgeBase.search``.
     """
     graders = [_Observed.of(kb, kind) for kind in kinds]
     labelled = [(asked, asked.gold) for asked in questions if asked.gold is not None]
@@ -114,7 +122,7 @@ def grade_all(
 
 
 def _load(kb: KnowledgeBase) -> None:
-    """Load the models before the first clock starts."""
+    """Load the models, so that loading them is in no grader's time."""
     kb.models.language.load()
     if kb.models.evaluator:
         kb.models.evaluator.load()
@@ -122,7 +130,7 @@ def _load(kb: KnowledgeBase) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Observed:
-    """A grader, and the models whose tokens tell what it takes."""
+    """A grader, with the models whose tokens are counted."""
 
     grader: Grader
     model: _Counted
@@ -130,12 +138,14 @@ class _Observed:
 
     @classmethod
     def of(cls, kb: KnowledgeBase, kind: GraderKind) -> _Observed:
+        """The grader of this kind as the knowledge base would use it."""
         builder = PipelineBuilder(kb.settings, kb.models, AskOptions(grader=kind, web=WebPolicy.NEVER))
         builder.pipeline_options()
         model = _Counted(kb.models.language)
         return cls(_through(builder.grader(kb.models.evaluator), model), model, kb)
 
     def marks(self, question: str, hits: Sequence[Hit], gold: Labels) -> Judgements:
+        """Grade the hits of one question, and measure the cost."""
         model, evaluator = self.kb.models.language, self.kb.models.evaluator
         read, judged, asked = model.tokens, evaluator.tokens if evaluator else Tokens(), self.model.asked
         started = perf_counter()
@@ -163,7 +173,7 @@ def _through(grader: Grader, model: _Counted) -> Grader:
 
 @dataclass(slots=True)
 class _Counted:
-    """A language model, and how many passages it was asked about."""
+    """A language model that counts the passages it is asked about."""
 
     model: LanguageModel
     asked: int = 0

@@ -1,4 +1,4 @@
-"""What a right hit is for a question: labels resolved against the documents of a knowledge base."""
+"""The gold of a question: its labels, resolved against the documents of a knowledge base."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from localcrag.evaluation.text_overlap import Words, normalised, overlap
 from localcrag.types import Citation, IndexedDocument, Passage
 
 Names = Mapping[str, frozenset[str]]
-"""Everything that documents may be called, in lower case → their sources."""
+"""The sources of the documents of each name, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What answers a question, in items: its passages where they are known, else its documents.
+    """The gold items of a question: its passages if they are known, else its documents.
 
-    A hit is right where it is of one of the ``sources`` (any, where there are none), on the page,
-    and overlaps one of the ``passages``. With no passages, every passage of the sources counts.
-    One of the ``sources`` is a set: a file name may mean several documents.
+    A hit is right if it is of one of the ``sources`` (of any document if there are none), is on the
+    ``page`` (on any if it is None), and overlaps one of the ``passages``; without passages, every passage
+    of the sources is right. Each of the ``sources`` is a set, because a file name may mean several
+    documents.
     """
 
     sources: tuple[frozenset[str], ...] = ()
@@ -30,22 +31,23 @@ class Labels:
 
     @property
     def items(self) -> int:
+        """The number of gold items."""
         return len(self.passages) or len(self.sources)
 
     def found(self, passage: Passage) -> frozenset[int]:
-        """The numbers of the items that this passage is, or is part of."""
+        """The numbers of the gold items that this passage is, or is part of."""
         if self.page is not None and passage.page != self.page:
             return frozenset()
         return self._items(passage.source, passage.text)
 
     def cited(self, citation: Citation) -> bool:
-        """Whether a citation points at what answers."""
+        """Whether a citation points at a gold item."""
         if self.page is not None and citation.page != self.page:
             return False
         return bool(self._items(citation.source, citation.quote))
 
     def ranks(self, lists: Iterable[Sequence[Passage]]) -> tuple[int | None, ...]:
-        """For each item the best rank, from 1, at which one of the lists has it; None where none has."""
+        """For each gold item, its best rank in one of the lists, from 1; None if no list has it."""
         best: dict[int, int] = {}
         for passages in lists:
             for rank, passage in enumerate(passages, 1):
@@ -63,12 +65,12 @@ class Labels:
 
 
 NOTHING = Labels()
-"""The gold of a question that the documents do not answer: no hit is right."""
+"""The gold of a question that the documents do not answer; no hit is right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A question with its gold; None where its labels do not tell right hits from wrong ones."""
+    """A question with its gold; None if its labels do not tell right hits from wrong ones."""
 
     question: Question
     gold: Labels | None
@@ -77,7 +79,11 @@ class Labelled:
 def label(
     questions: Sequence[Question], documents: Sequence[IndexedDocument]
 ) -> tuple[list[Labelled], list[Broken]]:
-    """The questions with their gold, and those that name a document which is not held."""
+    """Resolve the labels of questions against the documents of a knowledge base.
+
+    Returns the questions with their gold, and apart from them the questions that name a document which the
+    knowledge base does not have.
+    """
     names = _names(documents)
     labelled: list[Labelled] = []
     unknown: list[Broken] = []
@@ -100,7 +106,7 @@ def _gold(question: Question, names: Names) -> Labels | None:
 
 
 def _names(documents: Sequence[IndexedDocument]) -> Names:
-    """The sources by everything they may be called: source, file name, name without ending, title."""
+    """The sources of the documents by their names: source, file name, file name without suffix, title."""
     called: dict[str, set[str]] = {}
     for document in documents:
         path = PurePath(document.source)
@@ -111,12 +117,12 @@ def _names(documents: Sequence[IndexedDocument]) -> Names:
 
 
 def _absolute(name: str) -> str:
-    """The path that a label may be; a "~" that is nobody's home is part of a file name."""
+    """A label as an absolute path; a "~" that is nobody's home is part of a file name."""
     return str(expanded(name).absolute())
 
 
 def _resolved(name: str, names: Names) -> frozenset[str]:
-    """The sources that a label means: by path, else by the end of a path, a file name or a title."""
+    """The sources that a label means, by a path or a name, else by the end of a path; empty if none."""
     for key in (name.casefold(), _absolute(name).casefold()):
         if key in names:
             return names[key]

@@ -1,4 +1,4 @@
-"""What is measured: from observations to named figures, each only where labels allow it."""
+"""The measures: from observations to named figures, each only if the labels allow it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from localcrag.evaluation.statistics import (
 from localcrag.types import Status, Verdict
 
 Count = Callable[[Observation], tuple[float, float]]
-"""What one question adds above and below the fraction line."""
-LEVELS = {"p50": 0.5, "p95": 0.95}
+"""Numerator and denominator that one question adds to a ratio."""
+PERCENTILE_LEVELS = {"p50": 0.5, "p95": 0.95}
+"""The percentiles of every cost, by their names."""
 
 
 class Group(StrEnum):
-    """What the figures are about, in the order of the loop."""
+    """The subject of a figure, in the order of the loop."""
 
     RETRIEVAL = "retrieval"
     GRADES = "grades"
@@ -44,21 +45,24 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cutoffs:
-    """The k of recall@k, at each stage: no hit is known beyond those that the stage keeps."""
+    """The values of k for recall@k at each stage, none above the number of hits that the stage keeps."""
 
     search: Sequence[int]
     reranked: Sequence[int]
 
     @classmethod
     def within(cls, wanted: Iterable[int], *, search: int, reranked: int) -> Cutoffs:
-        """The wanted ones, where a stage keeps so many; in place of a greater one as many as it keeps."""
+        """The wanted values of k, lowered to the number of hits that a stage keeps if they exceed it.
+
+        ``search`` and ``reranked`` are the numbers of hits that the two stages keep.
+        """
         ks = set(wanted)
         return cls(*(sorted({min(k, kept) for k in ks}) for kept in (search, reranked)))
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure over a set of observations; ``n`` is how many of what it counts there were."""
+    """One figure over a set of observations; ``n`` is the number of items behind it (its denominator)."""
 
     group: Group
     name: str
@@ -68,7 +72,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measure that was taken, with its 95 % interval."""
+    """The value of a measure, with its 95 % interval."""
 
     group: Group
     name: str
@@ -78,7 +82,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A measure under two configurations, and the second minus the first on the same questions."""
+    """A measure under two configurations, with the difference (second minus first) on the same questions."""
 
     first: Figure
     second: Figure
@@ -86,14 +90,17 @@ class Compared:
 
 
 def figures(observations: Sequence[Observation], cutoffs: Cutoffs) -> list[Figure]:
-    """Every measure that the labels allow."""
+    """The values and intervals of all measures that the labels allow."""
     taken = list(measures(observations, cutoffs))
     found = intervals([measure.statistic for measure in taken], len(observations))
     return [Figure(m.group, m.name, i, m.n) for m, i in zip(taken, found, strict=True)]
 
 
 def compared(first: Sequence[Observation], second: Sequence[Observation], cutoffs: Cutoffs) -> list[Compared]:
-    """The measures that both have; the observations are of the same questions, in the same order."""
+    """The measures that both sides have, compared.
+
+    Both sequences hold the observations of the same questions, in the same order.
+    """
     left, right = ({(m.group, m.name): m for m in measures(each, cutoffs)} for each in (first, second))
     common = [key for key in left if key in right]
     sides = [figures(each, cutoffs) for each in (first, second)]
@@ -103,7 +110,7 @@ def compared(first: Sequence[Observation], second: Sequence[Observation], cutoff
 
 
 def measures(observations: Sequence[Observation], cutoffs: Cutoffs) -> Iterator[Measure]:
-    """The measures over these observations, in the order of the loop."""
+    """The measures over these observations that the labels allow, in the order of the loop."""
     if not observations:
         return
     taken = _Taken(observations)
@@ -118,17 +125,19 @@ def measures(observations: Sequence[Observation], cutoffs: Cutoffs) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
+    """The observations over which measures are taken."""
+
     observations: Sequence[Observation]
 
     def ratio(self, group: Group, name: str, count: Count) -> Iterator[Measure]:
-        """The measure with these counts, unless there is nothing below the line."""
+        """The measure with these counts, or nothing if the sum of the denominators is 0."""
         counts = np.array([count(each) for each in self.observations], dtype=np.float64)
         if below := int(counts[:, 1].sum()):
             yield Measure(group, name, Ratio(counts[:, 0], counts[:, 1]), below)
 
 
 def pairs_of(observations: Sequence[Observation]) -> Pairs:
-    """The graded passages that have a P and a label."""
+    """The graded passages that have both a P and a label."""
     rows = [
         (judged.confidence, judged.right, number)
         for number, each in enumerate(observations)
@@ -148,7 +157,7 @@ def recall(ranks: Ranks, k: int) -> float:
 
 
 def reciprocal(ranks: Ranks) -> float:
-    """1 / the rank of the first right hit; 0 where there is none."""
+    """The reciprocal rank: 1 / the rank of the first right hit, or 0 if there is none."""
     return max((1 / rank for rank in ranks if rank is not None), default=0.0)
 
 
@@ -165,6 +174,7 @@ def _retrieval(taken: _Taken, cutoffs: Cutoffs) -> Iterator[Measure]:
 
 
 def _ranked(ranks: Callable[[Observation], Ranks], score: Callable[[Ranks], float]) -> Count:
+    """The mean of a score of the ranks, over the questions that have gold items."""
     return lambda o: (score(ranks(o)), 1) if ranks(o) else (0, 0)
 
 
@@ -190,7 +200,7 @@ def _grades(taken: _Taken) -> Iterator[Measure]:
 
 
 def _valid(o: Observation) -> int:
-    """Right passages whose grading did not fail."""
+    """The number of right passages whose grading did not fail."""
     return sum(j.right and j.verdict is not Verdict.ERROR for j in o.judgements or ())
 
 
@@ -199,7 +209,10 @@ def _valid(o: Observation) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Was correction needed (no right hit among the first graded), and did the loop go there?"""
+    """The numbers of questions for which a correction was needed or not, and was made or not.
+
+    A correction is needed if no right hit is among the passages graded first.
+    """
 
     needed_made: int = 0
     needed_not_made: int = 0
@@ -208,12 +221,12 @@ class Confusion:
 
 
 def confusion(observations: Sequence[Observation]) -> Confusion:
-    """The counts, over the questions whose gold is known and that came to a decision."""
+    """The counts over the questions whose gold is known and that reached a decision."""
     seen = [(o.missing, o.corrected) for o in observations if o.missing is not None and o.action]
-    return Confusion(*(seen.count(cell) for cell in _CELLS))
+    return Confusion(*(seen.count(cell) for cell in _CONFUSION_CELLS))
 
 
-_CELLS = ((True, True), (True, False), (False, True), (False, False))
+_CONFUSION_CELLS = ((True, True), (True, False), (False, True), (False, False))
 
 
 def _correction(taken: _Taken) -> Iterator[Measure]:
@@ -251,7 +264,7 @@ def _answers(taken: _Taken) -> Iterator[Measure]:
 
 
 def statuses(observations: Sequence[Observation]) -> dict[str, dict[Status, int]]:
-    """How many answers had each status, by what is known of the questions."""
+    """The number of answers of each status, by whether the question is answerable."""
     kinds = {"answerable": True, "not answerable": False, "unlabelled": None}
     counted = {
         kind: {
@@ -308,8 +321,8 @@ def _costs(taken: _Taken) -> Iterator[Measure]:
 
 
 def _spread(group: Group, name: str, values: Sequence[float]) -> Iterator[Measure]:
-    """Mean, median and 95th percentile."""
+    """The mean, the median and the 95th percentile of one value per question."""
     column = np.array(values)
     yield Measure(group, f"{name}, mean", Ratio(column, np.ones(len(values))), len(values))
-    for level, share in LEVELS.items():
+    for level, share in PERCENTILE_LEVELS.items():
         yield Measure(group, f"{name}, {level}", Quantile(column, share), len(values))

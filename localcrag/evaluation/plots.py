@@ -1,4 +1,7 @@
-"""What was measured, as one picture: PNG or SVG by the ending of the file. Needs the extra ``plots``."""
+"""The results of an evaluation as one picture, PNG or SVG by the suffix of the file.
+
+Needs the extra ``plots`` (matplotlib).
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,31 @@ from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.measures import pairs_of, recall
 from localcrag.evaluation.observations import Ranks
 from localcrag.evaluation.results import Result
-from localcrag.evaluation.statistics import BINS, Pairs, bins
+from localcrag.evaluation.statistics import CALIBRATION_BINS, Pairs, bins
 from localcrag.types import Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ENDINGS = (".png", ".svg")
-COLOURS = ("#1b6ca8", "#d1603d")
-SHADES = {
+PLOT_SUFFIXES = (".png", ".svg")
+CONFIGURATION_COLOURS = ("#1b6ca8", "#d1603d")
+"""The colours of the first and the second configuration."""
+STATUS_COLOURS = {
     Status.ANSWERED: "#2a9d6f",
     Status.UNSURE: "#e3b23c",
     Status.NOT_FOUND: "#9aa0a6",
     Status.TRUNCATED: "#b03a5b",
 }
+"""The colour of the bar of each status."""
 
 
 def require_plots(path: Path) -> None:
-    """Raises UsageError for another ending, EvaluationError where matplotlib or the folder is missing."""
-    if path.suffix.lower() not in ENDINGS:
+    """Check that a picture can be made at this path.
+
+    Raises UsageError for a suffix other than .png and .svg, EvaluationError if matplotlib or the folder is
+    missing.
+    """
+    if path.suffix.lower() not in PLOT_SUFFIXES:
         raise UsageError(
             f"--plot {path}: the ending must be .png or .svg", hint="for example --plot report.svg"
         )
@@ -48,7 +57,10 @@ def require_plots(path: Path) -> None:
 
 
 def plot(results: Sequence[Result], path: Path) -> None:
-    """Draw one configuration, or two in each other's company. Raises EvaluationError, UsageError."""
+    """Draw the results of one or two configurations into one picture.
+
+    Raises EvaluationError if the file cannot be written, and the errors of :func:`require_plots`.
+    """
     require_plots(path)
     from matplotlib.figure import Figure
 
@@ -66,12 +78,15 @@ def plot(results: Sequence[Result], path: Path) -> None:
 
 
 def _reliability(axes: Axes, results: Sequence[Result]) -> None:
-    """Of the passages graded about P, what share was right; the size of a point is how many they were."""
+    """Draw the reliability diagram: for the passages of each bin of P, the share that is right.
+
+    The size of a point grows with the number of passages in its bin.
+    """
     axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", linewidth=1)
-    for result, colour in zip(results, COLOURS, strict=False):
+    for result, colour in zip(results, CONFIGURATION_COLOURS, strict=False):
         pairs = pairs_of(result.observations)
         member = bins(pairs.p)
-        full = [b for b in range(BINS) if (member == b).any()]
+        full = [b for b in range(CALIBRATION_BINS) if (member == b).any()]
         shares = [(member == b).mean() for b in full]
         axes.scatter(
             [pairs.p[member == b].mean() for b in full],
@@ -88,8 +103,8 @@ def _reliability(axes: Axes, results: Sequence[Result]) -> None:
 
 
 def _trade(axes: Axes, results: Sequence[Result]) -> None:
-    """Precision and recall of "relevant from P on", over P."""
-    for result, colour in zip(results, COLOURS, strict=False):
+    """Draw precision and recall over the threshold on P."""
+    for result, colour in zip(results, CONFIGURATION_COLOURS, strict=False):
         threshold, precision, found = precision_recall(pairs_of(result.observations))
         prefix = f"{result.name}: " if len(results) > 1 else ""
         axes.step(threshold, precision, color=colour, label=f"{prefix}precision")
@@ -100,7 +115,7 @@ def _trade(axes: Axes, results: Sequence[Result]) -> None:
 
 
 def precision_recall(pairs: Pairs) -> tuple[list[float], list[float], list[float]]:
-    """(thresholds, precision, recall) at every P that occurs, ascending."""
+    """Thresholds, precision and recall at every P that occurs, in ascending order of P."""
     order = np.argsort(-pairs.p, kind="stable")
     p, right = pairs.p[order], pairs.right[order]
     last = np.flatnonzero(np.append(p[1:] != p[:-1], True)) if len(p) else np.array([], int)
@@ -112,11 +127,11 @@ def precision_recall(pairs: Pairs) -> tuple[list[float], list[float], list[float
 
 
 def _statuses(axes: Axes, results: Sequence[Result]) -> None:
-    """How the answers stand, by whether the documents hold an answer."""
+    """Draw the shares of the statuses, by whether the documents hold an answer."""
     rows = [(result, kind) for result in results for kind in result.statuses]
     names = [f"{kind}\n{result.name}" if len(results) > 1 else kind for result, kind in rows]
     left = np.zeros(len(rows))
-    for status, colour in SHADES.items():
+    for status, colour in STATUS_COLOURS.items():
         counts = np.array([result.statuses[kind][status] for result, kind in rows], float)
         totals = np.array([sum(result.statuses[kind].values()) for result, kind in rows], float)
         bars = axes.barh(names, counts / totals, left=left, color=colour, label=str(status))
@@ -128,12 +143,12 @@ def _statuses(axes: Axes, results: Sequence[Result]) -> None:
 
 
 def _recall(axes: Axes, results: Sequence[Result]) -> None:
-    """The share of what was looked for among the first k hits."""
+    """Draw recall@k over k."""
     from matplotlib.ticker import MaxNLocator
 
     curves = [
         (f"{result.name}: {stage}" if len(results) > 1 else stage, style, colour, ranks)
-        for result, colour in zip(results, COLOURS, strict=False)
+        for result, colour in zip(results, CONFIGURATION_COLOURS, strict=False)
         for stage, style, ranks in (
             ("search", "--", [o.searched for o in result.observations if o.searched]),
             ("reranked", "-", [o.reranked for o in result.observations if o.reranked]),
@@ -157,13 +172,14 @@ def recall_curve(ranks: Sequence[Ranks], deepest: int) -> list[float]:
 
 
 def _finish(axes: Axes, title: str, x: str, y: str) -> None:
+    """Set the title and the labels of the axes."""
     axes.set_title(title, loc="left")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
 
 
 def _legend(axes: Axes, **place: Any) -> None:
-    """What the lines are, where there are any; points all of one size."""
+    """Add a legend if there is anything to name; its points are all of one size."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         for handle in axes.legend(handles, labels, frameon=False, **place).legend_handles:

@@ -1,8 +1,8 @@
-"""Question sets: JSON lines with a question and what is known of its answer.
+"""Question sets: JSON lines, each with a question and its labels.
 
 A line is ``{"question": …}`` with any of ``answers`` (accepted answers), ``source`` (path, name or
 title of the document that answers, or a list), ``page`` (its number), ``passage`` (text that
-answers, or a list) and ``answerable``. Other fields are passed over.
+answers, or a list) and ``answerable``. Other fields are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Question:
     """One question with its labels; ``line`` counts from 1.
 
-    ``answerable`` is None where the line says nothing about it.
+    ``answerable`` is None if the line has neither the field ``answerable`` nor a label.
     """
 
     line: int
@@ -38,27 +38,28 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A line that cannot be used, and why."""
+    """A line that cannot be used, with the reason."""
 
     line: int
     reason: str
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The line and the reason, for JSON."""
         return {"line": self.line, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """What a file holds: its questions in order, and the lines that are none."""
+    """The contents of a file: its questions in order, and the lines that are not questions."""
 
     questions: tuple[Question, ...]
     broken: tuple[Broken, ...] = ()
 
 
 def read_questions(path: Path) -> QuestionSet:
-    """The questions of a file; broken lines are kept with their reason.
+    """Read the questions of a file; broken lines are kept with their reason, empty lines are skipped.
 
-    Raises EvaluationError where the file cannot be read or holds no question at all.
+    Raises EvaluationError if the file cannot be read or holds no question at all.
     """
     questions: list[Question] = []
     broken: list[Broken] = []
@@ -72,18 +73,21 @@ def read_questions(path: Path) -> QuestionSet:
                 except _LineError as error:
                     broken.append(Broken(number, str(error)))
     except OSError as error:
-        raise EvaluationError(f"cannot read {path}: {error.strerror or error}", hint=FORM) from error
+        raise EvaluationError(f"cannot read {path}: {error.strerror or error}", hint=LINE_FORM) from error
     if not questions:
         first = f"; line {broken[0].line}: {broken[0].reason}" if broken else ""
-        raise EvaluationError(f"{path} holds no question{first}", hint=FORM)
+        raise EvaluationError(f"{path} holds no question{first}", hint=LINE_FORM)
     return QuestionSet(tuple(questions), tuple(broken))
 
 
-FORM = 'a line looks like {"question": "…", "answers": ["…"], "source": "leaflet.pdf", "answerable": true}'
+LINE_FORM = (
+    'a line looks like {"question": "…", "answers": ["…"], "source": "leaflet.pdf", "answerable": true}'
+)
+"""The hint of an error about a file of questions."""
 
 
 class _LineError(Exception):
-    """Why a line is no question."""
+    """Raised for a line that is not a question; the message is the reason."""
 
 
 def _question(number: int, line: bytes) -> Question:
@@ -129,7 +133,7 @@ def _text(record: Mapping[str, object]) -> str:
 
 
 def _texts(record: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """One text, or a list of them; null counts as missing."""
+    """The texts of a field that holds one text or a list of them; null counts as missing."""
     value = record.get(key)
     items = [] if value is None else value if isinstance(value, list) else [value]
     if not all(isinstance(item, str) and item.strip() for item in items):
@@ -138,6 +142,7 @@ def _texts(record: Mapping[str, object], key: str) -> tuple[str, ...]:
 
 
 def _typed(record: Mapping[str, object], key: str, kind: type[T], words: str) -> T | None:
+    """The value of a field, which must be of this type; None if the field is missing or null."""
     value = record.get(key)
     if value is None:
         return None

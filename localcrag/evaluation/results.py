@@ -1,4 +1,4 @@
-"""What an evaluation found, as values and as the JSON that ``eval --json`` prints."""
+"""The results of an evaluation, as values and as the JSON that ``eval --json`` prints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ from localcrag.types import JsonValue, Status
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One configuration, measured; ``name`` is what it is called in tables."""
+    """The results of one configuration.
+
+    ``name`` is its name in tables, ``failed`` the questions on which a model failed; ``partial`` is True if
+    the run was cut short.
+    """
 
     name: str
     kb: str
@@ -38,9 +42,11 @@ class Result:
 
     @property
     def results(self) -> Sequence[Result]:
+        """This result alone."""
         return (self,)
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The JSON object of ``eval --json`` for one configuration."""
         return {
             "name": self.name,
             "kb": self.kb,
@@ -55,7 +61,7 @@ class Result:
 
 
 def result_of(name: str, kb: str, run: Run, cutoffs: Cutoffs) -> Result:
-    """The figures of one run, which must have an observation."""
+    """The results of one run, which must have at least one observation."""
     seen = run.observations
     return Result(
         name, kb, seen, figures(seen, cutoffs), confusion(seen), statuses(seen), run.failed, run.partial
@@ -64,7 +70,7 @@ def result_of(name: str, kb: str, run: Run, cutoffs: Cutoffs) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationComparison:
-    """Two configurations, and every measure of both on the ``questions`` that both finished."""
+    """Two configurations, compared by every measure of both on the ``questions`` that both finished."""
 
     first: Result
     second: Result
@@ -73,9 +79,11 @@ class ConfigurationComparison:
 
     @property
     def results(self) -> Sequence[Result]:
+        """The results of both configurations."""
         return (self.first, self.second)
 
     def to_dict(self) -> dict[str, JsonValue]:
+        """The JSON object of ``eval --json`` for two configurations."""
         return {
             "a": self.first.to_dict(),
             "b": self.second.to_dict(),
@@ -85,7 +93,7 @@ class ConfigurationComparison:
 
 
 def comparison_of(first: Result, second: Result, cutoffs: Cutoffs) -> ConfigurationComparison:
-    """The two, paired by question."""
+    """The comparison of two results on the questions that both finished."""
     others = {o.question.line: o for o in second.observations}
     left = [o for o in first.observations if o.question.line in others]
     right = [others[o.question.line] for o in left]
@@ -115,7 +123,7 @@ def _compared_json(measure: Compared) -> dict[str, JsonValue]:
 
 
 def interval_json(interval: Interval) -> dict[str, JsonValue]:
-    """The figure with its bounds."""
+    """The figure with its bounds, for JSON; null stands for NaN."""
     return {
         "value": _number(interval.value),
         "low": _number(interval.low),
@@ -124,5 +132,5 @@ def interval_json(interval: Interval) -> dict[str, JsonValue]:
 
 
 def _number(value: float) -> float | None:
-    """JSON has no NaN."""
+    """The value rounded to six decimals; None for NaN, which JSON does not have."""
     return None if math.isnan(value) else round(value, 6)

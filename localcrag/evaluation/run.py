@@ -1,4 +1,4 @@
-"""Asking every question of a set, and keeping what was measured whatever happens."""
+"""Asking every question of a set, and keeping the observations whatever happens."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from localcrag.knowledge_base import AskOptions, KnowledgeBase
 from localcrag.types import WebPolicy
 
 Progress = Callable[[int, int], None]
-"""Called with the number of questions done and how many there are."""
-BLOCK = 5
-"""Questions asked under one configuration before it is another's turn."""
+"""Called with the number of steps done and the number of all steps."""
+QUESTIONS_PER_TURN = 5
+"""Number of questions asked under one configuration before the next configuration takes its turn."""
 
 
 @dataclass(slots=True)
 class Run:
-    """What was measured; ``failed`` are the questions a model gave up on, ``partial`` a run cut short."""
+    """The observations of one configuration.
+
+    ``failed`` are the questions on which a model failed, with the reasons, and ``error`` is the first of
+    those errors; ``partial`` is True if the run was cut short.
+    """
 
     observations: list[Observation] = field(default_factory=list)
     failed: list[Broken] = field(default_factory=list)
@@ -29,16 +33,18 @@ class Run:
 
 
 Side = tuple[KnowledgeBase, Sequence[Labelled]]
-"""A configuration, and what it is asked."""
+"""A configuration and the questions that it is asked."""
 
 
 def measure(sides: Sequence[Side], *, filter: str | None, progress: Progress) -> list[Run]:
     """Ask each side its questions; Ctrl-C ends the run and keeps what was measured.
 
-    Two sides take turns, a few questions each, so that a machine that slows down is held against
-    both, and neither finds a question's prompt in the model's cache that the other has just asked.
-    The web is never asked. A question on which a model fails is counted and passed over; raises
-    what ``KnowledgeBase.stream`` raises, and the model's error where every question of a side failed.
+    Two sides take turns, a few questions each, so that a machine that slows down slows both, and so that
+    neither finds in the model's cache a prompt that the other has just asked. The web is never asked.
+    A question on which a model fails is counted and skipped.
+
+    Returns a run for each side, in the same order. Raises the errors of ``KnowledgeBase.stream``, and the
+    model's error if every question of a side failed.
     """
     runs = [Run() for _ in sides]
     sizes = [len(questions) for _, questions in sides]
@@ -62,15 +68,20 @@ def measure(sides: Sequence[Side], *, filter: str | None, progress: Progress) ->
 
 
 def turns(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """(side, number of its question) in the order of asking: in blocks, the sides in turns A B, B A, A B…"""
+    """The order of asking, as (number of the side, number of its question).
+
+    Each side is asked ``QUESTIONS_PER_TURN`` questions in a row, the sides in turns A B, B A, A B…
+    """
     sides = list(range(len(sizes)))
-    for start in range(0, max(sizes), BLOCK):
+    for start in range(0, max(sizes), QUESTIONS_PER_TURN):
         for side in sides:
-            yield from ((side, number) for number in range(start, min(start + BLOCK, sizes[side])))
+            stop = min(start + QUESTIONS_PER_TURN, sizes[side])
+            yield from ((side, number) for number in range(start, stop))
         sides.reverse()
 
 
 def _ask(kb: KnowledgeBase, asked: Labelled, options: AskOptions, run: Run) -> None:
+    """Ask one question, and add its observation or its failure to the run."""
     events = kb.stream(asked.question.text, options)
     try:
         run.observations.append(observe(events, asked))

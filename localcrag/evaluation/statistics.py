@@ -1,10 +1,10 @@
-"""Figures over questions, and how sure they are: the bootstrap over questions.
+"""Figures over questions with their intervals, by the bootstrap over questions.
 
 A statistic is a function of how often each question was drawn: ``weights`` of shape (draws,
 questions) give values of shape (draws,), NaN where a draw leaves the figure undefined. With all
 weights 1 that is the figure itself; with multinomial weights it is its bootstrap distribution
 (Efron, 1979), of which the 2.5 and 97.5 percentiles bound the 95 % interval. Two configurations
-are compared on the same draws of the same questions, so what makes a question hard cancels out.
+are compared on the same draws of the same questions, so that the difficulty of a question cancels out.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.intp]
 Statistic = Callable[[Floats], Floats]
 
-DRAWS = 1000
-BINS = 10
-_CELLS = 4_000_000
-"""Numbers held at once; longer question sets are drawn in several rounds."""
+BOOTSTRAP_DRAWS = 1000
+"""Number of samples of the questions, drawn with replacement, behind each interval."""
+CALIBRATION_BINS = 10
+"""Number of bins of equal width that probabilities are sorted into."""
+_MAX_CELLS = 4_000_000
+"""Number of 64-bit floats held at once; the draws of longer question sets are made in several rounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Σ above / Σ below over the questions drawn; a mean, where ``below`` is 1."""
+    """Σ above / Σ below over the questions drawn, each of shape (questions,); a mean if ``below`` is 1."""
 
     above: Floats
     below: Floats
@@ -38,7 +40,10 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """The smallest of ``values`` that a share ``level`` of those drawn does not exceed."""
+    """The smallest of ``values`` that a share ``level`` of the values drawn does not exceed.
+
+    ``values`` has shape (questions,), ``level`` lies in (0, 1).
+    """
 
     values: Floats
     level: float
@@ -65,7 +70,11 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Auc:
-    """The area under the ROC curve: how often a right passage has a higher P than a wrong one, ties half."""
+    """The area under the ROC curve.
+
+    It is the share of the pairs of a right and a wrong passage in which the right one has the higher P; a
+    tie counts as one half.
+    """
 
     pairs: Pairs
 
@@ -88,17 +97,17 @@ class CalibrationError:
 
     def __call__(self, weights: Floats) -> Floats:
         drawn = weights[:, self.pairs.question]
-        member = np.eye(BINS)[bins(self.pairs.p)]
+        member = np.eye(CALIBRATION_BINS)[bins(self.pairs.p)]
         gaps = np.abs(drawn @ (member * (self.pairs.p - self.pairs.right)[:, None])).sum(axis=1)
         return _divided(gaps, drawn.sum(axis=1))
 
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """Cohen's kappa (1960) of two judges who each say one of several words.
+    """Cohen's kappa (1960) of two judges, each of whom gives every passage one of several verdicts.
 
-    ``table``, of shape (questions, words, words), counts for question q in ``table[q, i, j]`` the
-    passages to which the first said i and the second j.
+    ``table``, of shape (questions, verdicts, verdicts), counts for question q in ``table[q, i, j]`` the
+    passages to which the first judge gave verdict i and the second verdict j.
     """
 
     table: Floats
@@ -112,13 +121,13 @@ class Kappa:
 
 
 def bins(p: Floats) -> Whole:
-    """The bin of each P: 0 to 9."""
-    return np.minimum((p * BINS).astype(np.intp), BINS - 1)
+    """The number of the bin of each P, from 0 to ``CALIBRATION_BINS`` - 1."""
+    return np.minimum((p * CALIBRATION_BINS).astype(np.intp), CALIBRATION_BINS - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure with the bounds of its 95 % interval; NaN where it, or they, cannot be had."""
+    """A figure with the bounds of its 95 % interval; each is NaN if it is not defined."""
 
     value: float
     low: float
@@ -126,11 +135,15 @@ class Interval:
 
     @property
     def excludes_zero(self) -> bool:
+        """Whether the interval lies wholly above or wholly below zero."""
         return self.low > 0 or self.high < 0
 
 
 def intervals(statistics: Sequence[Statistic], questions: int, *, seed: int = 0) -> list[Interval]:
-    """Each statistic's figure and interval over so many questions."""
+    """The figure and the interval of each statistic.
+
+    ``questions`` is the number of questions, ``seed`` the seed of the draws.
+    """
     once = np.ones((1, questions))
     values = [float(statistic(once)[0]) for statistic in statistics]
     drawn: list[list[Floats]] = [[] for _ in statistics]
@@ -143,12 +156,14 @@ def intervals(statistics: Sequence[Statistic], questions: int, *, seed: int = 0)
 def differences(
     pairs: Sequence[tuple[Statistic, Statistic]], questions: int, *, seed: int = 0
 ) -> list[Interval]:
-    """The second minus the first of each pair, on the same draws."""
+    """The second minus the first statistic of each pair with its interval, on the same draws for both."""
     return intervals([_Difference(first, second) for first, second in pairs], questions, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
+    """The second statistic minus the first."""
+
     first: Statistic
     second: Statistic
 
@@ -157,23 +172,24 @@ class _Difference:
 
 
 def _width(statistic: Statistic) -> int:
-    """Numbers that a statistic holds for one draw, about."""
+    """About how many numbers a statistic holds for one draw."""
     if isinstance(statistic, _Difference):
         return max(_width(statistic.first), _width(statistic.second))
     return 4 * len(statistic.pairs) if isinstance(statistic, (Auc, CalibrationError)) else 1
 
 
 def _draws(questions: int, width: int, seed: int) -> Iterator[Floats]:
-    """Weights of the draws, in rounds of shape (some, questions)."""
+    """The weights of all draws, in rounds of shape (draws of the round, questions)."""
     random = np.random.default_rng(seed)
     chances = np.full(questions, 1 / questions)
-    size = max(1, min(DRAWS, _CELLS // max(questions, width)))
-    for start in range(0, DRAWS, size):
-        yield random.multinomial(questions, chances, size=min(size, DRAWS - start)).astype(np.float64)
+    size = max(1, min(BOOTSTRAP_DRAWS, _MAX_CELLS // max(questions, width)))
+    for start in range(0, BOOTSTRAP_DRAWS, size):
+        count = min(size, BOOTSTRAP_DRAWS - start)
+        yield random.multinomial(questions, chances, size=count).astype(np.float64)
 
 
 def _interval(value: float, drawn: Floats) -> Interval:
-    """The percentiles of the draws in which the figure is defined; none where half of them are not."""
+    """The interval over the draws in which the figure is defined; NaN if those are less than half."""
     defined = drawn[~np.isnan(drawn)]
     if np.isnan(value) or len(defined) < len(drawn) / 2:
         return Interval(value, float("nan"), float("nan"))
@@ -182,5 +198,6 @@ def _interval(value: float, drawn: Floats) -> Interval:
 
 
 def _divided(above: Floats, below: Floats) -> Floats:
+    """The quotients; NaN where the divisor is 0."""
     quotient: Floats = np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
     return quotient

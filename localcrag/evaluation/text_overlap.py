@@ -1,4 +1,4 @@
-"""Comparing texts: the normalisation and the scores of SQuAD, and where passages overlap.
+"""Comparing texts: the normalisation and the scores of SQuAD, and the overlap of passages.
 
 Exact match and token F1 are those of SQuAD 1.1 (Rajpurkar et al., 2016, section 6): case,
 punctuation, articles and white space do not count.
@@ -14,60 +14,62 @@ from difflib import SequenceMatcher
 
 Words = tuple[str, ...]
 
-WHOLE = 8
-"""A text of up to so many words must be held whole; of a longer one, half or 20 words in a row do."""
-RUN = 20
+MAX_WHOLE_WORDS = 8
+"""The longest text, in words, that another must hold as a whole to overlap with it."""
+MIN_RUN_WORDS = 20
+"""Number of words in a row that are enough for longer texts to overlap; half of the shorter one is, too."""
 
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_MARKS = re.compile(r"\[\d+\]")
-_PUNCTUATION = str.maketrans("", "", string.punctuation + "“”‘’–—…«»")
+_ARTICLE_PATTERN = re.compile(r"\b(a|an|the)\b")
+_CITATION_PATTERN = re.compile(r"\[\d+\]")
+_PUNCTUATION_TABLE = str.maketrans("", "", string.punctuation + "“”‘’–—…«»")
 
 
 def normalised(text: str) -> Words:
-    """The words that count: lower case, without punctuation, articles and the marks of citations."""
-    bare = _MARKS.sub(" ", text.casefold()).translate(_PUNCTUATION)
-    return tuple(_ARTICLES.sub(" ", bare).split())
+    """The words of a text in lower case, without punctuation, articles and the marks of citations."""
+    bare = _CITATION_PATTERN.sub(" ", text.casefold()).translate(_PUNCTUATION_TABLE)
+    return tuple(_ARTICLE_PATTERN.sub(" ", bare).split())
 
 
 def exact(prediction: str, answers: Sequence[str]) -> float:
-    """1 where the prediction is one of the answers, else 0; an empty one is none of them."""
+    """The exact match: 1 if the prediction is one of the answers, else 0; 0 for an empty prediction."""
     said = normalised(prediction)
     return float(bool(prediction.strip()) and said in {normalised(answer) for answer in answers})
 
 
 def f1(prediction: str, answers: Sequence[str]) -> float:
-    """The best token F1 with one of the answers, in [0, 1]; an empty prediction has none."""
+    """The best token F1 with one of the answers, in [0, 1]; 0 for an empty prediction."""
     if not prediction.strip():
         return 0.0
     return max((_f1(normalised(prediction), normalised(answer)) for answer in answers), default=0.0)
 
 
 def holds(text: str, answers: Sequence[str]) -> bool:
-    """Whether the text has one of the answers in it, word for word."""
+    """Whether the text contains one of the answers, word for word."""
     words = normalised(text)
     return any(within(normalised(answer), words) for answer in answers)
 
 
 def within(part: Words, whole: Words) -> bool:
-    """Whether ``part`` stands in ``whole`` in one run; an empty part stands nowhere."""
+    """Whether the words of ``part`` stand in ``whole`` one after another; False for an empty part."""
     size = len(part)
     return size > 0 and any(whole[i : i + size] == part for i in range(len(whole) - size + 1))
 
 
 def overlap(first: Words, second: Words) -> bool:
-    """Whether two stretches of text share enough to be of the same place.
+    """Whether two stretches of text share enough to be of the same place in a document.
 
-    A short one must stand in the other whole; otherwise half of the shorter one, or 20 words,
-    must be common in one run.
+    A text of at most ``MAX_WHOLE_WORDS`` words must stand in the other as a whole. Otherwise half of the
+    shorter one, or ``MIN_RUN_WORDS`` words, must be common to both without a gap.
     """
     shorter = min(len(first), len(second))
-    if shorter <= WHOLE:
+    if shorter <= MAX_WHOLE_WORDS:
         return within(first, second) or within(second, first)
     match = SequenceMatcher(None, first, second, autojunk=False).find_longest_match()
-    return match.size >= min(RUN, (shorter + 1) // 2)
+    return match.size >= min(MIN_RUN_WORDS, (shorter + 1) // 2)
 
 
 def _f1(prediction: Words, answer: Words) -> float:
+    """The harmonic mean of the precision and the recall of the predicted words."""
     if not prediction or not answer:
         return float(prediction == answer)
     common = (Counter(prediction) & Counter(answer)).total()

@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.errors import FilterError
-from localcrag.filters.tree import WORDS, And, Comparison, Filter, Membership, Not, Operator, Or
+from localcrag.filters.tree import KEYWORDS, And, Comparison, Filter, Membership, Not, Operator, Or
 from localcrag.types import MetaValue
 
 MAX_COMPARISONS = 100
+"""Number of comparisons in one filter."""
 MAX_VALUES = 1000
+"""Number of values in one list."""
 MAX_DEPTH = 40
+"""Number of parentheses and negations inside one another."""
 
-_TOKEN = re.compile(
+_TOKEN_PATTERN = re.compile(
     r"""(?P<space>\s+)
       | (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
       | (?P<string>"(?:[^"]|"")*"|'(?:[^']|'')*')
@@ -26,25 +29,28 @@ _TOKEN = re.compile(
 
 
 def parse(text: str) -> Filter:
-    """The filter that ``text`` spells.
+    """Parse a filter.
 
-    Raises FilterError with the column, and what was expected there.
+    Raises FilterError with the column of the error, from 1, and with what was expected there.
     """
     return _Parser(text).whole()
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
+    """One token of a filter; ``column`` counts from 1."""
+
     kind: str
     text: str
     column: int
 
     def is_(self, *texts: str) -> bool:
+        """Whether the token is one of these words or symbols, in any case."""
         return self.kind in ("word", "symbol") and self.text.lower() in texts
 
 
 class _Parser:
-    """Recursive descent over the tokens of one filter."""
+    """A recursive-descent parser over the tokens of one filter."""
 
     def __init__(self, text: str) -> None:
         self._tokens = list(_tokens(text))
@@ -52,6 +58,7 @@ class _Parser:
         self._comparisons = 0
 
     def whole(self) -> Filter:
+        """Parse all tokens as one filter."""
         parsed = self._any(0)
         if self._next.kind != "end":
             raise self._unexpected("`and`, `or`, or the end")
@@ -62,11 +69,13 @@ class _Parser:
         return self._tokens[self._at]
 
     def _take(self) -> _Token:
+        """Consume the next token, and return it; the end is never consumed."""
         token = self._next
         self._at += token.kind != "end"
         return token
 
     def _takes(self, *texts: str) -> bool:
+        """Consume the next token if it is one of these; returns whether it was."""
         if self._next.is_(*texts):
             self._take()
             return True
@@ -100,7 +109,7 @@ class _Parser:
 
     def _comparison(self) -> Filter:
         name = self._next
-        if name.kind != "word" or name.text.lower() in WORDS:
+        if name.kind != "word" or name.text.lower() in KEYWORDS:
             raise self._unexpected("a field name, `not`, or `(`")
         self._comparisons += 1
         if self._comparisons > MAX_COMPARISONS:
@@ -176,7 +185,7 @@ def _number(token: _Token) -> MetaValue:
 def _tokens(text: str) -> Sequence[_Token]:
     found, at = [], 0
     while at < len(text):
-        token = _TOKEN.match(text, at)
+        token = _TOKEN_PATTERN.match(text, at)
         if token is None or token.lastgroup is None:
             raise _stray(text, at)
         if token.lastgroup != "space":
@@ -186,6 +195,7 @@ def _tokens(text: str) -> Sequence[_Token]:
 
 
 def _stray(text: str, at: int) -> FilterError:
+    """The error for a character that begins no token."""
     if text[at] in "\"'":
         return FilterError(
             f"column {at + 1}: this {text[at]} is never closed",

@@ -1,4 +1,4 @@
-"""Wider filters, to be offered where a filter may be what keeps an answer from being found."""
+"""Wider filters, to be offered if a filter may be the reason why no answer was found."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from localcrag.filters.tree import And, Filter
 
 
 def relaxations(filter: Filter) -> list[Filter | None]:
-    """The ways to relax a filter, least first: without each of its conditions, then without any (None).
+    """The ways to relax a filter, the least first: without each of its conditions, then no filter (None).
 
-    Whatever passes the filter passes each of these. Nothing applies them unasked.
+    Every passage that passes the filter passes each of these. They are only offered, never applied unasked.
     """
     conditions = list(dict.fromkeys(_conditions(filter)))
     if len(conditions) == 1:
@@ -19,7 +19,7 @@ def relaxations(filter: Filter) -> list[Filter | None]:
 
 
 def _conditions(filter: Filter) -> Iterator[Filter]:
-    """What must hold together, however it was nested."""
+    """The conditions that must all hold, however their conjunctions are nested."""
     if isinstance(filter, And):
         for part in filter.parts:
             yield from _conditions(part)
@@ -28,4 +28,5 @@ def _conditions(filter: Filter) -> Iterator[Filter]:
 
 
 def _all(conditions: list[Filter]) -> Filter:
+    """The conjunction of the conditions."""
     return conditions[0] if len(conditions) == 1 else And(tuple(conditions))

@@ -1,16 +1,16 @@
-"""From a filter back to text, such that parsing it gives the same filter."""
+"""Spelling a filter as text, such that parsing the text gives the same filter."""
 
 from __future__ import annotations
 
 from localcrag.filters.tree import And, Comparison, Filter, Membership, Not, Or
 from localcrag.types import MetaValue
 
-_LONGEST_WHOLE = 15
-"""Digits and sign of a whole number that the parser reads exactly; a longer one is a 64-bit float."""
+_MAX_EXACT_CHARACTERS = 15
+"""Digits and sign of the longest whole number that the parser reads exactly, not as a 64-bit float."""
 
 
 def spelled(filter: Filter) -> str:
-    """The filter as a user would write it: ``parse(spelled(filter)) == filter`` for what was parsed."""
+    """The filter as a user would write it; ``parse(spelled(filter)) == filter`` for every parsed filter."""
     match filter:
         case Or(parts):
             return " or ".join(_inside(part, Or) for part in parts)
@@ -27,7 +27,7 @@ def spelled(filter: Filter) -> str:
 
 
 def _inside(part: Filter, *loose: type[And] | type[Or]) -> str:
-    """A part of something, in parentheses where it would not hold together without them."""
+    """A part of a filter, in parentheses if its operator binds more loosely than the one around it."""
     text = spelled(part)
     return f"({text})" if isinstance(part, loose) else text
 
@@ -41,5 +41,5 @@ def _literal(value: MetaValue) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return '"' + value.replace('"', '""') + '"'
-    whole = isinstance(value, int) and len(str(value)) <= _LONGEST_WHOLE
+    whole = isinstance(value, int) and len(str(value)) <= _MAX_EXACT_CHARACTERS
     return str(value) if whole else repr(float(value))

@@ -1,4 +1,4 @@
-"""A filter as a value: what it is made of, which fields it may speak of, and what it means."""
+"""The syntax tree of a filter, the check of its fields and types, and its meaning."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from localcrag.types import MetaValue, Passage
 
 
 class FieldType(StrEnum):
-    """What a field holds."""
+    """The type of the values of a field."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -23,7 +23,7 @@ class FieldType(StrEnum):
 
 
 class Operator(StrEnum):
-    """The comparisons."""
+    """The operators of comparisons."""
 
     EQUAL = "="
     UNEQUAL = "!="
@@ -37,7 +37,7 @@ class Operator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``field operator value``; ``column`` is where it stands in the text, from 1."""
+    """``field operator value``; ``column`` is its column in the text, from 1."""
 
     field: str
     operator: Operator
@@ -47,7 +47,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """``field in (values)``."""
+    """``field in (values)``; ``column`` is its column in the text, from 1."""
 
     field: str
     values: tuple[MetaValue, ...]
@@ -56,16 +56,22 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Not:
+    """``not part``."""
+
     part: Filter
 
 
 @dataclass(frozen=True, slots=True)
 class And:
+    """The conjunction of two or more parts."""
+
     parts: tuple[Filter, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
+    """The disjunction of two or more parts."""
+
     parts: tuple[Filter, ...]
 
 
@@ -80,25 +86,31 @@ BUILT_IN: Mapping[str, FieldType] = MappingProxyType(
         "heading": FieldType.TEXT,
     }
 )
-"""The fields that every passage has; ``page`` is missing where the format has no pages."""
+"""The fields that every passage has; ``page`` is missing if the format has no pages."""
 
-WORDS = ("and", "or", "not", "in", "contains", "startswith", "true", "false")
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+KEYWORDS = ("and", "or", "not", "in", "contains", "startswith", "true", "false")
+"""The words of the language, which are not names of fields."""
+_KEY_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def is_key(name: str) -> bool:
-    """Whether a filter can speak of a meta key of this name: no built-in field, no word of the language."""
-    return bool(_KEY.fullmatch(name)) and name not in BUILT_IN and name.lower() not in WORDS
+    """Whether a meta key of this name can be filtered by: no built-in field, no word of the language."""
+    return bool(_KEY_PATTERN.fullmatch(name)) and name not in BUILT_IN and name.lower() not in KEYWORDS
 
 
 def type_of(value: MetaValue) -> FieldType:
+    """The type of a value."""
     if isinstance(value, bool):
         return FieldType.BOOLEAN
     return FieldType.TEXT if isinstance(value, str) else FieldType.NUMBER
 
 
 def check(filter: Filter, fields: Mapping[str, FieldType]) -> None:
-    """Raises FilterError for a field that is not among ``fields``, or a comparison that its type has not."""
+    """Check the fields of a filter and the types of their values.
+
+    Raises FilterError for a field that is not among ``fields``, a value of another type than its field, and
+    an operator that the type does not have.
+    """
     for leaf in leaves(filter):
         kind = check_field(leaf.field, fields, where=f"column {leaf.column}: ")
         values = leaf.values if isinstance(leaf, Membership) else (leaf.value,)
@@ -109,7 +121,7 @@ def check(filter: Filter, fields: Mapping[str, FieldType]) -> None:
                     f"and {_shown(value)} is {_described(type_of(value))}",
                     hint=f"write {leaf.field} {_example(kind)}",
                 )
-        if isinstance(leaf, Comparison) and leaf.operator not in _ALLOWED[kind]:
+        if isinstance(leaf, Comparison) and leaf.operator not in _OPERATORS_OF[kind]:
             raise FilterError(
                 f"column {leaf.column}: {leaf.field!r} is {_described(kind)}, which has no {leaf.operator}",
                 hint=f"write {leaf.field} {_example(kind)}",
@@ -117,7 +129,10 @@ def check(filter: Filter, fields: Mapping[str, FieldType]) -> None:
 
 
 def check_field(name: str, fields: Mapping[str, FieldType], *, where: str = "") -> FieldType:
-    """The type of the field. Raises FilterError, naming the known ones, where there is no such field."""
+    """The type of a field; ``where`` begins the message of the error.
+
+    Raises FilterError, which names the known fields, if there is no such field.
+    """
     if name not in fields:
         raise FilterError(
             f"{where}there is no field {name!r} to filter by", hint=f"fields here: {', '.join(fields)}"
@@ -126,7 +141,7 @@ def check_field(name: str, fields: Mapping[str, FieldType], *, where: str = "") 
 
 
 def leaves(filter: Filter) -> Iterator[Leaf]:
-    """The comparisons, in the order they were written."""
+    """The comparisons of a filter, in the order in which they were written."""
     match filter:
         case Not(part):
             yield from leaves(part)
@@ -138,7 +153,7 @@ def leaves(filter: Filter) -> Iterator[Leaf]:
 
 
 def matches(filter: Filter, passage: Passage) -> bool:
-    """Whether the passage passes: the meaning of the language."""
+    """Whether a passage passes a filter; this defines the meaning of the language."""
     match filter:
         case Not(part):
             return not matches(part, passage)
@@ -155,6 +170,7 @@ def matches(filter: Filter, passage: Passage) -> bool:
 
 
 def _value(passage: Passage, name: str) -> MetaValue | None:
+    """The value of a field of a passage; None if the passage lacks it."""
     builtin: Mapping[str, MetaValue | None] = {
         "source": passage.source,
         "title": passage.title,
@@ -165,14 +181,15 @@ def _value(passage: Passage, name: str) -> MetaValue | None:
 
 
 def _compare(how: Operator, had: MetaValue | None, wanted: MetaValue) -> bool:
+    """Whether the comparison holds; False if the value is missing or of another type."""
     if had is None or type_of(had) is not type_of(wanted):
         return False
     if isinstance(had, str) and isinstance(wanted, str):
-        return _TESTS[how](had, wanted)
-    return _TESTS[how](float(had), float(wanted))
+        return _COMPARE_BY[how](had, wanted)
+    return _COMPARE_BY[how](float(had), float(wanted))
 
 
-_TESTS: Mapping[Operator, Callable[..., bool]] = {
+_COMPARE_BY: Mapping[Operator, Callable[..., bool]] = {
     Operator.EQUAL: operator.eq,
     Operator.LESS: operator.lt,
     Operator.AT_MOST: operator.le,
@@ -181,10 +198,10 @@ _TESTS: Mapping[Operator, Callable[..., bool]] = {
     Operator.CONTAINS: operator.contains,
     Operator.STARTS_WITH: str.startswith,
 }
-_ORDERED = frozenset(Operator) - {Operator.CONTAINS, Operator.STARTS_WITH}
-_ALLOWED: Mapping[FieldType, frozenset[Operator]] = {
+_ORDER_OPERATORS = frozenset(Operator) - {Operator.CONTAINS, Operator.STARTS_WITH}
+_OPERATORS_OF: Mapping[FieldType, frozenset[Operator]] = {
     FieldType.TEXT: frozenset(Operator),
-    FieldType.NUMBER: _ORDERED,
+    FieldType.NUMBER: _ORDER_OPERATORS,
     FieldType.BOOLEAN: frozenset({Operator.EQUAL, Operator.UNEQUAL}),
 }
 

@@ -165,12 +165,12 @@ def _signature(owner: str, function: Callable[..., Any]) -> str:
     """A function as it is called, one parameter a line where it is long."""
     signature = inspect.signature(function)
     given = [item for item in signature.parameters.values() if item.name != "self"]
-    shown = str(signature.replace(parameters=given)).replace("'", "").replace("mappingproxy({})", "{}")
+    shown = _unquoted(str(signature.replace(parameters=given)))
     awaited = "await " if inspect.iscoroutinefunction(function) else ""
     line = f"{awaited}{owner}.{function.__name__}{shown}"
     if len(line) <= WIDEST or not given:
         return line
-    ends = str(signature.replace(parameters=[])).replace("'", "").removeprefix("()")
+    ends = _unquoted(str(signature.replace(parameters=[]))).removeprefix("()")
     names = _parameters(given)
     return f"{awaited}{owner}.{function.__name__}(\n    " + ",\n    ".join(names) + f",\n){ends}"
 
@@ -182,13 +182,32 @@ def _parameters(given: list[inspect.Parameter]) -> Iterator[str]:
         if item.kind is item.KEYWORD_ONLY and not starred:
             yield "*"
         starred = starred or item.kind in (item.KEYWORD_ONLY, item.VAR_POSITIONAL)
-        yield str(item).replace("'", "").replace("mappingproxy({})", "{}")
+        yield _unquoted(str(item))
+
+
+def _unquoted(signature: str) -> str:
+    """A signature without the quotes of its annotations; defaults that are strings keep theirs."""
+
+    def default(found: re.Match[str]) -> str:
+        return f"= {json.dumps(found[1], ensure_ascii=False)}"
+
+    kept = re.sub(r"= '([^']*)'", default, signature)
+    return kept.replace("'", "").replace("mappingproxy({})", "{}")
 
 
 def _docstring(item: object) -> str:
-    """A docstring as Markdown: code in single marks, references as plain names."""
+    """A docstring as Markdown: code in single marks, references as plain names, parameters as a list."""
     text = inspect.cleandoc(item.__doc__ or "").replace("``", "`")
-    return re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", text)
+    text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", text)
+    return re.sub(r"(?m)^(\w+):\n((?: {4}.*\n?)+)", _bullets, text)
+
+
+def _bullets(section: re.Match[str]) -> str:
+    """A section of a docstring as a list with an item for each name; what is indented deeper goes on."""
+    items = re.sub(r"(?m)^(\*{0,2}\w+): ", r"- `\1`: ", inspect.cleandoc(section[2]))
+    lines = [line if line.startswith("- ") else f"  {line.strip()}" for line in items.splitlines()]
+    end = "\n" if section[2].endswith("\n") else ""
+    return f"{section[1]}:\n\n" + "\n".join(lines) + end
 
 
 def _first_paragraph(item: object) -> str:

@@ -32,6 +32,29 @@ def test_everything_is_up_to_date_and_nothing_is_wrong(capsys: pytest.CaptureFix
     assert docs.main([]) == 0, capsys.readouterr().err
 
 
+def test_parameters_are_a_list_and_defaults_that_are_texts_keep_their_quotes() -> None:
+    from documentation.blocks import _docstring, _signature
+
+    def call(self: object, name: str, *, title: str = "", kind: str | None = None, by: str = "x y") -> None:
+        """Do it.
+
+        Parameters:
+            name: ``text``, which
+                goes on.
+            **rest: all else.
+
+        Raises: nothing.
+        """
+
+    assert _signature("kb", call) == (
+        'kb.call(name: str, *, title: str = "", kind: str | None = None, by: str = "x y") -> None'
+    )
+    assert _docstring(call) == (
+        "Do it.\n\nParameters:\n\n- `name`: `text`, which\n  goes on.\n- `**rest`: all else."
+        "\n\nRaises: nothing."
+    )
+
+
 def test_messages_are_read_from_the_code(tmp_path: Path) -> None:
     from documentation.messages import messages
 

@@ -10,7 +10,7 @@ import pytest
 from localcrag.errors import ContextOverflow, ModelError, StoreError
 from localcrag.evaluation.labels import Labelled
 from localcrag.evaluation.question_set import Question
-from localcrag.evaluation.run import BLOCK, measure, turns
+from localcrag.evaluation.run import QUESTIONS_PER_TURN, measure, turns
 from localcrag.events import Event, Finished
 from localcrag.types import WebPolicy
 from tests.evaluation.values import answer
@@ -47,7 +47,8 @@ def run(*sides: tuple[Base, list[Labelled]]) -> Any:
 
 def test_two_sides_take_turns_in_blocks_and_each_begins_as_often() -> None:
     order = list(turns([12, 12]))
-    assert [side for side, _ in order] == [0] * BLOCK + [1] * (2 * BLOCK) + [0] * BLOCK + [0, 0, 1, 1]
+    turn = QUESTIONS_PER_TURN
+    assert [side for side, _ in order] == [0] * turn + [1] * (2 * turn) + [0] * turn + [0, 0, 1, 1]
     for side in (0, 1):
         assert [number for s, number in order if s == side] == list(range(12))
 
@@ -88,8 +89,8 @@ def test_what_is_no_model_failure_is_raised_at_once() -> None:
 def test_ctrl_c_keeps_what_was_measured_of_both() -> None:
     first = Base("a", [])
     second = Base("b", [], {"2": KeyboardInterrupt()})
-    one, two = run((first, questions(BLOCK)), (second, questions(BLOCK)))
-    assert (len(one.observations), one.partial) == (BLOCK, False)
+    one, two = run((first, questions(QUESTIONS_PER_TURN)), (second, questions(QUESTIONS_PER_TURN)))
+    assert (len(one.observations), one.partial) == (QUESTIONS_PER_TURN, False)
     assert (len(two.observations), two.partial) == (2, True)
 
 

@@ -90,7 +90,7 @@ def test_an_interval_is_that_of_the_mean() -> None:
 def test_many_questions_are_drawn_in_rounds_with_the_same_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     made = random_pairs(40)
     [whole] = intervals([Auc(made)], 40)
-    monkeypatch.setattr("localcrag.evaluation.statistics._CELLS", 4 * len(made) * 300)
+    monkeypatch.setattr("localcrag.evaluation.statistics._MAX_CELLS", 4 * len(made) * 300)
     [parts] = intervals([Auc(made)], 40)
     assert parts.value == whole.value
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.02)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import llama_cpp
 import pytest
 
-from localcrag.llm import llama_backend
+from localcrag.llm.llama_backend import Model
 from tests.shape_models import shape
 
 
@@ -17,13 +18,13 @@ def test_a_build_with_amx_takes_no_extra_buffer_types(
     features: bytes, extra: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Any] = []
-    load = llama_backend.llama.llama_model_load_from_file
+    load = llama_cpp.llama_model_load_from_file
 
     def loaded(path: bytes, params: Any) -> Any:
         given.append(params.use_extra_bufts)
         return load(path, params)
 
-    monkeypatch.setattr(llama_backend.llama, "llama_print_system_info", lambda: features)
-    monkeypatch.setattr(llama_backend.llama, "llama_model_load_from_file", loaded)
-    llama_backend.Model(shape("llama2")).close()
+    monkeypatch.setattr(llama_cpp, "llama_print_system_info", lambda: features)
+    monkeypatch.setattr(llama_cpp, "llama_model_load_from_file", loaded)
+    Model(shape("llama2")).close()
     assert given == [extra]

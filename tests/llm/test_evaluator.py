@@ -104,7 +104,7 @@ def test_a_long_pair_is_read_alone_and_short_ones_together() -> None:
     lengths = [250, 30, 500, 40, 20, 128, 129, 256]
     steps = list(_steps({at: [0] * length for at, length in enumerate(lengths)}))
     assert [[lengths[i] for i in step] for step in steps] == [[20, 30, 40, 128], [129], [250], [256], [500]]
-    assert [len(step) for step in _steps(dict.fromkeys(range(70), [0]))] == [32, 32, 6]
+    assert [len(step) for step in _steps({key: [0] for key in range(70)})] == [32, 32, 6]
 
 
 def test_what_is_remembered_is_not_read_again_and_is_the_same(reranker_file: Path) -> None:
