@@ -192,11 +192,15 @@ def encode(message: object) -> bytes:
         raise BadMessage(str(error)) from error
 
 
-def decode(text: bytes) -> Any:
-    """The message or the event that a line holds. Raises BadMessage."""
+def decode(text: bytes, *others: type) -> Any:
+    """The message or the event that a line holds. Raises BadMessage.
+
+    ``others`` are types of messages that are understood beside those of this module and the events.
+    """
     try:
         name, fields = _ENVELOPE_DECODER.decode(text)
-        return _decoder(name).decode(fields)
+        kind = next((kind for kind in others if kind.__name__ == name), None) or _kind(name)
+        return _decoder(kind).decode(fields)
     except (msgspec.MsgspecError, ValueError) as error:
         raise BadMessage(str(error)) from error
 
@@ -227,22 +231,22 @@ _MESSAGES = (
 
 
 @cache
-def _decoder(name: str) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(_kind(name))
+def _decoder(kind: type) -> msgspec.json.Decoder[Any]:
+    """The decoder of a type of message, made once."""
+    return msgspec.json.Decoder(kind)
 
 
 def _kind(name: str) -> type:
-    """The class with this name. Raises BadMessage.
+    """The message or event of this name. Raises BadMessage.
 
-    Events and AskRequest are imported only if needed, so a search does not load them.
+    Events are imported only if one is needed, so a search does not load them.
     """
     for kind in _MESSAGES:
         if kind.__name__ == name:
             return kind
     from localcrag import events
-    from localcrag.serve.ask_request import AskRequest
 
-    event = AskRequest if name == AskRequest.__name__ else getattr(events, name, None)
-    if not (isinstance(event, type) and issubclass(event, AskRequest | events.Event)):
+    event = getattr(events, name, None)
+    if not (isinstance(event, type) and issubclass(event, events.Event)):
         raise BadMessage(f"there is no message {name[:40]!r}")
     return event

@@ -26,6 +26,7 @@ from typing import Any
 from localcrag import __version__
 from localcrag.errors import LocalCragError
 from localcrag.serve import protocol
+from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.endpoint import UNIX, Endpoint, same_user
 from localcrag.serve.protocol import (
     BadMessage,
@@ -215,7 +216,7 @@ class Server:
                 if not self._admitted(link):
                     log("refused: a process of another user")
                     return
-                request = protocol.decode(_received_line(link))
+                request = protocol.decode(_received_line(link), AskRequest)
                 link.settimeout(TAKING_SECONDS)
                 if isinstance(request, WorkRequest):
                     self._take(request, link)

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from benchmarks.material import QUESTION, texts
-from benchmarks.report import Chart, Figure, Line, Report, Room
+from benchmarks.picture import Chart, Line
+from benchmarks.report import Figure, Report, Room
 
 if TYPE_CHECKING:
     from localcrag.llm.decoding import Sampler

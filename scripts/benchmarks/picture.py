@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from xml.sax.saxutils import escape
-
-from benchmarks.report import Chart
 
 WIDTH = 640
 LEFT, RIGHT, TOP = 165, 70, 62
@@ -23,6 +22,27 @@ STYLE = (
     ".faint{fill:#6e7781}.rule{stroke:#d0d7de}@media(prefers-color-scheme:dark){text{fill:#e6edf3}"
     ".faint{fill:#9198a1}.rule{stroke:#3d444d}}</style>"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points (x, y) of one curve, or (label number, height) of one colour of bars."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One picture: curves, or groups of bars where ``labels`` names the groups."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    lines: tuple[Line, ...]
+    labels: tuple[str, ...] = ()
+    logarithmic: bool = False
 
 
 def svg(chart: Chart) -> str:

@@ -12,6 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from benchmarks.picture import Chart, Line, svg
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -21,27 +23,6 @@ class Figure:
     value: float
     unit: str
     wanted: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Points (x, y) of one curve, or (label number, height) of one colour of bars."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """One picture: curves, or groups of bars where ``labels`` names the groups."""
-
-    name: str
-    title: str
-    x: str
-    y: str
-    lines: tuple[Line, ...]
-    labels: tuple[str, ...] = ()
-    logarithmic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +106,6 @@ def charts_of(saved: Mapping[str, Any]) -> list[Chart]:
 
 def draw(chart: Chart, folder: Path) -> Path:
     """The picture as an SVG file in the folder."""
-    from benchmarks.picture import svg
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chart.name}.svg"

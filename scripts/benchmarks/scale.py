@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.report import Chart, Figure, Line, Report, Room
+from benchmarks.picture import Chart, Line
+from benchmarks.report import Figure, Report, Room
 from benchmarks.synthetic import DIMENSION, Corpus, Query, vocabulary
 
 if TYPE_CHECKING:

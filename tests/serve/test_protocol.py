@@ -65,7 +65,7 @@ def test_every_event_arrives_as_it_was(kind: type[Event]) -> None:
     event = sample(kind)
     text = encode(event)
     assert text.count(b"\n") == 1 and text.endswith(b"\n")
-    back = decode(text)
+    back = decode(text, AskRequest)
     assert type(back) is kind and back == event
     assert json.dumps(to_dict(back)) == json.dumps(to_dict(event))
 
@@ -73,7 +73,7 @@ def test_every_event_arrives_as_it_was(kind: type[Event]) -> None:
 def test_a_request_arrives_with_all_its_options() -> None:
     options = AskOptions(filter="page = 1", mode=Mode.QUOTE, corrections=(), history=[Turn("user", "x")])
     ask = AskRequest(START, "default", ModelSettings(threads=2), "why?", options)
-    assert decode(encode(ask)) == replace_options(ask, replace(options, corrections=[]))
+    assert decode(encode(ask), AskRequest) == replace_options(ask, replace(options, corrections=[]))
 
 
 def replace_options(ask: AskRequest, options: AskOptions) -> AskRequest:

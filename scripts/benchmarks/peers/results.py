@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from benchmarks.report import Chart, Figure, Line, Report
+from benchmarks.picture import Chart, Line
+from benchmarks.report import Figure, Report
 
 if TYPE_CHECKING:
     from benchmarks.peers import Run
