@@ -133,7 +133,7 @@ def _filled(corpus: Corpus, home: Path) -> LanceStore:
     tables = Tables(store.folder)
     for items in corpus.items():
         documents = [document for document, *_ in items]
-        tables.admit(documents)
+        tables.add_meta_columns(documents)
         tables.texts.add(text_rows(documents))
         tables.passages.add(passage_rows(items, tables.passages.schema))
         tables.documents.add(document_rows(items))
