@@ -158,8 +158,8 @@ def test_a_kill_while_a_knowledge_base_is_made_leaves_none(tmp_path: Path) -> No
             from pathlib import Path
             from localcrag.store import tables
             from localcrag.store.lance_store import KnowledgeBases
-            real = tables.create
-            tables.create = lambda *args: (real(*args), os.kill(os.getpid(), signal.SIGKILL))
+            real = tables.create_tables
+            tables.create_tables = lambda *args: (real(*args), os.kill(os.getpid(), signal.SIGKILL))
             KnowledgeBases(Path(sys.argv[1])).create("kb", "m", 8)
         """), str(tmp_path)], cwd=ROOT, check=False, capture_output=True,
     )  # fmt: skip
