@@ -173,7 +173,7 @@ def test_ratios_are_taken_within_a_round() -> None:
     )
     assert values["0.6b: localcrag cascade, evaluator", "tokens evaluated"] == (7.0, "")
     tokens, seconds = measured.charts
-    assert tokens.labels == seconds.labels == ("plain\nRAG", "LangGraph", "localcrag\ncascade")
+    assert tokens.labels == seconds.labels == ("plain RAG", "LangGraph", "localcrag cascade")
     assert tokens.lines[0].points == ((0, 2000), (1, 4000), (2, 1000))
 
 
