@@ -9,7 +9,7 @@ memory does not grow with the corpus. The search indexes are updated once, at th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -220,6 +220,20 @@ class Ingestion:
             tally.outcomes[outcome] += 1
             tally.passages += len(read.passages)
             yield Progressed(read.file.source, read.file.size, outcome, len(read.passages))
+
+
+def checked_sources(sources: object) -> list[str]:
+    """One source or several as a list of texts. Raises UsageError for what is neither a text nor a path."""
+    listed = [sources] if isinstance(sources, (str, Path)) or not isinstance(sources, Iterable) else sources
+    texts = []
+    for source in listed:
+        if not isinstance(source, (str, Path)):
+            raise UsageError(
+                f"a source is a {type(source).__name__}, and must be a string or a path",
+                hint='for example kb.ingest("papers"), or kb.ingest(["a.pdf", "b.pdf"])',
+            )
+        texts.append(str(source))
+    return texts
 
 
 def checked_meta(metadata: Mapping[str, MetaValue] | None) -> Meta:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from localcrag import settings as configuration
@@ -22,7 +22,7 @@ from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
-from localcrag.ingestion import Ingestion, checked_meta
+from localcrag.ingestion import Ingestion, checked_meta, checked_sources
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
@@ -66,6 +66,13 @@ def open(
     """
     from localcrag.store.kb_folders import checked_name
 
+    if not isinstance(home, (str, Path, NoneType)):
+        raise UsageError(f"home is a {type(home).__name__}, and must be a path", hint="name a folder")
+    if not isinstance(settings, (Settings, NoneType)):
+        raise UsageError(
+            f"settings is a {type(settings).__name__}, and must be Settings",
+            hint="make them with localcrag.settings.load(), and change what you want with with_values()",
+        )
     given = settings or configuration.load(home=Path(home) if home else None)
     return KnowledgeBase(checked_name(given.kb if name is None else name), given)
 
@@ -177,12 +184,13 @@ class KnowledgeBase:
 
         A knowledge base that is made for it and gets no document is not kept.
         """
+        if not isinstance(questions, int) or questions < 0:
+            raise UsageError(
+                f"questions is {questions!r}, and must be 0 or more", hint="for example questions=3"
+            )
         if questions:
             self._builder().require_chat("write questions", "leave out --questions")
-        listed = [sources] if isinstance(sources, (str, Path)) else list(sources)
-        return self._ingesting(
-            [str(source) for source in listed], checked_meta(metadata), prune, reread, questions
-        )
+        return self._ingesting(checked_sources(sources), checked_meta(metadata), prune, reread, questions)
 
     def _ingesting(
         self,
@@ -268,8 +276,9 @@ class KnowledgeBase:
         """
         if not isinstance(k, int) or k < 1:
             raise UsageError(f"k is {k!r}, and must be 1 or more")
+        given = AskOptions(filter=filter, evaluator=evaluator)
         text, where = checked_question(query), parse(filter) if filter else None
-        store, models = self._store(), self._models(AskOptions(evaluator=evaluator))
+        store, models = self._store(), self._models(given)
         models.warm(store.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
         retriever = Retriever(store, models.embedder, models.evaluator, k, candidates)

@@ -199,6 +199,29 @@ def test_what_is_no_text_or_no_name_is_a_usage_error(home: Path, text: Any, name
         localcrag.open("texts", home=home).ingest_text(text, name=name)
 
 
+@pytest.mark.parametrize("sources", [None, 3, [None], ["a", 3], b"bytes"])
+def test_a_source_that_is_none_is_a_usage_error(home: Path, sources: Any) -> None:
+    with pytest.raises(localcrag.UsageError, match="must be a string or a path"):
+        localcrag.open("texts", home=home).ingest(sources)
+
+
+@pytest.mark.parametrize("keywords", [{"questions": -1}, {"questions": "3"}, {"metadata": 3}])
+def test_a_wrong_keyword_of_an_ingestion_is_a_usage_error(home: Path, keywords: dict[str, Any]) -> None:
+    with pytest.raises(localcrag.UsageError):
+        localcrag.open("texts", home=home).ingest("nowhere", **keywords)
+
+
+@pytest.mark.parametrize("keywords", [{"home": 3}, {"settings": {"kb": "x"}}])
+def test_a_wrong_keyword_of_open_is_a_usage_error(keywords: dict[str, Any]) -> None:
+    with pytest.raises(localcrag.UsageError, match="must be"):
+        localcrag.open("texts", **keywords)
+
+
+def test_a_filter_that_is_no_text_is_a_usage_error(kb: localcrag.KnowledgeBase) -> None:
+    with pytest.raises(localcrag.UsageError, match="filter is 3"):
+        kb.search("dose", filter=3)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("metadata", [{"a b": 1}, {"a": None}, {"a": ["x"]}, {1: 2}, "team=x", {"and": 1}])
 def test_metadata_that_cannot_be_kept_is_a_usage_error(home: Path, metadata: Any) -> None:
     with pytest.raises(localcrag.UsageError):
