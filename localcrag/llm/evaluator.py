@@ -24,7 +24,8 @@ from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
     from localcrag.calibration.calibration_file import Calibration
-    from localcrag.llm.llama_backend import Context, Model
+    from localcrag.llm.llama_backend import Model
+    from localcrag.llm.llama_context import Context
 
 _MAX_STEP_PAIRS = 32
 """The most pairs that are read side by side in one step."""
@@ -100,7 +101,7 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
 
     def numbers(self, query: str, texts: Sequence[str]) -> list[float]:
         """The model's raw number for each text, before calibration. Raises as :meth:`score` does."""
-        from localcrag.llm.llama_backend import Span
+        from localcrag.llm.llama_context import Span
 
         with self._lock:
             found = self._score_memory.recall(query, texts)
@@ -135,7 +136,8 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
         self._score_memory = _ScoreMemory(self._score_memory.size)
 
     def _load(self) -> _LoadedEvaluator:
-        from localcrag.llm.llama_backend import Context, ContextSize, Model, default_threads
+        from localcrag.llm.llama_backend import Model, default_threads
+        from localcrag.llm.llama_context import Context, ContextSize
 
         model = Model(self.info.path, gpu_layers=self._gpu_layers)
         window = min(self.info.context_train or 2 * _MIN_STEP_TOKENS, _MAX_WINDOW_TOKENS)

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice
 
-from localcrag.llm.llama_backend import Context, Row, Span
+from localcrag.llm.llama_backend import Row
+from localcrag.llm.llama_context import Context, Span
 
 Gaps = tuple[tuple[int, int], ...]
 """Positions [start, end) whose tokens were read and then forgotten, in order."""

@@ -5,7 +5,7 @@
     Prompt ─► chat_template.py ─► kv_cache.py ─┬─► constrained_choice.py   choose
                 (tokens)        (read, fork)   └─► decoding.py             line, object, stream
                                      │                  ▲
-                             llama_backend.py     constraints.py (masks), speculative.py (drafts)
+                             llama_context.py     constraints.py (masks), speculative.py (drafts)
 
 The constructor does no work; the file is checked and loaded on first use, or by ``load()``.
 """
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from localcrag.llm.constraints import Constraints, Mask
     from localcrag.llm.decoding import Decoder
     from localcrag.llm.kv_cache import KVCache, TokenizedPrompt
-    from localcrag.llm.llama_backend import Context, Model
+    from localcrag.llm.llama_backend import Model
+    from localcrag.llm.llama_context import Context
 
 T = TypeVar("T")
 
@@ -100,7 +101,8 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         from localcrag.llm.chat_template import ChatFormat
         from localcrag.llm.constraints import Constraints
         from localcrag.llm.kv_cache import KVCache
-        from localcrag.llm.llama_backend import Context, ContextSize, Model, default_threads
+        from localcrag.llm.llama_backend import Model, default_threads
+        from localcrag.llm.llama_context import Context, ContextSize
 
         model = Model(self.info.path, gpu_layers=self._gpu_layers)
         if not (model.writes_left_to_right and model.endings):

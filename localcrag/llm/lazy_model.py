@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 from localcrag.llm.gguf import GgufInfo
 
 if TYPE_CHECKING:
-    from localcrag.llm.llama_backend import Context, Model
+    from localcrag.llm.llama_backend import Model
+    from localcrag.llm.llama_context import Context
 
 
 class Resident(Protocol):

@@ -1,9 +1,8 @@
-"""The llama.cpp backend: the one module that imports llama_cpp.
+"""The llama.cpp backend: its start, its log, and models with their vocabulary.
 
-A :class:`Model` is a loaded GGUF with its vocabulary, a :class:`Context` its working memory. Both are
-freed by ``close()``, at the latest when they are garbage-collected. llama.cpp's last error lines are kept
-instead of being written to stderr, so that an error can quote them. A computation runs in a helper thread
-while the caller waits for it, so Ctrl-C ends it within one graph node.
+This is the one module that imports llama_cpp; :mod:`localcrag.llm.llama_context` takes it from here. A
+:class:`Model` is a loaded GGUF; it is freed by ``close()``, at the latest when it is garbage-collected.
+llama.cpp's last error lines are kept instead of being written to stderr, so that an error can quote them.
 """
 
 from __future__ import annotations
@@ -12,9 +11,7 @@ import ctypes
 import os
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -22,20 +19,20 @@ import numpy as np
 import numpy.typing as npt
 
 from localcrag._platform import cores
-from localcrag.errors import ContextOverflow, ModelError, ModelFileError
+from localcrag.errors import ModelError, ModelFileError
 
 # At each step of a graph, OpenMP's threads wait for one another by spinning, by default for many
 # milliseconds: if other programs use the processors too, that halves the speed. Read once, at loading.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-import llama_cpp as llama
+import llama_cpp
+
+llama = llama_cpp
 
 Row = npt.NDArray[np.float32]
 """The logits after a token, of shape (vocabulary,)."""
 
 _ERROR_LOG_LEVEL = 4
-_INTERRUPT_POLL_SECONDS = 0.2
-"""The interval at which a waiting thread looks for an interrupt that another one has received."""
-_error_lines: deque[str] = deque(maxlen=4)
+error_lines: deque[str] = deque(maxlen=4)
 """llama.cpp's last error lines."""
 
 
@@ -43,12 +40,12 @@ _error_lines: deque[str] = deque(maxlen=4)
 def _log(level: int, text: bytes, _data: object) -> None:
     """The log callback: keeps errors and drops the rest."""
     if level == _ERROR_LOG_LEVEL:
-        _error_lines.append(text.decode("utf-8", errors="replace").strip())
+        error_lines.append(text.decode("utf-8", errors="replace").strip())
 
 
-def _last_errors() -> str:
+def last_errors() -> str:
     """llama.cpp's last error lines in parentheses, to end an error message; "" if there are none."""
-    return f" (llama.cpp: {'; '.join(_error_lines)})" if _error_lines else ""
+    return f" (llama.cpp: {'; '.join(error_lines)})" if error_lines else ""
 
 
 @cache
@@ -92,14 +89,14 @@ class Model:
 
     def __init__(self, path: Path, *, gpu_layers: int = 0) -> None:
         _initialise_backend()
-        _error_lines.clear()
+        error_lines.clear()
         params = llama.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.use_extra_bufts = not uses_amx()
         self.handle = llama.llama_model_load_from_file(str(path).encode(), params)
         if not self.handle:
             raise ModelFileError(
-                f"llama.cpp cannot load {path.name}{_last_errors()}.",
+                f"llama.cpp cannot load {path.name}{last_errors()}.",
                 hint="Its architecture may be newer than this llama.cpp, or memory may be short.",
             )
         self._free = weakref.finalize(self, llama.llama_model_free, self.handle)
@@ -225,7 +222,7 @@ class Model:
         buffer = (llama.llama_token * room)()
         count = llama.llama_tokenize(self._vocab, raw, len(raw), buffer, room, False, special)
         if count < 0:
-            raise ModelError(f"llama.cpp cannot tokenise a text of {len(text)} characters{_last_errors()}.")
+            raise ModelError(f"llama.cpp cannot tokenise a text of {len(text)} characters{last_errors()}.")
         return list(buffer[:count])
 
     def tokenize_continuation(self, text: str, *, special: bool) -> list[int]:
@@ -255,207 +252,3 @@ class Model:
         for token in range(self.size):
             if token not in barred and (piece := self.piece(token)):
                 yield token, piece
-
-
-@dataclass(frozen=True, slots=True)
-class ContextSize:
-    """The size of a context.
-
-    Attributes:
-        cells: the tokens that all sequences hold together.
-        sequences: the number of sequences.
-        batch: the most tokens handed to llama.cpp at once.
-        step: the most tokens that it computes at once.
-        threads: the threads of a computation.
-        outputs: the most tokens of a batch whose output is wanted.
-        rank: whether the output is the number of a reranker in place of logits.
-    """
-
-    cells: int
-    sequences: int
-    batch: int
-    step: int
-    threads: int
-    outputs: int
-    rank: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Tokens to read into a sequence.
-
-    Attributes:
-        sequence: the number of the sequence.
-        start: the position of the first token.
-        tokens: the token ids.
-        output: whether the logits after the last token are wanted.
-    """
-
-    sequence: int
-    start: int
-    tokens: Sequence[int]
-    output: bool = False
-
-
-class Context:
-    """A model's working memory (KV cache), which reads tokens and gives logits.
-
-    Args:
-        model: the loaded model.
-        room: the size of the memory; ModelError is raised if there is too little.
-
-    Attributes:
-        handle: llama.cpp's pointer.
-        room: the size that was asked for.
-        cells: the number of cells.
-        evaluated: the tokens read since it was made.
-    """
-
-    def __init__(self, model: Model, room: ContextSize) -> None:
-        self._abort = ctypes.create_string_buffer(b"0")
-        self._stop = ctypes.cast(ctypes.CDLL(None).atoi, llama.ggml_abort_callback)
-        self.handle = llama.llama_init_from_model(model.handle, self._params(room))
-        if not self.handle:
-            raise ModelError(
-                f"llama.cpp cannot make a context of {room.cells} tokens{_last_errors()}.",
-                hint="Ask for a smaller context, or close other programs.",
-            )
-        self._batch = llama.llama_batch_init(room.batch, 0, 1)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="llama")
-        self._free = weakref.finalize(self, _free_context, self.handle, self._batch, self._pool)
-        # A pool that is interrupted while it starts its thread never waits for it, nor for its work.
-        self._pool.submit(int).result()
-        self._memory = llama.llama_get_memory(self.handle)
-        self._vocabulary, self.room = model.size, room
-        self.cells: int = min(llama.llama_n_ctx(self.handle), room.cells)  # llama.cpp rounds up
-        self.evaluated = 0
-
-    def _params(self, room: ContextSize) -> llama.llama_context_params:
-        """llama.cpp's parameters for a context of this size."""
-        params: llama.llama_context_params = llama.llama_context_default_params()
-        params.n_ctx, params.n_batch, params.n_ubatch = room.cells, room.batch, room.step
-        params.n_seq_max, params.kv_unified = room.sequences, True
-        # Without a bound on outputs, the graph is planned for a row of logits per token of a step.
-        params.n_outputs_max = params.n_outputs_max_per_seq = room.outputs
-        params.n_threads = params.n_threads_batch = room.threads
-        params.swa_full = True  # a sliding window's cells stay, so that sequences can be copied and cut
-        params.abort_callback = self._stop
-        params.abort_callback_data = ctypes.cast(self._abort, ctypes.c_void_p)
-        if room.rank:
-            params.embeddings, params.pooling_type = True, llama.LLAMA_POOLING_TYPE_RANK
-        return params
-
-    def close(self) -> None:
-        """Free the memory, after the computation under way."""
-        self._free()
-
-    # ---------------------------------------------------------------------------------- memory
-
-    def clear(self) -> None:
-        """Forget all sequences."""
-        llama.llama_memory_clear(self._memory, False)
-
-    def copy(self, source: int, target: int) -> None:
-        """Copy the sequence ``source`` to the empty sequence ``target``; attention cells are shared."""
-        llama.llama_memory_seq_cp(self._memory, source, target, -1, -1)
-
-    def cut(self, sequence: int, start: int = -1, end: int = -1) -> bool:
-        """Forget the positions [start, end) of a sequence, by default all of them.
-
-        Returns False if the model can only forget the whole sequence.
-        """
-        return bool(llama.llama_memory_seq_rm(self._memory, sequence, start, end))
-
-    # --------------------------------------------------------------------------------- reading
-
-    def read(self, spans: Sequence[Span]) -> list[Row]:
-        """Read spans in as few batches as fit; returns the logits of each that wants an output, in order.
-
-        Raises ContextOverflow, ModelError.
-        """
-        rows: list[Row] = []
-        for batch in self._batches(spans):
-            self._decode(batch)
-            for at, (*_, output) in enumerate(batch):
-                if output:
-                    row = llama.llama_get_logits_ith(self.handle, at)
-                    rows.append(np.ctypeslib.as_array(row, (self._vocabulary,)).copy())
-        return rows
-
-    def rank(self, spans: Sequence[Span]) -> list[float]:
-        """The reranker's number for each span, each a sequence of its own; together they must fit one step.
-
-        Raises ContextOverflow, ModelError.
-        """
-        self.clear()
-        self._decode(
-            [(t, span.start + i, span.sequence, True) for span in spans for i, t in enumerate(span.tokens)]
-        )
-        return [float(llama.llama_get_embeddings_seq(self.handle, span.sequence)[0]) for span in spans]
-
-    def _batches(self, spans: Iterable[Span]) -> Iterator[list[tuple[int, int, int, bool]]]:
-        """The tokens of the spans in batches of (token, position, sequence, output)."""
-        batch: list[tuple[int, int, int, bool]] = []
-        outputs = 0
-        for span in spans:
-            last = len(span.tokens) - 1
-            for i, token in enumerate(span.tokens):
-                output = span.output and i == last
-                if len(batch) == self.room.batch or outputs + output > self.room.outputs:
-                    yield batch
-                    batch, outputs = [], 0
-                batch.append((token, span.start + i, span.sequence, output))
-                outputs += output
-        if batch:
-            yield batch
-
-    def _decode(self, tokens: Sequence[tuple[int, int, int, bool]]) -> None:
-        """Compute one batch of (token, position, sequence, output). Raises ContextOverflow, ModelError."""
-        batch = self._batch
-        batch.n_tokens = len(tokens)
-        for i, (token, position, sequence, output) in enumerate(tokens):
-            batch.token[i] = token
-            batch.pos[i] = position
-            batch.n_seq_id[i] = 1
-            batch.seq_id[i][0] = sequence
-            batch.logits[i] = output
-        _error_lines.clear()
-        code = self._interruptible()
-        if code == 1:
-            raise ContextOverflow(
-                f"The context of {self.cells} tokens has no room for {len(tokens)} more.",
-                hint="Ask for a larger context.",
-            )
-        if code != 0:
-            raise ModelError(
-                f"llama.cpp failed to read {len(tokens)} tokens (code {code}){_last_errors()}.",
-                hint="Ask for a smaller context, or close other programs.",
-            )
-        self.evaluated += len(tokens)
-
-    def _interruptible(self) -> int:
-        """Run llama_decode in a helper thread; an interrupt of the caller ends it and is passed on.
-
-        llama.cpp calls its abort callback between graph nodes. A Python callback could swallow the
-        interrupt, so the callback is C's ``atoi`` on a string that is "0" until the computation must end.
-        """
-        try:
-            work = self._pool.submit(llama.llama_decode, self.handle, self._batch)
-            while True:
-                try:
-                    return int(work.result(timeout=_INTERRUPT_POLL_SECONDS))
-                except TimeoutError:
-                    continue
-        except BaseException:
-            # The interrupt may have come before submit returned, so the thread itself is waited for.
-            self._abort.value = b"1"
-            self._pool.submit(int).result()
-            self._abort.value = b"0"
-            raise
-
-
-def _free_context(handle: object, batch: object, pool: ThreadPoolExecutor) -> None:
-    """Free a context once its computation has ended."""
-    pool.shutdown(wait=True)
-    llama.llama_batch_free(batch)
-    llama.llama_free(handle)

@@ -10,7 +10,7 @@ import pytest
 from localcrag.llm.decoding import Sampler
 from localcrag.llm.kv_cache import TokenizedPrompt
 from localcrag.llm.language_model import LlamaCppModel
-from localcrag.llm.llama_backend import Context
+from localcrag.llm.llama_context import Context
 from localcrag.llm.speculative import FIRST_GUESS_TOKENS, NEXT_GUESS_TOKENS, NGRAM_TOKENS, PromptLookup
 from localcrag.types import Prompt, Tokens, UntrustedText
 from tests.llm.conftest import Load
