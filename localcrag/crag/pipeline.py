@@ -1,17 +1,17 @@
 """The corrective loop: a generator of events that ends in Finished(answer).
 
-It is the algorithm of the CRAG paper (Yan et al. 2024, arXiv 2401.15884), read from top to bottom:
+It is algorithm 1 of the CRAG paper (Yan et al. 2024, arXiv 2401.15884), read from top to bottom:
 
-==============================  ====================  =============================================
-step                            paper                 here
-==============================  ====================  =============================================
-understand the question         –                     ``_understand``: condense, divide
-retrieve, grade each passage    4.2, algorithm 1      ``gather_evidence``, :mod:`.retrieval`, :mod:`.graders`
-choose the action               4.3, lines 3–9        ``emit_decision``, :mod:`.policy`
-correct what is weak            4.5, lines 10–16      ``_correct``, :mod:`.correction`
-refine into strips              4.4                   ``_refine``, :mod:`.refinement`
-generate, check, ground         line 17               ``_answer``, :mod:`.generation`
-==============================  ====================  =============================================
+=============================  =======  ====================================================
+step                           section  here
+=============================  =======  ====================================================
+understand the question        –        ``_understand``: condense, divide
+retrieve, grade each passage   4.2      ``gather_evidence``, :mod:`.retrieval`, :mod:`.graders`
+choose the action              4.3      ``emit_decision``, :mod:`.policy`
+correct what is weak           4.5      ``_correct``, :mod:`.correction`
+refine into strips             4.4      ``_refine``, :mod:`.refinement`
+generate, check, ground        –        ``_answer``, :mod:`.generation`
+=============================  =======  ====================================================
 
 Corrections that need no network are tried before the one that does. With the agent
 (:mod:`.agent`), a plan takes the place of the fixed steps between retrieving and refining.
