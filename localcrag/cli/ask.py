@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from localcrag.cli.ask_options import with_ask_options
 from localcrag.cli.command_state import (
     CommandState,
     ignore_event,
@@ -17,7 +18,7 @@ from localcrag.cli.command_state import (
     print_json,
     print_reason,
 )
-from localcrag.cli.parameters import json_option, kb_option, with_ask_options
+from localcrag.cli.parameters import json_option, kb_option
 from localcrag.events import answer_of
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from localcrag.cli.ask import consent
+from localcrag.cli.ask_options import with_ask_options
 from localcrag.cli.command_state import CommandState, complain, ignore_reason, pass_state
 from localcrag.cli.event_rendering import plain
-from localcrag.cli.parameters import kb_option, with_ask_options
+from localcrag.cli.parameters import kb_option
 from localcrag.cli.terminal_input import Lines, input_lines
 from localcrag.cli.threads import kept_answer
 from localcrag.errors import LocalCragError, UsageError, WebNotConfigured

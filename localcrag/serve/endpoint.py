@@ -11,10 +11,7 @@ therefore sends anything before the other has proved that it knows the secret, w
 
 from __future__ import annotations
 
-import hmac
-import json
 import os
-import secrets
 import socket
 import stat
 import struct
@@ -217,6 +214,9 @@ def listen_on_loopback(address: Path) -> socket.socket:
 
     Raises OSError.
     """
+    import json
+    import secrets
+
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind((LOOPBACK, 0))
     listener.listen()
@@ -232,6 +232,8 @@ def connect_to_loopback(address: Path, timeout: float) -> socket.socket | None:
 
     Raises WarmError if the listener does not know the secret, TimeoutError, OSError.
     """
+    import json
+
     try:
         known = json.loads(address.read_text("utf-8"))
         link = socket.create_connection((LOOPBACK, int(known["port"])), timeout)
@@ -245,6 +247,8 @@ def connect_to_loopback(address: Path, timeout: float) -> socket.socket | None:
 
 def admits(link: socket.socket, address: Path) -> bool:
     """Whether the client at the other end knows the secret in the file ``address``. Raises OSError."""
+    import json
+
     known = json.loads(address.read_text("utf-8"))
     return prove(link, bytes.fromhex(known["secret"]), b"server", b"command")
 
@@ -255,6 +259,9 @@ def prove(link: socket.socket, secret: bytes, mine: bytes, theirs: bytes) -> boo
     ``mine`` and ``theirs`` are the roles of the two sides; a role is a part of each response, so that no
     side can pass a challenge back. Raises OSError.
     """
+    import hmac
+    import secrets
+
     challenge = secrets.token_bytes(SECRET_BYTES)
     link.sendall(challenge)
     link.sendall(_response(secret, mine, _exactly(link)))
@@ -262,6 +269,8 @@ def prove(link: socket.socket, secret: bytes, mine: bytes, theirs: bytes) -> boo
 
 
 def _response(secret: bytes, name: bytes, challenge: bytes) -> bytes:
+    import hmac
+
     return hmac.digest(secret, name + challenge, "sha256")
 
 
