@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType, TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
+from weakref import WeakValueDictionary
 
 from localcrag import settings as configuration
 from localcrag.background import call_in_thread, iterate_in_thread
@@ -102,7 +103,7 @@ class KnowledgeBase:
     def __init__(self, name: str, settings: Settings) -> None:
         self.name, self.settings = name, settings
         self._opened: LanceStore | None = None
-        self._used: set[LoadedModels] = set()
+        self._used: WeakValueDictionary[int, LoadedModels] = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"KnowledgeBase({self.name!r}, home={str(self.settings.home)!r})"
@@ -310,9 +311,9 @@ class KnowledgeBase:
         """
         given = AskOptions.of(options, **keywords)
         query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
-        store, models = self._store(), self._models(given)
-        pipeline = self._builder(given).build(store, self.corpus.split, self.ledger, query.question)
-        models.warm(store.warm, answering=True)
+        store, builder = self._store(), self._builder(given)
+        pipeline = builder.build(store, self.corpus.split, self.ledger, query.question)
+        builder.models.warm(store.warm, answering=True)
         return pipeline.run(query)
 
     def reset_models(self) -> None:
@@ -320,7 +321,7 @@ class KnowledgeBase:
 
         What llama.cpp was interrupted in may spoil its next numbers.
         """
-        for models in self._used:
+        for models in list(self._used.values()):
             models.close()
 
     # ------------------------------------------------------------------------------ async twins
@@ -362,7 +363,7 @@ class KnowledgeBase:
     @property
     def models(self) -> LoadedModels:
         """The models that the settings name."""
-        return models_for(self.settings.model, self.settings.home)
+        return self._models(AskOptions())
 
     @property
     def grader(self) -> GraderKind:
@@ -393,7 +394,7 @@ class KnowledgeBase:
     def _models(self, options: AskOptions) -> LoadedModels:
         """The models for one question, which may name others than the settings."""
         models = models_for(options.model_settings(self.settings.model), self.settings.home)
-        self._used.add(models)
+        self._used[id(models)] = models
         return models
 
     def _builder(self, options: AskOptions | None = None) -> PipelineBuilder:

@@ -86,6 +86,21 @@ def test_a_closed_knowledge_base_can_be_used_again(kb: localcrag.KnowledgeBase) 
     assert kb.search("dose", k=1) == first
 
 
+def test_closing_frees_the_models_whatever_was_asked_between(home: Path, tmp_path: Path) -> None:
+    """The models of two configurations are kept; a third takes the place of the first, which loads anew."""
+    from localcrag.llm.registry import Registry
+
+    judge = tmp_path / "judge.gguf"
+    judge.write_bytes(Registry(home).resolve("localcrag-evaluator-v1").read_bytes())
+    with localcrag.open("closing", home=home) as kb:
+        kb.ingest_text("A heron is a bird.", name="heron")
+        for evaluator in (None, "none", str(judge), None):
+            assert kb.search("heron", k=1, evaluator=evaluator)
+        used = kb.models.evaluator
+        assert used is not None and used._resident is not None
+    assert used._resident is None
+
+
 # ---------------------------------------------------------------------------------- asking
 
 
