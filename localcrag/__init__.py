@@ -68,6 +68,9 @@ if TYPE_CHECKING:
         ModelNotFound as ModelNotFound,
     )
     from localcrag.errors import (
+        ModelNotInstalled as ModelNotInstalled,
+    )
+    from localcrag.errors import (
         OfflineError as OfflineError,
     )
     from localcrag.errors import (
@@ -335,9 +338,9 @@ _NAMES = {
     "errors": """
         BadReply ConstraintError ContextOverflow CorpusError EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
-        ModelFileError ModelNotFound OfflineError RateLimited ServerDown SettingsError StorageFull
-        StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError WebError
-        WebNotConfigured
+        ModelFileError ModelNotFound ModelNotInstalled OfflineError RateLimited ServerDown SettingsError
+        StorageFull StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError
+        WebError WebNotConfigured
     """,
     "events": """
         Assessed Bounded Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided

@@ -75,6 +75,35 @@ def source_of(path: Path) -> str:
     return os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118 - a string is wanted
 
 
+def replace_text(path: Path, text: str) -> None:
+    """Write a text file as UTF-8, and put it in place of an older one in one step. Raises OSError."""
+    part = path.with_suffix(".part")
+    part.write_text(text, "utf-8")
+    part.replace(path)
+
+
+def peak_memory_bytes() -> int | None:
+    """The most memory that this process has had so far, in bytes; None if the platform does not tell.
+
+    Linux tells it in ``/proc``; its ``getrusage`` would count what the process was before it ran Python.
+    """
+    try:
+        status = Path("/proc/self/status").read_text("ascii", "replace")
+    except OSError:
+        return _largest_resident_set()
+    found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
+
+
+def _largest_resident_set() -> int | None:
+    """The peak by ``getrusage``, in bytes, which macOS counts in bytes and others in kilobytes."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
 def cores() -> int:
     """The number of processors this process may run on, at least 1; a container may allow few."""
     if hasattr(os, "sched_getaffinity"):

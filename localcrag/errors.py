@@ -16,6 +16,7 @@
     │   └── StorageFull             1   no space left on the device
     ├── ModelError                  1   a model file, or the output of a model
     │   ├── ModelNotFound           1
+    │   │   └── ModelNotInstalled   1   the package that carries the model is not installed
     │   ├── ModelFileError          1   truncated, not a GGUF, or of another kind than is needed
     │   ├── ContextOverflow         1   a prompt that cannot fit the context
     │   └── ConstraintError         1   a constrained output that did not hold its constraint
@@ -103,6 +104,10 @@ class ModelError(LocalCragError):
 
 class ModelNotFound(ModelError):
     """Raised if there is no model of the given name, or its file does not exist."""
+
+
+class ModelNotInstalled(ModelNotFound):
+    """Raised if the Python package that carries a model is not installed."""
 
 
 class ModelFileError(ModelError):

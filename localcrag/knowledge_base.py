@@ -190,7 +190,7 @@ class KnowledgeBase:
                 f"questions is {questions!r}, and must be 0 or more", hint="for example questions=3"
             )
         if questions:
-            self._builder().require_chat("write questions", "leave out --questions")
+            self._builder().require_model()
         return self._ingesting(checked_sources(sources), checked_meta(metadata), prune, reread, questions)
 
     def _ingesting(
@@ -217,10 +217,10 @@ class KnowledgeBase:
     def stream_questions(self, per_passage: int) -> Steps[int]:
         """Have a chat model write questions for the passages that have none; returns how many it wrote.
 
-        See :mod:`localcrag.doc2query`. Raises UsageError with the embedded model, UnknownKnowledgeBase,
+        See :mod:`localcrag.doc2query`. Raises UsageError without a language model, UnknownKnowledgeBase,
         StoreError, ModelNotFound, ModelFileError.
         """
-        self._builder().require_chat("write questions", "leave out --questions")
+        self._builder().require_model()
         store, models = self._store(), self.models
         written = yield from QuestionWriter(models.language, models.embedder, store, per_passage).run()
         if written:

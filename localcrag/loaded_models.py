@@ -10,17 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import Fusion, moved, rescaled
+from localcrag.errors import ModelNotInstalled
 from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds
 
 if TYPE_CHECKING:
     from localcrag.calibration.calibration_file import Calibration, Calibrations
     from localcrag.embedding.embedder import SentenceTransformerEmbedder
+    from localcrag.fitness.fitness_result import FitnessResult
+    from localcrag.fitness.fitness_results_folder import FitnessResults
     from localcrag.llm.evaluator import LlamaCppEvaluator
+    from localcrag.llm.gguf import GgufInfo
     from localcrag.llm.language_model import LlamaCppModel
 
 NO_EVALUATOR = "none"
 """The value of the setting ``model.evaluator`` if there is no evaluator."""
+NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
+"""The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
+DEFAULT_LANGUAGE_MODEL = ModelSettings().language
+"""The language model without which questions are answered by the evaluator alone, if it is not installed."""
 GRADERS_WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
 """The graders that use only the language model."""
 
@@ -49,12 +57,46 @@ class LoadedModels:
         return self._file(self.settings.language)
 
     @cached_property
-    def language(self) -> LlamaCppModel:
-        """The language model. Raises ModelNotFound."""
-        from localcrag.llm.language_model import LlamaCppModel
+    def adapter_file(self) -> Path | None:
+        """The GGUF file of the language model's adapter; None if there is none. Raises ModelNotFound."""
+        from localcrag.llm.registry import Registry
 
+        wanted = self.settings.adapter
+        if wanted == ADAPTER_OF_MODEL:
+            entry = Registry(self.home).adapter_for(self.settings.language)
+            return self._file(entry.name) if entry else None
+        return None if wanted == NO_ADAPTER else self._file(wanted)
+
+    def language_files(self) -> list[Path]:
+        """The GGUF files of the language model: its own, and its adapter's. Raises ModelNotFound."""
+        return [self.language_file, *([self.adapter_file] if self.adapter_file else [])]
+
+    @cached_property
+    def missing(self) -> ModelNotInstalled | None:
+        """The error of the language model if it is the default one, and its package is not installed.
+
+        Then questions are answered by the evaluator alone. A model that the user named is not done
+        without: the error is raised where the model is needed.
+        """
+        if self.settings.language != DEFAULT_LANGUAGE_MODEL:
+            return None
+        try:
+            _ = self.language_file
+        except ModelNotInstalled as error:
+            return error
+        return None
+
+    @cached_property
+    def language(self) -> LlamaCppModel:
+        """The language model with its adapter. Raises ModelNotFound."""
+        from localcrag.llm.language_model import LlamaCppModel
+        from localcrag.llm.registry import Registry
+
+        entry = Registry(self.home).find(self.settings.language)
         return LlamaCppModel(
             self.language_file,
+            adapter=self.adapter_file,
+            base_sha256=entry.sha256 if entry else "",
             context=self.settings.context,
             threads=self.settings.threads or None,
             gpu_layers=self.settings.gpu_layers,
@@ -65,6 +107,10 @@ class LoadedModels:
     def evaluator_file(self) -> Path:
         """The GGUF file of the evaluator. Raises ModelNotFound."""
         return self._file(self.settings.evaluator)
+
+    def evaluator_files(self) -> list[Path]:
+        """The GGUF file of the evaluator, if there is one. Raises ModelNotFound."""
+        return [self.evaluator_file] if self.judges else []
 
     @property
     def judges(self) -> bool:
@@ -87,17 +133,33 @@ class LoadedModels:
         """The fusion of language model and evaluator with its thresholds, or None if none was fitted.
 
         A fusion fitted to the user's own questions takes precedence over that in the file of the language
-        model. It is converted from the evaluator's scale that it was fitted on to the scale in use.
+        model, or of its adapter if it has one. It is converted from the evaluator's scale that it was fitted
+        on to the scale in use.
         """
-        if self.evaluator is None:
+        if self.evaluator is None or self.missing:
             return None
         if fitted := self.calibration(GraderKind.FUSED):
             fusion, scale, thresholds = Fusion(*fitted.weights), fitted.scale, fitted.thresholds
-        elif own := self._fusion_of_file(self.evaluator.name):
+        elif own := self._fusion_of_file():
             (fusion, thresholds), scale = own, self.evaluator.own_scale
         else:
             return None
         return rescaled(fusion, scale, self.evaluator.scale), thresholds
+
+    @property
+    def fusion_band(self) -> Thresholds | None:
+        """The band of the evaluator's P within which the fusion needs the language model; None for all.
+
+        It is that in the file of the language model or its adapter, converted from the evaluator's own scale
+        to the scale in use; a fusion that was fitted to the user's own questions has none.
+        """
+        if self.evaluator is None or self.missing or self.calibration(GraderKind.FUSED):
+            return None
+        info = self._fitted_metadata
+        if info is None or not (upper := info.number("localcrag.fusion.band.upper", 0.0)):
+            return None
+        bounds = Thresholds(upper, info.number("localcrag.fusion.band.lower", 0.0))
+        return moved(bounds, self.evaluator.own_scale, self.evaluator.scale)
 
     @property
     def band(self) -> Thresholds | None:
@@ -109,13 +171,20 @@ class LoadedModels:
             return None
         return moved(fitted.thresholds, fitted.scale, self.evaluator.scale)
 
-    def _fusion_of_file(self, evaluator: str) -> tuple[Fusion, Thresholds] | None:
-        """The fusion in the file of the language model, if it is for the evaluator of that name."""
+    @property
+    def _fitted_metadata(self) -> GgufInfo | None:
+        """The metadata of the adapter, else of the language model, if what it holds fits this evaluator."""
         from localcrag.llm.gguf import read_metadata
 
-        info = read_metadata(self.language_file)
-        weights = info.numbers("localcrag.fusion.weights")
-        if len(weights) != 4 or info.value("localcrag.fusion.evaluator", "") != evaluator:
+        info = read_metadata(self.adapter_file or self.language_file)
+        fitted_with = info.value("localcrag.fusion.evaluator", "")
+        return info if self.evaluator and fitted_with == self.evaluator.name else None
+
+    def _fusion_of_file(self) -> tuple[Fusion, Thresholds] | None:
+        """The fusion with this evaluator in the file of the adapter, else of the language model, or None."""
+        info = self._fitted_metadata
+        weights = info.numbers("localcrag.fusion.weights") if info else ()
+        if info is None or len(weights) != 4:
             return None
         upper, lower = info.number("localcrag.crag.upper", 0.5), info.number("localcrag.crag.lower", 0.5)
         return Fusion(*weights), Thresholds(upper, lower)
@@ -128,14 +197,17 @@ class LoadedModels:
 
     def calibrations(self) -> list[Calibration]:
         """All calibrations of judges with these models."""
-        judges = [kind for kind in GraderKind if self.judges or kind in GRADERS_WITHOUT_EVALUATOR]
+        if self.missing:
+            judges = [GraderKind.EVALUATOR] if self.judges else []
+        else:
+            judges = [kind for kind in GraderKind if self.judges or kind in GRADERS_WITHOUT_EVALUATOR]
         return [fitted for fitted in map(self.calibration, judges) if fitted]
 
     def files(self, judge: GraderKind) -> list[Path]:
-        """The model files that a judge uses: the evaluator's before the language model's."""
+        """The model files that a judge uses: the evaluator's, the language model's, its adapter's."""
         if judge in GRADERS_WITHOUT_EVALUATOR:
-            return [self.language_file]
-        return [self.evaluator_file, *([self.language_file] if judge is not GraderKind.EVALUATOR else [])]
+            return self.language_files()
+        return [self.evaluator_file, *(self.language_files() if judge is not GraderKind.EVALUATOR else [])]
 
     def keep(self, fitted: Sequence[Calibration]) -> None:
         """Store calibrations of these models; the next grades use them."""
@@ -144,7 +216,7 @@ class LoadedModels:
 
     def forget(self) -> list[Calibration]:
         """Remove every calibration of a judge that uses one of these models; returns those removed."""
-        files = [self.language_file, *([self.evaluator_file] if self.judges else [])]
+        files = [*([] if self.missing else self.language_files()), *self.evaluator_files()]
         removed = self._calibrations.forget(_fingerprints(files))
         self._recalibrate()
         return removed
@@ -156,21 +228,42 @@ class LoadedModels:
 
         return Calibrations(self.home)
 
+    # ---------------------------------------------------------------------------------- fitness
+
+    @property
+    def fitness(self) -> FitnessResult | None:
+        """What a fitness check measured of the language model; None if it was never checked."""
+        return self.fitness_results.find(self._language_fingerprints())
+
+    @property
+    def fitness_results(self) -> FitnessResults:
+        """The folders of the results of fitness checks."""
+        from localcrag.fitness.fitness_results_folder import FitnessResults
+        from localcrag.llm.registry import embedded_folder
+
+        return FitnessResults(self.home, embedded_folder())
+
+    @property
+    def language_fingerprints(self) -> tuple[str, ...]:
+        """The fingerprints of the files that the language model consists of: its own, and its adapter's."""
+        return tuple(self._language_fingerprints())
+
+    def _language_fingerprints(self) -> Iterator[str]:
+        """Those fingerprints; no file is looked for before the first is asked for."""
+        yield from _fingerprints(self.files(GraderKind.YESNO))
+
+    # ---------------------------------------------------------------------------------- loading
+
     def _recalibrate(self) -> None:
         """Give the evaluator the calibration that is stored for it now."""
         if self.evaluator:
             self.evaluator.calibration = self.calibration(GraderKind.EVALUATOR)
 
-    @cached_property
-    def small(self) -> bool:
-        """Whether the language model is the embedded one, which cannot write answers."""
-        from localcrag.llm.registry import embedded_folder
-
-        return self.language_file.parent == embedded_folder()
-
     def check(self) -> None:
         """Check the model files without loading them. Raises ModelNotFound, ModelFileError."""
-        _ = self.language.info, self.evaluator and self.evaluator.info
+        if not self.missing:
+            _ = self.language.info, self.language.adapter_info
+        _ = self.evaluator and self.evaluator.info
 
     def close(self) -> None:
         """Free the memory of the language model and the evaluator; the next use loads them again."""
@@ -193,7 +286,7 @@ class LoadedModels:
 
     def _load_llama(self, answering: bool) -> None:
         """Load the evaluator, and the language model if an answer is needed, one after the other."""
-        if answering:
+        if answering and not self.missing:
             self.language.load()
         if self.evaluator:
             self.evaluator.load()

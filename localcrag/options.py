@@ -39,6 +39,7 @@ class AskKeywords(TypedDict, total=False):
     grounding: Grounding | str | None
     agent: bool
     model: str | None
+    adapter: str | None
     evaluator: str | None
     consent: Consent | None
     history: Sequence[Turn]
@@ -65,6 +66,8 @@ class AskOptions:
             remove.
         agent: let a chat model plan the searches, one bounded step at a time.
         model: the language model, by a name of ``localcrag models list`` or as a GGUF file.
+        adapter: the LoRA adapter of the language model, by name or as a GGUF file; ``"auto"`` for the one
+            that came for it, ``"none"`` for none.
         evaluator: the reranker that judges, by name or as a GGUF file; ``"none"`` for none.
         consent: shown the exact line before it is sent to the web; returns the line to send, edited
             or not, or None to refuse. Asked only under ``web="ask"``.
@@ -82,6 +85,7 @@ class AskOptions:
     grounding: Grounding | None = None
     agent: bool = False
     model: str | None = None
+    adapter: str | None = None
     evaluator: str | None = None
     consent: Consent | None = None
     history: Sequence[Turn] = ()
@@ -89,7 +93,7 @@ class AskOptions:
     def __post_init__(self) -> None:
         for name, kind in _ENUMERATIONS.items():
             object.__setattr__(self, name, _word(kind, name, getattr(self, name)))
-        for name in ("filter", "model", "evaluator"):
+        for name in ("filter", "model", "adapter", "evaluator"):
             _require(getattr(self, name), str, name, "a string")
         _require(self.agent, bool, "agent", "True or False")
         if self.consent is not None and not callable(self.consent):
@@ -117,6 +121,7 @@ class AskOptions:
         return replace(
             settings,
             language=settings.language if self.model is None else self.model,
+            adapter=settings.adapter if self.adapter is None else self.adapter,
             evaluator=settings.evaluator if self.evaluator is None else self.evaluator,
         )
 

@@ -2,6 +2,7 @@
 
 It is the only module that connects the loop to adapters. The defaults depend on the models: if the embedded
 language model cannot do something, it is left out by default, and refused with a hint if it was asked for.
+Those of a user's own model follow from its fitness check (:mod:`localcrag.fitness.model_defaults`).
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from localcrag.crag.graders import (
     YesNoGrader,
 )
 from localcrag.crag.pipeline import Pipeline
-from localcrag.crag.state import LOCAL_CORRECTIONS, Adapters, AgentBounds, PipelineOptions
-from localcrag.errors import UsageError, WebNotConfigured
+from localcrag.crag.state import Adapters, AgentBounds, PipelineOptions
+from localcrag.errors import ModelNotInstalled, UsageError, WebNotConfigured
+from localcrag.fitness.model_defaults import ModelDefaults, model_defaults
+from localcrag.llm.missing_model import MissingModel
 from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
 from localcrag.protocols import Evaluator, PassageStore
@@ -49,8 +52,15 @@ UNCALIBRATED_THRESHOLDS = Thresholds(upper=0.7, lower=0.3)
 """The thresholds on a language model's P(yes) if none were fitted for it."""
 _STOPPABLE_POLICIES = (Policy.CRAG, Policy.NONE_RELEVANT)
 """The policies whose action does not change when irrelevant passages are added to surely relevant ones."""
-EMBEDDED_MODEL_CORRECTIONS = (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
-"""The corrections that the embedded model can make; it was not trained to rephrase a question."""
+DEFAULTS_WITHOUT_MODEL = ModelDefaults(
+    grader=GraderKind.EVALUATOR,
+    mode=Mode.QUOTE,
+    corrections=(CorrectionKind.NEIGHBOURS,),
+    grounding=Grounding.OFF,
+    extractive=True,
+    contradictions=False,
+)
+"""The defaults where the language model is missing: what needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,7 @@ class PipelineBuilder:
         adapters = Adapters(
             store=store,
             embedder=models.embedder,
-            model=models.language,
+            model=MissingModel(models.missing) if models.missing else models.language,
             grader=self.grader(evaluator),
             split=split,
             evaluator=evaluator,
@@ -104,7 +114,7 @@ class PipelineBuilder:
 
         Raises UsageError if the models cannot do what was asked for, WebNotConfigured.
         """
-        given, loop, small = self.given, self.settings.loop, self.models.small
+        given, loop, defaults = self.given, self.settings.loop, self.defaults
         self._check_abilities()
         policy = given.policy or loop.policy
         bounds = AgentBounds(loop.agent_steps, loop.agent_seconds, loop.agent_tokens)
@@ -123,21 +133,28 @@ class PipelineBuilder:
             evidence=loop.evidence,
             answer_tokens=loop.answer_tokens,
             divide=loop.parts,
-            grounding=given.grounding or loop.grounding or Grounding.MARK,
-            contradictions=loop.contradictions and not small,
+            grounding=given.grounding or loop.grounding or defaults.grounding,
+            contradictions=loop.contradictions and defaults.contradictions,
             agent=bounds if given.agent else None,
             corrections=self._corrections(),
-            extractive=small,
+            extractive=defaults.extractive,
+            without_model=_reason(self.models.missing),
             web_policy=self.web_policy(),
             web_results=self.settings.web.results,
             consent=given.consent,
         )
 
     @property
+    def defaults(self) -> ModelDefaults:
+        """The defaults that follow from the fitness check of the language model, or from its absence."""
+        if self.models.missing:
+            return DEFAULTS_WITHOUT_MODEL
+        return model_defaults(self.models.fitness, evaluator=self.models.judges)
+
+    @property
     def mode(self) -> Mode:
-        """Whether the answer is written or quoted; by default the embedded model quotes."""
-        by_default = Mode.QUOTE if self.models.small else Mode.WRITE
-        return self.given.mode or self.settings.loop.mode or by_default
+        """Whether the answer is written or quoted; by default as fits the model."""
+        return self.given.mode or self.settings.loop.mode or self.defaults.mode
 
     @property
     def layout(self) -> Layout:
@@ -158,16 +175,20 @@ class PipelineBuilder:
     def grader_kind(self) -> GraderKind:
         """The kind of grader; the default depends on the models.
 
-        By default the embedded language model and an evaluator judge by their fusion, or the evaluator
-        judges alone if no fusion was fitted for the two. A user's own language model is asked about every
-        passage (``yesno``); after ``localcrag calibrate`` has fitted a band, it is asked only if the
-        evaluator is unsure (``cascade``).
+        By default the evaluator and the language model are fused if that was fitted for the two. Otherwise
+        the language model is asked about what the evaluator is unsure of (``cascade``), unless its check
+        found that its word is worth nothing and no ``localcrag calibrate`` found otherwise. Without a
+        language model the evaluator judges alone.
         """
         if chosen := self.given.grader or self.settings.loop.grader:
             return chosen
-        if self.models.small and self.models.judges:
-            return GraderKind.FUSED if self.models.fusion else GraderKind.EVALUATOR
-        return GraderKind.CASCADE if self.models.band else GraderKind.YESNO
+        if not self.models.judges:
+            return GraderKind.YESNO
+        if self.models.missing:
+            return self.defaults.grader
+        if self.models.band:
+            return GraderKind.CASCADE
+        return GraderKind.FUSED if self.models.fusion else self.defaults.grader
 
     def grader(self, evaluator: Evaluator | None) -> Grader:
         """The grader with its fitted scale and thresholds.
@@ -195,7 +216,8 @@ class PipelineBuilder:
                 hint="fit one: localcrag calibrate FILE.jsonl --grader fused; or take another --grader",
             )
         fusion, thresholds = fitted
-        return FusedGrader(models.language, evaluator, models.embedder, fusion, self._bounds(thresholds))
+        bounds = self._bounds(thresholds)
+        return FusedGrader(models.language, evaluator, models.embedder, fusion, bounds, models.fusion_band)
 
     def web_policy(self) -> WebPolicy:
         """Whether a query may be sent to the web; ``never`` if localcrag is offline.
@@ -231,8 +253,8 @@ class PipelineBuilder:
     def _check_abilities(self) -> None:
         """Check the options against each other and against the model.
 
-        Raises UsageError if the joint layout is combined with strips, or if the embedded language model
-        cannot do what was asked for.
+        Raises UsageError if the joint layout is combined with strips, ModelNotInstalled if something was
+        asked for that needs the language model, and it is missing.
         """
         strips = self.given.strips or self.settings.loop.strips or StripKind.NONE
         if self._is_joint and strips is not StripKind.NONE:
@@ -240,49 +262,36 @@ class PipelineBuilder:
                 f"layout {Layout.JOINT} answers from whole passages, and strips are {strips}",
                 hint="ask with --strips none, or with --layout independent",
             )
-        wants = {
-            "write answers": ("leave out --mode write", self.mode is Mode.WRITE),
-            "plan": ("leave out --agent", self.given.agent),
-            "grade by a rubric": ("leave out --grader rubric", self.grader_kind is GraderKind.RUBRIC),
-        }
-        for what, (instead, wanted) in wants.items():
-            if wanted:
-                self.require_chat(what, instead)
+        if self.mode is Mode.WRITE or self.given.agent or self.grader_kind is not GraderKind.EVALUATOR:
+            self.require_model()
 
     def _corrections(self) -> tuple[CorrectionKind, ...]:
-        """The local corrections that were asked for; by default all that the model can make.
+        """The local corrections that were asked for; by default those that fit the model.
 
-        Raises UsageError for the correction ``web``, and for one that the model cannot make.
+        Raises UsageError for the correction ``web``, ModelNotInstalled for one that needs a missing model.
         """
-        able = EMBEDDED_MODEL_CORRECTIONS if self.models.small else LOCAL_CORRECTIONS
         wanted = (
             self.settings.loop.corrections
             if self.given.corrections is None
             else tuple(self.given.corrections)
         )
         if wanted is None:
-            return able
+            return self.defaults.corrections
         if CorrectionKind.WEB in wanted:
             raise UsageError("web is no local correction", hint="allow it with --web ask, or --web auto")
-        if beyond := [kind for kind in wanted if kind not in able]:
-            raise UsageError(
-                f"{self.models.language.name} cannot correct by {beyond[0]}",
-                hint=f"it can by {', '.join(able)}; name a chat model with --model for the others",
-            )
+        if not set(wanted) <= set(DEFAULTS_WITHOUT_MODEL.corrections):
+            self.require_model()
         return wanted
 
-    def require_chat(self, task: str, instead: str) -> None:
-        """Require a chat model for a task. Raises UsageError if the language model is the embedded one.
+    def require_model(self) -> None:
+        """Require that the language model is there. Raises ModelNotInstalled if it is missing."""
+        if self.models.missing:
+            raise self.models.missing
 
-        Args:
-            task: the task, as it follows "cannot" in the message.
-            instead: what the user can do instead, for the hint.
-        """
-        if self.models.small:
-            raise UsageError(
-                f"{self.models.language.name} cannot {task}",
-                hint=f"{instead}, or name a chat model with --model",
-            )
+
+def _reason(missing: ModelNotInstalled | None) -> str:
+    """The reason why there is no language model, with the command that installs it; "" if there is one."""
+    return f"{missing}, so the evaluator answers alone; {missing.hint}" if missing else ""
 
 
 def band_of(bounds: Thresholds) -> Thresholds:

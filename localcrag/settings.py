@@ -46,7 +46,11 @@ class ModelSettings:
     """The models in use, and the share of the machine that they may take."""
 
     language: str = _setting(
-        "localcrag-mini-v1", "language model: a name of `localcrag models list`, or a GGUF file"
+        "smollm2-135m-instruct", "language model: a name of `localcrag models list`, or a GGUF file"
+    )
+    adapter: str = _setting(
+        "auto",
+        "LoRA adapter of the language model by name or GGUF file; `auto`: the one that came for it; `none`",
     )
     evaluator: str = _setting("localcrag-evaluator-v1", "reranker GGUF by name or file, or `none`")
     embedding: str = _setting("all-MiniLM-L6-v2", "sentence-transformers model by name or folder")
@@ -66,9 +70,11 @@ class LoopSettings:
     policy: Policy = _setting(Policy.CRAG, "rule that turns grades into an action")
     grader: GraderKind | None = _setting(
         None,
-        "grader; unset: `fused` with the embedded models, else `yesno`, or `cascade` once calibrated",
+        "grader; unset: `fused` with the models that travel, else `cascade`, or what `models check` found",
     )
-    mode: Mode | None = _setting(None, "how to answer; unset: `quote` with the embedded model, else `write`")
+    mode: Mode | None = _setting(
+        None, "how to answer; unset: `write` if the model is fit for it, else `quote`"
+    )
     passages: int = _setting(6, "passages graded per search", least=1)
     candidates: int = _setting(24, "passages retrieved for the evaluator to rerank", least=1)
     phrasings: int = _setting(3, "other phrasings tried in a local correction", least=0)
@@ -88,7 +94,7 @@ class LoopSettings:
     evidence: int = _setting(6, "strips kept as evidence", least=1)
     parts: bool = _setting(True, "split a question of several parts, and answer each")
     grounding: Grounding | None = _setting(
-        None, "written sentences that their evidence does not bear out; unset: `mark`"
+        None, "written sentences that their evidence does not bear out; unset: what fits the model"
     )
     contradictions: bool = _setting(True, "look for evidence that disagrees (with a chat model)")
     agent_steps: int = _setting(12, "most steps that --agent takes", least=1)

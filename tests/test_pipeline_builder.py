@@ -10,13 +10,23 @@ import pytest
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
 from localcrag.crag.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
-from localcrag.crag.state import PipelineOptions
+from localcrag.crag.state import LOCAL_CORRECTIONS, PipelineOptions
 from localcrag.errors import UsageError
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskOptions
 from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, PipelineBuilder
 from localcrag.settings import Settings
-from localcrag.types import GraderKind, Layout, Mode, Policy, StripKind, Thresholds
+from localcrag.types import (
+    CorrectionKind,
+    GraderKind,
+    Grounding,
+    Layout,
+    Mode,
+    Policy,
+    StripKind,
+    Thresholds,
+)
+from tests.fitness.values import UNFIT_ANSWERS, UNFIT_FOLLOW_UPS, UNFIT_YES_NO, fitness_result
 from tests.shape_models import encoder, shape
 
 
@@ -58,10 +68,6 @@ def test_grading_ends_early_only_where_a_grade_costs_a_passage_and_more_would_no
     assert options(tmp_path, given).enough == enough
 
 
-def test_the_embedded_models_grade_everything(tmp_path: Path) -> None:
-    assert options(tmp_path, AskOptions(), chat=False).enough == 0
-
-
 def test_grading_can_be_made_to_end_earlier_or_never(tmp_path: Path) -> None:
     assert options(tmp_path, AskOptions(), enough=1).enough == 1
     assert options(tmp_path, AskOptions(), enough=0).enough == 0
@@ -82,17 +88,55 @@ def test_an_answer_from_a_table_is_written_from_whole_passages(
     assert options(tmp_path, given).strips is strips
 
 
-def test_a_chat_model_is_asked_about_every_passage_until_a_band_was_fitted(
+def builder(home: Path, given: AskOptions | None = None, **model: str) -> PipelineBuilder:
+    """A builder with a tiny chat model whose file the home's fitness results may name."""
+    settings = Settings(home=home).with_values("model", **{"language": str(shape("llama2")), **model})
+    return PipelineBuilder(settings, models_for(settings.model, home), given or AskOptions())
+
+
+def keep_check(home: Path, **parts: object) -> None:
+    """Keep a result of the tiny chat model's fitness check."""
+    models = builder(home).models
+    models.fitness_results.put(fitness_result(fingerprints=models.language_fingerprints, **parts))
+
+
+def test_a_chat_model_that_was_never_checked_is_asked_where_the_evaluator_is_unsure(tmp_path: Path) -> None:
+    unchecked = builder(tmp_path)
+    assert unchecked.grader_kind is GraderKind.CASCADE
+    assert (unchecked.mode, unchecked.pipeline_options().grounding) == (Mode.WRITE, Grounding.MARK)
+    assert unchecked.pipeline_options().corrections == LOCAL_CORRECTIONS
+    assert builder(tmp_path, evaluator="none").grader_kind is GraderKind.YESNO
+    assert builder(tmp_path, AskOptions(grader=GraderKind.YESNO)).grader_kind is GraderKind.YESNO
+
+
+def test_a_checked_model_has_the_defaults_that_follow_from_its_check(tmp_path: Path) -> None:
+    keep_check(tmp_path, yes_no=UNFIT_YES_NO, answers=UNFIT_ANSWERS, follow_ups=UNFIT_FOLLOW_UPS)
+    unfit = builder(tmp_path)
+    found = unfit.pipeline_options()
+    assert (unfit.grader_kind, unfit.mode) == (GraderKind.EVALUATOR, Mode.QUOTE)
+    assert found.corrections == (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
+    assert found.extractive and not found.contradictions
+    keep_check(tmp_path)
+    found = builder(tmp_path).pipeline_options()
+    assert (builder(tmp_path).grader_kind, found.mode) == (GraderKind.CASCADE, Mode.WRITE)
+    assert found.contradictions and not found.extractive
+
+
+def test_what_the_user_chose_is_not_changed_by_a_check(tmp_path: Path) -> None:
+    keep_check(tmp_path, yes_no=UNFIT_YES_NO, answers=UNFIT_ANSWERS, follow_ups=UNFIT_FOLLOW_UPS)
+    given = AskOptions(grader=GraderKind.YESNO, mode=Mode.WRITE, corrections=[CorrectionKind.HYDE])
+    chosen = builder(tmp_path, given)
+    assert (chosen.grader_kind, chosen.mode) == (GraderKind.YESNO, Mode.WRITE)
+    assert chosen.pipeline_options().corrections == (CorrectionKind.HYDE,)
+
+
+def test_a_band_that_was_fitted_counts_more_than_a_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(home=tmp_path).with_values("model", language=str(shape("llama2")))
-    models = models_for(settings.model, tmp_path)
-    assert PipelineBuilder(settings, models, AskOptions()).grader_kind is GraderKind.YESNO
+    keep_check(tmp_path, yes_no=UNFIT_YES_NO)
+    assert builder(tmp_path).grader_kind is GraderKind.EVALUATOR
     monkeypatch.setattr(LoadedModels, "band", Thresholds(0.8, 0.2))
-    assert PipelineBuilder(settings, models, AskOptions()).grader_kind is GraderKind.CASCADE
-    assert (
-        PipelineBuilder(settings, models, AskOptions(grader=GraderKind.YESNO)).grader_kind is GraderKind.YESNO
-    )
+    assert builder(tmp_path).grader_kind is GraderKind.CASCADE
 
 
 def test_within_the_band_the_language_models_word_is_on_its_own_scale(
@@ -114,9 +158,13 @@ def test_within_the_band_the_language_models_word_is_on_its_own_scale(
 
 
 def test_a_fusion_is_used_with_the_evaluator_that_it_was_fitted_for(tmp_path: Path, reranker: str) -> None:
-    assert isinstance(grader(tmp_path, AskOptions()), FusedGrader)
+    fused = grader(tmp_path, AskOptions())
+    assert isinstance(fused, FusedGrader)
+    assert fused.fusion.model > 0 and fused.band is not None, (
+        "the chat model is asked, where that is worth it"
+    )
     assert grader(tmp_path, AskOptions(), evaluator=reranker).kind is GraderKind.EVALUATOR
-    with pytest.raises(UsageError, match="no fusion of localcrag-mini-v1 with tiny encoder") as caught:
+    with pytest.raises(UsageError, match=r"no fusion of .* with tiny encoder") as caught:
         grader(tmp_path, AskOptions(grader=GraderKind.FUSED), evaluator=reranker)
     assert "calibrate FILE.jsonl --grader fused" in caught.value.hint
 

@@ -14,21 +14,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from localcrag.calibration.fit import fit
 from localcrag.calibration.scale import Scale
 from localcrag.crag import prompts
 from localcrag.crag.graders import ask
-from localcrag.crag.query_terms import STOP_WORDS, content_words, rewrite
+from localcrag.crag.query_terms import STOP_WORDS, content_words
 from localcrag.crag.retrieval import reranking_scores
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm.chat_template import ChatFormat
 from localcrag.llm.evaluator import LlamaCppEvaluator, _Pairs
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.llama_backend import Model
 from localcrag.loaded_models import LoadedModels
 from localcrag.rank_fusion import rrf
 from localcrag.settings import ModelSettings
-from localcrag.types import Choice, Turn
+from localcrag.types import Choice
+from tests.tiny_llama import TinySize, write_base
 
 pytest.importorskip("gguf")
 pytest.importorskip("zstandard")
@@ -94,16 +97,19 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = write_data(tmp_path_factory.mktemp("data"))
     out = tmp_path_factory.mktemp("out")
     (out / "data").symlink_to(data)
-    for stage in ("tokenizer", "pretrain", "evaluator", "tasks"):
-        assert train(stage, "--data", data, "--out", out, "--minutes", 0.02) == 0, stage
-    assert train("export", "--data", data, "--out", out, "--anyway") == 0
+    base = write_base(out / "base.gguf", TinySize(context=4096))
+    common = ("--data", data, "--out", out, "--base", base)
+    for stage in ("evaluator", "chat"):
+        assert train(stage, *common, "--minutes", 0.02) == 0, stage
+    assert train("export", *common, "--anyway") == 0
     return out
 
 
 def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
     models = LoadedModels(
         ModelSettings(
-            language=str(trained / "models" / "localcrag-mini-v1.gguf"),
+            language=str(trained / "base.gguf"),
+            adapter=str(trained / "models" / "localcrag-chat-v1.gguf"),
             evaluator=str(trained / "models" / "localcrag-evaluator-v1.gguf"),
         ),
         trained,
@@ -115,10 +121,9 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
         assert np.isfinite(numbers).all()
         assert np.allclose(numbers[::2], numbers[0], atol=0.02)
         assert judge.own_scale != Scale() and 0 < judge.thresholds.lower <= judge.thresholds.upper < 1
-        assert "river" in rewrite(writer, "hi, which river is it?", extractive=True)
         (choice,) = ask(writer, "Which river?", ["The Rhine."])
         assert isinstance(choice, Choice) and 0 < choice.probabilities[0] < 1
-        assert models.fusion is not None, "the language model's file names the evaluator it was fused with"
+        assert models.fusion is not None, "the adapter's file names the evaluator it was fused with"
     assert not list(trained.rglob("*.part"))
 
 
@@ -144,26 +149,33 @@ def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> No
             assert np.allclose(numbers, model.score(words, pairs), atol=tolerance), kind
 
 
-def test_language_model_tokens_agree_with_the_trainer(trained: Path) -> None:
-    """What the model learned from is what the product gives it, token by token."""
-    from training import byte_bpe, task_sampler
+def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> None:
+    """Texts that share a beginning in a packed row are judged as each is alone in the product."""
+    from training.adapted_llama import AdaptedLlama
+    from training.chat_tasks import Task
+    from training.chat_training import ChatTokens
+    from training.gguf_files import read_adapter
+    from training.packed_rows import Row
 
-    words = byte_bpe.load(trained / "tokenizer.json")
-    model = Model(trained / "models" / "localcrag-mini-v1.gguf")
-    for text in ("Which river?\n\n  1750 naïve – they're", "<|end|> is data", "日本 x²", " "):
-        plain = text.replace("<|end|>", "< |end|>")
-        assert model.tokenize(plain, special=False) == byte_bpe.plain(words, text)
-    chat = ChatFormat(model, model.template())
-    asked = {
-        task_sampler.grade_message("Which river?", "The Rhine."): prompts.grade("Which river?", "The Rhine."),
-        task_sampler.rewrite_message("hi, which river?"): prompts.rewrite("hi, which river?"),
-        task_sampler.condense_message([("user", "Lyon?")], "And it?"): prompts.condense(
-            [Turn("user", "Lyon?")], "And it?"
-        ),
-    }
-    for message, prompt in asked.items():
-        assert chat.tokens(prompt) == byte_bpe.chat(words, message)
-    model.close()
+    base, path = trained / "base.gguf", trained / "models" / "localcrag-chat-v1.gguf"
+    model, loaded = AdaptedLlama(base), Model(base)
+    model.set_pairs(read_adapter(path, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
+    tokens = ChatTokens(loaded)
+    texts = ["The Rhine.", "Bread is sold there, as everywhere.", "It lies on the Rhine."]
+    asked = [prompts.grade("Which river?", text) for text in texts]
+    row = Row()
+    for task in (asked[:1], asked):
+        row.add(tokens.of(Task("grade", tuple((prompt, "yes") for prompt in task))))
+    assert len(row.ids) < sum(len(ChatFormat(loaded, loaded.template()).tokens(p)) for p in asked[:1] + asked)
+    ids, positions, seen = (tensor[None] for tensor in row.padded(len(row.ids) + 9))
+    with torch.no_grad():
+        states = model(ids, positions, seen)[0][[place for place, _, _ in row.decisions]]
+        pair = model.logits(states, [tokens.yes, tokens.no])
+    mine = torch.softmax(pair, -1)[:, 0].numpy()
+    with LlamaCppModel(base, adapter=path, context=2048) as writer:
+        theirs = [c.probabilities[0] for c in ask(writer, "Which river?", texts) if isinstance(c, Choice)]
+    assert np.allclose(mine, [theirs[0], *theirs], atol=0.03)
+    loaded.close()
 
 
 def test_vectors_are_those_of_the_product() -> None:
@@ -288,23 +300,26 @@ def test_every_bar_is_held_against_what_was_measured(
     trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checkpoint = trained / "evaluator" / "checkpoint.pt"
-    arguments = ("--data", trained / "data", "--models", trained / "models", "--questions", 4)
-    assert measure(*arguments, "--checkpoint", checkpoint, "--json") == 0
+    common = ("--data", trained / "data", "--models", trained / "models", "--base", trained / "base.gguf")
+    assert measure(*common, "--questions", 4, "--checkpoint", checkpoint, "--json") == 0
     made = json.loads(capsys.readouterr().out)
     bars = {(bar["name"], bar["subject"]): bar for bar in made["bars"]}
     assert {name for name, _ in bars} == {
         "sentence pick, 10 points above cosine", "sentence AUC", "AUC of passages in the top 8",
-        "calibration error", "nDCG@10 reranked, above the best search", "nDCG@10 gained over the best search",
+        "calibration error", "nDCG@10 reranked, no worse than the best search",
+        "nDCG@10 gained over the best search",
+        "AUC of whole passages, unanswerable questions",
         "AUC lost from f32 to Q8_0", "size, MB", "pairs a second", "grade AUC alone",
-        "grade AUC fused, no worse than the evaluator",
+        "grade AUC fused, above the evaluator", "AUC of near misses, with the evaluator",
         "recall@4 of the rewritten line, of a chatty question",
-        "written answers: token F1", "written answers: unanswerable declined",
-        "written answers: valid citations",
+        "written answers: gold contained", "written answers: unanswerable declined",
+        "written answers: right citations",
     }  # fmt: skip
     pick = bars["sentence pick, 10 points above cosine", "squad_v2"]
     assert pick["wanted"] == f">= {pick['cosine'] + 0.1:.3f}"
     assert pick["verdict"] == ("met" if pick["got"] >= pick["cosine"] + 0.1 else "not met")
-    assert bars["written answers: token F1", ""]["verdict"] == "n/a"
+    declined = bars["written answers: unanswerable declined", ""]
+    assert declined["verdict"] == "not met", "the weights are random"
     assert bars["pairs a second", ""]["got"] > 0
     assert abs(bars["AUC lost from f32 to Q8_0", "all"]["got"]) < 0.1
     sizes = [bar for bar in made["bars"] if bar["name"] == "size, MB"]
@@ -316,7 +331,7 @@ def test_every_bar_is_held_against_what_was_measured(
 
 def test_the_table_says_met_or_not() -> None:
     from training import bars
-    from training.measure import Row
+    from training.result_row import Row
 
     def rows(auc: float) -> list[Row]:
         judges = {"evaluator": auc, "cosine": 0.8, "BM25": 0.7}
@@ -349,14 +364,16 @@ def test_both_halves_of_the_held_out_questions_share_no_passage() -> None:
     (fits,) = benchmarks.collections(train, held, 100, fitting=True)
     (reports,) = benchmarks.collections(train, held, 100)
     assert len(fits.questions) + len(reports.questions) == 80 and fits.passages == reports.passages
-    assert not set(fits.right) & set(reports.right)
+    assert not frozenset().union(*fits.right) & frozenset().union(*reports.right)
 
 
 @pytest.mark.parametrize("models", [ROOT / "models"])
 def test_manifest_tells_the_truth(models: Path) -> None:
     entries = tomllib.loads((models / "manifest.toml").read_text())["model"]
-    assert {entry["role"] for entry in entries} == {"language", "evaluator"}
+    assert {entry["role"] for entry in entries} == {"language", "evaluator", "adapter"}
     for entry in entries:
+        if "package" in entry:
+            continue
         path = models / entry["file"]
         assert path.stat().st_size == entry["bytes"] <= 40e6
         assert hashlib.sha256(path.read_bytes()).hexdigest() == entry["sha256"]
@@ -385,12 +402,13 @@ def test_errors_are_one_line_and_leave_nothing(tmp_path: Path, capsys: pytest.Ca
         files[name].write_text(text)
     packed = tmp_path / "cut.jsonl.zst"
     packed.write_bytes(b"\x28\xb5\x2f\xfd\x04")
+    base = write_base(tmp_path / "base.gguf")
     cut = tmp_path / "cut.gguf"
     cut.write_bytes((ROOT / "models" / "localcrag-evaluator-v1.gguf").read_bytes()[:5_000_000])
     cases = {
-        ("tokenizer", "--data", tmp_path / "absent"): "no data at",
-        ("tokenizer", "--data", empty): "no folder",
-        ("tokenizer", "--data", tmp_path / "nothing"): "no .jsonl",
+        ("evaluator", "--data", tmp_path / "absent"): "no data at",
+        ("evaluator", "--data", empty): "no folder",
+        ("evaluator", "--data", tmp_path / "nothing"): "no .jsonl",
         ("evaluator", "--data", files["broken"]): "malformed",
         ("evaluator", "--data", files["untyped"]): "line 1",
         ("evaluator", "--data", files["blank"]): "empty question or passage",
@@ -400,12 +418,14 @@ def test_errors_are_one_line_and_leave_nothing(tmp_path: Path, capsys: pytest.Ca
         ("evaluator", "--data", packed): "no records",
         ("evaluator", "--data", good, "--minutes", 0): "too small",
         ("evaluator", "--data", good, "--workers", 0): "--workers",
-        ("evaluator", "--data", good, "--init", tmp_path / "absent.gguf"): "no evaluator",
+        ("evaluator", "--data", good, "--init", tmp_path / "absent.gguf"): "no model to go on from",
+        ("chat", "--data", good, "--base", tmp_path / "absent.gguf"): "no chat model at",
+        ("chat", "--data", good, "--base", base, "--init", files["few"]): "no GGUF, or a damaged one",
+        ("chat", "--data", good, "--base", base, "--init", base): "is no LoRA adapter",
         ("evaluator", "--data", good, "--init", cut): "damaged or incomplete",
         ("evaluator", "--data", good, "--init", files["few"]): "not a GGUF file",
-        ("evaluator", "--data", good, "--init", ROOT / "models" / "localcrag-mini-v1.gguf"): "no evaluator",
-        ("pretrain", "--data", good): "run the stage 'tokenizer' first",
-        ("export", "--data", good): "run the stage 'evaluator' first",
+        ("evaluator", "--data", good, "--init", base): "is no evaluator but a text generator",
+        ("export", "--data", good): "run the stage 'evaluator' or 'chat' first",
     }
     for arguments, expected in cases.items():
         assert train(*arguments, "--out", out) == 1, arguments

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from localcrag._platform import replace_text
 from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelFileError
 from localcrag.types import GraderKind, Thresholds
@@ -95,9 +96,7 @@ class Calibrations:
         import tomli_w
 
         self.home.mkdir(parents=True, exist_ok=True)
-        part = self.file.with_suffix(".part")
-        part.write_text(tomli_w.dumps({"calibration": [_table(entry) for entry in entries]}), "utf-8")
-        part.replace(self.file)
+        replace_text(self.file, tomli_w.dumps({"calibration": [_table(entry) for entry in entries]}))
 
 
 def _table(entry: Calibration) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from localcrag.cli.parameters import FILTER_HELP, Words, evaluator_option, model_option
+from localcrag.cli.parameters import FILTER_HELP, Words, adapter_option, evaluator_option, model_option
 from localcrag.types import CorrectionKind, GraderKind, Grounding, Layout, Mode, Policy, StripKind, WebPolicy
 
 NO_CORRECTION = "none"
@@ -56,6 +56,7 @@ _ASK_OPTIONS = (
     ),
     click.option("--agent", is_flag=True, help="Plan the searches, one bounded step at a time."),
     model_option,
+    adapter_option,
     evaluator_option,
 )
 

@@ -100,11 +100,13 @@ def _check_models(state: CommandState) -> Iterator[CheckResult]:
     from localcrag.llm import registry
 
     for entry in registry.Registry(state.settings.home).entries():
+        if not entry.installed:
+            yield CheckResult(f"model {entry.name}", True, f"not installed: {entry.installation}")
+            continue
         wrong = registry.verify(entry)
         yield CheckResult(f"model {entry.name}", not wrong, wrong or f"{entry.path}", "fetch it again")
+    yield from _findings("language model", _check_language_model, state)
     models = state.open(None).models
-    models.language.load()
-    yield CheckResult("language model", True, f"{models.language.name} loads")
     if models.evaluator:
         models.evaluator.load()
         yield CheckResult("evaluator", True, f"{models.evaluator.name} loads")
@@ -112,6 +114,14 @@ def _check_models(state: CommandState) -> Iterator[CheckResult]:
         yield CheckResult(
             "calibration", True, f"{fitted.judge}, on {fitted.questions} questions of yours, {fitted.made}"
         )
+
+
+def _check_language_model(state: CommandState) -> Iterator[CheckResult]:
+    model = state.open(None).models.language
+    model.load()
+    yield CheckResult("language model", True, f"{model.name} loads")
+    if model.adapter_info:
+        yield CheckResult("adapter", True, f"{model.adapter_info.name} loads with it")
 
 
 def _check_embedding_model(state: CommandState) -> Iterator[CheckResult]:

@@ -15,6 +15,7 @@ import click
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.parameters import (
     Words,
+    adapter_option,
     evaluator_option,
     filter_option,
     json_option,
@@ -70,6 +71,7 @@ file_argument = click.argument("file", type=click.Path(path_type=Path), metavar=
 @click.option("--grader", type=Words(GraderKind), help="Who judges the passages.")
 @click.option("--mode", type=Words(Mode), help="Write answers, or quote the evidence verbatim.")
 @model_option
+@adapter_option
 @evaluator_option
 @click.option("--k", type=click.IntRange(1), help="Measure recall@K too; by default the passages graded.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask only the first N questions.")
@@ -99,6 +101,7 @@ def evaluate(
     grader: GraderKind | None,
     mode: Mode | None,
     model: str | None,
+    adapter: str | None,
     evaluator: str | None,
     k: int | None,
     limit: int | None,
@@ -122,7 +125,7 @@ def evaluate(
         from localcrag.evaluation.plots import require_plots
 
         require_plots(plot)
-    settings = state.settings.with_values("model", language=model, evaluator=evaluator)
+    settings = state.settings.with_values("model", language=model, adapter=adapter, evaluator=evaluator)
     settings = settings.with_values("loop", policy=policy, grader=grader, mode=mode)
     job = _Job(kb, filter_, limit, k)
     if graders and (compare or plot):
@@ -308,6 +311,7 @@ def progress(name: str) -> Iterator[Progress]:
 @filter_option
 @click.option("--grader", type=Words(GraderKind), help="Whose grades to fit; by default the one in use.")
 @model_option
+@adapter_option
 @evaluator_option
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Use only the first N questions.")
 @margin_option
@@ -326,6 +330,7 @@ def calibrate(
     filter_: str | None,
     grader: GraderKind | None,
     model: str | None,
+    adapter: str | None,
     evaluator: str | None,
     limit: int | None,
     margin: float,
@@ -341,7 +346,7 @@ def calibrate(
     cascade` the band is fitted in which the language model is asked: the narrowest that leaves the
     grades as accurate as asking it every time, to within --margin.
     """
-    settings = state.settings.with_values("model", language=model, evaluator=evaluator)
+    settings = state.settings.with_values("model", language=model, adapter=adapter, evaluator=evaluator)
     settings = settings.with_values("loop", grader=grader, parts=False)
     job = _Job(kb, filter_, limit)
     if forget:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 import click
 
 from localcrag.cli.command_state import CommandState, complain, pass_state, print_events, print_json
-from localcrag.cli.parameters import json_option, kb_option, model_option, parse_meta
+from localcrag.cli.parameters import adapter_option, json_option, kb_option, model_option, parse_meta
 from localcrag.errors import CorpusError, LocalCragError, UsageError
 from localcrag.events import Degraded, Discovered, Event, Optimizing, Progressed, Questioned, report_of
 from localcrag.types import IngestReport
@@ -35,6 +35,7 @@ MAX_SHOWN_SKIPS = 20
     help="Have a chat model write N questions for each passage, to find it by.",
 )
 @model_option
+@adapter_option
 @click.option("--watch", is_flag=True, help="Keep running, and read what changes; Ctrl-C ends it.")
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
@@ -49,6 +50,7 @@ def ingest(
     max_size: int | None,
     questions: int | None,
     model: str | None,
+    adapter: str | None,
     watch: bool,
     as_json: bool,
     jsonl: bool,
@@ -59,7 +61,7 @@ def ingest(
     """
     if watch and as_json:
         raise UsageError("--json prints one object, and --watch has no end", hint="use --jsonl")
-    base = state.open(kb, ingest={"max_size_mb": max_size}, model={"language": model})
+    base = state.open(kb, ingest={"max_size_mb": max_size}, model={"language": model, "adapter": adapter})
     metadata = parse_meta(meta)
 
     def ingest_once() -> IngestReport:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
-from localcrag.cli.parameters import json_option
-from localcrag.errors import OfflineError
+from localcrag.cli.parameters import ModelName, adapter_option, json_option
+from localcrag.errors import ModelError, OfflineError, UsageError
+
+if TYPE_CHECKING:
+    from localcrag.llm.registry import ModelEntry
+    from localcrag.loaded_models import LoadedModels
+
+ROLES = ("language", "evaluator", "adapter")
+"""The values of :class:`localcrag.llm.registry.Role`, which is imported only when a command runs."""
 
 
 @click.group()
 def models() -> None:
-    """List, verify, add, fetch and remove models."""
+    """List, check, verify, add, fetch and remove models."""
+
+
+CHECK_SECONDS = 75.0
+"""The seconds after which a check begins no further task; with its last task it ends within 90."""
+INTERRUPTED_EXIT_CODE = 130
 
 
 @models.command("list")
@@ -25,22 +38,119 @@ def list_(state: CommandState, as_json: bool) -> None:
     from localcrag.llm.registry import Registry
 
     entries = Registry(state.settings.home).entries()
+    words = [_fitness_word(state, entry) for entry in entries]
     if as_json:
-        print_json([asdict(entry) | {"path": str(entry.path)} for entry in entries])
+        print_json(
+            [
+                asdict(entry) | {"path": str(entry.path), "fitness": word}
+                for entry, word in zip(entries, words, strict=True)
+            ]
+        )
         return
-    for entry in entries:
-        origin = "embedded" if entry.embedded else str(entry.path)
-        click.echo(f"{entry.name}\t{entry.role}\t{entry.bytes / 1e6:.1f} MB\t{origin}\t{entry.description}")
+    for entry, word in zip(entries, words, strict=True):
+        size = f"{entry.bytes / 1e6:.1f} MB"
+        cells = (entry.name, _purpose(entry), size, word or "–", _origin(entry), entry.description)
+        click.echo("\t".join(cells))
+
+
+def _purpose(entry: ModelEntry) -> str:
+    """The role of a model, and the base of an adapter."""
+    return f"{entry.role} for {entry.base}" if entry.base else str(entry.role)
+
+
+def _origin(entry: ModelEntry) -> str:
+    """The place that a model comes from, in words."""
+    if not entry.installed:
+        return f"not installed: {entry.installation}"
+    if entry.package:
+        return f"package {entry.package}"
+    return "embedded" if entry.embedded else str(entry.path)
+
+
+def _fitness_word(state: CommandState, entry: ModelEntry) -> str | None:
+    """The verdict of a language model's check, "unchecked" or "unreadable"; None for other files."""
+    from localcrag.fitness.fitness_verdicts import fitness_of_model
+    from localcrag.llm.registry import Role
+
+    if entry.role is not Role.LANGUAGE or not entry.path.is_file():
+        return None
+    try:
+        result = _models_with(state, entry.name, None).fitness
+    except ModelError:
+        return "unreadable"
+    return "unchecked" if result is None else fitness_of_model(result)
+
+
+def _models_with(state: CommandState, language: str | None, adapter: str | None) -> LoadedModels:
+    """The configured models, with another language model and its adapter if they are named.
+
+    The configured adapter belongs to the configured model, and is not used with another one.
+    """
+    from localcrag.loaded_models import ADAPTER_OF_MODEL, LoadedModels
+
+    settings = state.settings
+    if language not in (None, settings.model.language):
+        adapter = adapter or ADAPTER_OF_MODEL
+    settings = settings.with_values("model", language=language, adapter=adapter)
+    return LoadedModels(settings.model, settings.home)
+
+
+@models.command()
+@click.argument("name", type=ModelName(), metavar="[NAME|FILE]", required=False)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=CHECK_SECONDS,
+    show_default=True,
+    help="Begin no further task after so long.",
+)
+@adapter_option
+@json_option
+@pass_state
+def check(state: CommandState, name: str | None, seconds: float, adapter: str | None, as_json: bool) -> int:
+    """Measure how fit a chat model is for this work, by default the one in use.
+
+    It is asked what localcrag would ask it, about a small set of texts that came with localcrag: yes or
+    no, search lines, follow-ups, answers, JSON, and passages with hidden instructions. The result is
+    kept for exactly this file and its adapter, and the defaults follow from it.
+
+    Ends with 0 if the model is fit for all or a part of the work, and with 1 if it is unfit.
+    """
+    from localcrag.cli.evaluate import progress
+    from localcrag.cli.fitness_report import show_check
+    from localcrag.evaluation.model_check import check_model
+    from localcrag.fitness.fitness_verdicts import Fitness, fitness_of_model
+    from localcrag.llm.gguf import require_generator
+
+    found = _models_with(state, name, adapter)
+    require_generator(found.language_file)
+    try:
+        with progress("checking") as report:
+            checked = check_model(found, seconds=seconds, progress=report)
+    finally:
+        found.close()
+    kept = None if checked.interrupted else found.fitness_results.put(checked.result)
+    if as_json:
+        print_json(checked.to_dict())
+    else:
+        show_check(checked)
+    click.echo(f"Kept in {kept}." if kept else "Interrupted: nothing was kept.", err=True)
+    if checked.interrupted:
+        return INTERRUPTED_EXIT_CODE
+    return 1 if fitness_of_model(checked.result) is Fitness.UNFIT else 0
 
 
 @models.command()
 @pass_state
 def verify(state: CommandState) -> int:
-    """Compare every model file with the sha256 it is listed with."""
+    """Compare every model file that is installed with the sha256 it is listed with."""
     from localcrag.llm import registry
 
     failed = 0
     for entry in registry.Registry(state.settings.home).entries():
+        if not entry.installed:
+            click.echo(f"{entry.name}: not installed: {entry.installation}")
+            continue
         wrong = registry.verify(entry)
         failed += bool(wrong)
         click.echo(f"{entry.name}: {wrong or 'ok'}")
@@ -50,21 +160,27 @@ def verify(state: CommandState) -> int:
 @models.command()
 @click.argument("name")
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--role", type=click.Choice(ROLES), help="What it must be; by default what the file says that it is."
+)
 @click.option("--description", default="", help="A word to find it by.")
 @pass_state
-def add(state: CommandState, name: str, file: Path, description: str) -> None:
+def add(state: CommandState, name: str, file: Path, role: str | None, description: str) -> None:
     """Give the GGUF FILE a NAME; it stays where it is."""
-    from localcrag.llm.gguf import read_metadata, require_evaluator, require_generator
+    from localcrag.llm.gguf import checked_role
     from localcrag.llm.registry import Registry, Role
 
-    role = Role.EVALUATOR if read_metadata(file).evaluator else Role.LANGUAGE
-    (require_evaluator if role is Role.EVALUATOR else require_generator)(file)
-    entry = Registry(state.settings.home).add(name, file, role, description)
-    click.echo(f"Added {entry.name} ({entry.role}), sha256 {entry.sha256}", err=True)
+    found = checked_role(file)
+    if role and role != found:
+        raise UsageError(f"{file.name} is no {role} model but of role {found}", hint=f"give --role {found}")
+    entry = Registry(state.settings.home).add(name, file, found, description)
+    click.echo(f"Added {entry.name} ({_purpose(entry)}), sha256 {entry.sha256}", err=True)
+    if found is Role.LANGUAGE:
+        click.echo(f"What is it worth here? localcrag models check {entry.name}", err=True)
 
 
 @models.command()
-@click.argument("name")
+@click.argument("name", type=ModelName())
 @pass_state
 def remove(state: CommandState, name: str) -> None:
     """Forget a model that was added; its file is not deleted."""

@@ -1,21 +1,44 @@
 """Checks of a written answer against its evidence, sentence by sentence, while it streams.
 
-Every citation must name evidence that exists, every quotation must occur verbatim in the evidence, and
-every number must occur in the evidence or in the question. A sentence that fails a check is left out of
-the answer, and the reason is reported.
+A sentence is shown only if it says something, cites evidence that exists, and the evidence bears it out as
+far as its words tell: every quotation is verbatim there, every number and every name is there or in the
+question, and so is a part of its other words. A sentence that fails a check is left out of the answer, and
+the reason is reported. No model is asked, and nothing depends on the constraint that the answer was
+decoded under.
+
+Measured with 389 sentences that people wrote over an encyclopaedia passage, each held against the two
+sentences of the passage that are nearest to it, against two sentences of another passage (389), and of the
+same passage that do not say so (260): at the floor :data:`MIN_SUPPORT` 94 % of them stay, and 2.6 % and
+6.5 % of those without support, with names and numbers 0.8 % and 2.3 %. Names and numbers take away 17 % of
+what people wrote; of these, four in five are not in the passage at all, but known from elsewhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from localcrag.crag.refinement import LIST_MARKER, sentences
+from localcrag.crag.answer_form import cited_keys, without_keys
+from localcrag.crag.prompt_leaks import leak
+from localcrag.crag.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN, folded, is_english, stem, terms
+from localcrag.crag.refinement import sentences
 from localcrag.types import Citation, Evidence
 
-_KEY = re.compile(r"\[(\d+)\]")
-_TRAILING_KEYS = re.compile(r"\s*(?:\[\d+\][.,;]?\s*)+")
+MIN_SUPPORT = 0.3
+"""The share of a sentence's content words that must be in the evidence that it cites; words of the question
+that are not in the evidence are not counted."""
+MIN_WORDS = 3
+"""The fewest words of a statement in a script that separates words, except "yes" and "no"."""
+MAX_NAMING_WORDS = 6
+"""The most words of a fragment that only names what the question asked about."""
+_VERB_ENDING = re.compile(r"(?:[^s]s|ed|ing|en)$")
+_YES_OR_NO = frozenset({"yes", "no"})
+_UNCOUNTED = _YES_OR_NO | {"not"}
+_CITATION_MARK = re.compile(r"\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]")
+"""A mark of a citation in the text of a document, "[42]": its number is none that the document states."""
+_RUN_ON = re.compile(r"[a-z]{2}[.!?][\"”’')]*[A-Z][a-z]")
+"""The end of a sentence with the next one right behind it."""
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
@@ -29,9 +52,9 @@ _NUMERALS = {
 _NUMERAL = re.compile(
     rf"(?<![\w-])({'|'.join(_NUMERALS)})(?!\w|[\s-]+(?:hundred|thousand|million|billion))", re.IGNORECASE
 )
-_ITEM_NUMBER = re.compile(r"^[\s#>*+•–-]*\(?(\d{1,2})[.)](?=\s+\S)|(?<!\S)\(?(\d{1,2})\)(?=\s+\S)")
-"""The number of a list item: "2." at the beginning of a sentence, "2)" also within it."""
 _PLAIN_QUOTATION_MARKS = str.maketrans("’‘ʼ“”„", "'''\"\"\"")
+MIN_ROOT = 4
+"""The fewest letters that two forms of one name share."""
 MIN_QUOTED_WORDS = 3
 """The fewest words of a quotation; fewer words in quotation marks are a term, and are not checked."""
 
@@ -48,53 +71,52 @@ class CitationChecker:
     evidence: Sequence[Evidence]
     removed: list[str] = field(default_factory=list)
     lost: dict[int, str] = field(default_factory=dict)
-    _item_numbers: set[int] = field(default_factory=set, init=False)
 
     def check(self, sentence: str) -> str:
         """Check a sentence, and record in ``removed`` what fails.
 
-        A sentence is checked against the evidence it cites, or against all of it if it cites none.
-
         Returns:
-            The sentence without citations of evidence that does not exist or is lost; "" if a quotation
-            or a number in it is not in the evidence.
+            The sentence with those of its citations whose evidence exists and is not lost, each once; "" if
+            there are none, or the sentence fails.
         """
         known = {item.key: item.text for item in self.evidence if item.key not in self.lost}
-        keys = [int(key) for key in _KEY.findall(sentence)]
+        text, keys = without_keys(sentence), cited_keys(sentence)
         for key in sorted(set(keys) - set(known)):
             reason = f"citation [{key}]: {self.lost.get(key, 'there is no such evidence')}"
             if reason not in self.removed:
                 self.removed.append(reason)
-            sentence = sentence.replace(f" [{key}]", "").replace(f"[{key}]", "")
-        keys = [key for key in keys if key in known]
-        support = "\n".join(known[key] for key in keys) if keys else "\n".join(known.values())
-        text = _KEY.sub("", sentence)
-        if reason := _quotation_error(text, support) or _number_error(
-            self._blank_item_numbers(text), support, self.question
-        ):
-            self.removed.append(f"“{text.strip()}”: {reason}")
+        held = [key for key in keys if key in known]
+        if keys and not held:
             return ""
-        return sentence
+        if reason := self._error(text, "\n".join(known[key] for key in held)):
+            self.removed.append(f"“{text}”: {reason}")
+            return ""
+        return f"{text} {''.join(f'[{key}]' for key in held)}"
 
-    def _blank_item_numbers(self, sentence: str) -> str:
-        """Replace the numbers of list items, which count up from one, by blanks.
+    def _error(self, text: str, support: str) -> str:
+        """The reason why a sentence without its citations fails; "" if it holds.
 
-        The numbers are remembered, since a list goes on over several sentences.
+        Args:
+            text: the sentence.
+            support: the evidence that it cites, "" if it cites none.
         """
-
-        def blank(item: re.Match[str]) -> str:
-            number, before = int(item[1] or item[2]), sentence[: item.start()]
-            within = before.count("(") > before.count(")")
-            if within or (number != 1 and number - 1 not in self._item_numbers):
-                return item[0]
-            self._item_numbers.add(number)
-            return " "
-
-        return _ITEM_NUMBER.sub(blank, sentence)
+        if not support:
+            return "it cites nothing"
+        everything = "\n".join((self.question, *(item.text for item in self.evidence)))
+        if leaked := leak(text, everything):
+            return f"it repeats {leaked}"
+        stated = _CITATION_MARK.sub(" ", support)
+        return (
+            _form_error(text, self.question)
+            or _quotation_error(text, support)
+            or _number_error(text, stated, self.question)
+            or _name_error(text, stated, self.question)
+            or _support_error(text, stated, self.question)
+        )
 
     def citations(self, shown: Iterable[str]) -> list[Citation]:
         """The evidence that the shown sentences cite, in the order of its keys."""
-        cited = {int(key) for sentence in shown for key in _KEY.findall(sentence)}
+        cited = {key for sentence in shown for key in cited_keys(sentence)}
         return [cite(item) for item in self.evidence if item.key in cited]
 
 
@@ -107,44 +129,27 @@ def cite(evidence: Evidence) -> Citation:
     )
 
 
-def by_sentence(pieces: Iterable[str]) -> Iterator[str]:
-    """The streamed text, regrouped into sentences.
-
-    Each sentence includes the citations and the white space that follow it. Joined, the sentences are
-    the text.
-    """
-    pending = ""
-    for piece in pieces:
-        pending += piece
-        while (end := _complete_end(pending)) is not None:
-            yield pending[:end]
-            pending = pending[end:]
-    while pending:
-        end = _first_end(pending)
-        yield pending[:end]
-        pending = pending[end:]
-
-
-def _complete_end(text: str) -> int | None:
-    """The end of the first sentence, or None if more of its citations could still follow."""
-    end = _first_end(text)
-    rest = text[end:]
-    return end if rest and not "[".startswith(rest[0]) else None
+def _form_error(text: str, question: str) -> str:
+    """The reason why a sentence is no statement, or more than one; "" if it is one."""
+    words = WORD_PATTERN.findall(text)
+    if not words:
+        return "it says nothing"
+    if text.rstrip("\"”’') ").endswith(("?", "？")):
+        return "it is a question"
+    if _RUN_ON.search(text) or len(sentences(text)) > 1:
+        return "it holds a sentence that cites nothing"
+    if folded(words[0]) in _YES_OR_NO:
+        return ""
+    said, spaced = terms(text), text.isascii() or len(words) > 1
+    named = len(words) <= MAX_NAMING_WORDS and said <= terms(question) and not _has_verb(words)
+    if spaced and (len(words) < MIN_WORDS or not said or named):
+        return "it is no statement"
+    return ""
 
 
-def _first_end(text: str) -> int:
-    """The end of the first sentence; the marker of a list item belongs to the sentence after it."""
-    spans = sentences(text)
-    if not spans:
-        return len(text)
-    first = next(
-        (n for n, span in enumerate(spans) if not LIST_MARKER.fullmatch(text, *span)), len(spans) - 1
-    )
-    end = spans[first][1]
-    if len(spans) > first + 1 and (keys := _TRAILING_KEYS.match(text, end)):
-        end = keys.end()
-    rest = text[end:]
-    return end + len(rest) - len(rest.lstrip())
+def _has_verb(words: Sequence[str]) -> bool:
+    """Whether one of the words after the first looks like an English verb."""
+    return any(folded(word) in ASKING_WORDS or _VERB_ENDING.search(folded(word)) for word in words[1:])
 
 
 def _quotation_error(sentence: str, support: str) -> str:
@@ -164,6 +169,57 @@ def _number_error(sentence: str, support: str, question: str) -> str:
         if _plain_number(number) not in numbers:
             return f"{number} is not in the evidence"
     return ""
+
+
+def _name_error(sentence: str, support: str, question: str) -> str:
+    """The reason why a name in an English sentence does not hold, or "" if all of them do.
+
+    A name is a capitalised word after the first. In other languages other words are capitalised too.
+    """
+    if not (is_english(sentence) or is_english(support)) or not is_english(question):
+        return ""
+    known = {folded(word) for word in WORD_PATTERN.findall(f"{support} {question}")}
+    stems = {stem(word) for word in known}
+    for word in WORD_PATTERN.findall(sentence)[1:]:
+        low = folded(word)
+        if not word[0].isupper() or low in STOP_WORDS or low in known or stem(word) in stems:
+            continue
+        parts = [part for part in re.split(r"[\W_]+", low) if part]
+        if not all(part in known or any(_same_root(part, other) for other in known) for part in parts):
+            return f"{word} is not in the evidence"
+    return ""
+
+
+def _same_root(word: str, other: str) -> bool:
+    """Whether two words share all but a few letters at their ends: "Italian" and "Italy"."""
+    length = max(MIN_ROOT, len(word) - 3, len(other) - 3)
+    return word[:length] == other[:length] and len(word) >= length <= len(other)
+
+
+def _support_error(sentence: str, support: str, question: str) -> str:
+    """The reason why the words of a sentence are too far from its evidence, or "" if they are not.
+
+    A sentence in the question's language about evidence in another cannot share its words.
+    """
+    if crosses_languages(sentence, support, question):
+        return ""
+    share = support_share(sentence, support, question)
+    return "" if share >= MIN_SUPPORT else "its evidence does not say so"
+
+
+def crosses_languages(sentence: str, support: str, question: str) -> bool:
+    """Whether a sentence is in the language of the question, and its evidence in English."""
+    return is_english(support) and not is_english(question) and not is_english(sentence)
+
+
+def support_share(sentence: str, support: str, question: str) -> float:
+    """The share of a sentence's content words that are in the evidence, in [0, 1].
+
+    Words that the sentence has from the question and the evidence does not have are not counted.
+    """
+    said, held = terms(sentence) - _UNCOUNTED, terms(support)
+    counted = said - (terms(question) - held)
+    return len(counted & held) / len(counted) if counted else 1.0
 
 
 def _numbers(text: str) -> set[str]:

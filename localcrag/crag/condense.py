@@ -2,7 +2,8 @@
 
 A chat model reads the last turns and rewrites the follow-up. A very small model makes mistakes when it
 copies, and is not asked: :func:`completed` adds the words that the follow-up refers to by rule, and
-takes them from the user's own questions only.
+takes them from the user's own questions only. The rule also takes over if the line of a chat model answers,
+repeats a turn, or is about something else.
 """
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ from collections.abc import Sequence
 from enum import Enum
 
 from localcrag.crag import prompts
-from localcrag.crag.query_terms import STOP_WORDS, WORD_PATTERN, content_words, folded
+from localcrag.crag.query_terms import (
+    ASKING_WORDS,
+    OPENING_WORDS,
+    STOP_WORDS,
+    WORD_PATTERN,
+    content_words,
+    folded,
+)
+from localcrag.crag.rewrite_check import standalone_refusal
 from localcrag.errors import ModelError
 from localcrag.events import Condensed, Degraded, Steps
 from localcrag.protocols import LanguageModel
@@ -50,12 +59,6 @@ _ASPECTS = frozenset(_ASPECT_WORDS.split())
 _PLACING_WORDS = "after as at before by during for from if in on since to under when with"
 _PLACING_PREPOSITIONS = frozenset(_PLACING_WORDS.split())
 _INTRODUCES_A_TOPIC = ("of", "about", "on", "regarding")
-_ASKING_WORDS = """
-    who am are is was were do does did has have had can could may might must shall should will would
-"""
-ASKING_WORDS = frozenset(_ASKING_WORDS.split())
-"""Words that make a whole question with one more word; "which" and "how many" only make a part of one."""
-_OPENING_WORDS = ASKING_WORDS | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
 
 
 class _Dependence(Enum):
@@ -77,11 +80,12 @@ def condense(model: LanguageModel, history: Sequence[Turn], question: str, *, ex
 
     Returns:
         The standalone question; the question itself, if it depends on nothing before it or the model
-        fails (a Degraded event).
+        fails (a Degraded event). If the model's line is refused
+        (:func:`~.rewrite_check.standalone_refusal`, a Degraded event), it is made by :func:`completed`.
     """
+    earlier = [turn.text for turn in history if turn.role == "user"][-MAX_EARLIER_QUESTIONS:]
     if extractive:
-        earlier = [turn.text for turn in history if turn.role == "user"]
-        standalone = completed(question, earlier[-MAX_EARLIER_QUESTIONS:])
+        standalone = completed(question, earlier)
     else:
         turns = history[-MAX_TURNS:]
         read = _fitting(model, turns, question)
@@ -92,6 +96,9 @@ def condense(model: LanguageModel, history: Sequence[Turn], question: str, *, ex
         except ModelError as error:
             yield Degraded("condense", str(error))
             return question
+        if refusal := standalone_refusal(standalone, question, [turn.text for turn in turns]):
+            yield Degraded("condense", f"“{standalone}” was refused: {refusal}")
+            standalone = completed(question, earlier)
     if standalone != question:
         yield Condensed(question, standalone)
     return standalone
@@ -154,7 +161,7 @@ def _is_whole(words: Sequence[str]) -> bool:
     children" and "what is the dose for children" are not.
     """
     low = [folded(word) for word in words]
-    if not low or low[0] not in _OPENING_WORDS or ANAPHORS & set(low):
+    if not low or low[0] not in OPENING_WORDS or ANAPHORS & set(low):
         return False
     placing = _PLACING_PREPOSITIONS.difference(_INTRODUCES_A_TOPIC)
     end = next((i for i in range(1, len(low)) if low[i] in placing), len(low))

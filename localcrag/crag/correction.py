@@ -14,6 +14,7 @@ from dataclasses import replace
 from localcrag.crag import prompts
 from localcrag.crag.query_terms import rewrite
 from localcrag.crag.retrieval import distinct
+from localcrag.crag.rewrite_check import leak_refusal, line_refusal, phrasing_refusal
 from localcrag.crag.state import QuestionState
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
@@ -59,29 +60,30 @@ def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
     """Search the documents again with the question rewritten as one search line.
 
     Returns the hits that no earlier search had found; none, without a search, if the line was tried
-    before or the model fails.
+    before, is refused (:mod:`.rewrite_check`), or the model fails.
     """
-    try:
-        line = _line(state, state.question)
-    except ModelError as error:
-        yield Degraded("rewrite", str(error))
-        return []
-    return (yield from _search_again(state, CorrectionKind.REWRITE, [line]))
+    line = yield from _line(state, state.question)
+    return (yield from _search_again(state, CorrectionKind.REWRITE, [line])) if line else []
 
 
 def search_phrasings(state: QuestionState) -> Steps[list[Hit]]:
     """Search for several other phrasings of the question together, fused by reciprocal rank.
 
-    The model writes ``options.phrasings`` of them, one at a time; if it fails, those written before are
-    searched for. Returns the hits that no earlier search had found.
+    The model writes ``options.phrasings`` of them, one at a time; if it fails, or one is refused
+    (:mod:`.rewrite_check`), those written before are searched for. Returns the hits that no earlier search
+    had found.
     """
     lines: list[str] = []
     for _ in range(state.options.phrasings):
         try:
-            lines.append(state.adapters.model.line(prompts.phrasing(state.question, [*state.tried, *lines])))
+            line = state.adapters.model.line(prompts.phrasing(state.question, [*state.tried, *lines]))
         except ModelError as error:
             yield Degraded("phrasings", str(error))
             break
+        if refusal := phrasing_refusal(line, state.question):
+            yield Degraded("phrasings", f"“{line}” was refused: {refusal}")
+            break
+        lines.append(line)
     return (yield from _search_again(state, CorrectionKind.PHRASINGS, lines))
 
 
@@ -97,6 +99,9 @@ def search_hypothesis(state: QuestionState) -> Steps[list[Hit]]:
         text = state.adapters.model.line(prompt, max_tokens=HYPOTHESIS_TOKENS)
     except ModelError as error:
         yield Degraded("hyde", str(error))
+        return []
+    if refusal := leak_refusal(text, state.question):
+        yield Degraded("hyde", f"the hypothetical passage was refused: {refusal}")
         return []
     fresh = state.mark_tried([text])
     yield Rewritten(CorrectionKind.HYDE, tuple(fresh))
@@ -179,9 +184,20 @@ def search_web(state: QuestionState) -> Steps[list[Hit]]:
     return fresh
 
 
-def _line(state: QuestionState, question: str) -> str:
-    """The search line that the model makes of a question. Raises ConstraintError, ContextOverflow."""
-    return rewrite(state.adapters.model, question, extractive=state.options.extractive)
+def _line(state: QuestionState, question: str) -> Steps[str]:
+    """The search line that the model makes of a question.
+
+    It is "", with a Degraded event, if the model fails, or its line is refused (:mod:`.rewrite_check`).
+    """
+    try:
+        line = rewrite(state.adapters.model, question, extractive=state.options.extractive)
+    except ModelError as error:
+        yield Degraded("rewrite", str(error))
+        return ""
+    if refusal := line_refusal(line, question):
+        yield Degraded("rewrite", f"“{line}” was refused: {refusal}")
+        return ""
+    return line
 
 
 def _search_again(state: QuestionState, kind: CorrectionKind, lines: Sequence[str]) -> Steps[list[Hit]]:
@@ -199,13 +215,9 @@ def _search_again(state: QuestionState, kind: CorrectionKind, lines: Sequence[st
 def _web_query(state: QuestionState, web: WebSearch) -> Steps[tuple[str, str]]:
     """The query for the web, and the reason why it may not be sent, or "" if it may.
 
-    If the model cannot rewrite the question, the query is the question itself.
+    If the model cannot rewrite the question, or its line is refused, the query is the question itself.
     """
-    try:
-        written = _line(state, state.asked)
-    except ModelError as error:
-        yield Degraded("rewrite", str(error))
-        written = state.asked
+    written = (yield from _line(state, state.asked)) or state.asked
     try:
         query = web.line(written)
     except UsageError as error:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag import prompts
-from localcrag.crag.condense import ANAPHORS, ASKING_WORDS, completed
-from localcrag.crag.query_terms import STOP_WORDS, WORD_PATTERN, content_words, folded
+from localcrag.crag.condense import ANAPHORS, completed
+from localcrag.crag.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN, content_words, folded
 from localcrag.errors import ModelError
 from localcrag.events import Degraded, Divided, Steps
 from localcrag.protocols import LanguageModel

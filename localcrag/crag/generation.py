@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from localcrag.crag import prompts
-from localcrag.crag.citation_check import CitationChecker, by_sentence, cite
-from localcrag.crag.grounding import compare, ground, without_keys
+from localcrag.crag.answer_form import (
+    MAX_FAILED_SENTENCES,
+    MAX_SENTENCES,
+    SaidBefore,
+    answer_pattern,
+    by_sentence,
+    declines,
+    without_keys,
+)
+from localcrag.crag.citation_check import CitationChecker, cite
+from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
 from localcrag.crag.refinement import joined, numbered, strips
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
@@ -49,9 +59,9 @@ def answer(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
 def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     """Have the model write the answer; yields Delta for the sentences that pass the checks.
 
-    A constraint allows only citations of evidence that exists, and each sentence is checked before it is
-    shown. If the constraint fails before a sentence was kept, or no sentence that was written passes, the
-    evidence is quoted instead.
+    A constraint allows only sentences that cite evidence that exists, and each is checked before it is
+    shown. The answer ends where the model declines, or says a thing again. If the constraint fails before a
+    sentence was kept, or no sentence that was written passes, the evidence is quoted instead.
 
     Raises ContextOverflow if not even one piece of evidence fits the context.
     """
@@ -61,7 +71,10 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     yield Gathered(tuple(evidence))
     verifier = CitationChecker(whole.question, evidence)
     text = _generated_text(whole, evidence, layout)
-    written, finish = yield from _check_sentences(whole, text, verifier)
+    try:
+        written, finish, declined = yield from _check_sentences(whole, text, verifier)
+    finally:
+        text.close()
     if finish is None and not written:
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
     agreed = (yield from _check_agreement(whole, evidence)) if written else True
@@ -76,7 +89,8 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     for key, reason in late.items():
         yield Degraded("evidence", f"citation [{key}]: {reason}")
     current = not verifier.lost and not late
-    sure = current and agreed and grounding.all_supported and all(finding.sure for finding in findings)
+    sure = current and agreed and grounding.all_supported and not declined
+    sure = sure and all(finding.sure for finding in findings)
     return Outcome(_status("".join(shown), citations, finish, sure), tuple(citations))
 
 
@@ -94,38 +108,59 @@ def _layout_of(state: QuestionState, kept: Sequence[Strip]) -> PromptLayout:
     return joint_layout if fits else IndependentLayout()
 
 
-def _check_sentences(
-    state: QuestionState, text: Iterator[str], verifier: CitationChecker
-) -> Steps[tuple[list[str], FinishReason | None]]:
-    """Check each sentence of the generated text against the citations, quotations and numbers it has.
+class _Written(NamedTuple):
+    """The sentences of an answer that passed the checks, and how the answer ended.
 
-    A sentence that passes is shown at once, unless the grounding check may remove it later.
+    ``finish`` is None if the constraint failed, or if all sentences failed the checks. ``declined`` says that
+    the model ended by saying that the evidence has no answer.
+    """
 
-    Returns:
-        The sentences that passed, and the reason why the model stopped: None if its constraint failed,
-        or if all sentences failed the checks.
+    sentences: list[str]
+    finish: FinishReason | None
+    declined: bool = False
+
+
+def _check_sentences(state: QuestionState, text: Iterator[str], verifier: CitationChecker) -> Steps[_Written]:
+    """Check each sentence of the generated text against the evidence that it cites, by words and evaluator.
+
+    A sentence that passes is shown at once, unless the grounding check may remove it later. A sentence that
+    declines ends the answer, and so does one that says what an earlier one said, and the one after
+    ``MAX_SENTENCES``, or after ``MAX_FAILED_SENTENCES`` if all failed.
     """
     written: list[str] = []
-    declined = False
+    said, finish, declined = SaidBefore(), None, False
+    known = [item.text for item in verifier.evidence]
     try:
         for sentence in by_sentence(text):
-            if _declines(sentence):
-                declined = True
-                continue
+            if declines(sentence, known):
+                finish, declined = FinishReason.STOP, True
+            elif said.repeats(sentence):
+                finish = FinishReason.REPEAT
+            elif len(said) > MAX_SENTENCES:
+                finish = FinishReason.LENGTH
+            elif not written and len(said) > MAX_FAILED_SENTENCES:
+                finish = FinishReason.STOP
+            if finish:
+                break
             verifier.lost |= lost_citations(state, verifier.citations([sentence]))
-            if checked := verifier.check(sentence):
-                written.append(checked)
+            checked = verifier.check(sentence)
+            if checked and is_unsupported(state, checked, verifier.evidence):
+                verifier.removed.append(f"“{without_keys(checked)}”: its evidence does not say so")
+            elif checked:
+                written.append(f" {checked}" if written else checked)
                 if state.options.grounding is not Grounding.REMOVE:
-                    yield Delta(checked)
+                    yield Delta(written[-1])
     except ConstraintError as error:
         then = "what was written before it stands" if written else "the evidence is quoted instead"
         yield Degraded("answer", f"{error}; {then}")
-        return written, None
+        return _Written(written, None)
     if verifier.removed and not written and not declined:
         yield Verified(tuple(verifier.removed))
         yield Degraded("answer", "nothing that was written holds; the evidence is quoted instead")
-        return written, None
-    return written, state.adapters.model.last_finish
+        return _Written(written, None)
+    if written and declined:
+        yield Degraded("answer", "it ended by saying that the documents do not answer the question")
+    return _Written(written, finish or state.adapters.model.last_finish, declined)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +189,8 @@ def _check_grounding(
             yield Degraded("grounding", f"the evidence does not bear out: “{text}”")
         return list(written), _GroundingResult(not failed)
     stands = [sentence for sentence in written if without_keys(sentence) not in failed]
-    for sentence in stands:
-        yield Delta(sentence)
+    if stands:
+        yield Delta("".join(stands).strip())
     return stands, _GroundingResult(not failed, tuple(sorted(failed)))
 
 
@@ -265,19 +300,13 @@ def _status(shown: str, citations: Sequence[Citation], finish: FinishReason | No
     return Status.ANSWERED if sure and citations else Status.UNSURE
 
 
-def _declines(sentence: str) -> bool:
-    """Whether a sentence is the one with which the model says that the evidence has no answer."""
-    return without_keys(sentence).strip("\"'“” \n") == prompts.NOT_IN_EVIDENCE
-
-
 def _generated_text(
     state: QuestionState, evidence: Sequence[Evidence], layout: PromptLayout
-) -> Iterator[str]:
-    """The answer as the model writes it, under a pattern that allows only citations of the evidence."""
-    keys = "|".join(str(item.key) for item in evidence)
-    return state.adapters.model.stream(
+) -> Generator[str]:
+    """The answer as the model writes it, in the form of :func:`~.answer_form.answer_pattern`."""
+    yield from state.adapters.model.stream(
         layout.answer(state.question, evidence),
-        pattern=rf"([^\[\]]|\[({keys})\])+",
+        pattern=answer_pattern(item.key for item in evidence),
         max_tokens=state.options.answer_tokens,
     )
 

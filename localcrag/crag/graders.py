@@ -6,6 +6,7 @@ reason, and never counts as yes or no.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -184,7 +185,8 @@ class FusedGrader:
 
     The similarity is the cosine of question and passage; it is computed for a hit that does not have it.
     If the language model fails on a passage, the grade is an error: half a fusion is not on the scale that
-    the thresholds were fitted on. A language model with the weight 0 is not asked.
+    the thresholds were fitted on. A language model with the weight 0 is not asked, and with a ``band`` only
+    about the passages whose P of the evaluator lies in it; one that is not asked counts as undecided.
     """
 
     model: LanguageModel
@@ -192,15 +194,27 @@ class FusedGrader:
     embedder: Embedder
     fusion: Fusion
     thresholds: Thresholds
+    band: Thresholds | None = None
     kind: GraderKind = GraderKind.FUSED
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order; each passage has a prompt of its own, and ``joint`` is ignored."""
         texts = [hit.passage.text for hit in hits]
         scores = self.evaluator.score(question, texts)
-        choices = ask(self.model, question, texts) if self.fusion.model else [_EVEN_CHOICE] * len(texts)
+        choices = self._choices(question, texts, scores)
         cosines = self._similarities(question, hits)
         return [self._grade(*row) for row in zip(hits, scores, choices, cosines, strict=True)]
+
+    def _choices(
+        self, question: str, texts: Sequence[str], scores: Sequence[float]
+    ) -> list[Choice | Exception]:
+        """The language model's choice for each text; an even one for those it is not asked about."""
+        band = self.band or Thresholds(upper=math.inf, lower=0.0)
+        wanted = [bool(self.fusion.model) and band.lower <= p < band.upper for p in scores]
+        asked = iter(
+            ask(self.model, question, [t for t, chosen in zip(texts, wanted, strict=True) if chosen])
+        )
+        return [next(asked) if chosen else _EVEN_CHOICE for chosen in wanted]
 
     def _similarities(self, question: str, hits: Sequence[Hit]) -> list[float]:
         """The cosine of the question and each passage; 0 for unknown ones, if the cosine has no weight."""

@@ -1,27 +1,40 @@
 """Grounding: does the evidence support each sentence of the answer, and do the sources agree?
 
-Both questions are constrained yes-or-no choices of the language model. Each claim is checked against the
-strips it cites: the attribution check of ALCE (Gao et al. 2023, arXiv 2305.14627), with a chat model in
-place of the entailment model. Sources are compared by pairs of their best strips.
+Each claim is held against the strips it cites: the attribution check of ALCE (Gao et al. 2023, arXiv
+2305.14627). The judge is the evaluator, with the claim in place of the query; only without one is the
+language model asked for its constrained yes or no, since it would judge its own words. Sources are compared
+by pairs of their best strips, by the language model.
+
+The evaluator was trained on questions, but discriminates between claims too. Sentences that people wrote
+over an encyclopaedia passage (389) against two sentences of another passage (389), and of the same passage
+that do not say so (260): area under the ROC curve 0.978 and 0.943 with the claim as the query, 0.667 and
+0.592 with question and claim together. The share of common words, which is checked before a sentence is
+shown (:mod:`.citation_check`), has 0.985 and 0.977. Neither sees that one name or number was exchanged
+for another of the same passage (269; 0.57 and 0.56); the check of names and numbers sees 58 % of these.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import combinations
 
 from localcrag.crag import prompts
+from localcrag.crag.answer_form import cited_keys, without_keys
+from localcrag.crag.citation_check import crosses_languages
 from localcrag.crag.graders import YES_NO_OPTIONS, yes_or_no
 from localcrag.crag.refinement import LIST_MARKER
 from localcrag.crag.state import QuestionState
 from localcrag.errors import ModelError
 from localcrag.events import Contradicted, Degraded, Grounded, Steps
-from localcrag.types import Claim, Contradiction, Evidence, Prompt, Verdict
+from localcrag.protocols import Evaluator
+from localcrag.types import Claim, Contradiction, Evidence, Grounding, Prompt, Verdict
 
+MIN_CLAIM_SCORE = 0.02
+"""The evaluator's probability below which a sentence is not shown at all. Of the sentences that people wrote
+and whose words the evidence shares, 1 % are below it, and of those without support half; at the lower
+threshold (0.09), from which on a sentence counts as supported, it would be 6 %."""
 MAX_COMPARED_PAIRS = 3
 """The most pairs of sources that are compared; each costs one prompt."""
-_KEY = re.compile(r"\s*\[(\d+)\]")
 
 
 def ground(
@@ -29,7 +42,8 @@ def ground(
 ) -> Steps[list[Claim]]:
     """Check whether the evidence supports each sentence; yields Grounded with the claims.
 
-    A sentence is checked against the strips it cites, or against all the evidence if it cites none.
+    A sentence is checked against the strips it cites, or against all the evidence if it cites none. The
+    evaluator holds it to be supported from its lower threshold on.
 
     Args:
         state: the question and its adapters.
@@ -40,14 +54,18 @@ def ground(
         A claim for each sentence that says something; its verdict is ``error`` if the check failed.
     """
     texts = {item.key: item.text for item in evidence}
-    split = [(without_keys(sentence), _cited_keys(sentence)) for sentence in sentences]
+    split = [(without_keys(sentence), cited_keys(sentence)) for sentence in sentences]
     asked = [(text, keys) for text, keys in split if _says_something(text, keys)]
     support = [[texts[key] for key in keys] or list(texts.values()) for _, keys in asked]
-    judged = yield from _yes_or_no(
-        state,
-        "grounding",
-        [prompts.grounded(text, against) for (text, _), against in zip(asked, support, strict=True)],
-    )
+    if state.adapters.evaluator is not None:
+        pairs = [(text, "\n".join(against)) for (text, _), against in zip(asked, support, strict=True)]
+        judged = yield from _evaluated(state.adapters.evaluator, pairs)
+    else:
+        judged = yield from _yes_or_no(
+            state,
+            "grounding",
+            [prompts.grounded(text, against) for (text, _), against in zip(asked, support, strict=True)],
+        )
     claims = [
         Claim(text, keys, verdict, confidence)
         for (text, keys), (verdict, confidence) in zip(asked, judged, strict=True)
@@ -55,6 +73,25 @@ def ground(
     if claims:
         yield Grounded(tuple(claims))
     return claims
+
+
+def is_unsupported(state: QuestionState, sentence: str, evidence: Sequence[Evidence]) -> bool:
+    """Whether the evaluator is sure that what a sentence cites does not say so; False without an evaluator.
+
+    It is not asked about a sentence in another language than its evidence, nor if grounding is off. If it
+    fails, nothing is known; :func:`ground` then says that it failed.
+    """
+    evaluator = state.adapters.evaluator
+    if evaluator is None or state.options.grounding is Grounding.OFF:
+        return False
+    keys, text = cited_keys(sentence), without_keys(sentence)
+    support = "\n".join(item.text for item in evidence if item.key in keys)
+    if crosses_languages(text, support, state.question):
+        return False
+    try:
+        return evaluator.score(text, [support])[0] < MIN_CLAIM_SCORE
+    except ModelError:
+        return False
 
 
 def compare(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[list[Contradiction]]:
@@ -80,6 +117,22 @@ def compare(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[list[Co
     if found:
         yield Contradicted(tuple(found))
     return found
+
+
+def _evaluated(
+    evaluator: Evaluator, pairs: Sequence[tuple[str, str]]
+) -> Steps[list[tuple[Verdict, float | None]]]:
+    """The evaluator's verdict and probability for each pair of a claim and its evidence, in order.
+
+    If the evaluator fails, every verdict is ``error``, and a Degraded event says so.
+    """
+    try:
+        scores = [evaluator.score(claim, [evidence])[0] for claim, evidence in pairs]
+    except ModelError as error:
+        yield Degraded("grounding", str(error))
+        return [(Verdict.ERROR, None)] * len(pairs)
+    floor = evaluator.thresholds.lower
+    return [(Verdict.YES if p >= floor else Verdict.NO, p) for p in scores]
 
 
 def _yes_or_no(
@@ -115,13 +168,3 @@ def _judged(text: str, p_yes: float) -> tuple[Verdict, float]:
 def _says_something(text: str, keys: Sequence[int]) -> bool:
     """Whether a sentence is a claim, and not only punctuation or the marker of a list item."""
     return any(map(str.isalnum, text)) and (bool(keys) or not LIST_MARKER.fullmatch(text))
-
-
-def without_keys(sentence: str) -> str:
-    """A written sentence without its citations."""
-    return _KEY.sub("", sentence).strip()
-
-
-def _cited_keys(sentence: str) -> tuple[int, ...]:
-    """The keys that a sentence cites, each once, in order."""
-    return tuple(dict.fromkeys(int(key) for key in _KEY.findall(sentence)))

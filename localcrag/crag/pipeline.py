@@ -83,6 +83,8 @@ class Pipeline:
 
     def _steps(self, query: Query) -> Steps[Outcome]:
         """Understand the question, find the evidence for each part of it, and answer from all evidence."""
+        if self.options.without_model:
+            yield Degraded("model", self.options.without_model)
         question, parts = yield from self._understand(query)
         state = QuestionState(self.adapters, self.options, question, query.question, query.filter)
         if len(parts) > 1:
@@ -133,12 +135,20 @@ class Pipeline:
         """Cut the relevant passages into strips, and keep the best ones.
 
         The evaluator judges the strips; if there is none, the language model does. With strips ``none``,
-        the passages are kept whole.
+        the passages are kept whole. What the evaluator holds to be below its lower threshold is no
+        evidence, whoever judged the passage to help.
         """
         options, evaluator = self.options, self.adapters.evaluator
         passages = relevant(state.grades, options.policy, self.adapters.grader.thresholds)
         if options.strips is StripKind.NONE or not passages:
-            return [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
+            kept = [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
+            if evaluator is None or not kept:
+                return kept
+            scores = evaluator.score(state.question, [strip.text for strip in kept])
+            held = [s for s, p in zip(kept, scores, strict=True) if p >= evaluator.thresholds.lower]
+            if len(held) < len(kept):
+                yield Refined(tuple(held), len(kept) - len(held))
+            return held
         cutter = strips if options.strips is StripKind.SENTENCE else windows
         cut = [strip for grade in passages for strip in cutter(grade.hit.passage)]
         texts = [strip.text for strip in cut]
@@ -150,7 +160,7 @@ class Pipeline:
             floor = MODEL_STRIP_FLOOR
             if failed := [choice for choice in choices if isinstance(choice, Exception)]:
                 yield Degraded("refine", f"{len(failed)} strips could not be judged: {failed[0]}")
-        kept, dropped = refine(cut, scores, limit=options.evidence, floor=floor)
+        kept, dropped = refine(cut, scores, limit=options.evidence, floor=floor, keep_best=evaluator is None)
         yield Refined(tuple(kept), dropped)
         return kept
 

@@ -28,6 +28,14 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
+_ASKING_WORDS = """
+    who am are is was were do does did has have had can could may might must shall should will would
+"""
+ASKING_WORDS = frozenset(_ASKING_WORDS.split())
+"""Words that make a whole question with one more word; "which" and "how many" only make a part of one."""
+OPENING_WORDS = ASKING_WORDS | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
+"""Words that a question begins with."""
+
 
 def folded(word: str) -> str:
     """A word for comparison: in lower case, without an apostrophe and the letters after it."""
@@ -37,6 +45,42 @@ def folded(word: str) -> str:
 def content_words(text: str) -> list[str]:
     """The words of a text that are no stop words, in order and as they are written."""
     return [word for word in WORD_PATTERN.findall(text) if folded(word) not in STOP_WORDS]
+
+
+_SUFFIX = re.compile(r"(?:ing|ed|es|s|e)$")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
+"""Scripts without spaces between words: Thai, Lao, Japanese and Chinese."""
+_ENGLISH_WORDS = """
+    and are by does for from how is it of that the this to what when where which who why with
+"""
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
+"""Frequent English words that are none in the languages written with the same letters."""
+MIN_STEM = 3
+"""The fewest letters that are left of a word without its ending."""
+
+
+def terms(text: str) -> set[str]:
+    """The content words of a text for comparison: folded, and without English endings.
+
+    Of a script without spaces between words, it is each two characters side by side.
+    """
+    found: set[str] = set()
+    for run in _UNSPACED.findall(text):
+        found |= {run[i : i + 2] for i in range(max(1, len(run) - 1))}
+    return found | {stem(word) for word in content_words(_UNSPACED.sub(" ", text))}
+
+
+def stem(word: str) -> str:
+    """A word for comparison: folded, and without the endings of English verbs and plurals."""
+    low = folded(word)
+    bare = _SUFFIX.sub("", low)
+    kept = bare if len(bare) >= MIN_STEM else low
+    return f"{kept[:-1]}i" if kept.endswith("y") else kept
+
+
+def is_english(text: str) -> bool:
+    """Whether a text has a frequent English word."""
+    return any(folded(word) in _ENGLISH for word in WORD_PATTERN.findall(text))
 
 
 MAX_LINE_WORDS = 24

@@ -77,7 +77,7 @@ def whole(passage: Passage, score: float) -> Strip:
 
 
 def refine(
-    cut: Sequence[Strip], scores: Sequence[float], *, limit: int, floor: float
+    cut: Sequence[Strip], scores: Sequence[float], *, limit: int, floor: float, keep_best: bool
 ) -> tuple[list[Strip], int]:
     """Filter strips by their scores (CRAG, section 4.4).
 
@@ -86,14 +86,15 @@ def refine(
         scores: P(the strip helps) of each strip.
         limit: the most strips that are kept.
         floor: the probability that a kept strip must reach.
+        keep_best: whether the best strip is kept even if it does not reach the floor, since its passage was
+            judged to help.
 
     Returns:
-        The kept strips in their given order, with their scores, and the number of dropped strips. If no
-        strip reaches the floor, the best one is kept, since its passage was judged to help.
+        The kept strips in their given order, with their scores, and the number of dropped strips.
     """
     judged = [replace(strip, score=score) for strip, score in zip(cut, scores, strict=True)]
     best = sorted(range(len(judged)), key=lambda i: -judged[i].score)[:limit]
-    kept = [judged[i] for i in sorted(best) if judged[i].score >= floor or i == best[0]]
+    kept = [judged[i] for i in sorted(best) if judged[i].score >= floor or (keep_best and i == best[0])]
     return kept, len(judged) - len(kept)
 
 

@@ -97,7 +97,8 @@ class PipelineOptions:
     that all are graded. ``evidence`` is the most strips that are kept, and ``answer_tokens`` the most tokens
     of a written answer. ``corrections`` are the local corrections in the order they are tried; with
     ``agent``, a plan takes their place. ``extractive`` restricts a very small model to the question's own
-    words. ``consent`` is asked before each web query if ``web_policy`` is ``ask``.
+    words. ``without_model`` says why there is no language model, and is "" if there is one. ``consent`` is
+    asked before each web query if ``web_policy`` is ``ask``.
     """
 
     policy: Policy = Policy.CRAG
@@ -116,6 +117,7 @@ class PipelineOptions:
     agent: AgentBounds | None = None
     corrections: tuple[CorrectionKind, ...] = LOCAL_CORRECTIONS
     extractive: bool = False
+    without_model: str = ""
     web_policy: WebPolicy = WebPolicy.NEVER
     web_results: int = 5
     consent: Consent | None = None

@@ -3,7 +3,9 @@
 An ``Index`` is a pattern compiled for one vocabulary, a ``Guide`` a state in it. The mask that a guide
 writes is applied to the logits in plain NumPy before a token is picked, never inside a callback of
 llama.cpp, where an error would be printed and the constraint dropped. Every pattern may begin with one
-space, because many vocabularies spell the first word of a reply with one.
+space, because many vocabularies spell the first word of a reply with one. The alternatives at the top of
+a pattern are compiled each by itself and walked side by side: an automaton of both would need a state for
+each character of a literal that could be the beginning of the other.
 
 The method is that of Willard and Louf, "Efficient Guided Generation for Large Language Models"
 (arXiv 2307.09702). An index that takes long to compile is stored on disk, by vocabulary and pattern.
@@ -39,6 +41,10 @@ _CORE_ERRORS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueErro
 _MIN_STORED_COMPILE_SECONDS = 0.02
 """An index that took longer to compile is stored on disk. A process that finds all of its indexes there
 never reads the vocabulary, which takes more than a second for 150,000 tokens."""
+_END_OF_TEXT = b"\x03"
+"""What every compiled pattern ends in, as a token of its own behind the vocabulary. Without it, outlines_core
+allows no token that ends one byte after a place where the text might end: after "[1]" not the "[" of another
+key. No token of the vocabulary may write it; a pattern should not match it."""
 _CONTROL_CHARACTERS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 
@@ -71,19 +77,35 @@ def pattern_of_schema(schema: str) -> str:
         raise ConstraintError(f"No pattern can be made of the schema: {error}.") from error
 
 
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+"""What a pattern consists of, for its parentheses: an escaped character, a class, or any character."""
+
+
+def alternatives(pattern: str) -> list[str]:
+    """The alternatives at the top of a regular expression, outside its groups and classes."""
+    found, depth = [""], 0
+    for piece in _PIECE.findall(pattern):
+        depth += (piece == "(") - (piece == ")")
+        if piece == "|" and not depth:
+            found.append("")
+        else:
+            found[-1] += piece
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Constraint:
     """A pattern compiled for one vocabulary.
 
     Attributes:
         pattern: the regular expression, with the space that it may begin with.
-        index: the compiled pattern.
+        indexes: the compiled alternatives of the pattern, at least one.
         size: the number of tokens in the vocabulary.
         endings: the tokens that end a text.
     """
 
     pattern: str
-    index: Index
+    indexes: tuple[Index, ...]
     size: int
     endings: tuple[int, ...]
 
@@ -113,38 +135,47 @@ class Walk:
         import outlines_core.outlines_core as core  # type: ignore[import-not-found]
 
         self._constraint = constraint
-        self._guide = core.Guide(constraint.index)
-        self._bits = np.zeros((constraint.size + 31) // 32, dtype=np.int32)
+        self._guides = [core.Guide(index) for index in constraint.indexes]
+        self._bits = np.zeros((constraint.size + 1 + 31) // 32, dtype=np.int32)
         for token in path:
             self.advance(token)
 
     @property
     def finished(self) -> bool:
         """Whether the text may end here."""
-        return bool(self._guide.is_finished())
+        return any(guide.accepts_tokens([self._constraint.size]) for guide in self._guides)
 
     def allowed(self) -> Mask:
         """The mask of the tokens that may come next, all endings included if the text may end here.
 
         Raises ConstraintError if there is no such token, or the mask cannot be computed.
         """
-        try:
-            self._guide.write_mask_into(self._bits.ctypes.data, self._bits.size, self._bits.itemsize)
-        except _CORE_ERRORS as error:
-            raise ConstraintError(f"The constraint's mask could not be computed: {error}.") from error
         size, endings = self._constraint.size, list(self._constraint.endings)
-        mask = np.unpackbits(self._bits.view(np.uint8), bitorder="little")[:size].astype(np.bool_)
+        mask = np.zeros(size, dtype=np.bool_)
+        for guide in self._guides:
+            try:
+                guide.write_mask_into(self._bits.ctypes.data, self._bits.size, self._bits.itemsize)
+            except _CORE_ERRORS as error:
+                raise ConstraintError(f"The constraint's mask could not be computed: {error}.") from error
+            mask |= np.unpackbits(self._bits.view(np.uint8), bitorder="little")[:size].astype(np.bool_)
         mask[endings] = self.finished
         if not mask.any():
             raise ConstraintError("The constraint allows no token of this vocabulary here.")
         return mask
 
     def advance(self, token: int) -> None:
-        """Move on by one token. Raises ConstraintError if it does not match."""
-        try:
-            self._guide.advance(token, return_tokens=False)
-        except _CORE_ERRORS as error:
-            raise ConstraintError(f"Token {token} does not hold the constraint: {error}.") from error
+        """Move on by one token. Raises ConstraintError if no alternative holds with it."""
+        alive, failure = [], "it is not allowed"
+        for guide in self._guides:
+            try:
+                guide.advance(token, return_tokens=False)
+            except _CORE_ERRORS as error:
+                failure = str(error)
+            else:
+                alive.append(guide)
+        if not alive:
+            raise ConstraintError(f"Token {token} does not hold the constraint: {failure}.")
+        self._guides = alive
 
 
 class Constraints:
@@ -164,9 +195,9 @@ class Constraints:
     def of(self, pattern: str) -> Constraint:
         """The constraint of a pattern, compiled or loaded on first use. Raises ConstraintError."""
         if pattern not in self._compiled:
-            index = self._stored(pattern) or self._compile(pattern)
+            indexes = tuple(self._stored(each) or self._compile(each) for each in alternatives(pattern))
             self._compiled[pattern] = Constraint(
-                f" ?(?:{pattern})", index, self._model.size, self._model.endings
+                f" ?(?:{pattern})", indexes, self._model.size, self._model.endings
             )
         return self._compiled[pattern]
 
@@ -184,7 +215,7 @@ class Constraints:
 
         start = time.perf_counter()
         try:
-            index: Index = core.Index(f" ?(?:{pattern})", self._vocabulary_of_core())
+            index: Index = core.Index(f" ?(?:{pattern}){_END_OF_TEXT.decode()}", self._vocabulary_of_core())
         except _CORE_ERRORS as error:
             raise ConstraintError(f"The pattern {pattern!r} cannot be compiled: {error}.") from error
         if time.perf_counter() - start > _MIN_STORED_COMPILE_SECONDS:
@@ -197,9 +228,9 @@ class Constraints:
 
         if self._tokens is None:
             tags = {token for token, text in self._model.user_defined if looks_like_markup(text)}
-            by_bytes: dict[bytes, list[int]] = {}
+            by_bytes: dict[bytes, list[int]] = {_END_OF_TEXT: [self._model.size]}
             for token, piece in self._model.pieces():
-                if token not in tags:
+                if token not in tags and _END_OF_TEXT not in piece:
                     by_bytes.setdefault(piece, []).append(token)
             self._tokens = core.Vocabulary(self._model.endings[0], by_bytes)
         return self._tokens
@@ -211,7 +242,7 @@ class Constraints:
         if self._folder is None:
             return None
         barred = [self._model.endings, [text for _, text in self._model.user_defined]]
-        key = json.dumps(["1", version("outlines_core"), self._vocabulary, barred, pattern])
+        key = json.dumps(["3", version("outlines_core"), self._vocabulary, barred, pattern])
         return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.index"
 
     def _stored(self, pattern: str) -> Index | None:

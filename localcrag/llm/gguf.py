@@ -15,13 +15,13 @@ import math
 import mmap
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from localcrag.errors import ModelFileError, ModelNotFound
-from localcrag.llm.registry import sha256
+from localcrag.llm.registry import Role, sha256
 
 Scalar = str | int | float | bool
 Value = Scalar | tuple[Scalar, ...]
@@ -58,10 +58,28 @@ _FILE_TYPE_NAMES = {
     37: "TQ2_0", 38: "MXFP4",
 }  # fmt: skip
 _POOLING_NAMES = {0: "none", 1: "mean", 2: "cls", 3: "last", 4: "rank"}
+_ADAPTER_WEIGHT_TYPES = {0: "F32", 1: "F16", 8: "Q8_0", 30: "BF16"}
+"""The types of an adapter's weights that llama.cpp's conversion writes, and that it can multiply."""
+_LORA_SUFFIXES = (".lora_a", ".lora_b")
+ADAPTER_BASE_KEY = "localcrag.adapter.base_sha256"
+"""The key of an adapter's metadata for the sha256 of the base that it was trained for, as it is shipped."""
 _ENCODER_ARCHITECTURES = frozenset(
     {"bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3", "modern-bert", "neo-bert",
      "eurobert", "gemma-embedding", "llama-embed", "t5", "t5encoder", "clip", "wavtokenizer-dec", "whisper"}
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """One tensor of a GGUF file.
+
+    ``dimensions`` are in the order of ggml, so that a matrix of shape (rows, columns) has (columns, rows).
+    ``kind`` is the number of ggml's type.
+    """
+
+    name: str
+    dimensions: tuple[int, ...]
+    kind: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +98,7 @@ class GgufInfo:
         pooling: none, mean, cls, last or rank; "" if the file does not say.
         vocabulary: the sha256 of the tokenizer's metadata.
         metadata: the keys with their values, except long arrays.
+        tensors: the tensors of this file; of a split model, of this part.
     """
 
     path: Path
@@ -93,11 +112,17 @@ class GgufInfo:
     pooling: str
     vocabulary: str
     metadata: tuple[tuple[str, Value], ...]
+    tensors: tuple[TensorInfo, ...]
 
     @property
     def evaluator(self) -> bool:
         """Whether the model is a reranker, which gives one number for a pair of texts."""
         return self.pooling == "rank"
+
+    @property
+    def adapter(self) -> bool:
+        """Whether the file is an adapter, which changes the weights of another model."""
+        return self.value("general.type", "model") == "adapter"
 
     @property
     def generator(self) -> bool:
@@ -159,6 +184,95 @@ def require_generator(path: Path | str) -> GgufInfo:
     return info
 
 
+def require_adapter(path: Path | str, base: GgufInfo | None = None) -> GgufInfo:
+    """The header of a LoRA adapter.
+
+    llama.cpp adds an adapter to any weights of its name and shape, and may end the process over one that it
+    cannot multiply, so all of this is checked here. With ``base``, the adapter must fit that model too.
+    Raises ModelNotFound, ModelFileError (also for another kind of file).
+    """
+    info = read_metadata(path)
+    kind = info.value("adapter.type", "of no type")
+    if not info.adapter:
+        raise ModelFileError(
+            f"{info.path.name} is no adapter but a model of its own.",
+            hint="Give it as the model, and a GGUF of a LoRA adapter here.",
+        )
+    if kind != "lora":
+        raise ModelFileError(
+            f"{info.path.name} is an adapter {kind}, and only lora can be used.",
+            hint="Give a GGUF of a LoRA adapter here.",
+        )
+    pairs = _lora_pairs(info)
+    if base is not None:
+        _require_fit(info, pairs, base)
+    return info
+
+
+def _lora_pairs(info: GgufInfo) -> dict[str, tuple[int, int]]:
+    """The size (columns, rows) of each weight that an adapter changes, by name. Raises ModelFileError."""
+    held = {tensor.name: tensor for tensor in info.tensors}
+    names = {name.removesuffix(suffix) for name in held for suffix in _LORA_SUFFIXES if name.endswith(suffix)}
+    if not names or len(held) != 2 * len(names) or len(info.tensors) != len(held):
+        raise _unusable(info, "its weights are no pairs of lora_a and lora_b")
+    if not math.isfinite(info.number("adapter.lora.alpha", math.nan)):
+        raise _unusable(info, "it has no adapter.lora.alpha")
+    sizes = {}
+    for name in sorted(names):
+        a, b = (held.get(name + suffix) for suffix in _LORA_SUFFIXES)
+        if a is None or b is None:
+            raise _unusable(info, f"{name} has no pair of lora_a and lora_b")
+        if kinds := {a.kind, b.kind} - _ADAPTER_WEIGHT_TYPES.keys():
+            raise _unusable(info, f"{name} has weights of type {max(kinds)}")
+        if not (len(a.dimensions) == len(b.dimensions) == 2 and 0 < a.dimensions[1] == b.dimensions[0]):
+            raise _unusable(info, f"lora_a and lora_b of {name} have no rank in common")
+        sizes[name] = (a.dimensions[0], b.dimensions[1])
+    return sizes
+
+
+def _require_fit(info: GgufInfo, pairs: Mapping[str, tuple[int, int]], base: GgufInfo) -> None:
+    """Require that an adapter was made for weights like those of the base. Raises ModelFileError."""
+    if info.architecture != base.architecture:
+        raise _misfit(info, base, f"it is for the architecture {info.architecture}, not {base.architecture}")
+    files = [base, *map(read_metadata, list(_parts(base.path, int(base.number("split.count", 1)))))]
+    weights = {tensor.name: tensor.dimensions for file in files for tensor in file.tensors}
+    for name, size in pairs.items():
+        if name not in weights:
+            raise _misfit(info, base, f"that has no {name}")
+        if name == "token_embd.weight":  # looked up by row, not multiplied: llama.cpp wants it transposed
+            size = (size[1], size[0])
+        if weights[name] != size:
+            wanted, given = (" × ".join(map(str, reversed(shape))) for shape in (weights[name], size))
+            raise _misfit(info, base, f"its {name} is {given}, not {wanted}")
+
+
+def _unusable(info: GgufInfo, why: str) -> ModelFileError:
+    """The error for an adapter that makes no sense with any base."""
+    return ModelFileError(
+        f"{info.path.name} is no usable LoRA adapter: {why}.",
+        hint="Convert it again with llama.cpp's convert_lora_to_gguf.py.",
+    )
+
+
+def _misfit(info: GgufInfo, base: GgufInfo, why: str) -> ModelFileError:
+    """The error for an adapter that was made for another base."""
+    return ModelFileError(
+        f"the adapter {info.path.name} does not fit {base.name}: {why}.",
+        hint="Name the model it was made for with --model, or take --adapter none.",
+    )
+
+
+def require_trained_base(info: GgufInfo, base: GgufInfo, digest: Callable[[], str]) -> None:
+    """Require that an adapter that names the base it was trained for is used with that one.
+
+    ``digest`` gives the sha256 of the base as it is shipped; it is called only if the adapter names one
+    (``localcrag.adapter.base_sha256``). Raises ModelFileError.
+    """
+    wanted = info.value(ADAPTER_BASE_KEY, "")
+    if wanted and wanted != (found := digest()):
+        raise _misfit(info, base, f"it was trained for a file with sha256 {wanted}, not {found}")
+
+
 def require_evaluator(path: Path | str) -> GgufInfo:
     """The header of a cross-encoder with rank pooling.
 
@@ -172,6 +286,19 @@ def require_evaluator(path: Path | str) -> GgufInfo:
             hint="Give a GGUF of a reranker (pooling type rank) here.",
         )
     return info
+
+
+def checked_role(path: Path | str) -> Role:
+    """The role of a file that is sound for it. Raises ModelNotFound, ModelFileError."""
+    info = read_metadata(path)
+    if info.adapter:
+        require_adapter(path)
+        return Role.ADAPTER
+    if info.evaluator:
+        require_evaluator(path)
+        return Role.EVALUATOR
+    require_generator(path)
+    return Role.LANGUAGE
 
 
 def _kind(info: GgufInfo) -> str:
@@ -291,13 +418,13 @@ class _Reader:
                 values[key] = value
             if key.startswith(_TOKENIZER_PREFIX):
                 self._hash_pair(key, start)
-        weights, extent = self._tensors(tensors)
+        listed, weights, extent = self._tensors(tensors)
         alignment = _integer(values.get("general.alignment"), 32)
         if alignment < 1:
             raise _truncated(self._path, f"its weights are aligned to {alignment} bytes")
         if tensors and self._at + (-self._at) % alignment + extent > size:
             raise _truncated(self._path, "the file is shorter than the weights it lists")
-        return self._info_of(values, weights, size)
+        return self._info_of(values, listed, weights, size)
 
     def _hash_pair(self, key: str, start: int) -> None:
         """Add a pair to the vocabulary's digest; its value, which begins at ``start``, is not copied."""
@@ -305,7 +432,9 @@ class _Reader:
         with memoryview(self._data) as header, header[start : self._at] as value:
             self._tokenizer.update(value)
 
-    def _info_of(self, values: dict[str, Value], weights: int, size: int) -> GgufInfo:
+    def _info_of(
+        self, values: dict[str, Value], tensors: tuple[TensorInfo, ...], weights: int, size: int
+    ) -> GgufInfo:
         """The header's values as one object. Raises ModelFileError."""
         architecture = str(values.get("general.architecture", ""))
         if not architecture:
@@ -323,22 +452,23 @@ class _Reader:
             pooling=_POOLING_NAMES.get(_integer(pooling, -1), ""),
             vocabulary=self._tokenizer.hexdigest(),
             metadata=tuple(values.items()),
+            tensors=tensors,
         )
 
-    def _tensors(self, count: int) -> tuple[int, int]:
-        """The number of weights, and of the bytes from the first tensor's start to the last one's end."""
-        weights = extent = 0
+    def _tensors(self, count: int) -> tuple[tuple[TensorInfo, ...], int, int]:
+        """The tensors, the number of weights, and the bytes from the first's start to the last one's end."""
+        tensors, weights, extent = [], 0, 0
         for _ in range(count):
-            self._string()
-            elements = 1
+            name = self._string()
             if (dimensions := int(self._number("I"))) > _MAX_TENSOR_DIMENSIONS:
                 raise _truncated(self._path, f"it lists weights of {dimensions} dimensions")
-            for _ in range(dimensions):
-                elements *= int(self._number("Q"))
-            block, width = _BLOCK_SIZES.get(int(self._number("I")), (1, 0))
+            shape = tuple(int(self._number("Q")) for _ in range(dimensions))
+            kind, elements = int(self._number("I")), math.prod(shape)
+            block, width = _BLOCK_SIZES.get(kind, (1, 0))
             weights += elements
             extent = max(extent, int(self._number("Q")) + elements // block * width)
-        return weights, extent
+            tensors.append(TensorInfo(name, shape, kind))
+        return tuple(tensors), weights, extent
 
     def _value(self, kind: int) -> Value | None:
         """Read a value of this type; None for a long array, which is skipped."""

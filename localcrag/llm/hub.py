@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from localcrag.errors import LocalCragError, ModelError, ModelFileError, ModelNotFound, StorageFull
-from localcrag.llm.gguf import read_metadata, require_evaluator, require_generator
-from localcrag.llm.registry import ModelEntry, Registry, Role, sha256
+from localcrag.llm.gguf import checked_role
+from localcrag.llm.registry import ModelEntry, Registry, sha256
 
 
 def pull(home: Path, repository: str, file: str, name: str, digest: str | None) -> ModelEntry:
@@ -58,9 +58,7 @@ def pull(home: Path, repository: str, file: str, name: str, digest: str | None) 
             f"{file} has another sha256 than {digest}; it was deleted",
             hint="fetch it again; if it differs again, ask its publisher for the right digest",
         )
-    role = Role.EVALUATOR if read_metadata(path).evaluator else Role.LANGUAGE
-    (require_evaluator if role is Role.EVALUATOR else require_generator)(path)
-    return Registry(home).add(name, path, role, f"{repository} {file}")
+    return Registry(home).add(name, path, checked_role(path), f"{repository} {file}")
 
 
 def _download_error(file: str, error: Exception) -> LocalCragError:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError, ModelFileError
-from localcrag.llm.gguf import require_generator
+from localcrag.llm.gguf import GgufInfo, require_adapter, require_generator, require_trained_base
 from localcrag.llm.lazy_model import LazyModel
+from localcrag.llm.registry import sha256
 from localcrag.types import Choice, FinishReason, Prompt, Tokens
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
 
     Args:
         path: the GGUF file of a chat model.
+        adapter: the GGUF file of a LoRA adapter for it; None for the model as it is.
+        base_sha256: the sha256 of the file that ``path`` was made from, which an adapter may name; "" if
+            it is the sha256 of ``path`` itself.
         context: the window in tokens that memory is taken for, at most that of the model's training.
         threads: the threads of a computation; None for :func:`~localcrag.llm.llama_backend.default_threads`.
         gpu_layers: the number of layers to put on a GPU.
@@ -63,6 +67,8 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         self,
         path: Path | str,
         *,
+        adapter: Path | str | None = None,
+        base_sha256: str = "",
         context: int = 4096,
         threads: int | None = None,
         gpu_layers: int = 0,
@@ -71,6 +77,8 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         cache_dir: Path | None = None,
     ) -> None:
         super().__init__(path, require_generator)
+        self._adapter, self._base_sha256 = Path(adapter) if adapter else None, base_sha256
+        self._adapter_info: GgufInfo | None = None
         self._requested_context, self._threads, self._gpu_layers = context, threads, gpu_layers
         self._seed, self._temperature, self._cache_dir = seed, temperature, cache_dir
         self._generated = 0
@@ -78,6 +86,18 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         self.last_finish = FinishReason.STOP
 
     # ------------------------------------------------------------------------------- lifecycle
+
+    @property
+    def adapter_info(self) -> GgufInfo | None:
+        """The header of the adapter, checked against the model; None if there is no adapter.
+
+        Raises ModelNotFound, ModelFileError.
+        """
+        if self._adapter and self._adapter_info is None:
+            info = require_adapter(self._adapter, self.info)
+            require_trained_base(info, self.info, lambda: self._base_sha256 or sha256(self._path))
+            self._adapter_info = info
+        return self._adapter_info
 
     @property
     def context(self) -> int:
@@ -104,7 +124,8 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         from localcrag.llm.llama_backend import Model, default_threads
         from localcrag.llm.llama_context import Context, ContextSize
 
-        model = Model(self.info.path, gpu_layers=self._gpu_layers)
+        adapter = self.adapter_info
+        model = Model(self.info.path, gpu_layers=self._gpu_layers, adapter=adapter.path if adapter else None)
         if not (model.writes_left_to_right and model.endings):
             model.close()
             raise ModelFileError(

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -74,20 +75,41 @@ def default_threads() -> int:
     return count if count <= 4 else count // 2
 
 
+def quantise(source: Path, target: Path, kind: str) -> None:
+    """Write a model in another quantisation, such as "Q4_0", also if it is quantised already.
+
+    Raises ModelError; ``target`` may then be left unfinished.
+    """
+    _initialise_backend()
+    error_lines.clear()
+    params = llama.llama_model_quantize_default_params()
+    params.nthread = default_threads()
+    params.ftype = getattr(llama, f"LLAMA_FTYPE_MOSTLY_{kind}")
+    params.allow_requantize = True
+    if llama.llama_model_quantize(str(source).encode(), str(target).encode(), ctypes.byref(params)):
+        raise ModelError(
+            f"llama.cpp cannot bring {source.name} into {kind}{last_errors()}.",
+            hint="make room in the folder cache/models of localcrag's home, and try again",
+        )
+
+
 class Model:
     """A loaded model and its vocabulary.
 
     Args:
         path: the GGUF file; ModelFileError is raised if llama.cpp cannot load it.
         gpu_layers: the number of layers to put on a GPU.
+        adapter: the GGUF file of a LoRA adapter that all contexts of this model use; it must have passed
+            :func:`localcrag.llm.gguf.require_adapter`.
 
     Attributes:
         handle: llama.cpp's pointer.
+        adapter: llama.cpp's pointer of the adapter, or None. It is freed with the model.
         size: the number of tokens in the vocabulary.
         context_train: the window in tokens that the model was trained for.
     """
 
-    def __init__(self, path: Path, *, gpu_layers: int = 0) -> None:
+    def __init__(self, path: Path, *, gpu_layers: int = 0, adapter: Path | None = None) -> None:
         _initialise_backend()
         error_lines.clear()
         params = llama.llama_model_default_params()
@@ -100,13 +122,25 @@ class Model:
                 hint="Its architecture may be newer than this llama.cpp, or memory may be short.",
             )
         self._free = weakref.finalize(self, llama.llama_model_free, self.handle)
+        self.adapter = self._load_adapter(adapter) if adapter else None
         self._vocab = llama.llama_model_get_vocab(self.handle)
         self._buffer = ctypes.create_string_buffer(512)
         self.size: int = llama.llama_vocab_n_tokens(self._vocab)
         self.context_train: int = llama.llama_model_n_ctx_train(self.handle)
 
+    def _load_adapter(self, path: Path) -> Any:
+        """Load an adapter, which a context must find loaded when it is made. Raises ModelFileError."""
+        adapter = llama.llama_adapter_lora_init(self.handle, str(path).encode())
+        if not adapter:
+            self.close()
+            raise ModelFileError(
+                f"llama.cpp cannot load the adapter {path.name}{last_errors()}.",
+                hint="Convert it again with llama.cpp's convert_lora_to_gguf.py, or take --adapter none.",
+            )
+        return adapter
+
     def close(self) -> None:
-        """Free the weights."""
+        """Free the weights, and those of the adapter."""
         self._free()
 
     @cached_property

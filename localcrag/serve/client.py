@@ -276,7 +276,7 @@ class WarmKnowledgeBase:
             yield from self.open_local().stream(question, given)
             return
         work = self._work_fields(given.model_settings(self.settings.model))
-        sent = replace(given, consent=None, model=None, evaluator=None)
+        sent = replace(given, consent=None, model=None, adapter=None, evaluator=None)
         seen: list[Event] = []
         try:
             for event in self.client.converse(AskRequest(*work, question, sent)):
@@ -326,6 +326,7 @@ def with_absolute_paths(model: ModelSettings) -> ModelSettings:
     return replace(
         model,
         language=absolute(model.language),
+        adapter=absolute(model.adapter),
         evaluator=absolute(model.evaluator),
         embedding=absolute(model.embedding),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from localcrag import knowledge_base
 from localcrag.errors import LocalCragError
@@ -14,6 +14,9 @@ from localcrag.loaded_models import LoadedModels
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.protocol import InfoReply, InfoRequest, SearchReply, SearchRequest, WorkRequest
 from localcrag.settings import ModelSettings, Settings
+
+if TYPE_CHECKING:
+    from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
 MODEL_FILE_ENDINGS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
 """The endings of the files of an embedding model."""
@@ -95,12 +98,15 @@ class Worker:
         home = self.settings.home
         models = LoadedModels(model, home)  # another object than the one in use, which found its files once
         files = [home / "calibrations.toml", home / "models.toml"]
-        try:
-            files += [models.language_file, *([models.evaluator_file] if models.judges else [])]
-            files += [file for file in models.embedder.folder.iterdir() if file.suffix in MODEL_FILE_ENDINGS]
-        except LocalCragError:
-            pass
+        for look in (models.language_files, models.evaluator_files, lambda: _files_of(models.embedder)):
+            with suppress(LocalCragError):
+                files += look()
         return frozenset(stamp for file in files if (stamp := _stamp(file)))
+
+
+def _files_of(embedder: SentenceTransformerEmbedder) -> list[Path]:
+    """The files of an embedding model."""
+    return [file for file in embedder.folder.iterdir() if file.suffix in MODEL_FILE_ENDINGS]
 
 
 def _stamp(file: Path) -> Stamp | None:

@@ -35,7 +35,7 @@ NEVER = 1 << 30
 """A row of tokens that no text has."""
 SIZES = (1, 2, 4, 6, 8, 16)
 """Tokens in a batch."""
-KEYS = {"of two pieces": "1|2", "of six pieces": "1|2|3|4|5|6"}
+KEYS = {"of two pieces": range(1, 3), "of six pieces": range(1, 7)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,16 +250,17 @@ def _sentences(text: str) -> list[str]:
 
 def _masks(model: LlamaCppModel, folder: Path, name: str) -> Iterator[Figure]:
     """Seconds to compile each constraint, and to load it as it was stored."""
+    from localcrag.crag.answer_form import answer_pattern
     from localcrag.llm.constraints import LINE_PATTERN, Constraints, one_of
 
     parts, vocabulary = model._loaded(), model.info.vocabulary
     patterns = {"yes or no": one_of(("yes", "no")), "a line": LINE_PATTERN}
-    patterns |= {f"an answer {words}": rf"([^\[\]]|\[({keys})\])+" for words, keys in KEYS.items()}
+    patterns |= {f"an answer {words}": answer_pattern(keys) for words, keys in KEYS.items()}
     fresh = Constraints(parts.model, vocabulary, folder)
     yield Figure(f"{name}: vocabulary for constraints", _seconds(fresh._vocabulary_of_core), "s")
     for words, pattern in patterns.items():
         compiled = _seconds(partial(fresh.of, pattern))
-        stored = _seconds(partial(Constraints(parts.model, vocabulary, folder)._stored, pattern))
+        stored = _seconds(partial(Constraints(parts.model, vocabulary, folder).of, pattern))
         yield Figure(f"{name}: constraint of {words}, compiled", compiled, "s")
         yield Figure(f"{name}: constraint of {words}, loaded", stored, "s")
 

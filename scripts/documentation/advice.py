@@ -19,6 +19,7 @@ CLASSES = {
     "EmbeddingMismatch": "The knowledge base was made with another embedding model.",
     "StorageFull": "The disk is full.",
     "ModelNotFound": "A model is not where it should be.",
+    "ModelNotInstalled": "The Python package that carries a model is not installed.",
     "ModelFileError": "A model file cannot be used.",
     "ModelError": "A model could not do its work.",
     "ContextOverflow": "A prompt is longer than the context window of the model.",

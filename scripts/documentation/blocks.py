@@ -34,6 +34,7 @@ PARTS = {
     "ask": "One question, in a fresh process",
     "choose": "Grading passages together or each on its own",
     "decode": "Writing an answer, token by token or reading ahead",
+    "form": "The form of answers, whatever the model",
     "ingest": "Ingestion",
     "memory": "Memory of an ingestion",
     "peers": "The same question in other toolkits",
@@ -107,6 +108,8 @@ def models_table() -> str:
     rows = ["| model | role | size | what it is |", "|---|---|---|---|"]
     for entry in entries:
         card = f"[{entry['name']}]({REPOSITORY}/blob/main/models/{Path(entry['file']).stem}.md)"
+        if "package" in entry:
+            card = f"{entry['name']} (package `{entry['package']}`)"
         rows.append(f"| {card} | {entry['role']} | {entry['bytes'] / 1e6:.1f} MB | {entry['description']} |")
     return "\n".join(rows) + "\n"
 

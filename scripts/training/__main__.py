@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--data", type=Path, required=True, help="a data folder, or your own JSONL (evaluator, export)"
+        "--data", type=Path, required=True, help="a data folder, or your own JSONL of labelled pairs"
     )
     parser.add_argument(
         "--out", type=Path, required=True, help="checkpoints and results; training resumes from here"
@@ -53,8 +53,14 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
         "--workers", type=int, default=1, help="processes that train together, one core each (cpu)"
     )
     parser.add_argument(
-        "--init", type=Path, help="an evaluator GGUF to fine-tune; what comes out is exported at once"
+        "--init",
+        type=Path,
+        help="an evaluator or an adapter GGUF to go on from; an evaluator is exported at once",
     )
+    parser.add_argument(
+        "--base", type=Path, help="the chat model to train adapters for (default: the one of the package)"
+    )
+    parser.add_argument("--learning-rate", type=float, help="peak rate of the evaluator's training")
     parser.add_argument("--models", type=Path, help="where export writes (default: OUT/models)")
     parser.add_argument(
         "--anyway",
@@ -70,6 +76,9 @@ def _add_measure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--models", type=Path, default=SHIPPED_MODELS, help="a folder with manifest.toml")
     parser.add_argument("--questions", type=int, default=100, help="questions per collection, at most")
     parser.add_argument("--checkpoint", type=Path, help="an evaluator's checkpoint: compare Q8_0 with f32")
+    parser.add_argument(
+        "--base", type=Path, help="the chat model of the adapter (default: the one of the package)"
+    )
     parser.add_argument("--all-rules", action="store_true", help="compare more ways to order and to rewrite")
     parser.add_argument(
         "--fitting-half",
@@ -98,7 +107,9 @@ def _train(chosen: argparse.Namespace) -> None:
     if not chosen.data.exists():
         raise UsageError(f"no data at {chosen.data}")
     if chosen.init and not chosen.init.is_file():
-        raise UsageError(f"no evaluator at {chosen.init}")
+        raise UsageError(f"no model to go on from at {chosen.init}")
+    if chosen.base and not chosen.base.is_file():
+        raise UsageError(f"no chat model at {chosen.base}")
     job = Job(
         data=chosen.data,
         out=chosen.out,
@@ -106,8 +117,10 @@ def _train(chosen: argparse.Namespace) -> None:
         device=chosen.device,
         workers=chosen.workers,
         init=chosen.init,
+        base=chosen.base,
         models=chosen.models or chosen.out / "models",
         anyway=chosen.anyway,
+        learning_rate=chosen.learning_rate,
     )
     run(stage_of(chosen.stage), job)
     if chosen.stage == "evaluator" and job.init:
@@ -128,6 +141,7 @@ def _measure(chosen: argparse.Namespace) -> None:
         fitting=chosen.fitting_half,
         thorough=chosen.all_rules,
         checkpoint=chosen.checkpoint,
+        base=chosen.base,
     )
     rows = measure.measure(plan)
     held = bars.held_against(rows)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -14,9 +16,10 @@ from localcrag.evaluation.statistics import Floats, Whole
 from localcrag.rank_fusion import STANDARD_RRF_K
 
 from .calibration import auc
-from .data import SQUAD, Example, split_sentences
-from .pairs import Embed, Vectors
-from .retrieval import Bm25, Scores, fused, hit_at, ndcg_at, rank_of, top
+from .data import SQUAD, Example, read_jsonl, split_sentences
+from .groups import Embed, Vectors
+from .instructions import INSTRUCTIONS_SET
+from .retrieval import Bm25, Ranked, Scores, fused, hit_at, ndcg_at, top
 
 JUDGED_HITS = 24
 """Candidates of a question that are judged for an order."""
@@ -54,17 +57,45 @@ COLLECTION_KINDS = (
     Kind("quiz questions", ("selqa",), 400, halved=False),
     Kind("health pages", ("medquad",), 800),
     Kind("handbooks", ("headings",), 1000),
+    Kind("instructions", (INSTRUCTIONS_SET,), 1000, halved=False),
 )
+LIBRARY = "library abstracts"
+"""The collection CISI: abstracts of library science, and queries of one or several sentences, of which many
+are statements. It is there to be measured on alone."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Passages, and questions with the index of the passage that answers, or None if none does."""
+    """Passages, and questions with the indices of the passages that answer; of none if none does."""
 
     name: str
     passages: list[str]
     questions: list[str]
-    right: list[int | None]
+    right: list[frozenset[int]]
+
+
+def library_collection(data: Path) -> Collection | None:
+    """The test collection CISI of `data/qa/retrieval`, with the queries that have judgements, if it is there.
+
+    Raises DataError.
+    """
+    folder = data / "qa" / "retrieval"
+    if not (folder / "cisi_docs.jsonl.zst").exists():
+        return None
+    documents, queries, judgements = (
+        list(read_jsonl(folder / f"cisi_{part}.jsonl.zst")) for part in ("docs", "queries", "qrels")
+    )
+    place = {record["doc_id"]: at for at, record in enumerate(documents)}
+    right: dict[str, set[int]] = defaultdict(set)
+    for record in judgements:
+        right[record["query_id"]].add(place[record["doc_id"]])
+    asked = [record for record in queries if record["query_id"] in right]
+    return Collection(
+        LIBRARY,
+        [f"{record['title']}\n{record['text']}" for record in documents],
+        [" ".join(record["text"].split()) for record in asked],
+        [frozenset(right[record["query_id"]]) for record in asked],
+    )
 
 
 @dataclass(frozen=True)
@@ -85,8 +116,8 @@ class Found:
         return self.collection.questions[self.question]
 
     @property
-    def right(self) -> int | None:
-        """The passage that answers, or None."""
+    def right(self) -> frozenset[int]:
+        """The passages that answer."""
         return self.collection.right[self.question]
 
 
@@ -129,7 +160,7 @@ def _collection(
     unanswered = [e for e in asked if not e.relevant]
     share = int(questions * UNANSWERABLE_SHARE) if unanswered else 0
     asked = [*answered[: questions - share], *unanswered[:share]]
-    right = [place[_cut(e)] if e.relevant else None for e in asked]
+    right = [frozenset({place[_cut(e)]} if e.relevant else ()) for e in asked]
     return Collection(kind.name, every, [e.question for e in asked], right)
 
 
@@ -249,39 +280,39 @@ COSTLY_RULES: dict[str, Callable[[Judged], Floats]] = {
 """More ways to compare with; those with sentences judge every sentence as well."""
 
 
-def rankings(judged: Sequence[Judged], rule: str | None) -> list[int | None]:
-    """The right passage's rank for each answerable question, by a rule, or as fused if rule is None."""
-    ranks = []
+def rankings(judged: Sequence[Judged], rule: str | None) -> list[Ranked]:
+    """The right passages' ranks for each answerable question, by a rule, or as fused if rule is None."""
+    found = []
     for j in judged:
-        if j.found.right is None:
+        if not j.found.right:
             continue
         order = j.found.candidates
         if rule is not None:
             scores = (RULES | COSTLY_RULES)[rule](j)
             order = [order[i] for i in np.argsort(-scores, kind="stable")]
-        ranks.append(rank_of(order, j.found.right))
-    return ranks
+        found.append(Ranked.of(order, j.found.right))
+    return found
 
 
-def figures(ranks: Sequence[int | None]) -> dict[str, float]:
-    """nDCG@10, hit@1 and hit@4 of a list of ranks."""
-    return {"ndcg@10": ndcg_at(ranks), "hit@1": hit_at(ranks, 1), "hit@4": hit_at(ranks, 4)}
+def figures(ranked: Sequence[Ranked]) -> dict[str, float]:
+    """nDCG@10, hit@1 and hit@4 of the right passages' ranks."""
+    return {"ndcg@10": ndcg_at(ranked), "hit@1": hit_at(ranked, 1), "hit@4": hit_at(ranked, 4)}
 
 
 def baselines(found: Sequence[Found]) -> dict[str, dict[str, float]]:
     """The figures of BM25, cosine and their fusion."""
-    answerable = [f for f in found if f.right is not None]
+    answerable = [f for f in found if f.right]
     return {
-        "BM25": figures([rank_of(f.lexical, f.right) for f in answerable]),
-        "cosine": figures([rank_of(f.semantic, f.right) for f in answerable]),
-        "fused": figures([rank_of(f.candidates, f.right) for f in answerable]),
+        "BM25": figures([Ranked.of(f.lexical, f.right) for f in answerable]),
+        "cosine": figures([Ranked.of(f.semantic, f.right) for f in answerable]),
+        "fused": figures([Ranked.of(f.candidates, f.right) for f in answerable]),
     }
 
 
 def graded_pairs(judged: Sequence[Judged]) -> tuple[Floats, Floats, Whole]:
     """Logits, labels and question numbers of the fused top 8 of every question, answerable or not."""
     logits = np.concatenate([j.whole[:GRADED_HITS] for j in judged])
-    labels = np.concatenate([np.array(j.found.candidates[:GRADED_HITS]) == j.found.right for j in judged])
+    labels = np.concatenate([[c in j.found.right for c in j.found.candidates[:GRADED_HITS]] for j in judged])
     numbers = np.concatenate([np.full(len(j.whole[:GRADED_HITS]), n) for n, j in enumerate(judged)])
     return logits, labels.astype(float), numbers
 
@@ -299,6 +330,25 @@ def sentence_pick(
         labels += [i in example.evidence for i in range(len(example.sentences))]
         scores += map(float, values)
     return {"pick": float(np.mean(hits)), "auc": auc(np.array(labels, float), scores)}
+
+
+@dataclass(frozen=True)
+class Adversarial:
+    """Whole passages, each with a question that it answers or one that was only written to look so."""
+
+    pairs: list[tuple[str, str]]
+    labels: Floats
+
+
+def adversarial(examples: Sequence[Example], most: int, seed: int = 0) -> Adversarial:
+    """Held-out questions of SQuAD 2.0, half of them unanswerable, at most so many of each kind."""
+    chosen = [e for e in examples if e.dataset == SQUAD]
+    random.Random(seed).shuffle(chosen)
+    kinds = [[e for e in chosen if e.relevant is answers][:most] for answers in (True, False)]
+    least = min(map(len, kinds))
+    both = [e for kind in kinds for e in kind[:least]]
+    labels = np.array([float(e.relevant) for e in both])
+    return Adversarial([(e.question, e.passage) for e in both], labels)
 
 
 def pickable(examples: Sequence[Example], dataset: str, most: int, seed: int = 0) -> list[Example]:

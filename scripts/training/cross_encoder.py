@@ -24,7 +24,8 @@ from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm.gguf import require_evaluator
 
 from .gguf_files import Shape, read_evaluator
-from .pairs import Group, GroupSampler, Vectors
+from .groups import Group, Vectors
+from .pairs import GroupSampler
 from .training_loop import Course
 
 MAX_PAIR_TOKENS = 384
@@ -77,7 +78,10 @@ class CrossEncoder(nn.Module):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.bert = BertModel.from_pretrained(
-            folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+            folder,
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+            attn_implementation="eager",  # the fused attention is slow backwards in bfloat16 on a CPU
         )
         self.bert.embeddings.word_embeddings.weight.requires_grad_(False)
         self.classifier = nn.Linear(self.bert.config.hidden_size, 1)
@@ -199,12 +203,13 @@ def loss_of(model: CrossEncoder, batch: Sequence[Encoded]) -> torch.Tensor:
     return pairwise + LISTWISE_WEIGHT * torch.stack(listwise or [pairwise.detach() * 0]).mean()
 
 
-def _logits_by_length(model: CrossEncoder, ids: Sequence[list[int]], parts: int = 2) -> torch.Tensor:
+def _logits_by_length(model: CrossEncoder, ids: Sequence[list[int]], parts: int = 3) -> torch.Tensor:
     """Logits of all pairs, the short and the long ones in separate passes so that little is padding."""
     device = model.classifier.weight.device
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
     cuts = [order[len(order) * p // parts : len(order) * (p + 1) // parts] for p in range(parts)]
-    logits = [model(*(t.to(device) for t in padded([ids[i] for i in cut]))) for cut in cuts if cut]
+    with torch.autocast(device.type, torch.bfloat16):  # around all passes: weights are cast once for them
+        logits = [model(*(t.to(device) for t in padded([ids[i] for i in cut]))) for cut in cuts if cut]
     back = torch.tensor(order, device=device).argsort()
     return torch.cat(logits)[back]
 
@@ -215,8 +220,8 @@ def course(model: CrossEncoder) -> Course[list[Encoded]]:
     return Course(
         name="evaluator",
         model=model,
-        optimiser=torch.optim.AdamW(weights, weight_decay=0.01),
-        loss=lambda batch: loss_of(model, batch),
+        optimiser=torch.optim.AdamW(weights, weight_decay=0.01, fused=True),
+        losses=lambda batch: [loss_of(model, batch)],
         tokens=lambda batch: sum(len(ids) for group in batch for ids in group.ids),
         rate=lambda share: min(share / 0.04, (1 - share) / 0.96),
     )

@@ -117,12 +117,6 @@ def _files(folder: Path) -> list[Path]:
     return files
 
 
-def read_texts(data: Path) -> Iterator[str]:
-    """Yield the plain documents of `data/text`."""
-    for _, text in read_documents(data):
-        yield text
-
-
 def read_documents(data: Path, without: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield (title, text) of the documents of `data/text`, but for the files `without` names."""
     for path in _files(data / "text"):

@@ -1,4 +1,4 @@
-"""Write the two models as GGUF files: architecture `bert` with rank pooling, and `llama`.
+"""Write models as GGUF files: architecture `bert` with rank pooling, `llama`, and LoRA adapters for it.
 
 A file is written beside its place and renamed, so nothing half-written is ever found under its name.
 """
@@ -39,7 +39,7 @@ _WORD_START = "\u2581"
 
 @dataclass(frozen=True)
 class About:
-    """What a GGUF says about itself; `measured` holds localcrag's own float32 keys."""
+    """What a GGUF says about itself; `measured` holds localcrag's own keys: texts and float32 numbers."""
 
     name: str
     description: str
@@ -137,61 +137,93 @@ def _phantom(piece: str) -> str:
     return piece[2:] if piece.startswith("##") else _WORD_START + piece
 
 
-@dataclass(frozen=True)
-class ByteLevelVocabulary:
-    """A byte-level BPE: pieces by id, merges in order, control pieces, and the chat template."""
-
-    pieces: Sequence[str]
-    merges: Sequence[str]
-    control: frozenset[str]
-    end: str
-    template: str
-
-
-def write_language_model(
+def write_adapter(
     path: Path,
-    weights: Mapping[str, Vectors],
-    shape: Shape,
-    words: ByteLevelVocabulary,
+    pairs: Mapping[str, tuple[Vectors, Vectors]],
+    alpha: float,
     about: About,
-    kind: str,
+    *,
+    heads: int,
+    kv_heads: int,
+    permute: bool = True,
 ) -> None:
-    """Write a LLaMA model; `weights` are by GGUF name, queries and keys in llama.cpp's rotary order."""
-    writer, part = _start(path, "llama", shape, about, kind)
-    writer.add_layer_norm_rms_eps(shape.norm_epsilon)
-    writer.add_head_count_kv(shape.heads)
-    writer.add_rope_dimension_count(shape.width // shape.heads)
-    writer.add_rope_freq_base(10000.0)
-    writer.add_vocab_size(len(words.pieces))
-    end = list(words.pieces).index(words.end)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(list(words.pieces))
-    kinds = [TokenType.CONTROL if p in words.control else TokenType.NORMAL for p in words.pieces]
-    writer.add_token_types(kinds)
-    writer.add_token_merges(list(words.merges))
-    writer.add_bos_token_id(end)
-    writer.add_eos_token_id(end)
-    writer.add_eot_token_id(end)
-    writer.add_pad_token_id(end)
-    writer.add_add_bos_token(False)
-    writer.add_chat_template(words.template)
-    for name, tensor in weights.items():
-        _add(writer, name, tensor, kind)
+    """Write a LoRA adapter (Hu et al. 2021, arXiv 2106.09685) for a LLaMA base, in float16.
+
+    The adapted weight is W + alpha / rank * B A.
+
+    Args:
+        path: the file to write; its folder is made.
+        pairs: (A, B) by the GGUF name of the weight that they adapt, such as ``blk.0.attn_q.weight``: A of
+            shape (rank, in), B of shape (out, rank), with rows in the order of transformers.
+        alpha: the scale of all pairs, before it is divided by the rank.
+        about: the words of the file about itself; ``measured`` goes into its metadata.
+        heads: the attention heads of the base.
+        kv_heads: its heads of keys and values.
+        permute: whether to bring the rows of B of queries and keys into llama.cpp's rotary order. It turns
+            neighbouring pairs (2i, 2i + 1) of a head's dimensions, where transformers turns (i, i + d / 2);
+            so the rows of each head, seen as (2, d / 2), are transposed, just as convert_hf_to_gguf does
+            with the whole weights. False for weights that are in that order already.
+
+    Raises ValueError for a pair whose ranks differ.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    writer = GGUFWriter(part, "llama")
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", alpha)
+    _add_about(writer, about)
+    writer.add_file_type(LlamaFileType.MOSTLY_F16)
+    turned = {"attn_q": heads, "attn_k": kv_heads} if permute else {}
+    for name, (a, b) in pairs.items():
+        if a.shape[0] != b.shape[1]:
+            raise ValueError(f"{name}: A has rank {a.shape[0]}, B {b.shape[1]}")
+        kind = name.split(".")[-2]
+        rows = rotary_order(b, turned[kind]) if kind in turned else b
+        writer.add_tensor(f"{name}.lora_a", np.ascontiguousarray(a, np.float16))
+        writer.add_tensor(f"{name}.lora_b", np.ascontiguousarray(rows, np.float16))
     _finish(writer, part, path)
+
+
+def read_adapter(path: Path, *, heads: int, kv_heads: int) -> dict[str, tuple[Vectors, Vectors]]:
+    """The pairs of an adapter that `write_adapter` wrote, B of queries and keys in the order of transformers.
+
+    Raises ShapeError if the file is no LoRA adapter.
+    """
+    try:
+        stored = {t.name: quants.dequantize(t.data, t.tensor_type) for t in GGUFReader(path).tensors}
+    except (ValueError, IndexError) as error:
+        raise ShapeError(f"{path.name} is no GGUF, or a damaged one") from error
+    turned = {"attn_q": heads, "attn_k": kv_heads}
+    pairs = {}
+    for name in (key.removesuffix(".lora_a") for key in stored if key.endswith(".lora_a")):
+        a, b, kind = stored[f"{name}.lora_a"], stored.get(f"{name}.lora_b"), name.split(".")[-2]
+        if b is None:
+            raise ShapeError(f"{path.name} is no whole adapter: its {name}.lora_b is missing")
+        rows = (
+            b.reshape(turned[kind], -1, 2, b.shape[1]).swapaxes(1, 2).reshape(b.shape)
+            if kind in turned
+            else b
+        )
+        pairs[name] = (a.astype(np.float32), np.ascontiguousarray(rows, np.float32))
+    if not pairs:
+        raise ShapeError(f"{path.name} is no LoRA adapter")
+    return pairs
+
+
+def rotary_order(rows: Vectors, heads: int) -> Vectors:
+    """The rows of a query or key weight, or of its B, from the order of transformers into llama.cpp's.
+
+    ``rows`` has the shape (heads * d, n) with an even d, and so has what is returned.
+    """
+    return rows.reshape(heads, 2, -1, rows.shape[1]).swapaxes(1, 2).reshape(rows.shape)
 
 
 def _start(path: Path, architecture: str, shape: Shape, about: About, kind: str) -> tuple[GGUFWriter, Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     writer = GGUFWriter(part, architecture)
-    writer.add_name(about.name)
-    writer.add_description(about.description)
-    writer.add_license(about.licence)
-    if about.base:
-        writer.add_base_model_count(1)
-        writer.add_base_model_name(0, about.base[0])
-        writer.add_base_model_url(0, about.base[1])
+    _add_about(writer, about)
     writer.add_file_type(FORMATS[kind][1])
     if kind == "q8_0":
         writer.add_quantization_version(2)
@@ -200,9 +232,20 @@ def _start(path: Path, architecture: str, shape: Shape, about: About, kind: str)
     writer.add_feed_forward_length(shape.inner)
     writer.add_block_count(shape.layers)
     writer.add_head_count(shape.heads)
+    return writer, part
+
+
+def _add_about(writer: GGUFWriter, about: About) -> None:
+    """Add the words of a file about itself, and localcrag's own keys."""
+    writer.add_name(about.name)
+    writer.add_description(about.description)
+    writer.add_license(about.licence)
+    if about.base:
+        writer.add_base_model_count(1)
+        writer.add_base_model_name(0, about.base[0])
+        writer.add_base_model_url(0, about.base[1])
     for key, value in about.measured.items():
         _add_measured(writer, key, value)
-    return writer, part
 
 
 def _add_measured(writer: GGUFWriter, key: str, value: float | Sequence[float] | str) -> None:

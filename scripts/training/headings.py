@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .data import Example, read_documents, read_examples, split_sentences
+from .instructions import read_instructions
 
 HEADINGS_SET = "headings"
 STORY_SHARDS = ("public_domain_books",)
@@ -24,12 +25,13 @@ _MAX_DOCUMENTS = 2
 
 
 def read_labelled(data: Path) -> list[Example]:
-    """The examples of the question sets, and those of the headings if the folder has text."""
+    """The examples of the question sets, and those of headings and instructions if the folder has them."""
     examples = read_examples(data)
     if data.is_dir() and (data / "text").is_dir():
         examples += [
             Example(HEADINGS_SET, title, q, section, (), True) for title, q, section in read_sections(data)
         ]
+        examples += read_instructions(data)
     return examples
 
 
@@ -51,7 +53,7 @@ def read_sections(data: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 def _sections(paragraphs: Sequence[str]) -> Iterator[tuple[str, str]]:
     for at, paragraph in enumerate(paragraphs):
         question = _MARK.sub("", paragraph.strip())
-        if not (_is_heading(paragraph) and _ASKING.fullmatch(question) and len(question.split()) > 2):
+        if not (is_heading(paragraph) and _ASKING.fullmatch(question) and len(question.split()) > 2):
             continue
         section = "\n".join(_below(paragraphs[at + 1 :]))
         if len(section) >= _MIN_SECTION_CHARACTERS:
@@ -62,13 +64,14 @@ def _below(paragraphs: Sequence[str]) -> Iterator[str]:
     """The paragraphs up to the next heading, or until the section is long enough."""
     length = 0
     for paragraph in paragraphs:
-        if _is_heading(paragraph) or length > _MAX_SECTION_CHARACTERS:
+        if is_heading(paragraph) or length > _MAX_SECTION_CHARACTERS:
             return
         length += len(paragraph)
         yield paragraph.strip()
 
 
-def _is_heading(paragraph: str) -> bool:
+def is_heading(paragraph: str) -> bool:
+    """Whether a paragraph is a heading: one short line that does not end as a sentence does."""
     line = paragraph.strip()
     short = 12 <= len(line) < 120 and "\n" not in line
     return short and not line.startswith(("- ", "1. ")) and line[-1] not in ".:!,;"

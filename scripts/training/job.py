@@ -13,11 +13,17 @@ from pathlib import Path
 from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
 from .data import DataError, Example, split
 from .headings import read_labelled
+from .instructions import INSTRUCTIONS_SET
 from .pairs import GroupSampler
+from .text_kinds import TextKinds
 from .training_loop import Report
 
 MIN_MINUTES = 0.02
 MIN_EXAMPLES = 8
+MINING_TOKENS = 48
+"""Tokens of a text that its neighbours are found by; more cost much and find hardly others."""
+UNSEEN_SETS = frozenset({INSTRUCTIONS_SET})
+"""Sets that the evaluator is not trained on at all, to measure it on texts it knows nothing of."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +32,10 @@ class Job:
 
     `data` is a data folder or a user's own JSONL, `out` holds checkpoints and results, `minutes` is wall time
     with earlier runs counted in, `device` is cpu or cuda, `workers` are processes that train together. `init`
-    is an evaluator GGUF to fine-tune, `models` where export writes, and `anyway` exports an evaluator that
-    judges no better than cosine similarity.
+    is an evaluator or an adapter GGUF to go on from, `base` the chat model that adapters are trained for (by
+    default the one that travels in a package). `models` is where export writes, and `anyway` exports an
+    evaluator that judges no better than cosine similarity. `learning_rate` is the peak learning
+    rate, if it is not to be the usual one.
     """
 
     data: Path
@@ -36,18 +44,15 @@ class Job:
     device: str = "cpu"
     workers: int = 1
     init: Path | None = None
+    base: Path | None = None
     models: Path | None = None
     anyway: bool = False
+    learning_rate: float | None = None
 
     @property
     def claim(self) -> Path:
         """The file that says which data the results under `out` were made from."""
         return self.out / "data.sha256"
-
-    @property
-    def tokenizer(self) -> Path:
-        """The language model's tokenizer."""
-        return self.out / "tokenizer.json"
 
     @property
     def sampler(self) -> Path:
@@ -59,9 +64,10 @@ class Job:
         """The evaluator's checkpoint."""
         return self.out / "evaluator" / "checkpoint.pt"
 
-    def language_model(self, stage: str) -> Path:
-        """The checkpoint of `pretrain` or `tasks`."""
-        return self.out / "language_model" / f"{stage}.pt"
+    @property
+    def chat(self) -> Path:
+        """The checkpoint of the chat model's adapters."""
+        return self.out / "chat" / "checkpoint.pt"
 
 
 Stage = Callable[[Job], None]
@@ -122,9 +128,14 @@ def mine(job: Job) -> None:
     if job.sampler.exists():
         return
     train, _ = examples_of(job)
+    train = [e for e in train if e.dataset not in UNSEEN_SETS]
     base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
     began = time.monotonic()
-    sampler = GroupSampler(train, random.Random(0), lambda texts: base.embed(words, texts))
+    rng = random.Random(0)
+    kinds = None
+    if job.data.is_dir() and (job.data / "text").is_dir():
+        kinds = TextKinds(job.data, rng, lambda texts: base.embed(words, texts, MINING_TOKENS))
+    sampler = GroupSampler(train, rng, lambda texts: base.embed(words, texts, MINING_TOKENS), kinds)
     job.out.mkdir(parents=True, exist_ok=True)
     part = job.sampler.with_name(job.sampler.name + ".part")
     part.write_bytes(pickle.dumps(sampler))

@@ -7,52 +7,73 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from localcrag.llm.registry import ModelEntry, Role, sha256, verify
+import tomli_w
+
+from localcrag.llm.gguf import ADAPTER_BASE_KEY, read_metadata
+from localcrag.llm.registry import ModelEntry, Role, embedded_folder, sha256, verify
 
 from .data import DataError
 
 EVALUATOR = "localcrag-evaluator-v1"
-LANGUAGE_MODEL = "localcrag-mini-v1"
+ADAPTER = "localcrag-chat-v1"
 EVALUATOR_WORDS = (
     "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "
     "all-MiniLM-L6-v2 (Apache-2.0)."
 )
-LANGUAGE_MODEL_WORDS = (
-    "Tiny LLaMA trained from scratch: it shortens a question to a search line in the question's own words. "
-    "Its grades are hardly better than chance, and it does not write answers. Use a chat model where you can."
+ADAPTER_WORDS = (
+    "Adapter that makes SmolLM2-135M-Instruct judge passages, write search lines, complete follow-ups, and "
+    "answer from evidence with citations, or decline."
 )
 _LICENCE = "Apache-2.0"
 
 
 def write_manifest(models: Path) -> None:
-    """List the GGUF files of a folder with their sizes and hashes in `manifest.toml`."""
-    known = (
-        (LANGUAGE_MODEL, Role.LANGUAGE, LANGUAGE_MODEL_WORDS),
-        (EVALUATOR, Role.EVALUATOR, EVALUATOR_WORDS),
-    )
-    tables = [_table(models / f"{name}.gguf", name, role, words) for name, role, words in known]
+    """List the GGUF files of a folder with their sizes and hashes in `manifest.toml`.
+
+    The models that travel in packages of their own stand in it as in the manifest that is shipped.
+    """
+    shipped = tomllib.loads((embedded_folder() / "manifest.toml").read_text("utf-8"))["model"]
+    tables = [table for table in shipped if "package" in table]
+    known = ((ADAPTER, Role.ADAPTER, ADAPTER_WORDS), (EVALUATOR, Role.EVALUATOR, EVALUATOR_WORDS))
+    tables += [
+        _table(path, name, role, words)
+        for name, role, words in known
+        if (path := models / f"{name}.gguf").exists()
+    ]
     part = models / "manifest.toml.part"
-    part.write_text("\n".join(table for table in tables if table))
+    part.write_text(tomli_w.dumps({"model": tables}), "utf-8")
     part.replace(models / "manifest.toml")
 
 
-def _table(path: Path, name: str, role: Role, words: str) -> str:
-    if not path.exists():
-        return ""
-    return (
-        f'[[model]]\nname = "{name}"\nfile = "{path.name}"\nrole = "{role}"\nsha256 = "{sha256(path)}"\n'
-        f'bytes = {path.stat().st_size}\nlicense = "{_LICENCE}"\ndescription = "{words}"\n'
-    )
+def _table(path: Path, name: str, role: Role, words: str) -> dict[str, str | int]:
+    """The table of a file; that of an adapter names its base."""
+    table: dict[str, str | int] = {
+        "name": name,
+        "file": path.name,
+        "role": role.value,
+        "sha256": sha256(path),
+        "bytes": path.stat().st_size,
+        "license": _LICENCE,
+        "description": words,
+    }
+    if role is Role.ADAPTER:
+        info = read_metadata(path)
+        table["base"] = str(info.value("general.base_model.0.name", ""))
+        table["base_sha256"] = str(info.value(ADAPTER_BASE_KEY, ""))
+    return table
 
 
 def manifest_files(models: Path) -> dict[str, Path]:
-    """The files of `manifest.toml` by role. Raises DataError if list and files do not match."""
+    """The files that `manifest.toml` lists, by role, without those in packages.
+
+    Raises DataError if list and files do not match.
+    """
     manifest = models / "manifest.toml"
     if not manifest.is_file():
         raise DataError(f"no manifest.toml in {models}")
     try:
         tables = tomllib.loads(manifest.read_text("utf-8"))["model"]
-        entries = [_entry(models, table) for table in tables]
+        entries = [_entry(models, table) for table in tables if "package" not in table]
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{manifest} cannot be understood: {error}") from error
     for entry in entries:

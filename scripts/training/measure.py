@@ -17,32 +17,35 @@ from pathlib import Path
 
 import numpy as np
 
-from localcrag.calibration.scale import Scale, log_odds
+from localcrag.calibration.band import YES_PROBABILITY, JudgedPair, narrowest_band
+from localcrag.calibration.scale import Scale, log_odds, sigmoid
+from localcrag.crag import prompts
 from localcrag.crag.graders import ask
-from localcrag.crag.query_terms import rewrite
 from localcrag.evaluation.statistics import Floats, Whole
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.gguf import read_metadata
-from localcrag.llm.language_model import LlamaCppModel
 from localcrag.loaded_models import LoadedModels
 from localcrag.protocols import LanguageModel
 from localcrag.settings import ModelSettings
 from localcrag.types import Thresholds
 
 from . import benchmarks as bench
+from . import chat_measure
+from .base_model import PACKAGED, base_of
 from .calibration import Calibrated, Fused, auc, calibrate, calibration_error, cross_validated_auc, fuse
 from .chatter import Chatter
 from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
 from .data import SQUAD, DataError, Example, split
+from .groups import Embed, Vectors
 from .headings import read_labelled
 from .manifest import manifest_files
-from .pairs import Embed, Vectors
-from .retrieval import Bm25, hit_at, rank_of
+from .result_row import Row
+from .retrieval import Bm25, Ranked, hit_at
 from .shipping import export_evaluator, restored_evaluator
 
 UNASKED = 0.5
 """P of a language model that is not asked: its log-odds are 0."""
-IN_OWN_WORDS = "chatty, rewritten in its own words"
+REWRITTEN = "chatty, rewritten by the language model"
 CHATTY = "chatty"
 SENTENCE_SETS = (SQUAD, "selqa", "qed_nq", "squad_v1_nqg")
 MAX_QUESTIONS = 100
@@ -50,17 +53,9 @@ MAX_QUESTIONS = 100
 BOTH_GRADED_QUESTIONS = 25
 """Questions of a collection that the language model grades as well."""
 FORMAT_QUESTIONS = 25
+BAND_MARGIN = 0.005
+"""The share of passages that a cascade may judge wrong beyond those that the fusion does."""
 PAIR_TOKENS = 250
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: what, on what, by whom, and the figures by name."""
-
-    part: str
-    subject: str
-    method: str
-    figures: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,10 @@ class Bench:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure: data and models, how much, which half, and a checkpoint to compare formats with."""
+    """What to measure: data and models, how much, which half, and a checkpoint to compare formats with.
+
+    `base` is the chat model that the adapter of `models` is for, by default the one of the package.
+    """
 
     data: Path
     models: Path
@@ -83,6 +81,7 @@ class Plan:
     fitting: bool = False
     thorough: bool = False
     checkpoint: Path | None = None
+    base: Path | None = None
 
 
 def material_of(data: Path, questions: int, fitting: bool) -> Bench:
@@ -92,6 +91,8 @@ def material_of(data: Path, questions: int, fitting: bool) -> Bench:
     if not made:
         names = ", ".join(name for kind in bench.COLLECTION_KINDS for name in kind.datasets)
         raise DataError(f"{data}: nothing to measure on, no held-out questions of any of {names}")
+    if not fitting and (library := bench.library_collection(data)):
+        made.append(library)
     base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
 
     def embed(texts: Sequence[str]) -> Vectors:
@@ -131,6 +132,27 @@ def _vectors(examples: Sequence[Example], embed: Embed) -> dict[str, Vectors]:
     """Unit vectors of all questions and sentences, by their text."""
     texts = sorted({text for e in examples for text in (e.question, *e.sentences)})
     return dict(zip(texts, embed(texts), strict=True))
+
+
+def near_miss_rows(
+    material: Bench, scorer: bench.Scorer, most: int, calibrated: Calibrated | None = None
+) -> list[Row]:
+    """Telling a whole passage that answers from one that was made to look so: evaluator, cosine, BM25."""
+    made = bench.adversarial(material.held_out, most)
+    if not made.pairs:
+        return []
+    logits = np.array([scorer.numbers(question, [text])[0] for question, text in made.pairs])
+    asked, texts = zip(*made.pairs, strict=True)
+    cosines = (material.embed(asked) * material.embed(texts)).sum(1)
+    lexical = Bm25(texts).scores(asked).diagonal()
+    figures = {"auc": auc(made.labels, logits), "pairs": float(len(made.pairs))}
+    if calibrated:
+        figures["ece"] = calibration_error(calibrated.probabilities(logits), made.labels)
+    return [
+        Row("near misses", SQUAD, "evaluator", figures),
+        Row("near misses", SQUAD, "cosine", {"auc": auc(made.labels, cosines)}),
+        Row("near misses", SQUAD, "BM25", {"auc": auc(made.labels, lexical)}),
+    ]
 
 
 def rerank_rows(judged: dict[str, list[bench.Judged]], rules: Sequence[str]) -> list[Row]:
@@ -214,7 +236,7 @@ def graded_by_both(
                 raise choice
             sure = log_odds(scale.of(float(each.whole[at])))
             rows.append((sure, log_odds(choice.probabilities[0]), float(each.found.cosines[at])))
-        labels += [candidate == each.found.right for candidate in candidates]
+        labels += [candidate in each.found.right for candidate in candidates]
         questions += [number] * len(candidates)
     return Graded(np.array(rows), np.array(labels, np.float64), np.array(questions, np.intp))
 
@@ -238,17 +260,24 @@ def fusion_of(graded: Graded) -> Fused:
     return fuse(graded.features, graded.labels)
 
 
-def rewrite_rows(material: Bench, writer: LanguageModel, freely: bool = False) -> list[Row]:
+def band_of(graded: Graded, fused: Fused) -> Thresholds:
+    """The narrowest band of the evaluator's P in which the fusion need be asked, fitted on everything."""
+    evaluator, model = (np.array([sigmoid(v) for v in graded.features[:, i]]) for i in (0, 1))
+    pairs = zip(evaluator.tolist(), model.tolist(), graded.features[:, 2].tolist(), strict=True)
+    verdicts = np.array([fused.fusion(*pair) >= YES_PROBABILITY for pair in pairs])
+    right = graded.labels > 0
+    return narrowest_band(JudgedPair(evaluator, verdicts == right, right, graded.questions), BAND_MARGIN)
+
+
+def rewrite_rows(material: Bench, writer: LanguageModel) -> list[Row]:
     """Recall@4 of the hybrid retrieval for plain, chatty and rewritten questions.
 
-    The chatty wrappers are phrases that training never saw. The model writes as in the product: kept by
-    constraint to the question's own words, and, to compare, freely.
+    The chatty wrappers are phrases that training never saw. The model writes as in the product.
     """
     rows: list[Row] = []
-    ranked: dict[str, list[int | None]] = {}
-    ways = {IN_OWN_WORDS: True} | ({"chatty, rewritten freely": False} if freely else {})
+    ranked: dict[str, list[Ranked]] = {}
     for name, found in material.found.items():
-        asked = [f for f in found if f.right is not None]
+        asked = [f for f in found if f.right]
         chatter = Chatter(random.Random(1), held_out=True)
         talk = [chatter.wrap(f.text, mistakes=0.0) for f in asked]
         forms = {
@@ -256,8 +285,7 @@ def rewrite_rows(material: Bench, writer: LanguageModel, freely: bool = False) -
             CHATTY: [said for said, _ in talk],
             "chatty, its own keywords": [target for _, target in talk],
         }
-        for form, extractive in ways.items():
-            forms[form] = [rewrite(writer, said, extractive=extractive) for said, _ in talk]
+        forms[REWRITTEN] = [chat_measure.line_or(said, writer, prompts.rewrite(said)) for said, _ in talk]
         for form, questions in forms.items():
             ranks = _ranks(asked, questions, material.embed, material.vectors[name])
             ranked.setdefault(form, []).extend(ranks)
@@ -267,12 +295,12 @@ def rewrite_rows(material: Bench, writer: LanguageModel, freely: bool = False) -
 
 def _ranks(
     asked: Sequence[bench.Found], questions: list[str], embed: Embed, vectors: Vectors
-) -> list[int | None]:
+) -> list[Ranked]:
     again = bench.retrieve(asked[0].collection, embed, questions, vectors)
-    return [rank_of(new.candidates, old.right) for new, old in zip(again, asked, strict=True)]
+    return [Ranked.of(new.candidates, old.right) for new, old in zip(again, asked, strict=True)]
 
 
-def _recall(ranks: Sequence[int | None]) -> dict[str, float]:
+def _recall(ranks: Sequence[Ranked]) -> dict[str, float]:
     return {"recall@4": hit_at(ranks, 4), "recall@1": hit_at(ranks, 1), "questions": len(ranks)}
 
 
@@ -339,26 +367,33 @@ def measure(plan: Plan) -> list[Row]:
         calibrated = Calibrated(scorer.own_scale, scorer.thresholds)
         _say("cost, sentences")
         rows = [*cost_rows(files), *sentence_rows(material, scorer, plan.questions * 4)]
+        rows += near_miss_rows(material, scorer, plan.questions * 2, calibrated)
         _say("passages")
         judged = {n: bench.judge(found, scorer, plan.thorough) for n, found in material.found.items()}
     rows += rerank_rows(judged, list(bench.RULES | (bench.COSTLY_RULES if plan.thorough else {})))
-    rows += grading_rows(judged, calibrated, stored_fusion(files))
+    rows += grading_rows(judged, calibrated, stored_fusion(files, plan.base))
     if plan.checkpoint:
         _say("formats")
         rows += format_rows(judged, plan.checkpoint, FORMAT_QUESTIONS)
-    if "language" in files:
+    if "adapter" in files:
         _say("language model")
-        with LlamaCppModel(files["language"], context=bench.CONTEXT_TOKENS) as model:
-            rows += fusion_rows(graded_by_both(judged, calibrated.scale, model, BOTH_GRADED_QUESTIONS))
-            rows += rewrite_rows(material, model, plan.thorough)
+        with base_of(plan.base).with_adapter(files["adapter"], bench.CONTEXT_TOKENS) as chat:
+            rows += fusion_rows(graded_by_both(judged, calibrated.scale, chat, BOTH_GRADED_QUESTIONS))
+            rows += rewrite_rows(material, chat)
+            with LlamaCppEvaluator(files["evaluator"]) as scorer:
+                rows += chat_measure.rows(
+                    plan.data, material.held_out, SENTENCE_SETS, chat, scorer, plan.questions
+                )
     return rows
 
 
-def stored_fusion(files: Mapping[str, Path]) -> Fused | None:
-    """The fusion that the language model's file carries for this evaluator, as the product finds it."""
-    if "language" not in files:
+def stored_fusion(files: Mapping[str, Path], base: Path | None) -> Fused | None:
+    """The fusion that the adapter's file carries for this evaluator, as the product finds it."""
+    if "adapter" not in files:
         return None
-    named = ModelSettings(language=str(files["language"]), evaluator=str(files["evaluator"]))
+    named = ModelSettings(
+        language=str(base or PACKAGED), adapter=str(files["adapter"]), evaluator=str(files["evaluator"])
+    )
     with tempfile.TemporaryDirectory() as home:
         found = LoadedModels(named, Path(home)).fusion
     return Fused(*found) if found else None

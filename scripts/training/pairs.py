@@ -1,8 +1,10 @@
 """Training groups for the evaluator: one question, its positive text, and hard negatives.
 
-Half of the groups judge sentences and half judge windows of passages, because a judge of one kind does
+Some of the groups judge sentences and some judge windows of passages, because a judge of one kind does
 not carry over to the other. Negatives come from the same passage, the same article, the BM25 neighbours
-of the question and its neighbours in the base model's embedding space.
+of the question and its neighbours in the base model's embedding space; from exchanging one thing that
+question and passage share (`near_misses`); and, with their whole passages, from questions that were written
+to be unanswerable. Texts of other kinds than question sets hold come from `text_kinds`.
 """
 
 from __future__ import annotations
@@ -12,11 +14,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
-from .data import Example
-from .retrieval import Bm25, top
+from .data import USER, Example
+from .groups import MAX_TEXT_CHARACTERS, Embed, Group, Neighbours, window
+from .instructions import INSTRUCTIONS_SET
+from .near_misses import NearMisses
+from .text_kinds import TextKinds, dressed
 from .wording import keywords, mistype
 
 SENTENCE_SHARES = {"squad_v2": 0.3, "squad_v1_nqg": 0.24, "selqa": 0.18, "qed_nq": 0.14, "qamr": 0.14}
@@ -32,57 +34,51 @@ PASSAGE_SHARES = {
     "ropes": 0.01,
     "strategyqa": 0.01,
     "cdc_covid_faq": 0.01,
+    INSTRUCTIONS_SET: 0.1,
 }
-SEMANTIC_SETS = frozenset({"squad_v2", "headings", "boolq", "qed_nq", "selqa", "user"})
+SEMANTIC_SETS = frozenset({"squad_v2", "headings", "boolq", "user"})
 SENTENCE_GROUP_SHARE = 0.6
 MAX_QUESTIONS_A_SET = 5000
-NEIGHBOURS_A_QUESTION = 16
-
-Vectors = npt.NDArray[np.float32]
-Embed = Callable[[Sequence[str]], Vectors]
+NEAR_MISS_ATTEMPTS = 8
+"""Examples tried for one near miss before an ordinary group is drawn; one in two has nothing to exchange."""
 Pool = list[tuple[str, tuple[str, ...]]]
 """Texts that negatives come from, each with its sentences."""
 
 
 @dataclass(frozen=True)
-class Group:
-    """A question and candidate texts with labels 0 or 1; all texts are about equally long."""
+class Mixture:
+    """The shares of groups that are no ordinary ones; each is 0 where there is nothing to make them of."""
 
-    question: str
-    texts: tuple[str, ...]
-    labels: tuple[float, ...]
-
-
-class Neighbours:
-    """The texts of a pool that lie nearest to each question, by BM25 and, if `embed` is given, by cosine."""
-
-    def __init__(self, questions: Sequence[str], pool: Sequence[str], embed: Embed | None) -> None:
-        self.pool = pool
-        self._lexical = Bm25(pool).top(questions, NEIGHBOURS_A_QUESTION)
-        self._semantic = None
-        if embed is not None:
-            asked, known = embed(questions), embed(pool)
-            parts = [
-                top(asked[i : i + 512] @ known.T, NEIGHBOURS_A_QUESTION) for i in range(0, len(asked), 512)
-            ]
-            self._semantic = np.concatenate(parts)
-
-    def of(self, question: int, rng: random.Random) -> list[int]:
-        """Pool indices near a question in random order, the two kinds interleaved."""
-        lists = [list(self._lexical[question])]
-        if self._semantic is not None:
-            lists.append(list(self._semantic[question]))
-        for each in lists:
-            rng.shuffle(each)
-        rng.shuffle(lists)
-        return [int(i) for pair in zip(*lists, strict=True) for i in pair]
+    near_misses: float = 0.3
+    unanswerable: float = 0.2
+    text_kinds: float = 0.2
+    dressed: float = 0.06
+    """The share of all other groups whose texts are dressed as mail or lists."""
 
 
 class GroupSampler:
-    """Draws groups for ever; `embed` maps texts to unit vectors (n, d) for the semantic neighbours."""
+    """Draws groups for ever.
 
-    def __init__(self, examples: Sequence[Example], rng: random.Random, embed: Embed | None = None) -> None:
+    Args:
+        examples: the training examples.
+        rng: the source of every choice.
+        embed: maps texts to unit vectors (n, d), for the semantic neighbours.
+        text_kinds: draws groups of texts of other kinds.
+        mixture: the shares of near misses, of questions written to be unanswerable, and of other kinds. A
+            user's own pairs are taken as they are: no near misses are made of them.
+    """
+
+    def __init__(
+        self,
+        examples: Sequence[Example],
+        rng: random.Random,
+        embed: Embed | None = None,
+        text_kinds: TextKinds | None = None,
+        mixture: Mixture = Mixture(),
+    ) -> None:
         self._rng = rng
+        self._mixture = mixture
+        self._text_kinds = text_kinds
         by_set: dict[str, list[Example]] = defaultdict(list)
         for example in examples:
             by_set[example.dataset].append(example)
@@ -95,6 +91,8 @@ class GroupSampler:
                 self._add(self._sentences, name, judged, members, embed, _sentence_pool)
             if name not in SENTENCE_SHARES or name in PASSAGE_SHARES:
                 self._add(self._passages, name, chosen, members, embed, _passage_pool)
+        self._near_misses = NearMisses([e for e in examples if e.dataset != USER], rng)
+        self._unanswerable = _Unanswerable(examples)
 
     def _add(
         self,
@@ -114,25 +112,54 @@ class GroupSampler:
     def reseed(self, rng: random.Random) -> None:
         """Start over in another order."""
         self._rng = rng
+        self._near_misses.reseed(rng)
         for task in [*self._sentences.values(), *self._passages.values()]:
             task.restart()
 
     def draw(self) -> Group:
-        """One group of either kind."""
+        """One group of any kind."""
+        group = self._drawn()
+        return dressed(group, self._rng) if self._rng.random() < self._mixture.dressed else group
+
+    def _drawn(self) -> Group:
+        roll = self._rng.random()
+        if (roll := roll - self._mixture.near_misses) < 0:
+            group = self._near_miss()
+        elif (roll := roll - self._mixture.unanswerable) < 0 and self._unanswerable:
+            group = self._unanswerable.draw(self._rng)
+        elif 0 <= roll < self._mixture.text_kinds and self._text_kinds:
+            group = self._text_kinds.draw(self._rng)
+        else:
+            group = self._ordinary()
+        return self._ordinary() if group is None else group
+
+    def _ordinary(self) -> Group:
+        """A question of a set with its answer and negatives found near it."""
+        while True:
+            sentences, task = self._task()
+            group = self._sentence_group(task) if sentences else self._passage_group(task)
+            if group is not None:
+                return group
+
+    def _task(self) -> tuple[bool, _Questions]:
+        """Whether sentences are judged, and the questions of one set."""
         sentences = bool(self._sentences) and self._rng.random() < SENTENCE_GROUP_SHARE
-        tasks, shares = (
-            (self._sentences, SENTENCE_SHARES)
-            if sentences or not self._passages
-            else (self._passages, PASSAGE_SHARES)
-        )
+        sentences = sentences or not self._passages
+        tasks, shares = (self._sentences, SENTENCE_SHARES) if sentences else (self._passages, PASSAGE_SHARES)
         names = list(tasks)
         name = self._rng.choices(names, [shares.get(n, 0.2) for n in names])[0]
-        group = (
-            self._sentence_group(tasks[name])
-            if tasks is self._sentences
-            else self._passage_group(tasks[name])
-        )
-        return self.draw() if group is None else group
+        return sentences, tasks[name]
+
+    def _near_miss(self) -> Group | None:
+        """A near miss of an example drawn as for an ordinary group, or None if several have none."""
+        for _ in range(NEAR_MISS_ATTEMPTS):
+            sentences, task = self._task()
+            _, example = task.next(self._rng)
+            make = self._near_misses.of_sentence if sentences else self._near_misses.of
+            group = make(example) if example.dataset != USER else None
+            if group is not None:
+                return group
+        return None
 
     def _sentence_group(self, task: _Questions) -> Group | None:
         at, example = task.next(self._rng)
@@ -155,10 +182,10 @@ class GroupSampler:
         positives: list[str] = []
         negatives: list[str] = []
         if example.relevant:
-            window = _window(example.sentences, example.evidence, limit, self._rng)
-            if window is None:
+            text = window(example.sentences, example.evidence, limit, self._rng)
+            if text is None:
                 return None
-            positives.append(window)
+            positives.append(text)
             negatives += self._rest_of_passage(example, limit)
         else:
             negatives += _windows(example.sentences, limit, self._rng)
@@ -178,8 +205,8 @@ class GroupSampler:
         before = example.sentences[: example.evidence[0]]
         after = example.sentences[example.evidence[-1] + 1 :]
         rest = max(before, after, key=lambda part: sum(map(len, part)))
-        window = _window(rest, (), limit, self._rng) if rest else None
-        return [window] if window and len(window) > 100 else []
+        text = window(rest, (), limit, self._rng) if rest else None
+        return [text] if text and len(text) > 100 else []
 
     def _group(self, question: str, positives: list[str], negatives: list[str]) -> Group | None:
         texts = [*positives, *negatives]
@@ -194,6 +221,41 @@ class GroupSampler:
         if roll < 0.08:
             return keywords(question)
         return mistype(question, self._rng) if roll < 0.15 else question
+
+
+class _Unanswerable:
+    """Questions written to look answerable by a passage that does not answer them, with those it answers.
+
+    Each is drawn with the whole passage: the unanswerable ones as often as answerable ones of the same
+    passages, so that neither the passage nor its likeness to the question tells the label.
+    """
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        passages: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+        for e in examples:
+            if e.dataset != USER and len(e.passage) <= MAX_TEXT_CHARACTERS:
+                passages.setdefault((e.document, e.passage), ([], []))[e.relevant].append(e.question)
+        self._pairs = [
+            (document, passage, tuple(unanswered), tuple(answered))
+            for (document, passage), (unanswered, answered) in passages.items()
+            if unanswered and answered
+        ]
+        self._others: dict[str, list[str]] = defaultdict(list)
+        for document, passage, _, _ in self._pairs:
+            self._others[document].append(passage)
+
+    def __bool__(self) -> bool:
+        return bool(self._pairs)
+
+    def draw(self, rng: random.Random) -> Group:
+        """A question of either kind with its passage, and half of the time another of the document."""
+        document, passage, unanswered, answered = rng.choice(self._pairs)
+        answers = rng.random() < 0.5
+        texts, labels = [passage], [float(answers)]
+        other = rng.choice(self._others[document])
+        if other != passage and rng.random() < 0.5:
+            texts, labels = [*texts, other], [*labels, 0.0]
+        return Group(rng.choice(answered if answers else unanswered), tuple(texts), tuple(labels))
 
 
 @dataclass
@@ -227,26 +289,7 @@ def _passage_pool(members: Sequence[Example]) -> Pool:
     return list({e.passage: e.sentences for e in members}.items())
 
 
-def _window(sentences: Sequence[str], evidence: Sequence[int], limit: int, rng: random.Random) -> str | None:
-    """Neighbouring sentences of some `limit` characters that include one of `evidence`.
-
-    Without evidence the window starts at the head or at random; a passage whose answer could be anywhere
-    is used from its head.
-    """
-    low = rng.choice(list(evidence)) if evidence else rng.choice([0, 0, rng.randrange(len(sentences))])
-    high, size = low + 1, len(sentences[low])
-    while size < limit and (low > 0 or high < len(sentences)):
-        if high < len(sentences) and (low == 0 or rng.random() < 0.5):
-            size += len(sentences[high])
-            high += 1
-        else:
-            low -= 1
-            size += len(sentences[low])
-    text = " ".join(sentences[low:high])
-    return text if len(text) <= 1600 else None
-
-
 def _windows(sentences: Sequence[str], limit: int, rng: random.Random) -> list[str]:
     """A window without evidence, unless it is too long."""
-    window = _window(sentences, (), limit, rng)
-    return [window] if window else []
+    text = window(sentences, (), limit, rng)
+    return [text] if text else []

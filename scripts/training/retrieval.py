@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -78,20 +79,30 @@ def fused(rankings: Iterable[Sequence[int]]) -> list[int]:
     return sorted(scores, key=lambda item: -scores[item])
 
 
-def hit_at(ranks: Sequence[int | None], k: int) -> float:
-    """Share of queries whose right passage stands among the first `k`; ranks count from 1."""
-    return float(np.mean([rank is not None and rank <= k for rank in ranks]))
+@dataclass(frozen=True)
+class Ranked:
+    """Where the right texts of one query stand in a ranking: their ranks, from 1, and how many there are."""
+
+    ranks: tuple[int, ...]
+    right: int
+
+    @classmethod
+    def of(cls, ranking: Iterable[int], right: Collection[int]) -> Ranked:
+        """The ranks of the items that are `right`, of those that the ranking has."""
+        return cls(tuple(rank for rank, item in enumerate(ranking, 1) if item in right), len(right))
 
 
-def ndcg_at(ranks: Sequence[int | None], k: int = 10) -> float:
-    """nDCG@k with one right passage per query: 1 / log2(rank + 1)."""
-    gains = [1 / np.log2(rank + 1) if rank is not None and rank <= k else 0.0 for rank in ranks]
-    return float(np.mean(gains))
+def hit_at(rankings: Sequence[Ranked], k: int) -> float:
+    """Share of queries with a right text among the first `k`."""
+    return float(np.mean([any(rank <= k for rank in each.ranks) for each in rankings]))
 
 
-def rank_of(ranking: Sequence[int], right: int | None) -> int | None:
-    """The rank, from 1, of the right item, or None if the ranking lacks it."""
-    for rank, item in enumerate(ranking, 1):
-        if item == right:
-            return rank
-    return None
+def ndcg_at(rankings: Sequence[Ranked], k: int = 10) -> float:
+    """nDCG@k (Järvelin and Kekäläinen 2002) with gains of 0 and 1: discounts of 1 / log2(rank + 1)."""
+    return float(np.mean([ndcg_of(each, k) for each in rankings]))
+
+
+def ndcg_of(ranked: Ranked, k: int = 10) -> float:
+    """nDCG@k of one query."""
+    best = sum(1 / np.log2(rank + 1) for rank in range(1, min(ranked.right, k) + 1))
+    return float(sum(1 / np.log2(rank + 1) for rank in ranked.ranks if rank <= k) / best)

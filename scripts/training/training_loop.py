@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -17,7 +17,7 @@ from .checkpoint import Progress, resume, save, snapshot
 Batch = TypeVar("Batch")
 Report = Callable[[str], None]
 
-STEPS_BETWEEN_REPORTS = 50
+STEPS_BETWEEN_REPORTS = 10
 SECONDS_BETWEEN_CHECKPOINTS = 120.0
 MAX_GRADIENT_NORM = 1.0
 
@@ -34,14 +34,16 @@ class Budget:
 class Course(Generic[Batch]):
     """What is trained, and how one step goes.
 
-    `loss` gives a scalar tensor for a batch and `tokens` how many it holds. `rate` gives the learning rate,
-    as a share of the peak, for the share of the budget that is spent. `kept` goes into the checkpoint as is.
+    `losses` gives the parts of a batch's loss, scalar tensors whose gradients are added up, one at a time, so
+    that a batch may be larger than memory; `tokens` says how many tokens it holds. `rate` gives the learning
+    rate, as a share of the peak, for the share of the budget that is spent. `kept` goes into the checkpoint
+    as is.
     """
 
     name: str
     model: nn.Module
     optimiser: torch.optim.Optimizer
-    loss: Callable[[Batch], torch.Tensor]
+    losses: Callable[[Batch], Iterable[torch.Tensor]]
     tokens: Callable[[Batch], int]
     rate: Callable[[float], float]
     kept: dict[str, Any] = field(default_factory=dict)
@@ -65,14 +67,16 @@ def train(
         for group in course.optimiser.param_groups:
             group["lr"] = budget.learning_rate * course.rate(share)
         batch = next(batches)
-        loss = course.loss(batch)
         course.optimiser.zero_grad()
-        torch.autograd.backward(loss)
+        whole = 0.0
+        for loss in course.losses(batch):
+            torch.autograd.backward(loss)
+            whole += loss.item()
         finished = parallel.average(weights, share >= 1.0)
         nn.utils.clip_grad_norm_(weights, MAX_GRADIENT_NORM)
         course.optimiser.step()
         done = Progress(spent, done.steps + 1, done.tokens + course.tokens(batch) * parallel.size())
-        losses = [*losses[-49:], loss.item()]
+        losses = [*losses[-49:], whole]
         if report and done.steps % STEPS_BETWEEN_REPORTS == 0:
             report(_line(course.name, done, sum(losses) / len(losses)))
         if report and (finished or spent - saved > SECONDS_BETWEEN_CHECKPOINTS):

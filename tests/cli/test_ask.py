@@ -143,10 +143,11 @@ def test_the_web_without_a_server_is_an_error_that_says_how_to_get_one(run: Run)
     assert "no SearXNG is configured" in done.err and "web.url" in done.err
 
 
-def test_the_embedded_model_is_not_asked_to_write(run: Run) -> None:
-    done = run("ask", QUESTION, "--mode", "write")
-    assert (done.code, done.out) == (2, "")
-    assert "cannot write answers" in done.err and "--model" in done.err
+def test_the_chat_model_that_travels_quotes_unless_it_is_told_to_write(run: Run) -> None:
+    assert run("ask", QUESTION, "--json").json["mode"] == "quote"
+    found = run("ask", QUESTION, "--mode", "write", "--json").json
+    assert found["mode"] == "write"
+    assert not found["answer"] or re.fullmatch(r"([^\[\]]+[.!?] (\[\d+\])+ ?)+", found["answer"])
 
 
 def test_a_chat_model_writes_and_cites_only_what_exists(run: Run) -> None:
@@ -213,7 +214,7 @@ class TestModelFiles:
     def test_truncated(self, run: Run, tmp_path: Path) -> None:
         from localcrag.llm.registry import embedded_folder
 
-        whole = next(embedded_folder().glob("localcrag-mini-*.gguf")).read_bytes()
+        whole = next(embedded_folder().glob("localcrag-evaluator-*.gguf")).read_bytes()
         path = tmp_path / "model.gguf"
         path.write_bytes(whole[: len(whole) // 2])
         self.refused(run, path, "incomplete")

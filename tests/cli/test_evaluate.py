@@ -260,7 +260,6 @@ class TestGraders:
             (("--graders", "yesno,nobody"), "'nobody' is not one of"),
             (("--graders", "yesno", "--plot", "x.svg"), "neither --compare nor --plot"),
             (("--graders", "yesno,cascade", "--evaluator", "none"), "needs an evaluator"),
-            (("--graders", "rubric"), "cannot grade by a rubric"),
         ],
     )
     def test_what_cannot_be_compared(
@@ -367,7 +366,7 @@ def test_a_calibration_shows_in_the_next_question_until_it_is_forgotten(town: tu
     assert "calibration: fused, on 22 questions of yours" in run("doctor").out
     forgotten = run("calibrate", "--forget")
     assert forgotten.code == 0 and forgotten.err.count("Forgot") == 2
-    assert confidences(run) == pytest.approx(before)
+    assert confidences(run) == pytest.approx(before, abs=0.01), "a chat model varies with what is cached"
 
 
 def test_the_fused_grade_stays_where_the_evaluator_alone_is_calibrated(town: tuple[Run, Path]) -> None:

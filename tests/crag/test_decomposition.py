@@ -186,7 +186,11 @@ def world(script: Script, **options: object) -> World:
 
 
 def both(**changes: object) -> Script:
-    given = {"parts": (DOSE, FOUND), "grades": {"dose": 0.95, "1928": 0.95}, "answer": "So. [1] And so. [2]"}
+    given = {
+        "parts": (DOSE, FOUND),
+        "grades": {"dose": 0.95, "1928": 0.95},
+        "answer": "Yes, so. [1] Yes, found so. [2]",
+    }
     return Script(**(given | changes))  # type: ignore[arg-type]
 
 
@@ -287,7 +291,7 @@ def test_a_web_that_fails_for_a_line_is_not_asked_for_it_again() -> None:
 
 def test_parts_with_lines_of_their_own_ask_the_web_for_each() -> None:
     asked = world(both(grades={}), web_policy=WebPolicy.AUTO)
-    lines = iter(["the dose", "the discovery"])
+    lines = iter(["the dose", "zeldrine discovery"])
     asked.model._lines = lambda _prompt: next(lines)
-    assert [web.query for web in answer(asked.run(TWO)).web] == ["the dose", "the discovery"]
-    assert asked.search.queries == ["the dose", "the discovery"]
+    assert [web.query for web in answer(asked.run(TWO)).web] == ["the dose", "zeldrine discovery"]
+    assert asked.search.queries == ["the dose", "zeldrine discovery"]

@@ -30,7 +30,7 @@ DOSE = "what is the dose of Zeldrine?"
 
 
 def world(script: Script | None = None, **options: object) -> World:
-    script = script or Script(grades={"dose of": 0.95}, answer="It is so. [1]")
+    script = script or Script(grades={"dose of": 0.95}, answer="Yes, it is so. [1]")
     return World(DOCUMENTS, script.model(), metas=METAS).with_options(
         **({"passages": 3, "corrections": ()} | options)
     )
@@ -109,7 +109,7 @@ def test_the_events_tell_of_no_search_that_the_answer_does_not_rest_on() -> None
 
 
 def test_an_unsure_answer_is_given_and_the_offer_made() -> None:
-    script = Script(grades={"dose of": 0.95, "1928": 0.5}, answer="It is so. [1]")
+    script = Script(grades={"dose of": 0.95, "1928": 0.5}, answer="Yes, it is so. [1]")
     found = answer(world(script).ask(Query(DOSE, filter=parse('team = "y"'))))
     assert found.status is Status.UNSURE
     assert {citation.source for citation in found.citations} == {"/history.txt"}
@@ -129,7 +129,7 @@ def test_without_a_filter_there_is_nothing_to_suggest_filter() -> None:
 
 
 def test_corrections_come_before_an_suggest_filter() -> None:
-    script = Script(grades={"prize": 0.95}, rewrite="finder prize", answer="A prize. [1]")
+    script = Script(grades={"prize": 0.95}, rewrite="finder prize", answer="The finder had a prize. [1]")
     asked = world(script, passages=1, corrections=(CorrectionKind.REWRITE,))
     found = answer(asked.ask(Query("Zeldrine in 1928?", filter=parse('team = "y"'))))
     assert (found.status, found.suggestions) == (Status.ANSWERED, ())

@@ -14,7 +14,7 @@ from tests.crag.world import Script, World, answer
 
 DOCUMENTS = {"/leaflet.txt": "The dose is 5 mg a day.", "/maker.txt": "The maker of the dose is Acme."}
 QUESTION = "what is the dose, of which maker?"
-WRITTEN = "The dose is given. [1] So is the maker [2]."
+WRITTEN = "The dose is given. [1] The dose has a maker. [2]"
 
 
 def world(**options: object) -> World:
@@ -78,5 +78,5 @@ def test_where_every_source_has_changed_nothing_is_cited(mode: Mode) -> None:
     for source in DOCUMENTS:
         change(asked, source)
     found = answer(asked.run(QUESTION))
-    assert found.status is (Status.UNSURE if mode is Mode.WRITE else Status.NOT_FOUND)
+    assert found.status is Status.NOT_FOUND
     assert keys(found) == cited(found) == set()

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.crag.grounding import MAX_COMPARED_PAIRS, compare, ground, without_keys
+from localcrag.crag import prompts
+from localcrag.crag.answer_form import without_keys
+from localcrag.crag.grounding import MAX_COMPARED_PAIRS, compare, ground
 from localcrag.crag.state import PipelineOptions, QuestionState
 from localcrag.errors import ConstraintError, ModelError
 from localcrag.events import (
@@ -27,18 +29,19 @@ from localcrag.types import (
     Mode,
     Status,
     Strip,
+    Thresholds,
     Tokens,
     Verdict,
 )
 from tests.crag.values import drained, evidence, passage
 from tests.crag.world import Script, World, answer, names, of
-from tests.fakes.llm import ScriptedModel
+from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 
 EVIDENCE = evidence("The dose is 5 mg a day.", "Children take half of it.")
 DOCUMENTS = {"/leaflet.txt": "The dose is 5 mg a day.\n\nChildren take half of the dose."}
 DOSE = "what is the dose a day?"
 WRITTEN = "The dose is 5 mg a day. [1]"
-MORE = "It cures all. [1]"
+MORE = "A dose a day cures all. [1]"
 
 
 def state(model: ScriptedModel, question: str = "q?") -> QuestionState:
@@ -59,11 +62,11 @@ def grounds(model: ScriptedModel, *sentences: str) -> tuple[list[Event], list[Cl
 
 def test_each_sentence_is_a_claim_with_its_keys_its_verdict_and_its_probability() -> None:
     events, claims = grounds(
-        judge(cures=0.2), "The dose is 5 mg. [1] ", "It cures all. [2][1]", "Take it. [1] [1]"
+        judge(cures=0.2), "The dose is 5 mg. [1] ", "A dose a day cures all. [2][1]", "Take it. [1] [1]"
     )
     assert [(claim.text, claim.keys, claim.verdict) for claim in claims] == [
         ("The dose is 5 mg.", (1,), Verdict.YES),
-        ("It cures all.", (2, 1), Verdict.NO),
+        ("A dose a day cures all.", (2, 1), Verdict.NO),
         ("Take it.", (1,), Verdict.YES),
     ]
     assert [claim.confidence for claim in claims] == [pytest.approx(p) for p in (0.95, 0.2, 0.95)]
@@ -92,7 +95,7 @@ def test_the_marker_of_a_list_is_no_claim_and_a_number_that_cites_is_one() -> No
 
 
 def test_a_claim_that_cannot_be_checked_is_an_error_and_the_others_are_not() -> None:
-    events, claims = grounds(judge(cures=ConstraintError("broken")), "It cures all. [1]", WRITTEN)
+    events, claims = grounds(judge(cures=ConstraintError("broken")), "A dose a day cures all. [1]", WRITTEN)
     assert [(claim.verdict, claim.confidence) for claim in claims] == [
         (Verdict.ERROR, None),
         (Verdict.YES, pytest.approx(0.95)),
@@ -119,12 +122,50 @@ def test_a_model_that_breaks_down_is_said_once() -> None:
     assert of(Degraded, events) == [Degraded("grounding", "llama.cpp failed")]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "text"),
-    [("So. [1]", "So."), ("So [1][12].", "So."), (" So [1] it is [2]. ", "So it is."), ("[a] so", "[a] so")],
-)
-def test_a_sentence_without_its_citations(sentence: str, text: str) -> None:
-    assert without_keys(sentence) == text
+# ------------------------------------------------------------------------------ by the evaluator
+
+
+def evaluated(p: float, how: Grounding = Grounding.MARK) -> World:
+    """A world whose evaluator gives every question 0.9, and every claim ``p``."""
+    judge_of_claims = ScriptedEvaluator(lambda query, _: 0.9 if query == DOSE else p, Thresholds(0.7, 0.3))
+    script = Script(grades={"dose": 0.95}, unfounded={"": 0.01}, answer=WRITTEN)
+    return World(DOCUMENTS, script.model(), judge_of_claims).with_options(grounding=how, passages=1)
+
+
+def test_the_evaluator_judges_the_claims_and_the_model_is_not_asked() -> None:
+    asked = evaluated(0.4)
+    found = answer(asked.run(DOSE))
+    assert [(claim.verdict, claim.confidence) for claim in found.claims] == [(Verdict.YES, 0.4)]
+    assert found.status is Status.ANSWERED
+    assert not any(text.startswith(prompts.grounded("", ()).system) for _, text in asked.model.asked)
+    assert (without_keys(WRITTEN), ("The dose is 5 mg a day.",)) in asked.evaluator.asked  # type: ignore[union-attr]
+
+
+def test_a_claim_below_the_evaluators_lower_threshold_is_marked() -> None:
+    found = answer(evaluated(0.2).run(DOSE))
+    assert found.status is Status.UNSURE and "(Not borne out by the evidence: “" in found.text
+
+
+def test_a_claim_that_the_evaluator_is_sure_against_is_never_shown() -> None:
+    found = answer(evaluated(0.01).run(DOSE))
+    assert found.degraded == (
+        f"removed from the answer: “{without_keys(WRITTEN)}”: its evidence does not say so",
+        "answer: nothing that was written holds; the evidence is quoted instead",
+    )
+    assert answer(evaluated(0.01, Grounding.OFF).run(DOSE)).text == WRITTEN
+
+
+def test_an_evaluator_that_fails_is_said_once() -> None:
+    def score(query: str, _: str) -> float:
+        if query == DOSE:
+            return 0.9
+        raise ModelError("llama.cpp failed")
+
+    parts = World(DOCUMENTS, judge(), ScriptedEvaluator(score)).adapters
+    asked = QuestionState(parts, PipelineOptions(), DOSE, DOSE)
+    events, claims = drained(ground(asked, [WRITTEN, MORE], EVIDENCE))
+    assert [claim.verdict for claim in claims] == [Verdict.ERROR] * 2
+    assert of(Degraded, events) == [Degraded("grounding", "llama.cpp failed")]
 
 
 # ------------------------------------------------------------------------------ source by source
@@ -200,7 +241,7 @@ def test_the_claims_are_in_the_answer_and_in_its_json() -> None:
     found = answer(world(Grounding.MARK, f"{WRITTEN} {MORE}").run(DOSE))
     assert [(claim.text, claim.verdict) for claim in found.claims] == [
         ("The dose is 5 mg a day.", Verdict.YES),
-        ("It cures all.", Verdict.NO),
+        ("A dose a day cures all.", Verdict.NO),
     ]
     assert found.to_dict()["claims"] == [
         {"text": without_keys(WRITTEN), "keys": (1,), "verdict": "yes", "confidence": pytest.approx(0.95)},
@@ -227,13 +268,13 @@ def test_sentences_are_marked_by_default() -> None:
 
 
 def test_an_answer_cut_short_is_checked_as_far_as_it_goes() -> None:
-    asked = world(Grounding.REMOVE, f"{WRITTEN} It cures all ills of men. [1]", answer_tokens=10)
+    asked = world(Grounding.REMOVE, f"{WRITTEN} {MORE} It cures all ills of men. [1]", answer_tokens=16)
     found = answer(asked.run(DOSE))
     assert asked.model.last_finish is FinishReason.LENGTH
     assert found.status is Status.TRUNCATED
     assert (found.text, [claim.text for claim in found.claims]) == (
         WRITTEN,
-        [without_keys(WRITTEN), "It cures"],
+        [without_keys(WRITTEN), without_keys(MORE)],
     )
 
 
@@ -244,7 +285,7 @@ TWO = {"/leaflet.txt": "The dose is 5 mg a day.", "/blog.txt": "The dose is 9 mg
 
 
 def disagreeing(p: float, **changes: object) -> World:
-    given: dict[str, object] = {"grades": {"dose": 0.95}, "disagreeing": p, "answer": "It is so. [1]"}
+    given: dict[str, object] = {"grades": {"dose": 0.95}, "disagreeing": p, "answer": "Yes, it is so. [1]"}
     return World(TWO, Script(**(given | changes)).model()).with_options(contradictions=True)  # type: ignore[arg-type]
 
 

@@ -93,7 +93,7 @@ def test_the_answer_sees_only_what_helps_and_cites_it_by_its_number() -> None:
 
 def test_a_correction_lays_what_it_brings_behind_what_lies_there() -> None:
     language = ScriptedModel(
-        choose=judging("dose"), lines=lambda prompt: "dose", streams=lambda prompt: "It is 5 mg. [2]"
+        choose=judging("dose"), lines=lambda prompt: "take dose", streams=lambda prompt: "It is 5 mg. [2]"
     )
     documents = {"/b.txt": "What may one take? Nobody knows.", "/a.txt": "The dose is 5 mg."}
     kinds = PipelineOptions().corrections[:1]

@@ -78,19 +78,20 @@ def test_a_row_of_a_table_and_an_item_of_a_list_are_strips_of_their_own() -> Non
 
 
 def test_the_best_are_kept_in_document_order_and_the_rest_counted() -> None:
-    kept, dropped = refine(strips(passage(TEXT)), judged("Watt", "Steam"), limit=5, floor=0.5)
+    kept, dropped = refine(strips(passage(TEXT)), judged("Watt", "Steam"), limit=5, floor=0.5, keep_best=True)
     assert [s.text.split()[0] for s in kept] == ["Steam", "Dr."]
     assert dropped == 1
 
 
-def test_the_best_strip_of_a_passage_that_was_held_to_help_is_never_dropped() -> None:
-    kept, dropped = refine(strips(passage(TEXT)), judged("Watt"), limit=5, floor=0.95)
+def test_the_best_strip_is_kept_below_the_floor_only_if_that_is_asked_for() -> None:
+    kept, dropped = refine(strips(passage(TEXT)), judged("Watt"), limit=5, floor=0.95, keep_best=True)
     assert [s.text.split()[0] for s in kept] == ["Dr."]
     assert dropped == 2
+    assert refine(strips(passage(TEXT)), judged("Watt"), limit=5, floor=0.95, keep_best=False) == ([], 3)
 
 
 def test_no_more_than_the_limit_is_kept() -> None:
-    kept, dropped = refine(strips(passage(TEXT)), judged("a"), limit=1, floor=0.0)
+    kept, dropped = refine(strips(passage(TEXT)), judged("a"), limit=1, floor=0.0, keep_best=False)
     assert (len(kept), dropped) == (1, 2)
 
 

@@ -23,7 +23,7 @@ def grader(*replies: RubricAssessment | Exception) -> RubricGrader:
 
 
 def world(one: RubricLabel | Exception, another: RubricLabel | Exception, policy: Policy) -> World:
-    script = Script(labels={"another": another, "one": one}, answer="It is so. [1]")
+    script = Script(labels={"another": another, "one": one}, answer="Yes, it is so. [1]")
     return World(DOCUMENTS, script.model(), by_rubric=True).with_options(policy=policy, corrections=())
 
 

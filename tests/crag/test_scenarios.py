@@ -184,24 +184,24 @@ CORRECTIONS = [
         question=LOST,
         options=ONE,
         corrections=(REWRITE,),
-        script=Script(grades={"dose": 0.95}, rewrite="dose of Zeldrine", answer=WRITTEN),
+        script=Script(grades={"dose": 0.95}, rewrite="patient dose of zeldrine", answer=WRITTEN),
         events="Retrieved Graded Decided(incorrect) Rewritten(rewrite) Retrieved Corrected(rewrite) "
         "Graded Decided(correct) Gathered Verified",
         action=INCORRECT,
-        tells=("rewrite: dose of Zeldrine", "rewrite brought 1 new passage"),
+        tells=("rewrite: patient dose of zeldrine", "rewrite brought 1 new passage"),
     ),
     Scenario(
         name="phrasings: several wordings are searched together",
         question=LOST,
         options=ONE,
         corrections=(PHRASINGS,),
-        script=Script(grades={"dose": 0.95}, phrasings=("dose of Zeldrine", "the prize"), answer=WRITTEN),
+        script=Script(grades={"dose": 0.95}, phrasings=("dose of zeldrine", "the prize"), answer=WRITTEN),
         events="Retrieved Graded Decided(incorrect) Rewritten(phrasings) Retrieved Retrieved "
         "Corrected(phrasings) Graded Decided(correct) Gathered Verified",
         action=INCORRECT,
         tells=(
-            "phrasings: dose of Zeldrine | the prize",
-            "searched your documents for “dose of Zeldrine”",
+            "phrasings: dose of zeldrine | the prize",
+            "searched your documents for “dose of zeldrine”",
             "searched your documents for “the prize”",
         ),
     ),
@@ -252,7 +252,7 @@ CORRECTIONS = [
         options=ONE,
         corrections=(REWRITE, PHRASINGS, HYDE, NEIGHBOURS),
         web=Web(),
-        script=Script(grades={"dose": 0.95}, rewrite="dose of Zeldrine", answer=WRITTEN),
+        script=Script(grades={"dose": 0.95}, rewrite="patient dose of zeldrine", answer=WRITTEN),
         events="Retrieved Graded Decided(incorrect) Rewritten(rewrite) Retrieved Corrected(rewrite) "
         "Graded Decided(correct) Gathered Verified",
         action=INCORRECT,
@@ -264,7 +264,9 @@ CORRECTIONS = [
         corrections=(REWRITE, PHRASINGS, HYDE, NEIGHBOURS),
         web=Web(),
         script=Script(
-            rewrite="dose of Zeldrine", phrasings=("cool place", "accident"), hyde="A prize was given."
+            rewrite="patient dose of zeldrine",
+            phrasings=("cool place", "accident"),
+            hyde="A prize was given.",
         ),
         events="Retrieved Graded Decided(incorrect) "
         "Rewritten(rewrite) Retrieved Corrected(rewrite) Graded "
@@ -276,7 +278,7 @@ CORRECTIONS = [
         action=INCORRECT,
         status=Status.NOT_FOUND,
         prints=NOT_EVEN_THERE,
-        sends=("dose of Zeldrine",),
+        sends=("patient dose of zeldrine",),
         tells=("incorrect (crag): after correction: best grade 0.05 < 0.30",),
         exit=3,
     ),
@@ -287,7 +289,7 @@ CORRECTIONS = [
         corrections=(REWRITE,),
         script=Script(
             grades={"patient": 0.6, "dose": 0.5},
-            rewrite="dose of Zeldrine",
+            rewrite="patient dose of zeldrine",
             answer="Ask a doctor. [1] The dose is 5 mg a day. [2]",
         ),
         events="Retrieved Graded Decided(ambiguous) Rewritten(rewrite) Retrieved Corrected(rewrite) "
@@ -303,7 +305,7 @@ CORRECTIONS = [
         policy=Policy.ANY_IRRELEVANT,
         corrections=(REWRITE, PHRASINGS, HYDE, NEIGHBOURS),
         web=Web(),
-        script=Script(grades={"dose": 0.95}, rewrite="accident prize", answer=WRITTEN),
+        script=Script(grades={"dose": 0.95}, rewrite="accident prize doses", answer=WRITTEN),
         events="Retrieved Graded Graded Decided(ambiguous) Rewritten(rewrite) Retrieved Corrected(rewrite) "
         "Graded Graded Decided(ambiguous) Gathered Verified",
         action=AMBIGUOUS,

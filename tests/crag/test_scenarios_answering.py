@@ -8,7 +8,18 @@ from __future__ import annotations
 import pytest
 
 from localcrag.types import Grounding, Mode, Status
-from tests.crag.scenario import BROKEN, CUT_SHORT, LONG, NOT_ALL, NOT_FOUND, UNSURE, WRITTEN, Check, Scenario
+from tests.crag.scenario import (
+    BROKEN,
+    CUT_SHORT,
+    LONG,
+    NOT_ALL,
+    NOT_FOUND,
+    ONE,
+    UNSURE,
+    WRITTEN,
+    Check,
+    Scenario,
+)
 from tests.crag.world import Script
 
 TWO_SOURCES = {"/leaflet.txt": "The dose of Zeldrine is 5 mg.", "/blog.txt": "The dose of Zeldrine is 9 mg."}
@@ -31,7 +42,7 @@ ANSWERING = [
         script=Script(grades={"dose": 0.95}),
         events="Retrieved Graded Graded Graded Graded Graded Graded Decided(correct) Degraded(evidence) "
         "Gathered Verified",
-        prints="It is so. [1]",
+        prints="Yes, it is so. [1]",
         degraded=("evidence: 2 of 6 pieces did not fit the context",),
     ),
     Scenario(
@@ -83,7 +94,7 @@ ANSWERING = [
         script=Script(grades={"dose": 0.95}, answer=f"{WRITTEN} It is taken with water. [1]"),
         events="Retrieved Graded Graded Decided(correct) Gathered Verified Degraded(answer)",
         status=Status.TRUNCATED,
-        prints=f"{WRITTEN} It is",
+        prints=WRITTEN,
         degraded=("answer: cut short at the longest length allowed",),
         tells=(CUT_SHORT,),
     ),
@@ -98,9 +109,9 @@ ANSWERING = [
         )
         for said in (
             "The documents do not answer this.",
-            "“The documents do not answer this.”",
             "The documents do not answer this. [1]",
-            "The documents do not answer this [1].",
+            "The passages do not mention a dose. [1]",
+            "I do not know the dose. [1]",
         )
     ),
     Scenario(
@@ -113,14 +124,53 @@ ANSWERING = [
         exit=3,
     ),
     Scenario(
-        name="an answer that is cut short before its first citation was given all the same",
+        name="an answer that is cut short before its first citation is quoted instead",
         options={"answer_tokens": 3},
-        script=Script(grades={"dose": 0.95}, answer="Take it daily [1]."),
+        script=Script(grades={"dose": 0.95}, answer="The dose is 5 mg a day. [1]"),
+        events="Retrieved Graded Graded Decided(correct) Gathered Degraded(answer) Gathered Verified",
+        status=Status.UNSURE,
+        prints="The dose of Zeldrine is 5 mg a day. [1]",
+        degraded=("answer: The text does not hold its constraint.; the evidence is quoted instead",),
+        tells=(UNSURE,),
+    ),
+    Scenario(
+        name="a sentence that was written before ends the answer, and is not shown",
+        script=Script(grades={"dose": 0.95}, answer=f"{WRITTEN} So 5 mg a day is the dose. [1] {WRITTEN}"),
         events="Retrieved Graded Graded Decided(correct) Gathered Verified Degraded(answer)",
         status=Status.TRUNCATED,
-        prints="Take it daily",
+        degraded=("answer: stopped: the model began to repeat itself",),
+        tells=(CUT_SHORT,),
+    ),
+    Scenario(
+        name="an answer has no more sentences than its form allows",
+        documents={"/l.txt": "The dose of Zeldrine is " + " ".join(f"w{n}" for n in range(9)) + " mg."},
+        options=ONE,
+        script=Script(grades={"dose": 0.95}, answer=" ".join(f"The dose has a w{n}. [1]" for n in range(9))),
+        events="Retrieved Graded Decided(correct) Gathered Verified Degraded(answer)",
+        status=Status.TRUNCATED,
+        prints=" ".join(f"The dose has a w{n}. [1]" for n in range(8)),
         degraded=("answer: cut short at the longest length allowed",),
         tells=(CUT_SHORT,),
+    ),
+    Scenario(
+        name="a model that declines after an answer ends it, and the answer is unsure",
+        script=Script(
+            grades={"dose": 0.95}, answer=f"{WRITTEN} The passages do not mention more. [1] {WRITTEN}"
+        ),
+        events="Retrieved Graded Graded Decided(correct) Gathered Degraded(answer) Verified",
+        status=Status.UNSURE,
+        degraded=("answer: it ended by saying that the documents do not answer the question",),
+    ),
+    Scenario(
+        name="what repeats the prompt is not shown",
+        script=Script(
+            grades={"dose": 0.95}, answer=f"{WRITTEN} Answer the question in a few sentences on the dose. [1]"
+        ),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified",
+        degraded=(
+            "removed from the answer: “Answer the question in a few sentences on the dose.”: "
+            "it repeats words of the prompt",
+        ),
     ),
     Scenario(
         name="where nothing that is written holds the evidence is quoted",
@@ -136,12 +186,28 @@ ANSWERING = [
         tells=(UNSURE,),
     ),
     Scenario(
+        name="after three sentences that fail the evidence is quoted, and the rest is not waited for",
+        script=Script(
+            grades={"dose": 0.95}, answer=f"Take 6 mg. [1] Take 7 mg. [1] Take 8 mg. [1] {WRITTEN}"
+        ),
+        events="Retrieved Graded Graded Decided(correct) Gathered Verified Degraded(answer) "
+        "Gathered Verified",
+        status=Status.UNSURE,
+        prints="The dose of Zeldrine is 5 mg a day. [1]",
+        degraded=(
+            *(f"removed from the answer: “Take {n} mg.”: {n} is not in the evidence" for n in (6, 7, 8)),
+            "answer: nothing that was written holds; the evidence is quoted instead",
+        ),
+    ),
+    Scenario(
         name="a model that finds no answer is believed, whatever does not hold beside it",
-        script=Script(grades={"dose": 0.95}, answer="The documents do not answer this. Ask in 2030."),
+        script=Script(
+            grades={"dose": 0.95}, answer="Ask again in 2030. [1] The documents do not answer this. [1]"
+        ),
         events="Retrieved Graded Graded Decided(correct) Gathered Verified",
         status=Status.NOT_FOUND,
         prints=NOT_FOUND,
-        degraded=("removed from the answer: “Ask in 2030.”: 2030 is not in the evidence",),
+        degraded=("removed from the answer: “Ask again in 2030.”: 2030 is not in the evidence",),
         exit=3,
     ),
     Scenario(
@@ -154,37 +220,44 @@ ANSWERING = [
     Scenario(
         name="mark: a sentence that the evidence does not bear out is shown, and named",
         options={"grounding": Grounding.MARK},
-        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} It cures all. [1]"),
+        script=Script(
+            grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} A dose a day cures all. [1]"
+        ),
         events="Retrieved Graded Graded Decided(correct) Gathered Grounded Degraded(grounding) Verified",
         status=Status.UNSURE,
-        prints=f"{WRITTEN} It cures all. [1]\n\n(Not borne out by the evidence: “It cures all.”)",
-        degraded=("grounding: the evidence does not bear out: “It cures all.”",),
+        prints=f"{WRITTEN} A dose a day cures all. [1]\n\n"
+        "(Not borne out by the evidence: “A dose a day cures all.”)",
+        degraded=("grounding: the evidence does not bear out: “A dose a day cures all.”",),
         tells=(NOT_ALL,),
     ),
     Scenario(
         name="remove: a sentence that the evidence does not bear out is left out, and named",
         options={"grounding": Grounding.REMOVE},
-        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} It cures all. [1]"),
+        script=Script(
+            grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} A dose a day cures all. [1]"
+        ),
         events="Retrieved Graded Graded Decided(correct) Gathered Grounded Verified",
         status=Status.UNSURE,
-        degraded=("removed from the answer: “It cures all.”: its evidence does not say so",),
-        tells=(NOT_ALL, "“It cures all.”: its evidence does not say so"),
+        degraded=("removed from the answer: “A dose a day cures all.”: its evidence does not say so",),
+        tells=(NOT_ALL, "“A dose a day cures all.”: its evidence does not say so"),
     ),
     Scenario(
         name="remove: where no sentence is borne out there is no answer",
         options={"grounding": Grounding.REMOVE},
-        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer="It cures all. [1]"),
+        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer="A dose a day cures all. [1]"),
         events="Retrieved Graded Graded Decided(correct) Gathered Grounded Verified",
         status=Status.NOT_FOUND,
         prints=NOT_FOUND,
-        degraded=("removed from the answer: “It cures all.”: its evidence does not say so",),
+        degraded=("removed from the answer: “A dose a day cures all.”: its evidence does not say so",),
         exit=3,
     ),
     Scenario(
         name="off: nobody asks whether the evidence bears it out",
-        script=Script(grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} It cures all. [1]"),
+        script=Script(
+            grades={"dose": 0.95}, unfounded={"cures": 0.1}, answer=f"{WRITTEN} A dose a day cures all. [1]"
+        ),
         events="Retrieved Graded Graded Decided(correct) Gathered Verified",
-        prints=f"{WRITTEN} It cures all. [1]",
+        prints=f"{WRITTEN} A dose a day cures all. [1]",
     ),
     *(
         Scenario(

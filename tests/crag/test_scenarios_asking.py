@@ -91,7 +91,7 @@ PARTS = [
         script=Script(
             parts=("how much may a patient take?", SECOND),
             grades={"dose": 0.95, "1928": 0.9},
-            rewrite="dose of Zeldrine",
+            rewrite="patient dose of zeldrine",
             answer=BOTH,
         ),
         events="Divided Retrieved Graded Decided(incorrect) Rewritten(rewrite) Retrieved Corrected(rewrite) "

@@ -122,7 +122,7 @@ CORRECTING = [
         question=LOST,
         options=ONE,
         corrections=(PHRASINGS,),
-        script=Script(grades={"dose": 0.95}, phrasings=("dose of Zeldrine", BROKEN), answer=WRITTEN),
+        script=Script(grades={"dose": 0.95}, phrasings=("dose of zeldrine", BROKEN), answer=WRITTEN),
         events="Retrieved Graded Decided(incorrect) Degraded(phrasings) Rewritten(phrasings) Retrieved "
         "Corrected(phrasings) Graded Decided(correct) Gathered Verified",
         action=INCORRECT,

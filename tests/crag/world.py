@@ -86,14 +86,14 @@ class Script:
     grades: Mapping[str, float | Exception] = field(default_factory=dict)
     otherwise: float = 0.05
     labels: Mapping[str, RubricLabel | Exception] = field(default_factory=dict)
-    rewrite: Reply = "nothing new"
+    rewrite: Reply = "take nothing new"
     search: Reply = ""
     phrasings: tuple[Reply, ...] = ("other words",)
     hyde: Reply = "a made up passage"
     parts: tuple[str, ...] | Exception = ()
     unfounded: Mapping[str, float | Exception] = field(default_factory=dict)
     disagreeing: float | Exception = 0.05
-    answer: Reply = "It is so. [1]"
+    answer: Reply = "Yes, it is so. [1]"
     picks: Reply = "1"
 
     def model(self, context: int = 4096) -> ScriptedModel:

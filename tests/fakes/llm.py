@@ -89,6 +89,9 @@ class ScriptedModel:
 
     def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
         pieces = words(str(_raised(self._streams(self._take("stream", prompt, 1)))))
+        if pattern is not None and len(pieces) >= max_tokens:
+            pieces = _whole(pieces[:max_tokens], pattern)
+            max_tokens = len(pieces)
         said = ""
         for piece in self._limited(pieces, max_tokens):
             said += piece
@@ -161,6 +164,12 @@ def _rule(replies: Callable[[str], object] | Sequence[object]) -> Callable[[str]
         return queue.pop(0)
 
     return next_reply
+
+
+def _whole(pieces: list[str], pattern: str) -> list[str]:
+    """As much of a text that was cut off as matches; all of it if nothing does."""
+    ends = (end for end in range(len(pieces), 0, -1) if re.fullmatch(pattern, "".join(pieces[:end])))
+    return pieces[: next(ends, len(pieces))]
 
 
 def _raised(reply: object) -> object:

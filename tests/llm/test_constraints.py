@@ -11,11 +11,20 @@ from typing import Literal
 
 import pytest
 
+from localcrag.crag.answer_form import answer_pattern
+from localcrag.crag.prompts import NOT_IN_EVIDENCE
 from localcrag.errors import ConstraintError
 from localcrag.llm import constraints
-from localcrag.llm.constraints import LINE_PATTERN, Constraints, Walk, one_of, pattern_of_schema
+from localcrag.llm.constraints import (
+    LINE_PATTERN,
+    Constraints,
+    Walk,
+    alternatives,
+    one_of,
+    pattern_of_schema,
+)
 from localcrag.llm.structured_output import schema_of
-from tests.llm.conftest import Load
+from tests.llm.conftest import Load, Shaped
 
 
 @dataclass(frozen=True)
@@ -123,3 +132,57 @@ def test_a_folder_that_cannot_be_written_costs_only_time(fresh: Constraints, tmp
 
 def test_one_pattern_is_compiled_once(fresh: Constraints) -> None:
     assert fresh.of("(yes|no)") is fresh.of("(yes|no)")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("a", ["a"]),
+        ("a|b", ["a", "b"]),
+        ("(a|b)c|[|(]d|\\|e|\\(f", ["(a|b)c", "[|(]d", "\\|e", "\\(f"]),
+        ("(a|(b|c))", ["(a|(b|c))"]),
+        (r"[^\[\]|]+|x", [r"[^\[\]|]+", "x"]),
+        ("a|", ["a", ""]),
+    ],
+)
+def test_the_alternatives_at_the_top_of_a_pattern(pattern: str, expected: list[str]) -> None:
+    assert alternatives(pattern) == expected
+
+
+def test_alternatives_are_walked_side_by_side_until_one_is_left(load: Load) -> None:
+    parts = load("llama2")._loaded()
+    constraint = parts.constraints.of(r"yes|yes, \d+|no")
+    assert len(constraint.indexes) == 3
+
+    def after(text: str) -> Walk:
+        return Walk(constraint, parts.model.tokenize_continuation(text, special=False))
+
+    yes = after("yes")
+    assert yes.finished
+    assert len(set(yes.allowed().nonzero()[0])) > len(parts.model.endings), "a comma may follow"
+    assert not after("yes,").finished and after("yes, 5").finished
+    assert set(after("no").allowed().nonzero()[0]) == set(parts.model.endings)
+    with pytest.raises(ConstraintError, match="does not hold"):
+        after("yes no")
+
+
+IN_FORM = (
+    "The dose is 5 mg a day. [1] Dr. No of the U.S. Army takes 3.5 mg! [2][1] Zürich’s “東京” is so. [2]"
+)
+
+
+def test_every_vocabulary_can_write_an_answer_in_form_and_decline(shaped: Shaped) -> None:
+    parts = shaped.model._loaded()
+    constraint = parts.constraints.of(answer_pattern([1, 2]))
+    assert constraint.holds(IN_FORM)
+    for text in (IN_FORM, NOT_IN_EVIDENCE):
+        assert Walk(constraint, parts.model.tokenize_continuation(text, special=False)).finished
+    for text in (
+        "The dose is 5 mg. The",
+        "The dose [",
+        "Question: what",
+        "The dose is 5 mg. [3]",
+        "See <pass",
+    ):
+        with pytest.raises(ConstraintError):
+            Walk(constraint, parts.model.tokenize_continuation(text, special=False))

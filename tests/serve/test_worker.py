@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +11,11 @@ import pytest
 from localcrag import knowledge_base
 from localcrag.errors import UnknownKnowledgeBase
 from localcrag.serve import worker as worker_module
-from localcrag.serve.client import start_conditions
+from localcrag.serve.client import start_conditions, with_absolute_paths
 from localcrag.serve.protocol import InfoRequest, SearchReply, SearchRequest
 from localcrag.serve.worker import Worker
 from localcrag.settings import Settings, load
+from tests.tiny_llama import write_base, write_lora
 
 
 @pytest.fixture
@@ -88,3 +91,27 @@ def test_only_those_asked_last_stay_open(
     for kb in ("one", "two", "one", "three"):
         assert found(worker, kb) == [f"Zeldrine {kb}"]
     assert [kb for kb, _ in worker._open] == ["one", "three"]
+
+
+def test_the_adapter_is_among_the_files_whose_change_begins_the_process_anew(tmp_path: Path) -> None:
+    base, adapter = write_base(tmp_path / "base.gguf"), write_lora(tmp_path / "adapter.gguf")
+    settings = load(home=tmp_path / "home").with_values(
+        "model", language=str(base), adapter=str(adapter), evaluator="none"
+    )
+    worker = Worker(settings)
+    request = InfoRequest(start_conditions(settings, settings.home), "one", settings.model)
+    assert worker.changed(request) == worker.changed(request) == ""
+    os.utime(adapter, ns=(1, 1))
+    assert worker.changed(request) == "adapter.gguf"
+    without = replace(settings.model, adapter="none")
+    assert worker.changed(InfoRequest(request.start, "one", without)) == ""
+
+
+def test_an_adapter_reaches_the_process_with_its_whole_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lora(tmp_path / "adapter.gguf")
+    monkeypatch.chdir(tmp_path)
+    given = with_absolute_paths(load(home=tmp_path).with_values("model", adapter="adapter.gguf").model)
+    assert given.adapter == str(tmp_path / "adapter.gguf")
+    assert with_absolute_paths(replace(given, adapter="auto")).adapter == "auto"

@@ -41,6 +41,12 @@ class Labelled(LlamaCppModel):
             assert isinstance(choice, Choice)
         return [self._label(prompt) for prompt in prompts]
 
+    def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
+        """Reads and writes as ever; then the answer declines, since random words hold no form."""
+        for _ in super().stream(prompt, max_tokens=max_tokens):
+            pass
+        yield prompts.NOT_IN_EVIDENCE
+
     def _label(self, prompt: Prompt) -> Choice:
         passages = text_of(prompt).split("<passage>\n")[1:]
         task = text_of(prompt).split("Does passage [")

@@ -138,7 +138,7 @@ class Bench:
         if self.model == "embedded":
             from localcrag.llm.registry import Registry
 
-            return Registry(self.room.scratch).resolve("localcrag-mini-v1")
+            return Registry(self.room.scratch).resolve("smollm2-135m-instruct")
         from benchmarks import shapes
 
         return shapes.model(self.model, self.room.cache)

@@ -55,18 +55,24 @@ LOOPS: Mapping[str, tuple[GraderKind, Layout]] = {
 
 
 class Rehearsed(LlamaCppModel):
-    """A language model that evaluates everything in full, and writes what it was told to."""
+    """A language model that evaluates everything in full, and writes what it was told to.
+
+    What it was told is in no form of an answer; so the loop, which would leave it out, is told that the
+    documents do not answer, and ``said`` is what was written.
+    """
 
     script: deque[int] | None = None
     answer = ""
+    said = ""
 
     def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
         parts = self._loaded()
         self.script = deque(parts.model.tokenize_continuation(self.answer, special=False))
         try:
-            yield from super().stream(prompt, pattern=pattern, max_tokens=max_tokens)
+            self.said = "".join(super().stream(prompt, max_tokens=max_tokens))
         finally:
             self.script = None
+        yield prompts.NOT_IN_EVIDENCE
 
     def forget(self) -> None:
         """Empty the cache, and keep the model loaded."""
@@ -157,17 +163,16 @@ class Contenders:
         shown = [n for n, label in enumerate(request["labels"]) if label or everything]
         found = hits([request["passages"][number] for number in shown])
         evidence = numbered([whole(hit.passage, 1.0) for hit in found])
-        keys = "|".join(str(item.key) for item in evidence)
-        prompt, pattern = prompts.answer(request["text"], evidence), rf"([^\[\]]|\[({keys})\])+"
-        text = "".join(self.model.stream(prompt, pattern=pattern, max_tokens=request["tokens"]))
-        return tuple(shown), text
+        for _ in self.model.stream(prompts.answer(request["text"], evidence), max_tokens=request["tokens"]):
+            pass
+        return tuple(shown), self.model.said
 
     def loop(self, request: Mapping[str, Any]) -> tuple[tuple[int, ...], str]:
         """The whole loop; with the cascade a wide retrieval is reranked by the evaluator first."""
         kind, layout = LOOPS[request["contender"]]
         cascade = kind is GraderKind.CASCADE
         given = AskOptions(
-            grader=kind, layout=layout, strips=StripKind.NONE, grounding=Grounding.OFF, mode=self._mode
+            grader=kind, layout=layout, strips=StripKind.NONE, grounding=Grounding.OFF, mode=Mode.WRITE
         )
         found = hits(request["candidates"] if cascade else request["passages"])
         evaluator = RememberingEvaluator(self.models.evaluator) if self.models.evaluator and cascade else None
@@ -185,12 +190,7 @@ class Contenders:
         answer = answer_of(Pipeline(parts, options).run(Query(request["text"])))
         places = {text: place for place, text in enumerate(request["passages"])}
         graded = {places[grade.hit.passage.text]: grade.verdict for grade in answer.grades}
-        return tuple(sorted(p for p, verdict in graded.items() if verdict is Verdict.YES)), answer.text
-
-    @property
-    def _mode(self) -> Mode | None:
-        """The embedded model may not be asked to write; :meth:`_options` makes it."""
-        return None if self.models.small else Mode.WRITE
+        return tuple(sorted(p for p, verdict in graded.items() if verdict is Verdict.YES)), self.model.said
 
     @staticmethod
     def _options(composed: PipelineOptions, request: Mapping[str, Any]) -> PipelineOptions:

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from ..job import Stage
 
 STAGES = {
-    "tokenizer": "train the language model's tokenizer",
-    "pretrain": "train the language model on running text",
-    "tasks": "train the language model to rewrite, grade and condense",
+    "chat": "train the chat model's adapters, or go on from --init",
     "evaluator": "train the evaluator, or fine-tune it from --init",
     "export": "write what was trained as GGUF, calibrated, with a manifest",
 }

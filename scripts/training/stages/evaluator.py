@@ -10,7 +10,7 @@ from ..job import Job, mine, mined, reporter
 from ..training_loop import Budget, train
 
 PEAK_RATE, FINE_TUNING_RATE = 1e-4, 3e-5
-"""Peak learning rates, from the base model and from a trained evaluator."""
+"""Peak learning rates, from the base model and from a trained evaluator, if the job says no other."""
 
 
 def run(job: Job) -> None:
@@ -29,5 +29,5 @@ def _work(rank: int, job: Job) -> None:
         model.load_gguf(job.init)
     words = cross_encoder.PairTokenizer(folder)
     batches = cross_encoder.group_batches(mined(job, seed), words, random.Random(seed))
-    budget = Budget(job.minutes, FINE_TUNING_RATE if job.init else PEAK_RATE)
+    budget = Budget(job.minutes, job.learning_rate or (FINE_TUNING_RATE if job.init else PEAK_RATE))
     train(cross_encoder.course(model.to(job.device)), batches, budget, job.evaluator, reporter(rank))

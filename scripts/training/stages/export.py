@@ -6,63 +6,116 @@ Everything is made in a temporary folder beside its place and moved there at the
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import astuple
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from localcrag.evaluation.statistics import Floats
 from localcrag.llm.evaluator import LlamaCppEvaluator
-from localcrag.llm.language_model import LlamaCppModel
+from localcrag.llm.gguf import ADAPTER_BASE_KEY
+from localcrag.llm.registry import embedded_folder
 
 from .. import benchmarks as bench
-from .. import byte_bpe, language_batches, measure
-from ..calibration import Calibrated, Fused, auc, calibrate
+from .. import measure
+from ..adapted_llama import AdaptedLlama
+from ..base_model import base_of
+from ..calibration import Calibrated, auc, calibrate
+from ..checkpoint import load
 from ..cross_encoder import CrossEncoder, PairTokenizer, base_folder
 from ..data import USER, Example
-from ..gguf_files import About, ByteLevelVocabulary, Measured, Shape, write_language_model
+from ..gguf_files import About, Measured, write_adapter
 from ..job import Job, StageError, examples_of
-from ..manifest import EVALUATOR, LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, write_manifest
+from ..manifest import ADAPTER, ADAPTER_WORDS, EVALUATOR, write_manifest
 from ..shipping import export_evaluator, restored_evaluator
 
 CALIBRATION_QUESTIONS = 150
 """Questions of a collection, at most, that scale and thresholds are fitted to."""
-FUSION_QUESTIONS = 60
-"""Those that the language model grades as well, to fit the fusion."""
-Judged = dict[str, list[bench.Judged]]
+FUSION_QUESTIONS = 40
+"""Questions of a collection, at most, that the fusion with the chat model is fitted to."""
 
 
 def run(job: Job) -> None:
-    """Export what has been trained.
+    """Export what has been trained: the evaluator, the chat model's adapter, or both.
 
-    Raises StageError, with nothing written, for an evaluator that judges no better than the cosine.
+    Raises StageError, with nothing written, if there is neither, or for an evaluator that judges no better
+    than the cosine.
     """
     if job.models is None:
         raise StageError("say where the models go: --models DIR")
-    _, held_out = examples_of(job)
-    model = restored_evaluator(job.evaluator)
-    own = [e for e in held_out if e.dataset == USER]
+    if not (job.evaluator.exists() or job.chat.exists()):
+        raise StageError("run the stage 'evaluator' or 'chat' first: there is no checkpoint")
+    judge = restored_evaluator(job.evaluator) if job.evaluator.exists() else None
+    chat = load(job.chat)
     job.models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
         made = Path(folder)
-        if own:
-            calibration = _calibrated_on_pairs(job, model, own)
-            export_evaluator(model, _words(), made / f"{EVALUATOR}.gguf", calibration)
-        else:
-            judged = _calibrated(job, model, made / f"{EVALUATOR}.gguf")
-            if job.language_model("tasks").exists():
-                _fuse(job, judged, made / f"{LANGUAGE_MODEL}.gguf", made / f"{EVALUATOR}.gguf")
+        if judge:
+            _export_evaluator(job, judge, made / f"{EVALUATOR}.gguf")
+        if chat:
+            _export_adapter(job, chat["model"], made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
+
+
+def _export_evaluator(job: Job, model: CrossEncoder, path: Path) -> None:
+    """Write the evaluator, calibrated on held-out questions, or on the held-out part of one's own pairs."""
+    _, held_out = examples_of(job)
+    if own := [e for e in held_out if e.dataset == USER]:
+        export_evaluator(model, _words(), path, _calibrated_on_pairs(job, model, own))
+    else:
+        _calibrated(job, model, path)
+
+
+def _evaluator_beside(job: Job, made: Path) -> Path | None:
+    """The evaluator that an adapter is fused with: made just now, exported before, or shipped."""
+    folders = (made, job.models or made, embedded_folder())
+    return next((path for folder in folders if (path := folder / f"{EVALUATOR}.gguf").exists()), None)
+
+
+def _export_adapter(job: Job, trained: Mapping[str, torch.Tensor], path: Path, judge: Path | None) -> None:
+    """Write the adapter, with its fusion with the evaluator if the data are a folder."""
+    base = base_of(job.base)
+    model = AdaptedLlama(base.file)
+    model.load_state_dict(trained)
+    heads, kv_heads = model.shape.heads, model.shape.kv_heads
+    measured: Measured = {ADAPTER_BASE_KEY: base.sha256}
+    about = About(ADAPTER, ADAPTER_WORDS, base=(base.name, base.url), measured=measured)
+    write_adapter(path, model.pairs(), model.alpha, about, heads=heads, kv_heads=kv_heads)
+    if judge is None or job.data.is_file():
+        return
+    found = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True).found
+    with LlamaCppEvaluator(judge) as evaluator:
+        judged = {
+            name: bench.judge(each, evaluator, sentences=False, depth=bench.GRADED_HITS)
+            for name, each in found.items()
+        }
+        with base.with_adapter(path, bench.CONTEXT_TOKENS) as chat:
+            graded = measure.graded_by_both(judged, evaluator.own_scale, chat)
+    for row in measure.fusion_rows(graded):
+        print(f"{row.method}: AUC {row.figures['auc']:.4f}")
+    fused = measure.fusion_of(graded)
+    band = measure.band_of(graded, fused)
+    fitted: Measured = {
+        "localcrag.fusion.weights": astuple(fused.fusion),
+        "localcrag.fusion.evaluator": judge.stem,
+        "localcrag.crag.upper": fused.thresholds.upper,
+        "localcrag.crag.lower": fused.thresholds.lower,
+        "localcrag.fusion.band.upper": band.upper,
+        "localcrag.fusion.band.lower": band.lower,
+    }
+    about = replace(about, measured={**measured, **fitted})
+    write_adapter(path, model.pairs(), model.alpha, about, heads=heads, kv_heads=kv_heads)
 
 
 def _words() -> PairTokenizer:
     return PairTokenizer(base_folder())
 
 
-def _calibrated(job: Job, model: CrossEncoder, path: Path) -> Judged:
+def _calibrated(job: Job, model: CrossEncoder, path: Path) -> None:
     """Calibrate on what llama.cpp says of the quantised file, and write the file with it.
 
     The questions are those of the half that fits.
@@ -80,7 +133,6 @@ def _calibrated(job: Job, model: CrossEncoder, path: Path) -> Judged:
     )
     _refuse_ballast(job, auc(labels, logits), auc(labels, cosines))
     export_evaluator(model, words, path, measure.calibration_of(judged))
-    return judged
 
 
 def _pairs(judged: Sequence[bench.Judged]) -> tuple[Floats, Floats, Floats]:
@@ -116,30 +168,3 @@ def _calibrated_on_pairs(job: Job, model: CrossEncoder, examples: Sequence[Examp
 
 def _columns(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
     return [e.question for e in examples], [e.passage for e in examples]
-
-
-def _fuse(job: Job, judged: Judged, path: Path, judge: Path) -> None:
-    """Write the language model with its fusion with the evaluator, fitted through llama.cpp."""
-    export_language_model(job, path, None)
-    with LlamaCppModel(path, context=bench.CONTEXT_TOKENS) as model, LlamaCppEvaluator(judge) as evaluator:
-        graded = measure.graded_by_both(judged, evaluator.own_scale, model, FUSION_QUESTIONS)
-    export_language_model(job, path, measure.fusion_of(graded))
-
-
-def export_language_model(job: Job, path: Path, fused: Fused | None, kind: str = "f16") -> None:
-    """Write the language model, with its fusion if that is known."""
-    model = language_batches.restored(job.language_model("tasks"))
-    size = model.size
-    pieces, merges = byte_bpe.pieces_and_merges(byte_bpe.load(job.tokenizer))
-    words = ByteLevelVocabulary(pieces, merges, frozenset(byte_bpe.CONTROL), byte_bpe.END, byte_bpe.TEMPLATE)
-    measured: Measured = {}
-    if fused:
-        measured = {
-            "localcrag.fusion.weights": astuple(fused.fusion),
-            "localcrag.fusion.evaluator": EVALUATOR,
-            "localcrag.crag.upper": fused.thresholds.upper,
-            "localcrag.crag.lower": fused.thresholds.lower,
-        }
-    shape = Shape(size.context, size.width, size.inner, size.layers, size.heads, size.epsilon)
-    about = About(LANGUAGE_MODEL, LANGUAGE_MODEL_WORDS, measured=measured)
-    write_language_model(path, model.tensors(), shape, words, about, kind)

