@@ -58,6 +58,7 @@ DEFAULTS_WITHOUT_MODEL = ModelDefaults(
     corrections=(CorrectionKind.NEIGHBOURS,),
     grounding=Grounding.OFF,
     extractive=True,
+    divide_by_rule=True,
     contradictions=False,
 )
 """The defaults where the language model is missing: what needs none."""
@@ -133,6 +134,7 @@ class PipelineBuilder:
             evidence=loop.evidence,
             answer_tokens=loop.answer_tokens,
             divide=loop.parts,
+            divide_by_rule=defaults.divide_by_rule,
             grounding=given.grounding or loop.grounding or defaults.grounding,
             contradictions=loop.contradictions and defaults.contradictions,
             agent=bounds if given.agent else None,

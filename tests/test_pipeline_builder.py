@@ -26,7 +26,7 @@ from localcrag.types import (
     StripKind,
     Thresholds,
 )
-from tests.fitness.values import UNFIT_ANSWERS, UNFIT_FOLLOW_UPS, UNFIT_YES_NO, fitness_result
+from tests.fitness.values import UNFIT_ANSWERS, UNFIT_FOLLOW_UPS, UNFIT_JSON, UNFIT_YES_NO, fitness_result
 from tests.shape_models import encoder, shape
 
 
@@ -110,16 +110,22 @@ def test_a_chat_model_that_was_never_checked_is_asked_where_the_evaluator_is_uns
 
 
 def test_a_checked_model_has_the_defaults_that_follow_from_its_check(tmp_path: Path) -> None:
-    keep_check(tmp_path, yes_no=UNFIT_YES_NO, answers=UNFIT_ANSWERS, follow_ups=UNFIT_FOLLOW_UPS)
+    keep_check(
+        tmp_path,
+        yes_no=UNFIT_YES_NO,
+        answers=UNFIT_ANSWERS,
+        follow_ups=UNFIT_FOLLOW_UPS,
+        json=UNFIT_JSON,
+    )
     unfit = builder(tmp_path)
     found = unfit.pipeline_options()
     assert (unfit.grader_kind, unfit.mode) == (GraderKind.EVALUATOR, Mode.QUOTE)
     assert found.corrections == (CorrectionKind.REWRITE, CorrectionKind.NEIGHBOURS)
-    assert found.extractive and not found.contradictions
+    assert found.extractive and found.divide_by_rule and not found.contradictions
     keep_check(tmp_path)
     found = builder(tmp_path).pipeline_options()
     assert (builder(tmp_path).grader_kind, found.mode) == (GraderKind.CASCADE, Mode.WRITE)
-    assert found.contradictions and not found.extractive
+    assert found.contradictions and not (found.extractive or found.divide_by_rule)
 
 
 def test_what_the_user_chose_is_not_changed_by_a_check(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def _costs(costs: FitnessCosts) -> Iterator[tuple[str, str]]:
 def _defaults(defaults: ModelDefaults) -> str:
     """The defaults that follow, in the words of the settings."""
     own_words = ", search lines and follow-ups in your own words" if defaults.extractive else ""
+    by_rule = ", questions of several parts divided by rule" if defaults.divide_by_rule else ""
     return (
         f"grader {defaults.grader}, mode {defaults.mode}, corrections {', '.join(defaults.corrections)}, "
-        f"grounding {defaults.grounding}{own_words}"
+        f"grounding {defaults.grounding}{own_words}{by_rule}"
     )

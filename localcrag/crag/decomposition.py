@@ -1,8 +1,8 @@
 """Decomposition of a question of several parts into questions that are retrieved and graded separately.
 
 Most questions have one part. So the words of a question are examined first, and a language model is
-asked only if they show that there may be more parts. A model too small for this is not asked at all: the
-question is cut between two sentences, at a semicolon, or at an "and", if there is a question on both
+asked only if they show that there may be more parts. A model whose lists cannot be relied on is not asked
+at all: the question is cut between two sentences, at a semicolon, or at an "and", if there is a question on both
 sides.
 """
 
@@ -48,19 +48,19 @@ def may_have_parts(question: str) -> bool:
     return _SEVERAL_PARTS_PATTERN.search(question) is not None
 
 
-def divide(model: LanguageModel, question: str, *, extractive: bool) -> Steps[list[str]]:
+def divide(model: LanguageModel, question: str, *, by_rule: bool) -> Steps[list[str]]:
     """Divide a question into its parts; yields Divided if there are several.
 
     Args:
         model: the language model that divides.
         question: a question that stands alone.
-        extractive: divide by :func:`parts_by_rule`, without the model.
+        by_rule: divide by :func:`parts_by_rule`, without the model.
 
     Returns:
         The parts in order; the question itself, if it has one part or more than ``MAX_PARTS``, or if the
         model fails (a Degraded event).
     """
-    if extractive:
+    if by_rule:
         parts = parts_by_rule(question)
     else:
         try:

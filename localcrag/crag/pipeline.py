@@ -105,7 +105,7 @@ class Pipeline:
             question = yield from timed(adapters, "condense", condensed)
         if not options.divide or options.agent is not None or not may_have_parts(question):
             return question, [question]
-        divided = divide(adapters.model, question, extractive=options.extractive)
+        divided = divide(adapters.model, question, by_rule=options.divide_by_rule)
         return question, (yield from timed(adapters, "divide", divided))
 
     def _find_each(self, whole: QuestionState, parts: Sequence[str], *, alone: bool) -> Steps[list[Finding]]:

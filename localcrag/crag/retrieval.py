@@ -24,8 +24,7 @@ questions) this took 13 judgements instead of 24, at the same nDCG@10 (differenc
 +0.003).
 """
 SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
-"""The weights of the search rank and of the cosine if the evaluator's weight is 1; `scripts/train measure`
-uses them too."""
+"""The weights of the search rank and of the cosine; `scripts/train measure` uses them too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +113,10 @@ def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) 
     """The hits reordered by the evaluator's judgement, the rank of the search and the cosine.
 
     The hits are judged ``step`` at a time in their given order, until one is more probably relevant than
-    not; the rest are left out. The score of a hit is z(log-odds of P) + 0.3 · z(1 / (60 + rank)) +
-    0.5 · z(cosine), with z the z-score among the judged hits. An unknown cosine is taken as the mean.
+    not; the rest are left out. The score of a hit is w · z(log-odds of P) + 0.3 · z(1 / (60 + rank)) +
+    0.5 · z(cosine), with z the z-score among the judged hits. An unknown cosine is taken as the mean. The
+    weight w is 1 if a hit is more probably relevant than not; if none is, the evaluator knows little of such
+    texts or questions, and w falls with the largest P.
 
     Args:
         question: the question that the passages are judged against.
@@ -128,14 +129,21 @@ def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) 
         texts = [hit.passage.text for hit in hits[len(judged) : len(judged) + max(step, 1)]]
         judged += evaluator.score(question, texts)
     hits = hits[: len(judged)]
-    scores = reranking_scores([log_odds(p) for p in judged], [hit.similarity for hit in hits])
+    weight = evaluator_weight(max(judged))
+    scores = reranking_scores([log_odds(p) for p in judged], [hit.similarity for hit in hits], weight)
     order = sorted(range(len(hits)), key=lambda i: -scores[i])
     return [replace(hits[i], score=scores[i]) for i in order]
+
+
+def evaluator_weight(best: float) -> float:
+    """The weight of the evaluator's word in an order, in [0, 1], from the largest P among the hits."""
+    return min(1.0, best / RELEVANT_PROBABILITY)
 
 
 def reranking_scores(
     judged: Sequence[float],
     similarities: Sequence[float | None],
+    judged_weight: float = 1.0,
     found_weight: float = SEARCH_RANK_WEIGHT,
     similarity_weight: float = SIMILARITY_WEIGHT,
 ) -> list[float]:
@@ -144,13 +152,14 @@ def reranking_scores(
     Args:
         judged: the evaluator's log-odds of each candidate, or a linear function of them.
         similarities: cosines of question and passage; an unknown one (None) is taken as the mean.
+        judged_weight: the weight of the evaluator's judgement (:func:`evaluator_weight`).
         found_weight: the weight of the rank in the search.
         similarity_weight: the weight of the cosine.
     """
     found = [1 / (STANDARD_RRF_K + rank) for rank in range(1, len(judged) + 1)]
     known = [cosine for cosine in similarities if cosine is not None]
     cosines = [fmean(known) if cosine is None else cosine for cosine in similarities] if known else found
-    weights = (1.0, found_weight, similarity_weight if known else 0.0)
+    weights = (judged_weight, found_weight, similarity_weight if known else 0.0)
     parts = zip(*map(standardized, (judged, found, cosines)), strict=True)
     return [sum(w * z for w, z in zip(weights, part, strict=True)) for part in parts]
 

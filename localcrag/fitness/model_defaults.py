@@ -15,6 +15,7 @@ from localcrag.fitness.fitness_verdicts import (
     answer_fitness,
     follow_up_fitness,
     instruction_fitness,
+    json_fitness,
     search_line_fitness,
     yes_no_fitness,
 )
@@ -25,8 +26,8 @@ from localcrag.types import CorrectionKind, GraderKind, Grounding, JsonValue, Mo
 class ModelDefaults:
     """How a question is answered with a model if nothing else was chosen.
 
-    ``extractive`` makes search lines and follow-ups of the user's own words alone, and ``contradictions``
-    asks the model whether sources disagree.
+    ``extractive`` makes search lines and follow-ups of the user's own words alone, ``divide_by_rule`` divides
+    a question of several parts without the model, and ``contradictions`` asks it whether sources disagree.
     """
 
     grader: GraderKind
@@ -34,6 +35,7 @@ class ModelDefaults:
     corrections: tuple[CorrectionKind, ...]
     grounding: Grounding
     extractive: bool
+    divide_by_rule: bool
     contradictions: bool
 
     def to_dict(self) -> dict[str, JsonValue]:
@@ -44,6 +46,7 @@ class ModelDefaults:
             "corrections": list(self.corrections),
             "grounding": self.grounding,
             "extractive": self.extractive,
+            "divide_by_rule": self.divide_by_rule,
             "contradictions": self.contradictions,
         }
 
@@ -57,6 +60,7 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool) -> ModelDef
     - Written sentences that the evidence does not bear out are removed if the answers are partly fit, and
       else marked. If nobody can be trusted with that, they are not looked for.
     - Other phrasings need lines that can be relied on, and HyDE needs answers that can.
+    - A question of several parts is divided by rule if the model's JSON is unfit.
 
     A part that was not measured counts as neither fit nor unfit.
 
@@ -80,6 +84,7 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool) -> ModelDef
         corrections=_corrections(phrasings=not extractive, hyde=answers is not Fitness.UNFIT),
         grounding=_grounding(yes_no, answers, evaluator),
         extractive=extractive,
+        divide_by_rule=json_fitness(result) is Fitness.UNFIT,
         contradictions=yes_no is not Fitness.UNFIT,
     )
 

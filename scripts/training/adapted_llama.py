@@ -2,7 +2,8 @@
 
 LoRA (Hu et al. 2021, arXiv 2106.09685, section 4) adds `alpha / rank * B A` to a frozen matrix. The frozen
 weights are those of the very file that is run, dequantised, so that the adapter absorbs what the
-quantisation lost. They are kept in bfloat16; the adapters are float32 and computed with in bfloat16.
+quantisation lost. They are kept in the format that is computed in (:mod:`number_format`); the adapters are
+float32, and cast to it.
 
 Attention is written out as two products and a softmax: on a CPU its fused form spends more time in the
 backward pass than all other matrices together.
@@ -23,7 +24,6 @@ from torch import nn
 from torch.nn import functional as F
 
 Matrices = npt.NDArray[np.float32]
-FORMAT = torch.bfloat16
 MASKED = -1e9
 _ATTENTION = ("attn_q", "attn_k", "attn_v")
 _GATED = ("ffn_gate", "ffn_up")
@@ -71,7 +71,7 @@ class AdaptedLinear(nn.Module):
     def __init__(self, names: tuple[str, ...], weights: list[torch.Tensor], rank: int, alpha: float) -> None:
         super().__init__()
         self.names, self.rank, self.scale = names, rank, alpha / rank
-        self.register_buffer("weight", torch.cat(weights).to(FORMAT), persistent=False)
+        self.register_buffer("weight", torch.cat(weights), persistent=False)
         inputs = weights[0].shape[1]
         self.a = nn.Parameter(torch.randn(len(names) * rank, inputs) / math.sqrt(inputs))
         self.b = nn.ParameterList(nn.Parameter(torch.zeros(w.shape[0], rank)) for w in weights)
@@ -115,7 +115,7 @@ class Block(nn.Module):
         self.attention, self.attention_out = adapted(*_ATTENTION), adapted(_SINGLE[0])
         self.feed_forward, self.feed_forward_out = adapted(*_GATED), adapted(_SINGLE[1])
         for name, kind in (("attention_norm", "attn_norm"), ("feed_forward_norm", "ffn_norm")):
-            self.register_buffer(name, tensors[f"{prefix}.{kind}.weight"].to(FORMAT), persistent=False)
+            self.register_buffer(name, tensors[f"{prefix}.{kind}.weight"], persistent=False)
 
     def forward(
         self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mask: torch.Tensor
@@ -155,20 +155,23 @@ class AdaptedLlama(nn.Module):
         path: the GGUF file; its output is tied to its embeddings.
         rank: the rank of the adapters.
         alpha: their numerator.
+        dtype: the format of the frozen weights, which is computed in.
     """
 
     embeddings: torch.Tensor
     output_norm: torch.Tensor
     frequencies: torch.Tensor
 
-    def __init__(self, path: Path, rank: int = 16, alpha: float = 32.0) -> None:
+    def __init__(
+        self, path: Path, rank: int = 16, alpha: float = 32.0, dtype: torch.dtype = torch.float32
+    ) -> None:
         super().__init__()
         reader = GGUFReader(path)
         self.shape, self.rank, self.alpha = LlamaShape.of(reader), rank, alpha
-        tensors = _tensors(reader, self.shape)
-        embeddings = tensors["token_embd.weight"].to(FORMAT)
+        tensors = {name: each.to(dtype) for name, each in _tensors(reader, self.shape).items()}
+        embeddings = tensors["token_embd.weight"]
         self.register_buffer("embeddings", embeddings, persistent=False)
-        self.register_buffer("output_norm", tensors["output_norm.weight"].to(FORMAT), persistent=False)
+        self.register_buffer("output_norm", tensors["output_norm.weight"], persistent=False)
         half = embeddings.shape[1] // self.shape.heads // 2
         frequencies = self.shape.rope_base ** -(torch.arange(half) / half)
         self.register_buffer("frequencies", frequencies, persistent=False)
@@ -183,8 +186,8 @@ class AdaptedLlama(nn.Module):
         """
         x = F.embedding(ids, self.embeddings)
         angles = positions[:, :, None, None] * self.frequencies
-        cos, sin = angles.cos().to(FORMAT), angles.sin().to(FORMAT)
-        mask = torch.zeros(seen.shape, dtype=FORMAT, device=seen.device).masked_fill(~seen, MASKED)
+        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        mask = torch.zeros(seen.shape, dtype=x.dtype, device=seen.device).masked_fill(~seen, MASKED)
         for block in self.blocks:
             x = block(x, cos, sin, mask[:, None, None])
         return F.rms_norm(x, (x.shape[-1],), self.output_norm, self.shape.epsilon)

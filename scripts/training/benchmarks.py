@@ -11,7 +11,14 @@ from typing import Protocol
 
 import numpy as np
 
-from localcrag.crag.retrieval import SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT, reranking_scores, standardized
+from localcrag.calibration.scale import Scale
+from localcrag.crag.retrieval import (
+    SEARCH_RANK_WEIGHT,
+    SIMILARITY_WEIGHT,
+    evaluator_weight,
+    reranking_scores,
+    standardized,
+)
 from localcrag.evaluation.statistics import Floats, Whole
 from localcrag.rank_fusion import STANDARD_RRF_K
 
@@ -34,6 +41,11 @@ MAX_PASSAGE_CHARACTERS = 1100
 
 class Scorer(Protocol):
     """Judges texts against a question: an evaluator of the product."""
+
+    @property
+    def own_scale(self) -> Scale:
+        """The scale of the model's file, from logits to probabilities."""
+        ...
 
     def numbers(self, query: str, texts: Sequence[str], /) -> Sequence[float]:
         """The logit of each text."""
@@ -206,11 +218,15 @@ def retrieve(
 
 @dataclass(frozen=True)
 class Judged:
-    """The evaluator's logits of one question's candidates: whole passages, and their best sentences."""
+    """The evaluator's logits of one question's candidates: whole passages, and their best sentences.
+
+    `best` is the largest P of a whole passage.
+    """
 
     found: Found
     whole: Floats
     sentence: Floats
+    best: float
 
 
 def judge(
@@ -229,7 +245,7 @@ def judge(
             best = np.array(
                 [flat[end - len(part) : end].max() for part, end in zip(parts, ends, strict=True)]
             )
-        judged.append(Judged(each, whole, best))
+        judged.append(Judged(each, whole, best, scorer.own_scale.of(float(whole.max()))))
     return judged
 
 
@@ -250,26 +266,31 @@ def _fused_prior(judged: Judged) -> Floats:
 
 
 def by_product(
-    judged: Judged, found: float = SEARCH_RANK_WEIGHT, cosine: float = SIMILARITY_WEIGHT
+    judged: Judged,
+    found: float = SEARCH_RANK_WEIGHT,
+    cosine: float = SIMILARITY_WEIGHT,
+    weight: float | None = None,
 ) -> Floats:
     """The scores of the product's reranking, of shape (candidates,), with its weights or with others."""
     cosines = judged.found.cosines[: len(judged.whole)].tolist()
-    return np.array(reranking_scores(judged.whole.tolist(), cosines, found, cosine))
+    weight = evaluator_weight(judged.best) if weight is None else weight
+    return np.array(reranking_scores(judged.whole.tolist(), cosines, weight, found, cosine))
 
 
-PRODUCT_RULE = "whole + fused + cosine"
+PRODUCT_RULE = "weighted by certainty"
 RULES: dict[str, Callable[[Judged], Floats]] = {
     "whole": lambda j: j.whole,
-    "whole + fused": lambda j: by_product(j, cosine=0.0),
+    "whole + fused": lambda j: by_product(j, cosine=0.0, weight=1.0),
+    "whole + fused + cosine": lambda j: by_product(j, weight=1.0),
     PRODUCT_RULE: by_product,
 }
 """Ways to order the candidates at the cost of judging each whole passage once."""
 COSTLY_RULES: dict[str, Callable[[Judged], Floats]] = {
     "whole, rank-fused": lambda j: _reciprocal(j.whole) + _fused_prior(j),
-    "whole + cosine": lambda j: by_product(j, found=0.0),
-    "whole + fused + 0.3 cosine": lambda j: by_product(j, cosine=0.3),
-    "whole + fused + 0.7 cosine": lambda j: by_product(j, cosine=0.7),
-    "whole + fused + 1.0 cosine": lambda j: by_product(j, cosine=1.0),
+    "whole + cosine": lambda j: by_product(j, found=0.0, weight=1.0),
+    "whole + fused + 0.3 cosine": lambda j: by_product(j, cosine=0.3, weight=1.0),
+    "whole + fused + 0.7 cosine": lambda j: by_product(j, cosine=0.7, weight=1.0),
+    "whole + fused + 1.0 cosine": lambda j: by_product(j, cosine=1.0, weight=1.0),
     "best sentence": lambda j: j.sentence,
     "best sentence, rank-fused": lambda j: _reciprocal(j.sentence) + _fused_prior(j),
     "best sentence + whole": lambda j: j.whole + j.sentence,

@@ -25,6 +25,7 @@ from localcrag.llm.gguf import require_evaluator
 
 from .gguf_files import Shape, read_evaluator
 from .groups import Group, Vectors
+from .number_format import mixed
 from .pairs import GroupSampler
 from .training_loop import Course
 
@@ -108,7 +109,7 @@ class CrossEncoder(nn.Module):
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Logits of shape (n,) for ids and mask of shape (n, tokens)."""
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.training):
+        with mixed(ids.device.type, enabled=self.training):
             pooled = self.bert(input_ids=ids, attention_mask=mask).pooler_output
             logits: torch.Tensor = self.classifier(pooled)[:, 0].float()
         return logits
@@ -126,7 +127,8 @@ class CrossEncoder(nn.Module):
 
     @torch.inference_mode()
     def embed(self, tokenizer: PairTokenizer, texts: Sequence[str], limit: int = 128) -> Vectors:
-        """Mean-pooled unit vectors (n, d), as the base model makes them: the product's vectors in bfloat16.
+        """Mean-pooled unit vectors (n, d), as the base model makes them: the product's vectors, in the format
+        that training computes in.
 
         Mining negatives embeds tens of thousands of texts, and measuring thousands: what the product's
         embedder computes in full precision would take several times as long. Texts are cut at `limit` tokens.
@@ -137,7 +139,7 @@ class CrossEncoder(nn.Module):
         device = self.classifier.weight.device
         for batch in _length_batches(ids):
             tokens, mask = (t.to(device) for t in padded([ids[i] for i in batch]))
-            with torch.autocast(device.type, torch.bfloat16):
+            with mixed(device.type):
                 states = self.bert(input_ids=tokens, attention_mask=mask).last_hidden_state.float()
             mean = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
             vectors[batch] = F.normalize(mean, dim=-1).cpu().numpy()
@@ -208,7 +210,7 @@ def _logits_by_length(model: CrossEncoder, ids: Sequence[list[int]], parts: int 
     device = model.classifier.weight.device
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
     cuts = [order[len(order) * p // parts : len(order) * (p + 1) // parts] for p in range(parts)]
-    with torch.autocast(device.type, torch.bfloat16):  # around all passes: weights are cast once for them
+    with mixed(device.type):  # around all passes: weights are cast once for them
         logits = [model(*(t.to(device) for t in padded([ids[i] for i in cut]))) for cut in cuts if cut]
     back = torch.tensor(order, device=device).argsort()
     return torch.cat(logits)[back]

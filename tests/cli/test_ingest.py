@@ -280,7 +280,6 @@ def test_a_number_of_questions_that_cannot_be(fresh: Run, documents: Path, count
         (["/no/such/folder"], 1, "no such file or folder"),
         (["~nosuchuser/folder"], 1, "no such file or folder"),
         (["", "--json"], 2, "--jsonl"),
-        (["", "--questions", "1"], 2, "cannot write questions"),
     ],
 )
 def test_what_cannot_be_watched(

@@ -59,7 +59,7 @@ def test_words_that_do_not(question: str) -> None:
 
 
 def split(*questions: str) -> tuple[list[Event], list[str]]:
-    return drained(divide(ScriptedModel(objects=[Division(questions)]), TWO, extractive=False))
+    return drained(divide(ScriptedModel(objects=[Division(questions)]), TWO, by_rule=False))
 
 
 def test_the_models_parts_are_kept_in_order_each_on_one_line() -> None:
@@ -136,7 +136,7 @@ def test_the_rule_cuts_where_a_question_begins(question: str, parts: list[str]) 
 )
 def test_the_rule_makes_no_part_of_what_is_no_question(question: str) -> None:
     assert parts_by_rule(question) == [question]
-    assert drained(divide(ScriptedModel(), question, extractive=True)) == ([], [question])
+    assert drained(divide(ScriptedModel(), question, by_rule=True)) == ([], [question])
 
 
 @pytest.mark.parametrize(

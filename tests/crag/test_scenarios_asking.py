@@ -117,7 +117,7 @@ PARTS = [
     Scenario(
         name="a small model splits by rule, and is not asked",
         question=TWO,
-        options={"extractive": True},
+        options={"divide_by_rule": True},
         script=Script(parts=ValueError("asked"), grades={"dose": 0.95, "1928": 0.9}, answer=BOTH),
         events="Divided Retrieved Graded Graded Decided(correct) PartSettled "
         "Retrieved Graded Graded Decided(correct) PartSettled Gathered Verified",

@@ -17,13 +17,14 @@ from tests.fitness.values import (
     UNFIT_ANSWERS,
     UNFIT_FOLLOW_UPS,
     UNFIT_INSTRUCTIONS,
+    UNFIT_JSON,
     UNFIT_LINES,
     UNFIT_YES_NO,
     fitness_result,
 )
 
 ALL = (CorrectionKind.REWRITE, CorrectionKind.PHRASINGS, CorrectionKind.HYDE, CorrectionKind.NEIGHBOURS)
-TRUSTED = ModelDefaults(GraderKind.CASCADE, Mode.WRITE, ALL, Grounding.MARK, False, True)
+TRUSTED = ModelDefaults(GraderKind.CASCADE, Mode.WRITE, ALL, Grounding.MARK, False, False, True)
 UNCHECKED: FitnessResult | None = None
 
 
@@ -55,11 +56,12 @@ def without(*kinds: CorrectionKind) -> tuple[CorrectionKind, ...]:
             fitness_result(follow_ups=UNFIT_FOLLOW_UPS),
             replace(TRUSTED, extractive=True, corrections=without(CorrectionKind.PHRASINGS)),
         ),
+        (fitness_result(json=UNFIT_JSON), replace(TRUSTED, divide_by_rule=True)),
         (fitness_result(yes_no=None, answers=None, follow_ups=None), TRUSTED),
     ],
     ids=[
         "fit", "unchecked", "yes or no unfit", "yes or no partly fit", "answers partly fit", "answers unfit",
-        "swayed", "lines unfit", "follow-ups unfit", "not measured",
+        "swayed", "lines unfit", "follow-ups unfit", "JSON unfit", "not measured",
     ],
 )  # fmt: skip
 def test_the_defaults_follow_from_the_figures(result: FitnessResult | None, wanted: ModelDefaults) -> None:

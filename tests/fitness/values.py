@@ -23,6 +23,7 @@ UNFIT_ANSWERS = AnswerFitness(7, 0.1, 0.4, 0.1, 3, 0.0)
 PARTLY_ANSWERS = AnswerFitness(7, 0.8, 0.6, 0.6, 3, 0.4)
 UNFIT_LINES = SearchLineFitness(10, 0.4, 0.5)
 UNFIT_FOLLOW_UPS = FollowUpFitness(10, 0.4)
+UNFIT_JSON = JsonFitness(3, 0.6, 0.3)
 UNFIT_INSTRUCTIONS = InstructionFitness(5, 0.2)
 FIT = FitnessResult(
     model="a model",

@@ -20,6 +20,7 @@ from ..chat_training import ChatTokens, course, row_batches
 from ..data import Example, Record, read_questions, tidy
 from ..gguf_files import read_adapter
 from ..job import Job, examples_of, mine, mined, reporter
+from ..number_format import working_format
 from ..training_loop import Budget, train
 from ..written_answers import read_answers
 
@@ -36,7 +37,7 @@ def run(job: Job) -> None:
     """
     torch.manual_seed(0)
     base = base_of(job.base)
-    model = AdaptedLlama(base.file)
+    model = AdaptedLlama(base.file, dtype=working_format(job.device))
     if job.init:
         model.set_pairs(read_adapter(job.init, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
     mine(job)
