@@ -34,6 +34,17 @@ def test_the_evaluator_may_overturn_the_search_and_the_search_breaks_ties() -> N
     assert [h.passage.text for h in rerank("q", found, undecided, 3)] == ["a", "b", "c"]
 
 
+def test_an_evaluator_that_holds_nothing_to_be_relevant_cannot_overturn_the_search() -> None:
+    found = [hit("a", 1.0), hit("b", 0.9), hit("c", 0.8)]
+
+    def order(best: float) -> list[str]:
+        evaluator = ScriptedEvaluator(lambda _, text: {"a": best / 3, "b": best / 4, "c": best}[text])
+        return [h.passage.text for h in rerank("q", found, evaluator, 3)]
+
+    assert order(0.6) == ["c", "a", "b"]
+    assert order(0.03) == ["a", "b", "c"]
+
+
 def test_where_the_evaluator_is_undecided_the_cosine_outweighs_how_they_were_found() -> None:
     undecided = ScriptedEvaluator(lambda *_: 0.5)
     found = [
