@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.report import Report, Room, as_json, draw, save, show
 
-PARTS = ("ingest", "choose", "ask", "warm", "memory", "scale", "decode", "form", "peers")
+PARTS = ("ingest", "choose", "ask", "warm", "memory", "scale", "decode", "form", "peers", "accuracy")
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path(__file__).resolve().parents[2] / ".cache"
 

@@ -74,13 +74,19 @@ class CorrectiveRag:
         return {"documents": [Document(text, metadata={"number": n}) for n, text in enumerate(texts)]}
 
     def grade_documents(self, state: GraphState) -> dict[str, Any]:
-        """Keep the relevant ones; a verdict is replaced by the label after it was made, or was none."""
+        """Keep the relevant ones; with labels, a verdict is replaced by its label after it was made.
+
+        A document whose verdict is none, for want of JSON, is not kept.
+        """
+        labels = self.request["labels"] or [None] * len(state["documents"])
         relevant = []
-        for document, label in zip(state["documents"], self.request["labels"], strict=True):
+        for document, label in zip(state["documents"], labels, strict=True):
             asked = {"document": document.page_content, "question": state["question"]}
+            verdict = None
             with suppress(OutputParserException, ValidationError):
-                self._grader.invoke(asked)
-            if label:
+                verdict = self._grader.invoke(asked)
+            own = verdict is not None and verdict.binary_score == "yes"
+            if own if label is None else label:
                 relevant.append(document)
         return {"documents": relevant}
 

@@ -62,13 +62,18 @@ class CorrectiveRag(Workflow):
 
     @step
     async def eval_relevance(self, ctx: Context, ev: Retrieved) -> Graded:
-        """One completion a passage; each says what the label says, in one word."""
+        """One completion a passage; with labels, each says what the label says, in one word.
+
+        A completion that goes on after its "yes" counts as one too.
+        """
         query, grades = await ctx.store.get("query_str"), []
-        for text, label in zip(ev.texts, self.request["labels"], strict=True):
+        scripts = ["yes" if label else "no" for label in self.request["labels"]] or [None] * len(ev.texts)
+        for text, script in zip(ev.texts, scripts, strict=True):
             prompt = RELEVANCE.format(context_str=text, query_str=query)
-            with self._rehearsal.says(self._llm._model, "yes" if label else "no"):
-                grades.append(self._llm.complete(prompt).text.lower().strip())
-        await ctx.store.set("kept", [number for number, grade in enumerate(grades) if grade == "yes"])
+            with self._rehearsal.says(self._llm._model, script):
+                grades.append(self._llm.complete(prompt).text.lower().strip(" '\"*\n"))
+        kept = [number for number, grade in enumerate(grades) if grade.startswith("yes")]
+        await ctx.store.set("kept", kept)
         return Graded(grades=grades)
 
     @step

@@ -25,9 +25,10 @@ class Rehearsal:
         self._begins = False
 
     @contextmanager
-    def says(self, llama: Llama, text: str) -> Iterator[None]:
-        """Within, the model writes this text and ends."""
-        self._script = deque(llama.tokenize(text.encode(), add_bos=False, special=False))
+    def says(self, llama: Llama, text: str | None) -> Iterator[None]:
+        """Within, the model writes this text and ends; with None it writes its own."""
+        if text is not None:
+            self._script = deque(llama.tokenize(text.encode(), add_bos=False, special=False))
         try:
             yield
         finally:
