@@ -10,7 +10,19 @@ from pathlib import Path
 
 from benchmarks.report import Report, Room, as_json, draw, save, show
 
-PARTS = ("ingest", "choose", "ask", "warm", "memory", "scale", "decode", "form", "peers", "accuracy")
+PARTS = (
+    "ingest",
+    "choose",
+    "ask",
+    "warm",
+    "memory",
+    "scale",
+    "decode",
+    "form",
+    "peers",
+    "accuracy",
+    "corrections",
+)
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path(__file__).resolve().parents[2] / ".cache"
 

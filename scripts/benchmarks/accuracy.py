@@ -90,7 +90,7 @@ class Outcome:
 
 def measure(room: Room) -> Report:
     names = room.options.get("contenders", ",".join([*OWN, *PEERS])).split(",")
-    if room.quick:
+    if room.quick and "contenders" not in room.options:
         names = ["plain", "localcrag"]
     questions = _questions(room)
     outcomes: list[Outcome] = []
@@ -101,7 +101,8 @@ def measure(room: Room) -> Report:
                 outcomes.append(Outcome(name, question, workers[name].ask(question.request(name))))
                 _keep(outcomes[-1], room.options.get("answers"))
             print(f"bench: {number + 1} of {len(questions)} questions", file=sys.stderr)
-    return report([*outcomes, *_kept(room.options.get("earlier"))])
+    earlier = room.options.get("earlier")
+    return report([*outcomes, *(kept_in(Path(earlier)) if earlier else ())])
 
 
 def _keep(outcome: Outcome, file: str | None) -> None:
@@ -110,9 +111,9 @@ def _keep(outcome: Outcome, file: str | None) -> None:
             print(json.dumps(asdict(outcome)), file=kept)
 
 
-def _kept(file: str | None) -> Iterator[Outcome]:
+def kept_in(file: Path) -> Iterator[Outcome]:
     """The answers that another run has kept."""
-    for line in Path(file).read_text("utf-8").splitlines() if file else ():
+    for line in file.read_text("utf-8").splitlines():
         row = json.loads(line)
         asked, cost = row["question"], row["cost"]
         question = Question(asked["text"], tuple(asked["answers"]), tuple(asked["passages"]))
@@ -147,8 +148,8 @@ def _questions(room: Room) -> list[Question]:
     folder = room.options.get("questions")
     if folder is None and not room.quick:
         raise SystemExit("bench: accuracy needs --set questions=FOLDER; `scripts/train sets` writes such")
-    documents = Path(folder) / "documents" if folder else _sample(room.scratch / "documents")
-    rows = _rows(Path(folder) / "questions.jsonl") if folder else [(q, a) for _, q, a in SAMPLE]
+    documents = Path(folder) / "documents" if folder else sample(room.scratch / "documents")
+    rows = rows_of(Path(folder) / "questions.jsonl") if folder else [(q, a) for _, q, a in SAMPLE]
     home = room.scratch / "home"
     settings = Settings(home=home, model=ModelSettings(evaluator="none"))
     with open_kb(home=home, settings=settings) as base:
@@ -160,14 +161,14 @@ def _questions(room: Room) -> list[Question]:
     return found
 
 
-def _rows(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+def rows_of(path: Path) -> list[tuple[str, tuple[str, ...]]]:
     """The questions of a set that have short answers, or none."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     usable = (row for row in rows if row.get("answers") or row.get("answerable") is False)
     return [(row["question"], tuple(row.get("answers", ()))) for row in usable]
 
 
-def _sample(folder: Path) -> Path:
+def sample(folder: Path) -> Path:
     folder.mkdir(parents=True)
     for number, (text, _, _) in enumerate(SAMPLE):
         (folder / f"{number}.txt").write_text(text, "utf-8")

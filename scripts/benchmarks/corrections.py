@@ -1,0 +1,161 @@
+"""What each correction is worth: the same hard questions with none, each of them alone, all, and the agent.
+
+A correction is made only where the first search does not surely answer, so questions that need none are asked
+once. They are asked as people talk (greetings, asides, mistakes of typing), over a folder of documents as
+`scripts/train sets` writes it, with distractors beside it. An answer is right if a gold answer is in it, and
+wrong if it is given and is not; of a question that nothing answers, every answer is wrong.
+
+Options: ``--set questions=FOLDER`` (with documents/ and questions.jsonl), ``--set limit=N`` (60),
+``--set distractors=FOLDER``, ``--set talk=no`` to ask as it is written, ``--set model=FILE``,
+``--set variants=none,rewrite,…``.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.picture import Chart, Line
+from benchmarks.report import Figure, Report, Room
+from localcrag import KnowledgeBase
+from localcrag import open as open_kb
+from localcrag.evaluation.text_overlap import holds
+from localcrag.options import AskKeywords
+from localcrag.settings import ModelSettings, Settings
+from localcrag.types import Action, Answer, Status
+
+ALONE = ("rewrite", "phrasings", "hyde", "neighbours")
+VARIANTS: Mapping[str, AskKeywords] = {
+    "none": {"corrections": ()},
+    **{kind: {"corrections": (kind,)} for kind in ALONE},
+    "all": {"corrections": ALONE},
+    "default": {},
+    "agent": {"agent": True},
+}
+FIRST = "none"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it is asked, and its gold answers; none if no document answers it."""
+
+    text: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one variant made of one question."""
+
+    asked: Asked
+    answer: Answer
+
+    @property
+    def given(self) -> bool:
+        """Whether an answer was given."""
+        return self.answer.status is not Status.NOT_FOUND
+
+    @property
+    def right(self) -> bool:
+        """Whether a gold answer is in it."""
+        return self.given and holds(self.answer.text, self.asked.answers)
+
+    @property
+    def reached(self) -> bool:
+        """Whether a passage with a gold answer was graded."""
+        return any(holds(grade.hit.passage.text, self.asked.answers) for grade in self.answer.grades)
+
+    @property
+    def seconds(self) -> float:
+        """Wall seconds of all stages."""
+        return sum(self.answer.usage.seconds.values())
+
+
+def measure(room: Room) -> Report:
+    names = room.options.get("variants", "none,neighbours" if room.quick else ",".join(VARIANTS)).split(",")
+    questions = list(_questions(room))
+    with _filled(room) as base:
+        first = [Outcome(each, base.ask(each.text, **VARIANTS[FIRST])) for each in questions]
+        print(f"bench: {len(first)} questions asked without corrections", file=sys.stderr)
+        outcomes = {FIRST: first}
+        for name in names:
+            if name != FIRST:
+                outcomes[name] = [_again(base, each, name) for each in first]
+                print(f"bench: {name}: done", file=sys.stderr)
+    return report(outcomes)
+
+
+def _again(base: KnowledgeBase, first: Outcome, name: str) -> Outcome:
+    """The outcome of another variant: the same one if no correction was called for."""
+    if first.answer.action is Action.CORRECT:
+        return first
+    return Outcome(first.asked, base.ask(first.asked.text, **VARIANTS[name]))
+
+
+def _filled(room: Room) -> KnowledgeBase:
+    from benchmarks.accuracy import sample
+
+    options, home = room.options, room.scratch / "home"
+    settings = Settings(home=home, model=ModelSettings(**_model(options)))
+    base = open_kb(home=home, settings=settings)
+    folder = options.get("questions")
+    base.ingest(Path(folder) / "documents" if folder else sample(room.scratch / "documents"))
+    if beside := options.get("distractors"):
+        base.ingest(Path(beside))
+    return base
+
+
+def _model(options: Mapping[str, str]) -> dict[str, str]:
+    return {"language": options["model"]} if "model" in options else {}
+
+
+def _questions(room: Room) -> Iterator[Asked]:
+    """The questions that have short answers, or none, as people would ask them."""
+    from training.chatter import Chatter
+
+    from benchmarks.accuracy import SAMPLE, rows_of
+
+    folder = room.options.get("questions")
+    if folder is None and not room.quick:
+        raise SystemExit("bench: corrections needs --set questions=FOLDER; `scripts/train sets` writes such")
+    rows = rows_of(Path(folder) / "questions.jsonl") if folder else [(q, a) for _, q, a in SAMPLE]
+    chatter = Chatter(random.Random(2), held_out=True)
+    for text, answers in rows[: int(room.options.get("limit", "60"))]:
+        talked = text if room.options.get("talk") == "no" else chatter.wrap(text)[0]
+        yield Asked(talked, answers)
+
+
+def report(outcomes: Mapping[str, Sequence[Outcome]]) -> Report:
+    """Shares over all questions, and means of cost over those that called for a correction."""
+    figures: list[Figure] = []
+    called = [at for at, each in enumerate(outcomes[FIRST]) if each.answer.action is not Action.CORRECT]
+    figures.append(Figure("questions", len(outcomes[FIRST]), ""))
+    figures.append(Figure("questions that call for a correction", len(called), ""))
+    for name, each in outcomes.items():
+        costly = [each[at] for at in called] or list(each)
+        figures += [
+            Figure(f"{name}: right, of the answerable", _share(each, "right"), "share"),
+            Figure(f"{name}: a passage with the answer was graded", _share(each, "reached"), "share"),
+            Figure(f"{name}: wrong, of all", fmean(o.given and not o.right for o in each), "share"),
+            Figure(f"{name}: tokens read", fmean(o.answer.usage.tokens.evaluated for o in costly), "each"),
+            Figure(f"{name}: seconds", fmean(o.seconds for o in costly), "s each"),
+        ]
+    return Report(tuple(figures), (_chart(outcomes),))
+
+
+def _share(outcomes: Sequence[Outcome], what: str) -> float:
+    answerable = [each for each in outcomes if each.asked.answers]
+    return fmean(getattr(each, what) for each in answerable) if answerable else 0.0
+
+
+def _chart(outcomes: Mapping[str, Sequence[Outcome]]) -> Chart:
+    right = Line("right", tuple((at, _share(each, "right")) for at, each in enumerate(outcomes.values())))
+    wrong = tuple(
+        (at, fmean(o.given and not o.right for o in each)) for at, each in enumerate(outcomes.values())
+    )
+    lines = (right, Line("wrong", wrong))
+    return Chart("corrections", "What each correction is worth", "", "share", lines, tuple(outcomes))
