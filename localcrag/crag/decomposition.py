@@ -2,8 +2,8 @@
 
 Most questions have one part. So the words of a question are examined first, and a language model is
 asked only if they show that there may be more parts. A model whose lists cannot be relied on is not asked
-at all: the question is cut between two sentences, at a semicolon, or at an "and", if there is a question on both
-sides.
+at all: the question is cut between two sentences, at a semicolon, or at an "and", if there is a question on
+both sides.
 """
 
 from __future__ import annotations

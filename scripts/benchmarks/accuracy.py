@@ -7,6 +7,7 @@ that the documents have none. The peers and plain RAG run the chat model as it c
 own; localcrag runs it with the adapter and the evaluator that travel with it.
 
 Options: ``--set questions=FOLDER`` (with documents/ and questions.jsonl), ``--set limit=N``,
+``--set skip=N`` (go on after the first N),
 ``--set contenders=…``, ``--set peers=PYTHON``, ``--set answers=FILE`` to keep every answer, one a line as it
 comes, and ``--set earlier=FILE`` to report the answers that another run has kept as well (its seconds too: do
 not compare those of two runs).
@@ -58,8 +59,14 @@ class Question:
 
     def request(self, contender: str) -> dict[str, object]:
         """What a worker is sent: no labels and no script, so that verdicts and words are its own."""
-        own = {"passages": self.passages, "labels": [], "answer": None, "tokens": ANSWER_TOKENS}
-        return {"contender": contender, "text": self.text, **own}
+        return {
+            "contender": contender,
+            "text": self.text,
+            "passages": self.passages,
+            "labels": [],
+            "answer": None,
+            "tokens": ANSWER_TOKENS,
+        }
 
 
 @dataclass(frozen=True)
@@ -155,7 +162,9 @@ def _questions(room: Room) -> list[Question]:
     with open_kb(home=home, settings=settings) as base:
         base.ingest(documents)
         found = []
-        for text, answers in rows[: int(room.options.get("limit", len(rows)))]:
+        for text, answers in rows[
+            int(room.options.get("skip", 0)) : int(room.options.get("limit", len(rows)))
+        ]:
             hits = base.search(text, k=PASSAGES)
             found.append(Question(text, answers, tuple(hit.passage.text for hit in hits)))
     return found

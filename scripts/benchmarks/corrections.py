@@ -100,17 +100,14 @@ def _filled(room: Room) -> KnowledgeBase:
     from benchmarks.accuracy import sample
 
     options, home = room.options, room.scratch / "home"
-    settings = Settings(home=home, model=ModelSettings(**_model(options)))
+    named = ModelSettings(language=options["model"]) if "model" in options else ModelSettings()
+    settings = Settings(home=home, model=named)
     base = open_kb(home=home, settings=settings)
     folder = options.get("questions")
     base.ingest(Path(folder) / "documents" if folder else sample(room.scratch / "documents"))
     if beside := options.get("distractors"):
         base.ingest(Path(beside))
     return base
-
-
-def _model(options: Mapping[str, str]) -> dict[str, str]:
-    return {"language": options["model"]} if "model" in options else {}
 
 
 def _questions(room: Room) -> Iterator[Asked]:

@@ -23,13 +23,13 @@ from .pairs import GroupSampler
 from .written_answers import Answer, sentence_of
 
 YES, NO = "yes", "no"
-TASK_SHARES = {"grade": 0.3, "answer": 0.38, "condense": 0.18, "rewrite": 0.05, "claim": 0.09}
+TASK_SHARES = {"grade": 0.56, "answer": 0.2, "condense": 0.08, "rewrite": 0.07, "claim": 0.09}
 """Shares of the tasks drawn; a grade reads some four texts, the others one."""
 HELD_OUT_TOPICS = 5
 """One conversation topic of so many is kept away from training."""
 ANSWER_SHARES = {"squad_v2": 0.3, "selqa": 0.15, "qed_nq": 0.12, "qamr": 0.05, "fetaqa": 0.16, "dolly": 0.22}
 """Shares of the sets that answers are drawn from."""
-DECLINE_SHARE = 0.1
+DECLINE_SHARE = 0.25
 MAX_EVIDENCE = 5
 MAX_GRADED_CHARACTERS = 1200
 _PRONOUNS = ("it", "it", "it", "this", "that", "they", "them", "he", "she")

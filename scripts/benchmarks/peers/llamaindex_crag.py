@@ -67,7 +67,8 @@ class CorrectiveRag(Workflow):
         A completion that goes on after its "yes" counts as one too.
         """
         query, grades = await ctx.store.get("query_str"), []
-        scripts = ["yes" if label else "no" for label in self.request["labels"]] or [None] * len(ev.texts)
+        labelled = ["yes" if label else "no" for label in self.request["labels"]]
+        scripts: Sequence[str | None] = labelled or [None] * len(ev.texts)
         for text, script in zip(ev.texts, scripts, strict=True):
             prompt = RELEVANCE.format(context_str=text, query_str=query)
             with self._rehearsal.says(self._llm._model, script):

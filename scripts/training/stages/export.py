@@ -163,7 +163,9 @@ def _calibrated_on_pairs(job: Job, model: CrossEncoder, examples: Sequence[Examp
     if job.init:
         base.load_gguf(job.init)
         print(f"before the fine-tuning: AUC {auc(labels, base.score(words, pairs)):.3f}")
-    return calibrate(logits, labels)
+    names = {name: number for number, name in enumerate(dict.fromkeys(e.question for e in examples))}
+    questions = np.array([names[e.question] for e in examples], np.intp)
+    return calibrate(logits, labels, questions)
 
 
 def _columns(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
