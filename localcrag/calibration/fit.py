@@ -122,4 +122,5 @@ def best_of_each(p: Floats, question: Whole) -> Whole:
 
     order = np.lexsort((-p, question))
     first = np.append(True, question[order][1:] != question[order][:-1])
-    return order[first]
+    chosen: Whole = order[first]
+    return chosen
