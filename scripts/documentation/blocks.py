@@ -31,8 +31,10 @@ SECTIONS = {
     "serve": "`[serve]`: the warm process",
 }
 PARTS = {
+    "accuracy": "Right and wrong answers with the same model",
     "ask": "One question, in a fresh process",
     "choose": "Grading passages together or each on its own",
+    "corrections": "What each correction is worth",
     "decode": "Writing an answer, token by token or reading ahead",
     "form": "The form of answers, whatever the model",
     "ingest": "Ingestion",
