@@ -16,7 +16,10 @@ from localcrag.types import Evidence, Passage, Strip
 
 LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
 """The marker of a list item, which belongs to the sentence after it: "2.", "(a)", "-"."""
-_BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\||[-*+•]\s|\d{1,3}[.)]\s))")
+_BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]\s))")
+_TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
+"""A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
+_HEADING = re.compile(r"(?:\A|(?<=\n\n))#{1,6}[ \t]+[^\n]+")
 WINDOW_SENTENCES = 3
 """The number of sentences in a window."""
 MIN_STRIP_CHARACTERS = 20
@@ -32,6 +35,11 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
     spans: list[tuple[int, int]] = []
     for origin, block in _blocks(text):
+        row = block.strip()
+        if _TABLE_ROW.fullmatch(row):
+            start = origin + block.index(row)
+            spans.append((start, start + len(row)))
+            continue
         for boundary in get_sentence_boundaries("en", block):
             raw = block[boundary["start_index"] : boundary["end_index"]]
             body = raw.strip()
@@ -42,7 +50,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    """The text cut around every row of a table and before every item of a list, each piece with its start."""
+    """The text cut at blank lines, around rows of a table and before items of a list, each with its start."""
     start = 0
     for match in _BLOCK_BREAK.finditer(text):
         yield start, text[start : match.start()]
@@ -51,17 +59,34 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def strips(passage: Passage) -> list[Strip]:
-    """The sentences of a passage as strips with the score 0, in order; at least one if it has any text."""
+    """The sentences of a passage as strips with the score 0, in order; at least one if it has any text.
+
+    A heading is no strip and no part of one, unless the passage has nothing else.
+    """
     text = passage.text
+    headings = _headings(text) if passage.heading else []
     spans: list[tuple[int, int]] = []
-    for start, end in sentences(text):
+    for start, end in sentences(_blanked(text, headings)) or sentences(text):
         after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
         short = end - start < MIN_STRIP_CHARACTERS and not LIST_MARKER.fullmatch(text, start, end)
-        if spans and (after_marker or short):
+        apart = any(spans and spans[-1][1] <= heading < start for heading, _ in headings)
+        if spans and (after_marker or short) and not apart:
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return [_strip(passage, start, end, 0.0) for start, end in spans]
+
+
+def _headings(text: str) -> list[tuple[int, int]]:
+    """The spans of the Markdown headings of a text that stand after a blank line and in no code."""
+    return [m.span() for m in _HEADING.finditer(text) if text.count("```", 0, m.start()) % 2 == 0]
+
+
+def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with spaces in place of some spans; every other character keeps its place."""
+    for start, end in spans:
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
 
 
 def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:

@@ -9,7 +9,14 @@ from typing import BinaryIO
 
 from localcrag.documents.discovery import FoundSource, discover
 from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
-from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, format_of, refuse_by_name
+from localcrag.documents.formats import (
+    MEDIA_TYPES,
+    DocumentFormat,
+    Markup,
+    format_of,
+    markup_of,
+    refuse_by_name,
+)
 from localcrag.documents.ignore import Home
 from localcrag.documents.prefetch import processes_for, read_ahead
 from localcrag.documents.process_pool import ReaderPool, available
@@ -26,6 +33,7 @@ from localcrag.documents.sources import (
     too_large,
 )
 from localcrag.documents.splitting import Cut, cuts_of, passages_of
+from localcrag.documents.table_rows import markdown_with_rows
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
 from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult
@@ -149,7 +157,11 @@ class LocalCorpus:
 
 
 def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: Meta) -> Document:
-    pages = tuple(Page(page.number, clean(page.text)) for page in parsed.pages)
+    tables = markup_of(parsed.media_type) is Markup.MARKDOWN
+    pages = tuple(
+        Page(page.number, markdown_with_rows(clean(page.text)) if tables else clean(page.text))
+        for page in parsed.pages
+    )
     pages = tuple(page for page in pages if page.text.strip())
     if not pages:
         raise UnreadableError(NO_TEXT)

@@ -38,6 +38,7 @@ class Outline:
 # ---------------------------------------------------------------------------------- Markdown
 
 _LINE_END = re.compile(r"\r\n?|\n")
+_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
 def markdown_outline(text: str) -> Outline:
@@ -56,6 +57,41 @@ def markdown_outline(text: str) -> Outline:
             end = starts[last] - 1 if last < len(starts) else len(text)
             wraps += [starts[first] + wrap for wrap in _wraps(text[starts[first] : end].split("\n"))]
     return Outline(tuple(headings), tuple(wraps))
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownTable:
+    """A table at the characters ``[start, end)`` of a Markdown text, its cells without Markdown.
+
+    ``header`` has the names of the columns, which may all be empty; ``rows`` are those below it.
+    """
+
+    start: int
+    end: int
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def markdown_tables(text: str) -> list[MarkdownTable]:
+    """The tables of a Markdown text, in order."""
+    if "|" not in text:
+        return []
+    starts = _line_starts(text)
+    found: list[MarkdownTable] = []
+    rows: list[list[str]] = []
+    for token in _markdown().parse(text):
+        if token.type == "table_open" and token.map is not None:
+            rows, (first, last) = [], token.map
+        elif token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline" and rows:
+            rows[-1].append(_without_markup(_BREAK_TAG.sub(" ", token.content)))
+        elif token.type == "table_close":
+            end = starts[last] if last < len(starts) else len(text)
+            header, *body = map(tuple, rows)
+            found.append(MarkdownTable(starts[first], end, header, tuple(body)))
+            rows = []
+    return found
 
 
 def markdown_headings(text: str) -> tuple[Heading, ...]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcrag.documents.table_rows import CELL_SEPARATOR
+
 from .data import Example, Record, read_jsonl
 from .groups import Group, Neighbours
 
@@ -53,14 +55,16 @@ def _table(record: Record) -> Table | None:
 
 
 def _records(title: str, header: Row, rows: Sequence[Row]) -> str:
-    """As the product reads a sheet: one block a row, with a line for each cell."""
-    blocks = ["\n".join(f"{name}: {cell}" for name, cell in _cells(header, row)) for row in rows]
-    return "\n\n".join([title, *blocks])
+    """As the product reads a table: one block a row."""
+    return "\n\n".join([title, *(_joined(header, row) for row in rows)])
 
 
 def _lines(title: str, header: Row, rows: Sequence[Row]) -> str:
-    lines = [" · ".join(f"{name}: {cell}" for name, cell in _cells(header, row)) for row in rows]
-    return "\n".join([title, *lines])
+    return "\n".join([title, *(_joined(header, row) for row in rows)])
+
+
+def _joined(header: Row, row: Row) -> str:
+    return CELL_SEPARATOR.join(f"{name}: {cell}" for name, cell in _cells(header, row))
 
 
 def _pipes(title: str, header: Row, rows: Sequence[Row]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +37,28 @@ def test_strips_keep_their_span_in_the_stored_text() -> None:
         "They were large and slow machines.",
         "Dr. Watt made them better in 1769. See p. 4.",
     ]
+
+
+def test_a_row_of_a_table_is_one_strip() -> None:
+    row = "Kind: Boat · Note: See p. 4. Paid at once. · Fee: 75 EUR"
+    text = f"What it costs:\n\n{row}\n\nKind: Car · Fee: 48 EUR"
+    assert [s.text for s in strips(passage(text))] == text.split("\n\n")
+
+
+def test_a_heading_is_no_strip_and_is_not_glued_to_one() -> None:
+    text = (
+        "## What is Zeldrine?\n\nZeldrine is a drug of the Orlan company. It is new.\n\n"
+        "### Dose\n\nTwice a day.\n\n```\n# a comment in code\n```"
+    )
+    below = replace(passage(text, start=7), heading="What is Zeldrine?")
+    assert [s.text for s in strips(below)] == [
+        "Zeldrine is a drug of the Orlan company. It is new.",
+        "Twice a day.",
+        "```\n# a comment in code\n```",
+    ]
+    assert all(text[s.start - 7 : s.end - 7] == s.text for s in strips(below))
+    alone = replace(passage("## What is Zeldrine?"), heading="What is Zeldrine?")
+    assert [s.text for s in strips(alone)] == ["## What is Zeldrine?"]
 
 
 def test_windows_are_runs_of_sentences_that_cover_the_passage_in_order() -> None:

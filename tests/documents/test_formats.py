@@ -64,7 +64,7 @@ def test_docx(read: ReadFunction, corpus: LocalCorpus) -> None:
     assert document.title == "The Leaflet" and [p.number for p in document.pages] == [None]
     text = document.pages[0].text
     assert text.startswith("# Dosage\n\nTake one tablet with water.\n\n## Children\n\nHalf a tablet")
-    assert "- after a meal" in text and "| age | dose |" in text and "| 6   | half |" in text
+    assert "- after a meal\n\nage: 6 · dose: half" in text
     small = LocalCorpus(corpus._tokenizer, passage_tokens=16)
     assert headings(small, document)[:2] == ["Dosage", "Dosage > Children"]
 
@@ -90,9 +90,7 @@ def test_pptx_slides_are_pages(read: ReadFunction, corpus: LocalCorpus) -> None:
     )
     assert [p.number for p in document.pages] == [1, 3] and document.title == "Doses"
     assert document.pages[0].text == "# Doses\n\n- one\n- two\n\nNotes: say it slowly"
-    assert document.pages[1].text.startswith(
-        "# End\n\nbye\n\n| drug | dose |\n| --- | --- |\n| aspirin | 100\\|mg |"
-    )
+    assert document.pages[1].text.startswith("# End\n\nbye\n\ndrug: aspirin · dose: 100|mg")
     assert document.pages[1].text.endswith("grouped words")
     assert headings(corpus, document) == ["Doses", "End"]
 
@@ -105,7 +103,7 @@ def test_xlsx_sheets_are_pages_and_rows_stand_alone(read: ReadFunction, corpus: 
     }
     document = read("x.xlsx", xlsx(sheets, hidden=["Hidden"]))
     assert [(p.number, p.text) for p in document.pages] == [
-        (1, "# Doses\n\ndrug: aspirin\ndose in mg: 100\nsafe: yes\n\ndrug: ibuprofen\ndose in mg: 2.5"),
+        (1, "# Doses\n\ndrug: aspirin · dose in mg: 100 · safe: yes\n\ndrug: ibuprofen · dose in mg: 2.5"),
         (3, "# Notes\n\njust a note"),
     ]
     assert headings(corpus, document) == ["Doses", "Notes"]
@@ -174,31 +172,56 @@ def test_restructuredtext_headings(read: ReadFunction) -> None:
 def test_csv_rows_stand_alone(read: ReadFunction, delimiter: str) -> None:
     rows = [["name", "note"], ["Ann", '"a, b;\nc"'], ["Bob", ""], ["", ""], ["Cy", "x"]]
     document = read("x.tsv" if delimiter == "\t" else "x.csv", "\n".join(delimiter.join(row) for row in rows))
-    assert document.pages[0].text == "name: Ann\nnote: a, b; c\n\nname: Bob\n\nname: Cy\nnote: x"
+    assert document.pages[0].text == "name: Ann · note: a, b; c\n\nname: Bob\n\nname: Cy · note: x"
 
 
 def test_apostrophes_in_a_csv_are_letters(read: ReadFunction) -> None:
     lines = ["name,note", "Ann,'tis fine", "Bob,it isn't", "'Cy','x'", 'Di,"a ""b"", c"']
     assert read("x.csv", "\n".join(lines)).pages[0].text == (
-        "name: Ann\nnote: 'tis fine\n\nname: Bob\nnote: it isn't\n\n"
-        "name: 'Cy'\nnote: 'x'\n\nname: Di\nnote: a \"b\", c"
+        "name: Ann · note: 'tis fine\n\nname: Bob · note: it isn't\n\n"
+        "name: 'Cy' · note: 'x'\n\nname: Di · note: a \"b\", c"
     )
     lines = ["name;note", "Ann;'a', 'b', 'c'", "Bob;'d', 'e', 'f'"]
     assert read("y.csv", "\n".join(lines)).pages[0].text == (
-        "name: Ann\nnote: 'a', 'b', 'c'\n\nname: Bob\nnote: 'd', 'e', 'f'"
+        "name: Ann · note: 'a', 'b', 'c'\n\nname: Bob · note: 'd', 'e', 'f'"
     )
 
 
 def test_a_title_above_a_table_is_kept(read: ReadFunction) -> None:
     rows = ["Doses of 2026,,", ",,", "drug,dose,safe", "aspirin,100,yes", "ibuprofen,,"]
     assert read("x.csv", "\n".join(rows)).pages[0].text == (
-        "Doses of 2026\n\ndrug: aspirin\ndose: 100\nsafe: yes\n\ndrug: ibuprofen"
+        "Doses of 2026\n\ndrug: aspirin · dose: 100 · safe: yes\n\ndrug: ibuprofen"
     )
 
 
 def test_a_csv_without_a_header_numbers_its_columns(read: ReadFunction) -> None:
-    assert read("x.csv", "1,2\n3,4\n").pages[0].text == "column 1: 1\ncolumn 2: 2\n\ncolumn 1: 3\ncolumn 2: 4"
-    assert read("y.csv", "a,b\nc,d,e\n").pages[0].text == "a: c\nb: d\ncolumn 3: e"
+    assert (
+        read("x.csv", "1,2\n3,4\n").pages[0].text == "column 1: 1 · column 2: 2\n\ncolumn 1: 3 · column 2: 4"
+    )
+    assert read("y.csv", "a,b\nc,d,e\n").pages[0].text == "a: c · b: d · column 3: e"
+
+
+TABLE = "| Category | Fee |\n|---|---:|\n| **Motorcycle** | `35` EUR |\n| Car<br>van | 48 EUR |\n|  |  |\n"
+
+
+def test_the_rows_of_a_markdown_table_stand_alone(read: ReadFunction, corpus: LocalCorpus) -> None:
+    document = read("x.md", f"# Fees\n\nWhat it costs:\n\n{TABLE}\nAfter.\n\n```\n{TABLE}```\n")
+    assert document.pages[0].text == (
+        "# Fees\n\nWhat it costs:\n\nCategory: Motorcycle · Fee: 35 EUR\n\nCategory: Car van · Fee: 48 EUR\n"
+        f"\nAfter.\n\n```\n{TABLE}```\n"
+    )
+    assert headings(corpus, document) == ["Fees"]
+
+
+def test_a_table_without_names_has_its_header_in_the_first_row(read: ReadFunction) -> None:
+    text = "|  |  |\n|---|---|\n| Category | Fee |\n| Boat | 75 |\n"
+    assert read("x.md", text).pages[0].text == "Category: Boat · Fee: 75\n"
+
+
+def test_the_rows_of_html_docx_and_slides_stand_alone(read: ReadFunction) -> None:
+    cells = "<tr><th>Category</th><th>Fee</th></tr><tr><td>Motorcycle</td><td>35 EUR</td></tr>"
+    page = f"<html><body><main><p>{FOX}</p><table>{cells}</table></main></body></html>"
+    assert "Category: Motorcycle · Fee: 35 EUR" in read("x.html", page).pages[0].text
 
 
 def test_json_records(read: ReadFunction) -> None:

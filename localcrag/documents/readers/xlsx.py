@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from localcrag.documents import zip_guard
 from localcrag.documents.extracted import ExtractedText, Limits, joined
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.readers.csv_rows import records_of_rows
 from localcrag.documents.readers.docx import core_title
+from localcrag.documents.table_rows import with_headers
 from localcrag.types import Page
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _pages(book: Workbook, limits: Limits) -> Iterator[Page]:
     for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state == "visible":
             sheet.reset_dimensions()  # else each missing row is filled up to the sheet's full width
-            text = joined(records_of_rows(_rows(sheet)), limits)
+            text = joined(with_headers(_rows(sheet)), limits)
             if text:
                 yield Page(number, f"# {sheet.title}\n\n{text}")
 

@@ -1,0 +1,78 @@
+"""Tables as text: each row is a line of its own with the headers, so that it is understood alone.
+
+``Category: Motorcycle · Fee: 35 EUR`` is found by a search for either cell, judged without the rest of the
+table, and quoted without it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from localcrag.documents.headings import markdown_tables
+
+CELL_SEPARATOR = " · "
+"""What stands between the cells of a row."""
+_MAX_HEADER_ROW = 5
+"""The header must be among so many first rows."""
+_NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
+
+
+def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """One line per row, with ``header: value`` for each cell that is not empty.
+
+    The header is the first of the leading rows that names the columns of the row after it. Rows above it,
+    such as the title of a table, are kept without names, as are all rows if there is no header.
+    """
+    header: Sequence[str] = ()
+    before: Sequence[str] | None = None
+    for number, row in enumerate(rows):
+        if not header and before is not None:
+            if number <= _MAX_HEADER_ROW and _is_header(before, row):
+                header = before
+            else:
+                yield row_text(before, ())
+        if header:
+            yield row_text(row, header)
+        before = row
+    if not header and before is not None:
+        yield row_text(before, ())
+
+
+def row_text(row: Sequence[str], header: Sequence[str]) -> str:
+    """A row as a line; a column without a name is numbered, and a single cell without one stands alone."""
+    if not header and sum(map(bool, row)) == 1:
+        return "".join(row)
+    names = (header[i] if i < len(header) and header[i] else f"column {i + 1}" for i in range(len(row)))
+    return CELL_SEPARATOR.join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True) if cell)
+
+
+def markdown_with_rows(text: str) -> str:
+    """A Markdown text with each of its tables written out row by row, and blank lines between the rows."""
+    parts: list[str] = []
+    end = 0
+    lines: Iterator[str]
+    for table in markdown_tables(text):
+        if any(table.header):
+            lines = (row_text(row, table.header) for row in table.rows if any(row))
+        else:
+            lines = with_headers(row for row in table.rows if any(row))
+        parts += [text[end : table.start], "\n\n".join(lines), "\n"]
+        end = table.end
+    return "".join([*parts, text[end:]])
+
+
+def _is_header(row: Sequence[str], following: Sequence[str]) -> bool:
+    """Whether a row is a header: its cells are names, not values.
+
+    Names are all different, none is a number or longer than 100 characters, and more than half of the
+    filled cells of the next row have one.
+    """
+    names = [cell for cell in row if cell]
+    filled = [i for i, cell in enumerate(following) if cell]
+    named = sum(1 for i in filled if i < len(row) and row[i])
+    return (
+        len(set(names)) == len(names)
+        and 2 * named > len(filled)
+        and not any(len(name) > 100 or _NUMBER.match(name) for name in names)
+    )
