@@ -245,7 +245,7 @@ def test_what_training_shares_is_the_product_s() -> None:
     p, right = np.array([0.9, 0.5, 0.5, 0.5]), np.array([1.0, 1.0, 0.0, 0.0])
     logits = np.log(p / (1 - p))
     assert calibration.auc(right, logits) == pytest.approx(0.75)
-    found = calibration.calibrate(np.tile(logits, 10), np.tile(right, 10), np.arange(40))
+    found = calibration.calibrate(np.tile(logits, 10), np.tile(right, 10))
     ties = found.probabilities(logits)
     assert found.thresholds.upper == pytest.approx(ties[0]), "passages of one P are on one side"
 

@@ -3,8 +3,8 @@
 Scale and fusion are logistic regressions over log-odds: with one input it is Platt scaling (Platt 1999),
 with three the :class:`~localcrag.calibration.scale.Fusion`. As in Platt's paper, the targets are not quite 0
 and 1, so that a judge that is right on all of a few questions does not become infinitely sure. The
-thresholds are those of section 4.3 of CRAG (arXiv 2401.15884): a question is surely answered if its best
-passage reaches the upper one, and a passage is surely irrelevant below the lower one.
+thresholds are those of section 4.3 of CRAG (arXiv 2401.15884): relevance is sure from the upper one on, and
+irrelevance below the lower one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
-    Whole = npt.NDArray[np.intp]
 
 MIN_PRECISION_ABOVE_UPPER = 0.8
-"""The smallest share of questions whose best passage is right, of those whose best one reaches ``upper``, by
-labels that name one passage for each question. Of the 24 highest apparent errors of the shipped evaluator,
-read by hand, about four in ten do help to answer; so the true precision is about 0.9."""
+"""The smallest share of right passages among those at or above ``upper``, by labels that name one passage for
+each question. Of the 24 highest apparent errors of the shipped evaluator, read by hand, about four in ten do
+help to answer; so the true precision is about 0.9."""
 MAX_MISSED_BELOW_LOWER = 0.1
 """The largest share of the right passages that may be below ``lower``."""
 
@@ -45,7 +44,7 @@ class Fit:
         return p
 
 
-def fit(inputs: Floats, right: Floats, question: Whole) -> Fit:
+def fit(inputs: Floats, right: Floats) -> Fit:
     """The logistic regression of labels on inputs, with thresholds on its P.
 
     An input with a negative weight gets the weight 0, and the others are fitted again without it. A single
@@ -54,7 +53,6 @@ def fit(inputs: Floats, right: Floats, question: Whole) -> Fit:
     Args:
         inputs: log-odds, or other numbers of the judges, of shape (n, inputs).
         right: labels, 1 or 0, of shape (n,); both must occur.
-        question: the number of each one's question, of shape (n,).
     """
     import numpy as np
 
@@ -66,7 +64,7 @@ def fit(inputs: Floats, right: Floats, question: Whole) -> Fit:
             break
         used[int(weights.argmin())] = False
     bare = Fit(weights, bias, Thresholds())
-    return Fit(weights, bias, thresholds(bare(inputs), right, question))
+    return Fit(weights, bias, thresholds(bare(inputs), right))
 
 
 def _regression(inputs: Floats, right: Floats) -> tuple[Floats, float]:
@@ -90,37 +88,24 @@ def _regression(inputs: Floats, right: Floats) -> tuple[Floats, float]:
     return model.coef_[0], float(model.intercept_[0])
 
 
-def thresholds(p: Floats, right: Floats, question: Whole) -> Thresholds:
+def thresholds(p: Floats, right: Floats) -> Thresholds:
     """The thresholds on P that have the wanted precision and miss few right passages.
 
-    ``upper`` is the lowest probability for which the best passages that reach it, one of each question, have
-    a precision of at least ``MIN_PRECISION_ABOVE_UPPER``, or the highest probability if there is none. The
-    best passage decides whether a question is surely answered (CRAG, section 4.3), so the others do not
-    count. ``lower`` is the quantile of the right passages below which ``MAX_MISSED_BELOW_LOWER`` of them are,
-    but not above ``upper``. Questions with the same P are on the same side of a threshold.
+    ``upper`` is the lowest probability at or above which the precision is at least
+    ``MIN_PRECISION_ABOVE_UPPER``, or the highest probability if there is none. ``lower`` is the quantile of
+    the right passages below which ``MAX_MISSED_BELOW_LOWER`` of them are, but not above ``upper``. Passages
+    with the same P are on the same side of a threshold.
 
     Args:
         p: probabilities of shape (n,).
         right: labels, 1 or 0, of shape (n,).
-        question: the number of each one's question, of shape (n,).
     """
     import numpy as np
 
-    best = best_of_each(p, question)
-    order = best[np.argsort(-p[best], kind="stable")]
-    precision = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
+    order = np.argsort(-p, kind="stable")
+    precision = np.cumsum(right[order]) / np.arange(1, len(p) + 1)
     last = np.append(p[order][1:] != p[order][:-1], True)
     enough = np.flatnonzero((precision >= MIN_PRECISION_ABOVE_UPPER) & last)
     upper = float(p[order][enough[-1]]) if len(enough) else float(p.max())
     lower = float(np.quantile(p[right > 0], MAX_MISSED_BELOW_LOWER)) if right.any() else 0.5
     return Thresholds(upper, min(lower, upper))
-
-
-def best_of_each(p: Floats, question: Whole) -> Whole:
-    """The index of the most probable passage of each question; the first one of those with the same P."""
-    import numpy as np
-
-    order = np.lexsort((-p, question))
-    first = np.append(True, question[order][1:] != question[order][:-1])
-    chosen: Whole = order[first]
-    return chosen

@@ -56,7 +56,7 @@ def show_calibration(outcomes: Sequence[CalibrationOutcome]) -> None:
             ("log loss", fitted.before.log_loss, fitted.after.log_loss),
             ("AUC", fitted.before.auc, fitted.after.auc),
             (
-                "right, of the best that reach upper",
+                "right, of those at or above upper",
                 fitted.before.precision_above,
                 fitted.after.precision_above,
             ),
@@ -64,7 +64,7 @@ def show_calibration(outcomes: Sequence[CalibrationOutcome]) -> None:
         )
         for name, before, after in rows:
             table.add_row(name, _number(before, False), _number(after, False))
-        table.add_row("questions whose best reaches upper", str(fitted.before.above), str(fitted.after.above))
+        table.add_row("passages at or above upper", str(fitted.before.above), str(fitted.after.above))
         console.print(table)
         bounds = f"upper {made.thresholds.upper:.3f}, lower {made.thresholds.lower:.3f}"
         console.print(f"{_formula(made)}; {bounds}", style="dim")

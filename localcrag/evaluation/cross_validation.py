@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from localcrag.calibration.band import JudgedPair, narrowest_band, within
-from localcrag.calibration.fit import Fit, best_of_each, fit
+from localcrag.calibration.fit import Fit, fit
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.statistics import (
     Auc,
@@ -54,9 +54,9 @@ class Material:
 class Quality:
     """The quality of grades, and of the thresholds on them.
 
-    ``above`` is the number of questions whose best passage reaches the upper threshold, ``precision_above``
-    the share of them whose best passage is right (NaN if there are none), and ``missed_below`` the share of
-    all right passages that lies below the lower threshold. ``log_loss`` is in nats per passage.
+    ``above`` is the number of passages at or above the upper threshold, ``precision_above`` the share of
+    them that is right (NaN if there are none), and ``missed_below`` the share of all right passages that
+    lies below the lower threshold. ``log_loss`` is in nats per passage.
     """
 
     calibration_error: float
@@ -93,7 +93,7 @@ def fitted(material: Material) -> Fitted:
     wrong ones no better than chance.
     """
     folds = _folds(material)
-    whole = fit(material.inputs, material.right, material.question)
+    whole = fit(material.inputs, material.right)
     if whole.weights.max() <= 0:
         raise EvaluationError(
             "these grades tell right passages from wrong ones no better than chance",
@@ -102,7 +102,7 @@ def fitted(material: Material) -> Fitted:
     p = np.zeros(len(material.p))
     above, below = np.zeros(len(p), dtype=bool), np.zeros(len(p), dtype=bool)
     for learn, test in folds:
-        part = fit(material.inputs[learn], material.right[learn], material.question[learn])
+        part = fit(material.inputs[learn], material.right[learn])
         p[test] = part(material.inputs[test])
         above[test], below[test] = p[test] >= part.thresholds.upper, p[test] < part.thresholds.lower
     known = material.thresholds
@@ -151,14 +151,12 @@ def _quality(material: Material, p: Floats, above: Mask, below: Mask) -> Quality
     once = np.ones((1, int(material.question.max()) + 1))
     sure = np.clip(p, 1e-6, 1 - 1e-6)
     losses = np.where(material.right > 0, np.log(sure), np.log(1 - sure))
-    best = best_of_each(p, material.question)
-    decided = material.right[best[above[best]]]
     return Quality(
         calibration_error=float(CalibrationError(pairs)(once)[0]),
         log_loss=float(-losses.mean()),
         auc=float(Auc(pairs)(once)[0]),
-        above=len(decided),
-        precision_above=float(decided.mean()) if len(decided) else float("nan"),
+        above=int(above.sum()),
+        precision_above=float(material.right[above].mean()) if above.any() else float("nan"),
         missed_below=float(material.right[below].sum() / material.right.sum()),
     )
 

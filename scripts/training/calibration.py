@@ -38,19 +38,16 @@ class Fused:
     thresholds: Thresholds
 
 
-def calibrate(logits: Floats, labels: Floats, questions: Whole) -> Calibrated:
-    """Scale and thresholds, fitted to held-out logits and labels; `questions` numbers them: shapes (n,)."""
-    fitted = fit(logits[:, None], labels, questions)
+def calibrate(logits: Floats, labels: Floats) -> Calibrated:
+    """Scale and thresholds, fitted to held-out logits and labels, both of shape (n,)."""
+    fitted = fit(logits[:, None], labels)
     scale = Scale().then(max(float(fitted.weights[0]), MIN_SLOPE), fitted.bias)
     return Calibrated(scale, fitted.thresholds)
 
 
-def fuse(features: Floats, labels: Floats, questions: Whole) -> Fused:
-    """The fusion fitted to features (n, 3): log-odds of the evaluator, of the language model, and cosine.
-
-    Labels and the numbers of the questions have the shape (n,).
-    """
-    fitted = fit(features, labels, questions)
+def fuse(features: Floats, labels: Floats) -> Fused:
+    """The fusion fitted to features (n, 3): log-odds of the evaluator, of the language model, and cosine."""
+    fitted = fit(features, labels)
     evaluator, model, similarity = map(float, fitted.weights)
     return Fused(Fusion(evaluator, model, similarity, fitted.bias), fitted.thresholds)
 
@@ -68,7 +65,7 @@ def cross_validated_auc(features: Floats, labels: Floats, questions: Whole) -> f
     for number in range(FOLDS):
         test = fold == number
         if test.any() and len(set(labels[~test])) == 2:
-            p[test] = fit(features[~test], labels[~test], questions[~test])(features[test])
+            p[test] = fit(features[~test], labels[~test])(features[test])
     return auc(labels, p)
 
 

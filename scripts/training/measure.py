@@ -201,8 +201,8 @@ def _graded(p: Floats, labels: Floats, bounds: Thresholds) -> dict[str, float]:
 
 def calibration_of(judged: dict[str, list[bench.Judged]]) -> Calibrated:
     """Scale and thresholds over the fused top 8 of all collections."""
-    every = [each for collection in judged.values() for each in collection]
-    return calibrate(*bench.graded_pairs(every))
+    logits, labels, _ = zip(*map(bench.graded_pairs, judged.values()), strict=True)
+    return calibrate(np.concatenate(logits), np.concatenate(labels))
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ def fusion_rows(graded: Graded) -> list[Row]:
 
 def fusion_of(graded: Graded) -> Fused:
     """The fusion with all three features, fitted on everything."""
-    return fuse(graded.features, graded.labels, graded.questions)
+    return fuse(graded.features, graded.labels)
 
 
 def band_of(graded: Graded, fused: Fused) -> Thresholds:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from localcrag.calibration.fit import best_of_each, thresholds
+from localcrag.calibration.fit import thresholds
 from localcrag.calibration.scale import FINE_FLOOR, Fusion, Scale, log_odds, rescaled, sigmoid
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.cross_validation import Material, fitted
@@ -39,24 +39,16 @@ def test_the_thresholds_mean_what_they_promise_on_questions_not_seen() -> None:
 
 
 def test_thresholds_by_hand() -> None:
-    p, each = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4]), np.arange(6)
+    p = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
     right = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.0])
-    assert thresholds(p, right, each).upper == 0.5, "four of five are right from 0.5 on"
-    assert thresholds(p, right, each).lower == pytest.approx(0.5), "one tenth of the right ones are below"
+    assert thresholds(p, right).upper == 0.5, "four of five are right from 0.5 on"
+    assert thresholds(p, right).lower == pytest.approx(0.5), "one tenth of the right ones are hardly below"
     hopeless = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    assert thresholds(p, hopeless, each).upper == 0.9, "where no bound is precise enough, the highest"
-
-
-def test_only_the_best_passage_of_a_question_decides_whether_it_is_surely_answered() -> None:
-    p = np.array([0.9, 0.85, 0.84, 0.6, 0.55, 0.3])
-    right = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
-    assert thresholds(p, right, np.array([0, 0, 0, 1, 1, 2])).upper == 0.6
-    assert thresholds(p, right, np.arange(6)).upper == 0.9
-    assert best_of_each(p, np.array([2, 0, 0, 1, 1, 2])).tolist() == [1, 3, 0]
+    assert thresholds(p, hopeless).upper == 0.9, "where no bound is precise enough, the highest"
 
 
 def test_passages_of_one_p_are_on_one_side_of_a_threshold() -> None:
-    found = thresholds(np.array([0.9, 0.5, 0.5, 0.5]), np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4))
+    found = thresholds(np.array([0.9, 0.5, 0.5, 0.5]), np.array([1.0, 1.0, 0.0, 0.0]))
     assert found.upper == 0.9
 
 

@@ -163,9 +163,7 @@ def _calibrated_on_pairs(job: Job, model: CrossEncoder, examples: Sequence[Examp
     if job.init:
         base.load_gguf(job.init)
         print(f"before the fine-tuning: AUC {auc(labels, base.score(words, pairs)):.3f}")
-    names = {name: number for number, name in enumerate(dict.fromkeys(e.question for e in examples))}
-    questions = np.array([names[e.question] for e in examples], np.intp)
-    return calibrate(logits, labels, questions)
+    return calibrate(logits, labels)
 
 
 def _columns(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
