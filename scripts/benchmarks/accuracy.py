@@ -232,11 +232,14 @@ def _ratios(tables: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:
     if graph := tables.get("langgraph"):
         yield Figure("LangGraph / localcrag", graph["seconds"] / own["seconds"], "times as fast", "≥ 3")
     if others:
-        right = "right, of the answerable"
-        gained = own[right] - max(shares[right] for shares in others)
-        yield Figure("localcrag - best of the others: right", 100 * gained, "points", "≥ 5")
-        wrong = own["wrong, of all"] - min(shares["wrong, of all"] for shares in others)
-        yield Figure("localcrag - best of the others: wrong", 100 * wrong, "points", "≤ 0")
+        right, wrong = "right, of the answerable", "wrong, of all"
+        best = max(others, key=lambda shares: (shares[right], -shares[wrong]))
+        yield Figure(
+            "localcrag - best of the others: right", 100 * (own[right] - best[right]), "points", "≥ 5"
+        )
+        yield Figure(
+            "localcrag - best of the others: wrong", 100 * (own[wrong] - best[wrong]), "points", "≤ 0"
+        )
 
 
 def _charts(tables: Mapping[str, Mapping[str, float]]) -> Iterator[Chart]:
