@@ -59,7 +59,8 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool) -> ModelDef
     - Answers are quoted if the model's own are unfit, or if hidden instructions sway it.
     - Written sentences that the evidence does not bear out are removed if the answers are partly fit, and
       else marked. If nobody can be trusted with that, they are not looked for.
-    - Other phrasings need lines that can be relied on, and HyDE needs answers that can.
+    - Other phrasings need search lines that are fit: with partly fit ones they cost half as much again and
+      brought nothing (`scripts/bench corrections`). HyDE needs answers that can be relied on.
     - A question of several parts is divided by rule if the model's JSON is unfit.
 
     A part that was not measured counts as neither fit nor unfit.
@@ -81,7 +82,9 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool) -> ModelDef
     return ModelDefaults(
         grader=grader,
         mode=Mode.QUOTE if Fitness.UNFIT in (answers, instructions) else Mode.WRITE,
-        corrections=_corrections(phrasings=not extractive, hyde=answers is not Fitness.UNFIT),
+        corrections=_corrections(
+            phrasings=not extractive and lines is not Fitness.PARTLY, hyde=answers is not Fitness.UNFIT
+        ),
         grounding=_grounding(yes_no, answers, evaluator),
         extractive=extractive,
         divide_by_rule=json_fitness(result) is Fitness.UNFIT,

@@ -13,6 +13,7 @@ from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode
 from tests.fitness.values import (
     FIT,
     PARTLY_ANSWERS,
+    PARTLY_LINES,
     PARTLY_YES_NO,
     UNFIT_ANSWERS,
     UNFIT_FOLLOW_UPS,
@@ -53,6 +54,10 @@ def without(*kinds: CorrectionKind) -> tuple[CorrectionKind, ...]:
             replace(TRUSTED, extractive=True, corrections=without(CorrectionKind.PHRASINGS)),
         ),
         (
+            fitness_result(search_lines=PARTLY_LINES),
+            replace(TRUSTED, corrections=without(CorrectionKind.PHRASINGS)),
+        ),
+        (
             fitness_result(follow_ups=UNFIT_FOLLOW_UPS),
             replace(TRUSTED, extractive=True, corrections=without(CorrectionKind.PHRASINGS)),
         ),
@@ -61,7 +66,7 @@ def without(*kinds: CorrectionKind) -> tuple[CorrectionKind, ...]:
     ],
     ids=[
         "fit", "unchecked", "yes or no unfit", "yes or no partly fit", "answers partly fit", "answers unfit",
-        "swayed", "lines unfit", "follow-ups unfit", "JSON unfit", "not measured",
+        "swayed", "lines unfit", "lines partly fit", "follow-ups unfit", "JSON unfit", "not measured",
     ],
 )  # fmt: skip
 def test_the_defaults_follow_from_the_figures(result: FitnessResult | None, wanted: ModelDefaults) -> None:
