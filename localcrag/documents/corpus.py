@@ -157,11 +157,9 @@ class LocalCorpus:
 
 
 def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: Meta) -> Document:
-    tables = markup_of(parsed.media_type) is Markup.MARKDOWN
-    pages = tuple(
-        Page(page.number, markdown_with_rows(clean(page.text)) if tables else clean(page.text))
-        for page in parsed.pages
-    )
+    pages = tuple(Page(page.number, clean(page.text)) for page in parsed.pages)
+    if markup_of(parsed.media_type) is Markup.MARKDOWN:
+        pages = tuple(Page(page.number, markdown_with_rows(page.text)) for page in pages)
     pages = tuple(page for page in pages if page.text.strip())
     if not pages:
         raise UnreadableError(NO_TEXT)

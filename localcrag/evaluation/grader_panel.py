@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TypeVar
 
 from localcrag.crag.graders import (
     CalibratedGrader,
@@ -20,12 +19,10 @@ from localcrag.evaluation.labels import Labelled, Labels
 from localcrag.evaluation.observations import Judgement, judgement
 from localcrag.evaluation.question_set import Broken
 from localcrag.evaluation.run import Progress, turns
+from localcrag.evaluation.wrapped_model import T, WrappedModel
 from localcrag.knowledge_base import AskOptions, KnowledgeBase
 from localcrag.pipeline_builder import PipelineBuilder
-from localcrag.protocols import LanguageModel
-from localcrag.types import Choice, FinishReason, GraderKind, Hit, Prompt, Tokens, WebPolicy
-
-T = TypeVar("T")
+from localcrag.types import Choice, GraderKind, Hit, Prompt, Tokens, WebPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,45 +169,16 @@ def _through(grader: Grader, model: _Counted) -> Grader:
 
 
 @dataclass(slots=True)
-class _Counted:
+class _Counted(WrappedModel):
     """A language model that counts the passages it is asked about."""
 
-    model: LanguageModel
     asked: int = 0
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def context(self) -> int:
-        return self.model.context
-
-    @property
-    def tokens(self) -> Tokens:
-        return self.model.tokens
-
-    @property
-    def last_finish(self) -> FinishReason:
-        return self.model.last_finish
-
-    def count(self, prompt: Prompt) -> int:
-        return self.model.count(prompt)
 
     def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> list[Choice | Exception]:
         chosen = self.model.choose(prompts, options)
         self.asked += len(prompts)
         return chosen
 
-    def line(self, prompt: Prompt, *, max_tokens: int = 48) -> str:
-        return self.model.line(prompt, max_tokens=max_tokens)
-
     def object(self, prompt: Prompt, schema: type[T], *, max_tokens: int = 512) -> T:
         self.asked += 1
         return self.model.object(prompt, schema, max_tokens=max_tokens)
-
-    def stream(self, prompt: Prompt, *, pattern: str | None = None, max_tokens: int = 512) -> Iterator[str]:
-        return self.model.stream(prompt, pattern=pattern, max_tokens=max_tokens)
-
-    def close(self) -> None:
-        self.model.close()

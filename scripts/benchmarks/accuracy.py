@@ -48,6 +48,9 @@ SAMPLE = (
 )
 """For ``--quick``: a passage, a question, and its answers; none if no passage answers it."""
 
+Row = tuple[str, tuple[str, ...]]
+"""A question and its gold answers; none if no document answers it."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -152,32 +155,38 @@ def _workers(room: Room, stack: ExitStack, names: Sequence[str]) -> dict[str, Wo
 
 def _questions(room: Room) -> list[Question]:
     """The questions with the passages that the product's hybrid search finds for them."""
-    folder = room.options.get("questions")
-    if folder is None and not room.quick:
-        raise SystemExit("bench: accuracy needs --set questions=FOLDER; `scripts/train sets` writes such")
-    documents = Path(folder) / "documents" if folder else sample(room.scratch / "documents")
-    rows = rows_of(Path(folder) / "questions.jsonl") if folder else [(q, a) for _, q, a in SAMPLE]
+    documents, rows = labelled(room, "accuracy")
+    chosen = rows[int(room.options.get("skip", 0)) : int(room.options.get("limit", len(rows)))]
     home = room.scratch / "home"
     settings = Settings(home=home, model=ModelSettings(evaluator="none"))
     with open_kb(home=home, settings=settings) as base:
         base.ingest(documents)
         found = []
-        for text, answers in rows[
-            int(room.options.get("skip", 0)) : int(room.options.get("limit", len(rows)))
-        ]:
+        for text, answers in chosen:
             hits = base.search(text, k=PASSAGES)
             found.append(Question(text, answers, tuple(hit.passage.text for hit in hits)))
     return found
 
 
-def rows_of(path: Path) -> list[tuple[str, tuple[str, ...]]]:
-    """The questions of a set that have short answers, or none."""
+def labelled(room: Room, part: str) -> tuple[Path, list[Row]]:
+    """The documents of the set that a part was given, and its questions that have short answers, or none.
+
+    With ``--quick`` it is the sample. Raises SystemExit if there is no set.
+    """
+    if folder := room.options.get("questions"):
+        return Path(folder) / "documents", _rows_of(Path(folder) / "questions.jsonl")
+    if not room.quick:
+        raise SystemExit(f"bench: {part} needs --set questions=FOLDER; `scripts/train sets` writes such")
+    return _sample(room.scratch / "documents"), [(question, answers) for _, question, answers in SAMPLE]
+
+
+def _rows_of(path: Path) -> list[Row]:
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     usable = (row for row in rows if row.get("answers") or row.get("answerable") is False)
     return [(row["question"], tuple(row.get("answers", ()))) for row in usable]
 
 
-def sample(folder: Path) -> Path:
+def _sample(folder: Path) -> Path:
     folder.mkdir(parents=True)
     for number, (text, _, _) in enumerate(SAMPLE):
         (folder / f"{number}.txt").write_text(text, "utf-8")
@@ -216,9 +225,11 @@ def _shares(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, float]]:
 
 
 def _unit(what: str) -> str:
-    if what == "questions" or what.startswith("tokens"):
-        return "a question" if what.startswith("tokens") else ""
-    return "s a question" if what == "seconds" else "share"
+    if what == "questions":
+        return ""
+    if what == "seconds":
+        return "s a question"
+    return "a question" if what.startswith("tokens") else "share"
 
 
 def _ratios(tables: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:

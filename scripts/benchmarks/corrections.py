@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from benchmarks.accuracy import Row, labelled
 from benchmarks.picture import Chart, Line
 from benchmarks.report import Figure, Report, Room
 from localcrag import KnowledgeBase
@@ -77,8 +78,9 @@ class Outcome:
 
 def measure(room: Room) -> Report:
     names = room.options.get("variants", "none,neighbours" if room.quick else ",".join(VARIANTS)).split(",")
-    questions = list(_questions(room))
-    with _filled(room) as base:
+    documents, rows = labelled(room, "corrections")
+    questions = list(_asked(rows, room))
+    with _filled(room, documents) as base:
         first = [Outcome(each, base.ask(each.text, **VARIANTS[FIRST])) for each in questions]
         print(f"bench: {len(first)} questions asked without corrections", file=sys.stderr)
         outcomes = {FIRST: first}
@@ -96,30 +98,20 @@ def _again(base: KnowledgeBase, first: Outcome, name: str) -> Outcome:
     return Outcome(first.asked, base.ask(first.asked.text, **VARIANTS[name]))
 
 
-def _filled(room: Room) -> KnowledgeBase:
-    from benchmarks.accuracy import sample
-
+def _filled(room: Room, documents: Path) -> KnowledgeBase:
     options, home = room.options, room.scratch / "home"
     named = ModelSettings(language=options["model"]) if "model" in options else ModelSettings()
-    settings = Settings(home=home, model=named)
-    base = open_kb(home=home, settings=settings)
-    folder = options.get("questions")
-    base.ingest(Path(folder) / "documents" if folder else sample(room.scratch / "documents"))
+    base = open_kb(home=home, settings=Settings(home=home, model=named))
+    base.ingest(documents)
     if beside := options.get("distractors"):
         base.ingest(Path(beside))
     return base
 
 
-def _questions(room: Room) -> Iterator[Asked]:
-    """The questions that have short answers, or none, as people would ask them."""
+def _asked(rows: Sequence[Row], room: Room) -> Iterator[Asked]:
+    """The questions as people would ask them."""
     from training.chatter import Chatter
 
-    from benchmarks.accuracy import SAMPLE, rows_of
-
-    folder = room.options.get("questions")
-    if folder is None and not room.quick:
-        raise SystemExit("bench: corrections needs --set questions=FOLDER; `scripts/train sets` writes such")
-    rows = rows_of(Path(folder) / "questions.jsonl") if folder else [(q, a) for _, q, a in SAMPLE]
     chatter = Chatter(random.Random(2), held_out=True)
     for text, answers in rows[: int(room.options.get("limit", "60"))]:
         talked = text if room.options.get("talk") == "no" else chatter.wrap(text)[0]

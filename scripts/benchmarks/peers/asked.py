@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.peers.given import Given, hits
+from benchmarks.peers.own import forget
 from benchmarks.peers.wire import Cost, Setup, serve
 from localcrag.crag import prompts
 from localcrag.crag.graders import RememberingEvaluator
@@ -28,7 +29,7 @@ from localcrag.pipeline_builder import PipelineBuilder
 from localcrag.settings import ModelSettings, Settings
 from localcrag.types import Answer, Mode, Status
 
-PLAIN, OWN, WRITTEN = "plain", "localcrag", "localcrag-write"
+PLAIN, WRITTEN = "plain", "localcrag-write"
 
 
 class Contenders:
@@ -44,6 +45,8 @@ class Contenders:
 
     def ask(self, request: Mapping[str, Any]) -> Cost:
         """One question of one contender."""
+        forget(self._plain)
+        forget(self._models.language)
         if request["contender"] == PLAIN:
             return self._by_plain_rag(request)
         return self._by_localcrag(request, Mode.WRITE if request["contender"] == WRITTEN else None)

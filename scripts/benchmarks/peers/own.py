@@ -74,9 +74,10 @@ class Rehearsed(LlamaCppModel):
             self.script = None
         yield prompts.NOT_IN_EVIDENCE
 
-    def forget(self) -> None:
-        """Empty the cache, and keep the model loaded."""
-        self._loaded().cache.forget()
+
+def forget(model: LlamaCppModel) -> None:
+    """Empty a model's cache, and keep the model loaded."""
+    model._loaded().cache.forget()
 
 
 def rehearse(model: Rehearsed) -> None:
@@ -142,7 +143,7 @@ class Contenders:
         rehearse(self.model)
 
     def ask(self, request: Mapping[str, Any]) -> Cost:
-        self.model.forget()
+        forget(self.model)
         self.model.answer = request["answer"]
         name = request["contender"]
         run = self.plain if name in (PLAIN, PLAIN_KEPT) else self.loop
