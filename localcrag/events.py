@@ -47,7 +47,7 @@ Steps = Generator[Event, None, T]
 
 @dataclass(frozen=True, slots=True)
 class Condensed(Event):
-    """A follow-up was rewritten as a standalone question."""
+    """The question was rewritten as it is understood: a follow-up by itself, or a chatty one plainly."""
 
     question: str
     standalone: str

@@ -13,6 +13,7 @@ from localcrag.events import (
     Decided,
     Degraded,
     Delta,
+    Divided,
     Event,
     Graded,
     Grounded,
@@ -65,16 +66,21 @@ class AnswerBuilder:
     claims: tuple[Claim, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: list[str] = field(default_factory=list)
+    _divided: bool = False
+    _part_begins: int = 0
 
     def add(self, event: Event) -> None:
         """Add an event to the answer; an event that the answer keeps nothing of is ignored."""
         match event:
-            case Condensed():
+            case Divided():
+                self._divided = True
+            case Condensed() if not self._divided:
                 self.standalone = event.standalone
             case PartSettled():
                 self.parts.append(PartAnswer(event.question, event.status, event.action))
+                self._part_begins = len(self.grades)
             case Graded():
-                self.grades.append(event.grade)
+                self._keep(event.grade)
             case Decided():
                 self.action = self.action or event.action
             case Corrected():
@@ -100,6 +106,14 @@ class AnswerBuilder:
             case Measured():
                 self.tokens += event.tokens
                 self.seconds[event.stage] = self.seconds.get(event.stage, 0.0) + event.seconds
+
+    def _keep(self, grade: Grade) -> None:
+        """Keep a grade; the grade of a passage that was judged anew takes the place of its first one."""
+        for at in range(self._part_begins, len(self.grades)):
+            if self.grades[at].hit.passage.id == grade.hit.passage.id:
+                self.grades[at] = grade
+                return
+        self.grades.append(grade)
 
     def answer(self, outcome: Outcome, total: float) -> Answer:
         """The answer from the events added so far.

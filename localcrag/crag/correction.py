@@ -2,7 +2,8 @@
 
 Section 4.5 of the CRAG paper (Yan et al. 2024, arXiv 2401.15884) corrects by a web search; the local
 corrections are tried before it. Each of them makes a bounded number of searches, and returns the hits
-that no earlier search had found. If a call of the model fails, a Degraded event says so.
+that no earlier search had found; if it made the question plainer, all of its hits are to be graded anew.
+If a call of the model fails, a Degraded event says so.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from localcrag.crag import prompts
+from localcrag.crag.plain_question import doubtful_omissions, is_plainer
 from localcrag.crag.query_terms import rewrite
 from localcrag.crag.retrieval import distinct
 from localcrag.crag.rewrite_check import leak_refusal, line_refusal, phrasing_refusal
 from localcrag.crag.state import QuestionState
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
-from localcrag.events import Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
+from localcrag.events import Condensed, Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
 from localcrag.filters import matches
 from localcrag.protocols import WebSearch
 from localcrag.types import (
@@ -59,11 +61,31 @@ def correct_by(kind: CorrectionKind, state: QuestionState) -> Steps[list[Hit]]:
 def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
     """Search the documents again with the question rewritten as one search line.
 
-    Returns the hits that no earlier search had found; none, without a search, if the line was tried
-    before, is refused (:mod:`.rewrite_check`), or the model fails.
+    A line that asks the same in fewer words (:mod:`.plain_question`) takes the question's place: what it
+    finds is judged by it, and all its hits are returned. Otherwise those are returned that no earlier
+    search had found; none, without a search, if the line was tried before, is refused
+    (:mod:`.rewrite_check`), or the model fails.
     """
     line = yield from _line(state, state.question)
-    return (yield from _search_again(state, CorrectionKind.REWRITE, [line])) if line else []
+    if not line:
+        return []
+    if is_plainer(line, state.question) and not state.has_tried(line):
+        return (yield from _ask_plainly(state, line))
+    return (yield from _search_again(state, CorrectionKind.REWRITE, [line]))
+
+
+def _ask_plainly(state: QuestionState, plain: str) -> Steps[list[Hit]]:
+    """Search for a plainer question, which takes the place of the question; returns all hits."""
+    if omitted := doubtful_omissions(plain, state.question):
+        state.doubtful = True
+        yield Degraded("rewrite", f"“{plain}” leaves out: {', '.join(omitted)}")
+    yield Condensed(state.question, plain)
+    kind, queries = CorrectionKind.REWRITE, state.mark_tried([plain])
+    yield Rewritten(kind, tuple(queries))
+    hits = yield from state.retriever.search(queries, plain, state.filter)
+    state.ask_plainly(plain, hits)
+    yield Corrected(kind, plain, tuple(state.mark_seen(hits)))
+    return hits
 
 
 def search_phrasings(state: QuestionState) -> Steps[list[Hit]]:

@@ -129,7 +129,7 @@ class Pipeline:
         bound = yield from search(state)
         kept = yield from timed(self.adapters, "refine", self._refine(state))
         sure = settled(state.grades, self.options.policy, self.adapters.grader.thresholds)
-        return Finding(state, tuple(kept), sure, bound)
+        return Finding(state, tuple(kept), sure and not state.doubtful, bound)
 
     def _refine(self, state: QuestionState) -> Steps[list[Strip]]:
         """Cut the relevant passages into strips, and keep the best ones.

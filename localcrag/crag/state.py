@@ -204,7 +204,8 @@ class QuestionState:
 
     ``question`` is the standalone question. ``asked`` is the user's own text, and the only text that a web
     query is made from. ``action`` is the first decision, which says whether to correct. ``joint`` holds the
-    passages of the joint prompt if the layout is ``joint``.
+    passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question was made
+    plainer by words that may have been part of it, so that no answer to it is sure.
     """
 
     adapters: Adapters
@@ -215,6 +216,7 @@ class QuestionState:
     grades: list[Grade] = field(default_factory=list)
     action: Action | None = None
     joint: JointPassages = field(default_factory=JointPassages)
+    doubtful: bool = False
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 
@@ -225,6 +227,12 @@ class QuestionState:
         return Retriever(
             adapters.store, adapters.embedder, adapters.evaluator, options.passages, options.candidates
         )
+
+    def ask_plainly(self, question: str, hits: Sequence[Hit]) -> None:
+        """Let a plainer question take the place of this one, and forget the grades of the hits it found."""
+        found = {hit.passage.id for hit in hits}
+        self.question = question
+        self.grades = [grade for grade in self.grades if grade.hit.passage.id not in found]
 
     @property
     def tried(self) -> Sequence[str]:

@@ -159,7 +159,7 @@ class Answer:
     """The answer to a question: its text, its citations, and how it came about.
 
     ``action`` is the first decision of the policy. ``degraded`` are the parts of the work that failed, in
-    words. ``standalone`` is the question as it was understood, if it was a follow-up, otherwise "".
+    words. ``standalone`` is the question as it was understood, if it was rewritten, otherwise "".
     ``suggestions`` are filters that the user could try, in words. ``found`` is False if the text only says
     that there is no answer.
     """

@@ -113,6 +113,7 @@ class Scenario:
     script: Script = field(default_factory=Script)
     context: int = 4096
     by_rubric: bool = False
+    by_evaluator: bool = False
     evaluator: Callable[[str, str], float] | None = None
     policy: Policy = Policy.CRAG
     mode: Mode = Mode.WRITE
@@ -139,6 +140,7 @@ class Scenario:
             pages=web.pages,
             metas=self.metas,
             by_rubric=self.by_rubric,
+            by_evaluator=self.by_evaluator,
             options=PipelineOptions(passages=2, phrasings=2, grounding=Grounding.OFF),
         )
         if web.unsent:

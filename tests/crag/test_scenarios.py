@@ -191,6 +191,33 @@ CORRECTIONS = [
         tells=("rewrite: patient dose of zeldrine", "rewrite brought 1 new passage"),
     ),
     Scenario(
+        name="rewrite: the plain question in a chatty one is what passages are judged by",
+        question=f"hi all, sorry to bother you, my boss asked me {DOSE} thanks a lot",
+        corrections=(REWRITE,),
+        by_evaluator=True,
+        evaluator=lambda question, text: 0.95 if question == DOSE and "dose" in text else 0.05,
+        script=Script(rewrite=DOSE, answer=WRITTEN),
+        events="Retrieved Reranked Graded Graded Decided(incorrect) Condensed Rewritten(rewrite) Retrieved "
+        "Reranked Corrected(rewrite) Graded Graded Decided(correct) Refined Gathered Verified",
+        action=INCORRECT,
+        tells=(f"understood as: {DOSE}",),
+    ),
+    Scenario(
+        name="rewrite: a plain question that leaves a name out is answered, and the answer is unsure",
+        question=f"hi all, I am in Berlin, my boss asked me {DOSE} thanks a lot",
+        corrections=(REWRITE,),
+        by_evaluator=True,
+        evaluator=lambda question, text: 0.95 if question == DOSE and "dose" in text else 0.05,
+        script=Script(rewrite=DOSE, answer=WRITTEN),
+        events="Retrieved Reranked Graded Graded Decided(incorrect) Degraded(rewrite) Condensed "
+        "Rewritten(rewrite) Retrieved Reranked Corrected(rewrite) Graded Graded Decided(correct) Refined "
+        "Gathered Verified",
+        action=INCORRECT,
+        status=Status.UNSURE,
+        degraded=(f"rewrite: “{DOSE}” leaves out: Berlin",),
+        tells=(UNSURE,),
+    ),
+    Scenario(
         name="phrasings: several wordings are searched together",
         question=LOST,
         options=ONE,

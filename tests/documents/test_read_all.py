@@ -165,7 +165,7 @@ def test_a_killed_process_is_replaced(corpus: LocalCorpus, misbehave: list[int],
     found = files(tmp_path, "hang.txt", *(f"{n}.txt" for n in range(20)))
 
     def kill_the_one_that_hangs() -> None:
-        soon(lambda: len(taken) == 20)
+        soon(lambda: len(taken) == 20 and Path(f"{found[0].source}.begun").exists())
         for pid in misbehave:
             os.kill(pid, signal.SIGKILL)
 

@@ -1,0 +1,43 @@
+"""When a rewritten line is the question in fewer words, and what it may have left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.plain_question import doubtful_omissions, is_plainer
+
+CHATTY = "Hi all, sorry to bother you, my boss asked me how many beds the clinic has, thanks a lot"
+
+
+@pytest.mark.parametrize(
+    ("line", "question", "plainer"),
+    [
+        ("How many beds does the clinic have", CHATTY, True),
+        ("In what year was it built", "Good morning. Just curious. In what year was it built?", True),
+        ("clinic beds", CHATTY, False),
+        ("How many beds does the hospital have", CHATTY, False),
+        ("How many beds has the clinic?", "So, how many beds has the clinic?", False),
+        ("What is it", "Hello there, I was wondering what it is", False),
+        ("Wie viele Betten gibt es", "Hallo zusammen, wie viele Betten gibt es denn hier, danke", False),
+    ],
+    ids=["plain", "preposition", "keywords", "another word", "hardly shorter", "nothing left", "foreign"],
+)
+def test_plainer(line: str, question: str, plainer: bool) -> None:
+    assert is_plainer(line, question) == plainer
+
+
+@pytest.mark.parametrize(
+    ("line", "question", "omitted"),
+    [
+        ("How many beds has the clinic", CHATTY, []),
+        ("What is the fee", "Hi, what is the fee for vans registered before 2010?", ["vans", "registered",
+                                                                                     "before", "2010"]),
+        ("When does it close", "I am in Berlin and it is late, when does it close?", ["Berlin"]),
+        ("When does the mill close", "It is 2024 now. Tell me, when does the mill close?", ["2024"]),
+        ("Who owns the mill", "Excuse me, who owns the old mill, by the way?", ["old"]),
+        ("Who owns the mill", "Reading about it all day. Who owns the mill? Kind regards", []),
+    ],
+    ids=["talk", "condition", "name", "number", "between", "sentences"],
+)  # fmt: skip
+def test_what_may_have_been_asked_as_well(line: str, question: str, omitted: list[str]) -> None:
+    assert doubtful_omissions(line, question) == omitted
