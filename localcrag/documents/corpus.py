@@ -32,8 +32,8 @@ from localcrag.documents.sources import (
     read_url,
     too_large,
 )
+from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.splitting import Cut, cuts_of, passages_of
-from localcrag.documents.table_rows import markdown_with_rows
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
 from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult
@@ -157,12 +157,18 @@ class LocalCorpus:
 
 
 def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: Meta) -> Document:
-    pages = tuple(Page(page.number, clean(page.text)) for page in parsed.pages)
-    if markup_of(parsed.media_type) is Markup.MARKDOWN:
-        pages = tuple(Page(page.number, markdown_with_rows(page.text)) for page in pages)
-    pages = tuple(page for page in pages if page.text.strip())
+    markup = markup_of(parsed.media_type)
+    pages = tuple(page for page in (_stored(page, markup) for page in parsed.pages) if page.text.strip())
     if not pages:
         raise UnreadableError(NO_TEXT)
     named = name if parsed.media_type == MEDIA_TYPES[DocumentFormat.CODE] else PurePosixPath(name).stem
     title = one_line(clean(parsed.title)) or named
     return Document(source, sha256(data).hexdigest(), title, parsed.media_type, pages, meta)
+
+
+def _stored(page: Page, markup: Markup) -> Page:
+    """A page as it is stored; a reader that knows no blocks gives Markdown, or text as it is."""
+    if page.blocks:
+        return page
+    text = clean(page.text)
+    return markdown_page(text, page.number) if markup is Markup.MARKDOWN else Page(page.number, text)

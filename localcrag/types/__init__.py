@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from localcrag.types.enums import (
         Action,
+        BlockKind,
         CorrectionKind,
         FinishReason,
         GraderKind,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     )
     from localcrag.types.passages import (
         NO_META,
+        Block,
         Document,
         JsonValue,
         Meta,
@@ -79,6 +81,8 @@ __all__ = [
     "NO_TEXT_LAYER",
     "Action",
     "Answer",
+    "Block",
+    "BlockKind",
     "Choice",
     "Citation",
     "Claim",

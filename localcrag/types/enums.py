@@ -12,6 +12,18 @@ class Origin(StrEnum):
     WEB = "web"
 
 
+class BlockKind(StrEnum):
+    """What a block of a document is; ``furniture`` is a running header or footer, or a page number."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    ROW = "row"
+    CODE = "code"
+    CAPTION = "caption"
+    FURNITURE = "furniture"
+
+
 class Verdict(StrEnum):
     """The verdict of a grader on a passage; a grade that failed is ``error``, never yes or no."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from localcrag.types.enums import Origin
+from localcrag.types.enums import BlockKind, Origin
 
 MetaValue = str | int | float | bool
 """The value of a field of a document."""
@@ -19,11 +19,30 @@ JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | Mapping[st
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A heading, a paragraph, an item of a list, a row of a table, …: characters ``[start, end)`` of a page.
+
+    The marker of a list item ("-") lies before its start. ``level`` is that of a heading, from 1, the
+    outermost, or the depth of a list item, from 0; other blocks have 0.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a document; ``number`` counts from 1, or is None if the format has no pages."""
+    """One page of a document; ``number`` counts from 1, or is None if the format has no pages.
+
+    ``blocks`` are those of the text, in order; none, if the format says nothing about its structure. White
+    space and the markers of list items lie between them.
+    """
 
     number: int | None
     text: str
+    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +67,7 @@ class Passage:
 
     ``document`` is the hash of the document, ``heading`` the nearest section heading above the passage ("" if
     there is none), and ``ordinal`` counts the passages of a document from 0. ``start`` and ``end`` are
-    character offsets in the stored text of the page.
+    character offsets in the stored text of the page, as are those of its ``blocks``.
     """
 
     id: str
@@ -63,6 +82,7 @@ class Passage:
     ordinal: int = 0
     meta: Meta = field(default_factory=lambda: NO_META)
     origin: Origin = Origin.DOCUMENTS
+    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

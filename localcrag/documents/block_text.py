@@ -1,0 +1,72 @@
+"""The text of a page, put together from blocks, with the place of each.
+
+The stored text is what a person reads: no markup, a blank line between blocks, and more of them before a
+heading, so that the splitter cuts there first. The items of a list and the rows of a table stand close.
+"""
+
+from __future__ import annotations
+
+from localcrag.documents.extracted import MEBIBYTE, Limits, clean
+from localcrag.errors import UnreadableError
+from localcrag.types import Block, BlockKind, Page
+
+BULLET = "- "
+"""The marker of an item of a list without numbers."""
+_INDENT = "  "
+_HEADING_GAPS = {1: "\n\n\n\n"}
+_HEADING_GAP, _GAP, _CLOSE_GAP = "\n\n\n", "\n\n", "\n"
+_CLOSE_KINDS = frozenset({BlockKind.ITEM, BlockKind.ROW})
+
+
+class BlockText:
+    """Collects the blocks of one page.
+
+    ``limits`` bounds the characters of the text.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._most = (limits or Limits()).text
+        self._pieces: list[str] = []
+        self._blocks: list[Block] = []
+        self._length = 0
+        self._apart = False
+
+    def add(self, kind: BlockKind, text: str, *, level: int = 0, marker: str = "") -> None:
+        """Append a block; a blank one is left out.
+
+        Args:
+            kind: what the block is.
+            text: its text, which is cleaned as all stored text is.
+            level: the level of a heading, from 1, or the depth of a list item, from 0.
+            marker: what stands before the block and is no part of it, as :data:`BULLET`.
+
+        Raises UnreadableError if the text becomes too long.
+        """
+        text = clean(text).strip("\n") if kind is BlockKind.CODE else clean(text).strip()
+        if not text.strip():
+            return
+        before = self._gap(kind, level) + (_INDENT * level if kind is BlockKind.ITEM else "") + marker
+        start = self._length + len(before)
+        self._length = start + len(text)
+        if self._length > self._most:
+            limit = self._most // MEBIBYTE
+            raise UnreadableError(f"its text expands to more than {limit} million characters")
+        self._pieces += [before, text]
+        self._blocks.append(Block(kind, start, self._length, level))
+        self._apart = False
+
+    def part(self) -> None:
+        """Keep the next item or row apart from the one before: it belongs to another list or table."""
+        self._apart = True
+
+    def page(self, number: int | None = None) -> Page:
+        """The page with all blocks so far."""
+        return Page(number, "".join(self._pieces), tuple(self._blocks))
+
+    def _gap(self, kind: BlockKind, level: int) -> str:
+        if not self._blocks:
+            return ""
+        if kind is BlockKind.HEADING:
+            return _HEADING_GAPS.get(level, _HEADING_GAP)
+        close = kind in _CLOSE_KINDS and self._blocks[-1].kind is kind and not self._apart
+        return _CLOSE_GAP if close else _GAP

@@ -1,0 +1,154 @@
+"""Markdown as blocks of plain text: emphasis and the targets of links are dropped, words and code are kept.
+
+The parser is markdown-it, with the tables of GitHub; HTML inside a Markdown text loses its tags. Front matter
+becomes a row: "title: Fees · tags: travel, motorcycles".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from html import unescape
+from typing import TYPE_CHECKING
+
+from localcrag.documents.block_text import BULLET, BlockText
+from localcrag.documents.extracted import one_line
+from localcrag.documents.table_rows import CELL_SEPARATOR, row_text, with_headers
+from localcrag.types import BlockKind, Page
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
+_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
+
+
+def front_matter(text: str) -> tuple[dict[str, object], str]:
+    """The fields of the YAML front matter of a text, {} if it has none, and the text after it."""
+    found = _FRONT_MATTER.match(text)
+    if found is None:
+        return {}, text
+    import yaml
+
+    try:
+        fields = yaml.safe_load(found[1])
+    except (yaml.YAMLError, ValueError):  # ValueError for a date such as 2024-02-31
+        return {}, text
+    if not isinstance(fields, dict):
+        return {}, text
+    return {str(key): value for key, value in fields.items()}, text[found.end() :]
+
+
+def markdown_page(text: str, number: int | None = None) -> Page:
+    """A Markdown text as a page of blocks."""
+    made = BlockText()
+    fields, body = front_matter(text)
+    shown = {key: _field_text(value) for key, value in fields.items()}
+    if any(shown.values()):
+        made.add(BlockKind.ROW, CELL_SEPARATOR.join(f"{key}: {value}" for key, value in shown.items() if value))
+    add_markdown(made, body)
+    return made.page(number)
+
+
+def add_markdown(made: BlockText, text: str) -> None:
+    """Append the blocks of a Markdown text."""
+    tokens = iter(_markdown().parse(text))
+    lists: list[_List] = []
+    for token in tokens:
+        match token.type:
+            case "heading_open":
+                made.add(BlockKind.HEADING, plain(next(tokens)), level=int(token.tag[1]))
+            case "bullet_list_open" | "ordered_list_open":
+                if not lists:
+                    made.part()
+                lists.append(_List(token))
+            case "bullet_list_close" | "ordered_list_close":
+                lists.pop()
+            case "list_item_open":
+                lists[-1].begin(token)
+            case "inline":
+                if lists and (marker := lists[-1].marker()):
+                    made.add(BlockKind.ITEM, plain(token), level=len(lists) - 1, marker=marker)
+                else:
+                    made.add(BlockKind.PARAGRAPH, plain(token))
+            case "fence" | "code_block":
+                made.add(BlockKind.CODE, token.content)
+            case "html_block":
+                made.add(BlockKind.PARAGRAPH, _without_tags(token.content))
+            case "table_open":
+                made.part()
+                for row in _table_rows(tokens):
+                    made.add(BlockKind.ROW, row)
+
+
+class _List:
+    """A list that is being read; only the first paragraph of an item has its marker."""
+
+    def __init__(self, token: Token) -> None:
+        self._ordered = token.type == "ordered_list_open"
+        self._marker = ""
+
+    def begin(self, token: Token) -> None:
+        self._marker = f"{token.info}{token.markup} " if self._ordered else BULLET
+
+    def marker(self) -> str:
+        marker, self._marker = self._marker, ""
+        return marker
+
+
+def plain(inline: Token) -> str:
+    """The words of an inline token, without its markup; a line end inside a paragraph is a space."""
+    return " ".join("".join(_words(inline.children or [])).split())
+
+
+def _words(children: Sequence[Token]) -> Iterator[str]:
+    for child in children:
+        if child.type in ("softbreak", "hardbreak"):
+            yield " "
+        elif child.type == "html_inline":
+            yield " " if _BREAK_TAG.fullmatch(child.content) else ""
+        elif child.type == "image":
+            yield "".join(_words(child.children or []))
+        else:
+            yield child.content
+
+
+def _table_rows(tokens: Iterator[Token]) -> Iterator[str]:
+    """The rows of the table that has begun, each with its headers; the tokens of the table are consumed."""
+    rows: list[list[str]] = []
+    for token in tokens:
+        if token.type == "table_close":
+            break
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            rows[-1].append(plain(token))
+    header, *body = rows
+    if any(header):
+        yield from (row_text(row, header) for row in body if any(row))
+    else:
+        yield from with_headers(row for row in body if any(row))
+
+
+def _without_tags(html: str) -> str:
+    return one_line(unescape(_TAG.sub(" ", html)), 100_000)
+
+
+def _field_text(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(filter(None, map(_field_text, value)))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {shown}" for key, item in value.items() if (shown := _field_text(item)))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else one_line(str(value))
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
