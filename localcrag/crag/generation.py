@@ -19,7 +19,7 @@ from localcrag.crag.answer_form import (
 from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
-from localcrag.crag.refinement import joined, numbered, strips
+from localcrag.crag.refinement import joined, numbered, strips, with_lead_ins
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.errors import ConstraintError, ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
@@ -65,7 +65,7 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
 
     Raises ContextOverflow if not even one piece of evidence fits the context.
     """
-    kept = _distinct(strip for finding in findings for strip in finding.strips)
+    kept = _distinct(with_lead_ins(strip for finding in findings for strip in finding.strips))
     layout = _layout_of(whole, kept)
     evidence = yield from _fitting(whole, layout.evidence(kept), layout)
     yield Gathered(tuple(evidence))
@@ -210,7 +210,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        chosen.append(joined(picked))
+        chosen.append(joined(with_lead_ins(picked)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from _check_agreement(whole, evidence)

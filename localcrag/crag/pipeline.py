@@ -32,7 +32,7 @@ from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.graders import ask
 from localcrag.crag.grading import emit_decision, grade_hits
 from localcrag.crag.policy import relevant, settled
-from localcrag.crag.refinement import refine, strips, whole, windows
+from localcrag.crag.refinement import in_context, refine, strips, whole, windows
 from localcrag.crag.state import (
     Adapters,
     Finding,
@@ -151,7 +151,7 @@ class Pipeline:
             return held
         cutter = strips if options.strips is StripKind.SENTENCE else windows
         cut = [strip for grade in passages for strip in cutter(grade.hit.passage)]
-        texts = [strip.text for strip in cut]
+        texts = [in_context(strip) for strip in cut]
         if evaluator is not None:
             scores, floor = evaluator.score(state.question, texts), evaluator.thresholds.lower
         else:

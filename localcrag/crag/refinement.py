@@ -1,25 +1,29 @@
 """Knowledge refinement: passages are cut into strips, and the strips that help are kept.
 
 It is section 4.4 of the CRAG paper (Yan et al. 2024, arXiv 2401.15884): decompose, filter, recompose. A
-strip is one sentence, found by the Unicode-aware rules of ``sentencex``, or a window of several. It keeps
-its span in the document's stored text, so that a citation points at the strip and not at the passage.
+strip is one sentence within a block (a paragraph, an item of a list), found by the Unicode-aware rules of
+``sentencex``, or a row of a table, a piece of code, or a window of several. It keeps its span in the
+document's stored text, so that a citation points at the strip and not at the passage.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from localcrag.types import Evidence, Passage, Strip
+from localcrag.types import Block, BlockKind, Evidence, Passage, Strip
 
 LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
 """The marker of a list item, which belongs to the sentence after it: "2.", "(a)", "-"."""
 _BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]\s))")
 _TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
 """A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
-_HEADING = re.compile(r"(?:\A|(?<=\n\n))#{1,6}[ \t]+[^\n]+")
+_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+_NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
+"""The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
 WINDOW_SENTENCES = 3
 """The number of sentences in a window."""
 MIN_STRIP_CHARACTERS = 20
@@ -31,22 +35,27 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
     A row of a table and an item of a list are sentences of their own, with or without a full stop.
     """
-    from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
-
     spans: list[tuple[int, int]] = []
     for origin, block in _blocks(text):
         row = block.strip()
         if _TABLE_ROW.fullmatch(row):
             start = origin + block.index(row)
             spans.append((start, start + len(row)))
-            continue
-        for boundary in get_sentence_boundaries("en", block):
-            raw = block[boundary["start_index"] : boundary["end_index"]]
-            body = raw.strip()
-            if body:
-                start = origin + boundary["start_index"] + raw.index(body[0])
-                spans.append((start, start + len(body)))
+        else:
+            spans += _sentences_within(text, origin, origin + len(block))
     return spans
+
+
+def _sentences_within(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The spans of the sentences of a part of a text that is one block."""
+    from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
+
+    block = text[start:end]
+    for boundary in get_sentence_boundaries("en", block):
+        raw = block[boundary["start_index"] : boundary["end_index"]]
+        if body := raw.strip():
+            first = start + boundary["start_index"] + raw.index(body[0])
+            yield first, first + len(body)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -59,34 +68,79 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def strips(passage: Passage) -> list[Strip]:
-    """The sentences of a passage as strips with the score 0, in order; at least one if it has any text.
+    """The sentences of a passage as strips with the score 0, in order.
 
-    A heading is no strip and no part of one, unless the passage has nothing else.
+    With blocks, a strip lies within one, and there may be none: a heading or a page number is none. Without,
+    there is at least one if the passage has any text.
     """
-    text = passage.text
-    headings = _headings(text) if passage.heading else []
+    if not passage.blocks:
+        return [_strip(passage, *span, 0.0) for span in _joined_short(passage.text, sentences(passage.text))]
     spans: list[tuple[int, int]] = []
-    for start, end in sentences(_blanked(text, headings)) or sentences(text):
+    for block in passage.blocks:
+        spans += _spans_of(
+            passage.text, replace(block, start=block.start - passage.start, end=block.end - passage.start)
+        )
+    return [_strip(passage, *span, 0.0) for span in spans]
+
+
+def _spans_of(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """The spans of the strips of one block of a text."""
+    if block.kind is BlockKind.ROW:
+        yield block.start, block.end
+    elif block.kind is BlockKind.CODE:
+        start = block.start
+        for gap in _BLANK_LINES.finditer(text, block.start, block.end):
+            yield start, gap.start()
+            start = gap.end()
+        yield start, block.end
+    elif block.kind not in _NO_EVIDENCE:
+        yield from _joined_short(text, _sentences_within(text, block.start, block.end))
+
+
+def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans of sentences, with a short one joined to the one before, and a marker to the one after."""
+    spans: list[tuple[int, int]] = []
+    for start, end in found:
         after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
         short = end - start < MIN_STRIP_CHARACTERS and not LIST_MARKER.fullmatch(text, start, end)
-        apart = any(spans and spans[-1][1] <= heading < start for heading, _ in headings)
-        if spans and (after_marker or short) and not apart:
+        if spans and (after_marker or short):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
-    return [_strip(passage, start, end, 0.0) for start, end in spans]
+    return spans
 
 
-def _headings(text: str) -> list[tuple[int, int]]:
-    """The spans of the Markdown headings of a text that stand after a blank line and in no code."""
-    return [m.span() for m in _HEADING.finditer(text) if text.count("```", 0, m.start()) % 2 == 0]
+def lead_in(strip: Strip) -> Strip | None:
+    """What leads in to the list of which the strip is an item: "You need:"; None if it is none."""
+    blocks = strip.passage.blocks
+    at = bisect_right([block.start for block in blocks], strip.start) - 1
+    if at < 0 or blocks[at].kind is not BlockKind.ITEM:
+        return None
+    while at >= 0 and blocks[at].kind is BlockKind.ITEM:
+        at -= 1
+    if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
+        return None
+    origin = strip.passage.start
+    lead = replace(blocks[at], start=blocks[at].start - origin, end=blocks[at].end - origin)
+    *_, (start, end) = _spans_of(strip.passage.text, lead)
+    found = _strip(strip.passage, start, end, strip.score)
+    return found if found.text.endswith((":", "：")) else None
 
 
-def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text with spaces in place of some spans; every other character keeps its place."""
-    for start, end in spans:
-        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    return text
+def with_lead_ins(kept: Iterable[Strip]) -> list[Strip]:
+    """The strips, with what leads in to a list before the first item of it that was kept."""
+    result: dict[tuple[str, int, int], Strip] = {}
+    for strip in kept:
+        for each in (lead_in(strip), strip):
+            if each is not None:
+                result.setdefault((each.passage.id, each.start, each.end), each)
+    return list(result.values())
+
+
+def in_context(strip: Strip) -> str:
+    """The text by which a strip is judged: an item of a list after what leads in to it."""
+    lead = lead_in(strip)
+    return f"{lead.text} {strip.text}" if lead else strip.text
 
 
 def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
@@ -145,9 +199,10 @@ def numbered(kept: Sequence[Strip]) -> list[Evidence]:
 
 
 def _text_between(first: Strip, second: Strip) -> str:
-    """The text between two strips of the same passage."""
+    """The text between two strips of the same passage, without the markers of list items."""
     origin = first.passage.start
-    return first.passage.text[first.end - origin : second.start - origin]
+    between = first.passage.text[first.end - origin : second.start - origin]
+    return between if LIST_MARKER.fullmatch(between) is None or not second.passage.blocks else ""
 
 
 def _strip(passage: Passage, start: int, end: int, score: float) -> Strip:

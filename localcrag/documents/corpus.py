@@ -18,6 +18,7 @@ from localcrag.documents.formats import (
     refuse_by_name,
 )
 from localcrag.documents.ignore import Home
+from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.prefetch import processes_for, read_ahead
 from localcrag.documents.process_pool import ReaderPool, available
 from localcrag.documents.readers import parse
@@ -32,7 +33,6 @@ from localcrag.documents.sources import (
     read_url,
     too_large,
 )
-from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.splitting import Cut, cuts_of, passages_of
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile

@@ -48,7 +48,9 @@ def markdown_page(text: str, number: int | None = None) -> Page:
     fields, body = front_matter(text)
     shown = {key: _field_text(value) for key, value in fields.items()}
     if any(shown.values()):
-        made.add(BlockKind.ROW, CELL_SEPARATOR.join(f"{key}: {value}" for key, value in shown.items() if value))
+        made.add(
+            BlockKind.ROW, CELL_SEPARATOR.join(f"{key}: {value}" for key, value in shown.items() if value)
+        )
     add_markdown(made, body)
     return made.page(number)
 

@@ -1,7 +1,8 @@
 """Splitting a document into passages of a bounded number of tokens.
 
 The splitter is semantic-text-splitter: it fills a passage with the largest pieces that fit (sections,
-paragraphs, sentences, words). Around it:
+paragraphs, sentences, words); between blocks there are the more line ends the greater the break, and the
+splitter cuts at the longest run of them. Around it:
 
 * tokens are counted once per stretch of text with the embedding model's own tokenizer, and a piece's
   count is looked up by its position, which is ten times faster than tokenizing every candidate;
@@ -26,9 +27,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.documents.formats import Markup, markup_of
-from localcrag.documents.headings import Heading, Outline, markdown_outline, prose_wraps, rst_outline
+from localcrag.documents.headings import Heading, Outline, prose_wraps, rst_outline
 from localcrag.errors import CorpusError
-from localcrag.types import Document, Passage
+from localcrag.types import Block, BlockKind, Document, Page, Passage
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -67,7 +68,7 @@ def cuts_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> l
     markup = markup_of(document.media_type)
     cuts: list[Cut] = []
     for index, page in enumerate(document.pages):
-        spans, headings = cutter.cut(page.text, markup)
+        spans, headings = cutter.cut(page, markup)
         above = _heading_paths(spans, headings)
         cuts += [(index, *span, heading) for span, heading in zip(spans, above, strict=True)]
     return cuts
@@ -76,6 +77,7 @@ def cuts_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> l
 def passages_at(document: Document, cuts: Sequence[Cut]) -> list[Passage]:
     """The passages of a document that :func:`cuts_of` has found."""
     prefix = f"{sha256(document.source.encode()).hexdigest()[:12]}-{document.hash[:12]}"
+    starts = [[block.start for block in page.blocks] for page in document.pages]
     return [
         Passage(
             id=f"{prefix}-{ordinal}",
@@ -89,9 +91,18 @@ def passages_at(document: Document, cuts: Sequence[Cut]) -> list[Passage]:
             text=document.pages[index].text[start:end],
             ordinal=ordinal,
             meta=document.meta,
+            blocks=tuple(_blocks_within(document.pages[index].blocks, starts[index], (start, end))),
         )
         for ordinal, (index, start, end, heading) in enumerate(cuts)
     ]
+
+
+def _blocks_within(blocks: Sequence[Block], starts: Sequence[int], span: Span) -> Iterator[Block]:
+    """The blocks that overlap a span, cut to it; ``starts`` are those of the blocks."""
+    start, end = span
+    for block in blocks[max(0, bisect_right(starts, start) - 1) : bisect_left(starts, end)]:
+        if block.end > start:
+            yield replace(block, start=max(block.start, start), end=min(block.end, end))
 
 
 @lru_cache(maxsize=4)
@@ -155,14 +166,14 @@ class _Cutter:
     tokenizer: Tokenizer
     limit: int
 
-    def cut(self, text: str, markup: Markup) -> tuple[list[Span], list[Heading]]:
+    def cut(self, page: Page, markup: Markup) -> tuple[list[Span], list[Heading]]:
         """The spans of a page's passages, and its headings."""
         spans: list[Span] = []
         headings: list[Heading] = []
-        for start, end in _windows(text):
-            piece = text[start:end]
-            outline = _outline(piece, markup)
-            spans += [(a + start, b + start) for a, b in _Window(self, piece, outline, markup).spans()]
+        for start, end in _windows(page.text):
+            piece = page.text[start:end]
+            outline = _outline_of_blocks(page, (start, end)) if page.blocks else _outline(piece, markup)
+            spans += [(a + start, b + start) for a, b in _Window(self, piece, outline).spans()]
             headings += [replace(h, start=h.start + start, end=h.end + start) for h in outline.headings]
         return spans, headings
 
@@ -170,8 +181,8 @@ class _Cutter:
 class _Window:
     """A part of a page, short enough to be tokenized at once."""
 
-    def __init__(self, cutter: _Cutter, text: str, outline: Outline, markup: Markup) -> None:
-        self._limit, self._text, self._markup = cutter.limit, text, markup
+    def __init__(self, cutter: _Cutter, text: str, outline: Outline) -> None:
+        self._limit, self._text = cutter.limit, text
         self._headings, self._starts = outline.headings, [heading.start for heading in outline.headings]
         self._view = _unwrapped(text, outline)
         self._counter = _Counter(cutter.tokenizer, text, self._view)
@@ -183,11 +194,10 @@ class _Window:
         return [exact for span in spans for exact in self._within_limit(span)]
 
     def _split(self, span: Span, limit: int) -> list[Span]:
-        from semantic_text_splitter import MarkdownSplitter, TextSplitter
+        from semantic_text_splitter import TextSplitter
 
-        splitter = MarkdownSplitter if self._markup is Markup.MARKDOWN else TextSplitter
         first, last = span
-        pieces = splitter.from_callback(self._counter, limit).chunk_indices(self._view[first:last])
+        pieces = TextSplitter.from_callback(self._counter, limit).chunk_indices(self._view[first:last])
         cuts = [first, *(first + start for start, _ in pieces[1:]), last]
         stripped = (self._stripped(cut) for cut in pairwise(cuts))
         return [piece for piece in stripped if piece[0] < piece[1]]
@@ -293,23 +303,34 @@ def _windows(text: str) -> Iterator[Span]:
     start = 0
     while len(text) - start > _WINDOW_CHARACTERS:
         half, full = start + _WINDOW_CHARACTERS // 2, start + _WINDOW_CHARACTERS
-        found = (text.rfind(mark, half, full) for mark in ("\n\n#", "\n\n", "\n", " "))
+        found = (text.rfind(mark, half, full) for mark in ("\n\n\n", "\n\n", "\n", " "))
         end = next((at + 1 for at in found if at > 0), full)
         yield start, end
         start = end
     yield start, len(text)
 
 
+def _outline_of_blocks(page: Page, span: Span) -> Outline:
+    """The headings of a page within a span, at their places in it; lines of its paragraphs are not broken."""
+    start, end = span
+    return Outline(
+        tuple(
+            Heading(block.start - start, block.end - start, block.level, page.text[block.start : block.end])
+            for block in page.blocks
+            if block.kind is BlockKind.HEADING and start <= block.start and block.end <= end
+        )
+    )
+
+
 def _outline(text: str, markup: Markup) -> Outline:
+    """The outline of a text whose reader knows no blocks."""
     match markup:
-        case Markup.MARKDOWN:
-            return markdown_outline(text)
         case Markup.RST:
             return rst_outline(text)
-        case Markup.PROSE:
-            return Outline(wraps=tuple(prose_wraps(text)))
         case Markup.LINES:
             return Outline()
+        case _:
+            return Outline(wraps=tuple(prose_wraps(text)))
 
 
 def _unwrapped(text: str, outline: Outline) -> str:

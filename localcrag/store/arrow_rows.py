@@ -4,6 +4,7 @@ This is the only module that imports pyarrow; it is itself imported on first use
 
 - ``passages``: the searchable passages, one row each. Its text is stored once, in ``lexical``, after the
   title and the heading, which the full-text index reads too; ``prefix`` characters come before it.
+  ``blocks`` are "heading1:0-14 paragraph0:16-120": kind, level and characters of the page.
   Each meta key has a column of its own beside ``meta``, which holds the exact values, as JSON.
 - ``documents``: one small row for each source, without texts, so that the sources are listed quickly.
 - ``texts``: the stored text, a row for each part of a page, by the document's hash and a digest of the
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,17 @@ import pyarrow as pa
 
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.store import sql
-from localcrag.types import NO_META, Document, IndexedDocument, Meta, MetaValue, Page, Passage
+from localcrag.types import (
+    NO_META,
+    Block,
+    BlockKind,
+    Document,
+    IndexedDocument,
+    Meta,
+    MetaValue,
+    Page,
+    Passage,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -76,12 +88,14 @@ _PASSAGE_FIELDS = [
     pa.field("prefix", pa.int32()),
     pa.field("lexical", pa.string()),
     pa.field("meta", pa.string()),
+    pa.field("blocks", pa.string()),
 ]
+_WRITTEN_BLOCK = re.compile(r"([a-z]+)(\d+):(\d+)-(\d+)")
 ArrowError = pa.ArrowException
 """The base class of Arrow's errors."""
 
-PASSAGE_COLUMNS = [field.name for field in _PASSAGE_FIELDS]
-"""The columns that :func:`passages_of` needs."""
+BLOCKS_SCHEMA = pa.schema([_PASSAGE_FIELDS[-1]])
+"""The column of a passage's blocks, which a table has only from the first write of this version on."""
 _QUESTION_FIELDS = [
     pa.field("passage", pa.string(), nullable=False),
     pa.field("mark", pa.string(), nullable=False),
@@ -101,6 +115,11 @@ def passages_schema(dimension: int) -> pa.Schema:
     ``dimension`` is the number of components of a vector.
     """
     return pa.schema([*_PASSAGE_FIELDS, pa.field("vector", pa.list_(pa.float32(), dimension))])
+
+
+def passage_columns(passages: pa.Schema) -> list[str]:
+    """The columns that :func:`passages_of` needs, of those that the table has."""
+    return [field.name for field in _PASSAGE_FIELDS if field.name in passages.names]
 
 
 def questions_schema(passages: pa.Schema) -> pa.Schema:
@@ -132,11 +151,12 @@ def is_filtered(column: str) -> bool:
 
 
 def digest_of(document: Document) -> str:
-    """A digest of the document's text and page numbers, in 32 hexadecimal digits."""
+    """A digest of the document's text, page numbers and blocks, in 32 hexadecimal digits."""
     digest = hashlib.sha256()
     for page in document.pages:
         digest.update(f"{page.number}:{len(page.text)}:".encode())
         digest.update(page.text.encode("utf-8", "surrogatepass"))
+        digest.update(_written_blocks(page.blocks).encode())
     return digest.hexdigest()[:32]
 
 
@@ -205,6 +225,7 @@ def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
                     "prefix": len(front),
                     "lexical": front + passage.text,
                     "meta": _json(passage.meta),
+                    "blocks": _written_blocks(passage.blocks),
                     **_meta_cells(passage.meta),
                 }
             )
@@ -260,7 +281,7 @@ def _json(meta: Meta) -> str:
 
 
 def passages_of(rows: pa.Table) -> list[Passage]:
-    """The passages of rows that have the columns of ``PASSAGE_COLUMNS``."""
+    """The passages of rows that have the columns of :func:`passage_columns`."""
     return [
         Passage(
             id=row["id"],
@@ -274,9 +295,19 @@ def passages_of(rows: pa.Table) -> list[Passage]:
             text=row["lexical"][row["prefix"] :],
             ordinal=row["ordinal"],
             meta=_meta(row["meta"]),
+            blocks=_read_blocks(row.get("blocks") or ""),
         )
-        for row in rows.select(PASSAGE_COLUMNS).to_pylist()
+        for row in rows.select(passage_columns(rows.schema)).to_pylist()
     ]
+
+
+def _written_blocks(blocks: Sequence[Block]) -> str:
+    return " ".join(f"{block.kind}{block.level}:{block.start}-{block.end}" for block in blocks)
+
+
+def _read_blocks(written: str) -> tuple[Block, ...]:
+    found = (_WRITTEN_BLOCK.fullmatch(word) for word in written.split())
+    return tuple(Block(BlockKind(m[1]), int(m[3]), int(m[4]), int(m[2])) for m in found if m)
 
 
 def vectors_of(rows: pa.Table) -> Vectors:

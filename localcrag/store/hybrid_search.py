@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from localcrag.rank_fusion import HYBRID_RRF_K, ranked, rrf
 from localcrag.store import sql
-from localcrag.store.arrow_rows import PASSAGE_COLUMNS, mark_of, passages_of, vectors_of
+from localcrag.store.arrow_rows import mark_of, passage_columns, passages_of, vectors_of
 from localcrag.store.tables import Snapshot, Tables, match_query
 from localcrag.types import Hit
 
@@ -147,7 +147,9 @@ def hits(snapshot: Snapshot, rows: Sequence[Row], scores: Mapping[Row, float], v
     """The rows as hits in their order, each with the exact cosine of its vector to ``vector``."""
     if not rows:
         return []
-    query = snapshot.table.take_row_ids(list(rows)).select([*PASSAGE_COLUMNS, "vector"])
+    query = snapshot.table.take_row_ids(list(rows)).select(
+        [*passage_columns(snapshot.table.schema), "vector"]
+    )
     found = query.with_row_id().to_arrow()
     cosines = (vectors_of(found) @ vector).tolist()
     held = dict(zip(found["_rowid"].to_pylist(), zip(passages_of(found), cosines, strict=True), strict=True))
@@ -181,6 +183,7 @@ def _passages_led_to(passages: Table, leads: Iterable[Lead], where: str | None) 
     """The rows of the passages that still have the text that their question was written for."""
     condition = sql.one_of("id", sorted({id for id, _ in leads}))
     condition = f"{condition} AND {where}" if where else condition
-    found = passages.search().where(condition).select(PASSAGE_COLUMNS).with_row_id(True).to_arrow()
+    columns = passage_columns(passages.schema)
+    found = passages.search().where(condition).select(columns).with_row_id(True).to_arrow()
     rows = zip(passages_of(found), found["_rowid"].to_pylist(), strict=True)
     return {(passage.id, mark_of(passage)): row for passage, row in rows}

@@ -20,6 +20,7 @@ from localcrag.errors import StoreError
 from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.store import native_memory
 from localcrag.store.arrow_rows import (
+    BLOCKS_SCHEMA,
     DOCUMENTS_SCHEMA,
     TEXTS_SCHEMA,
     ArrowError,
@@ -176,6 +177,11 @@ class Tables:
                     asked.drop_columns(sorted(left))
                 asked.add_columns(columns)
             self.passages.add_columns(columns)
+
+    def add_block_column(self) -> None:
+        """Add the column of blocks to a table that an earlier version made; its passages have none."""
+        if not set(BLOCKS_SCHEMA.names) <= set(self.passages.schema.names):
+            self.passages.add_columns(BLOCKS_SCHEMA)
 
 
 def _is_storable(value: MetaValue) -> bool:

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING
 
 from localcrag.store import native_memory, sql
 from localcrag.store.arrow_rows import (
-    PASSAGE_COLUMNS,
     UNFINISHED_HASH,
     digest_of,
     document_rows,
     mark_of,
     meta_columns,
+    passage_columns,
     passage_rows,
     passages_of,
     question_rows,
@@ -93,6 +93,7 @@ class StoreWriter:
             native_memory.release_large_blocks()
         with self._exclusive():
             self._tables.add_meta_columns(document for document, *_ in batch)
+            self._tables.add_block_column()
             self._add_texts([document for document, *_ in batch])
             self._journal.begin(sources)
             self._replace_passages(batch, sources)
@@ -118,7 +119,9 @@ class StoreWriter:
         """Index questions; see :meth:`localcrag.store.lance_store.LanceStore.add_questions`."""
         with self._exclusive():
             where = sql.one_of("id", [passage.id for passage, *_ in batch])
-            rows = self._tables.passages.search().where(where).select(PASSAGE_COLUMNS).to_arrow()
+            passages = self._tables.passages
+            columns = passage_columns(passages.schema)
+            rows = passages.search().where(where).select(columns).to_arrow()
             held = {(passage.id, mark_of(passage)) for passage in passages_of(rows)}
             leading = [item for item in batch if item[1] and (item[0].id, mark_of(item[0])) in held]
             if leading:
