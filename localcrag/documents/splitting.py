@@ -67,9 +67,10 @@ def cuts_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> l
     cutter = _Cutter(load_tokenizer(tokenizer), passage_tokens)
     markup = markup_of(document.media_type)
     cuts: list[Cut] = []
+    path: list[Heading] = []
     for index, page in enumerate(document.pages):
         spans, headings = cutter.cut(page, markup)
-        above = _heading_paths(spans, headings)
+        above = _heading_paths(spans, headings, path)
         cuts += [(index, *span, heading) for span, heading in zip(spans, above, strict=True)]
     return cuts
 
@@ -342,14 +343,15 @@ def _unwrapped(text: str, outline: Outline) -> str:
     return " ".join([*parts, text[last:]])
 
 
-def _heading_paths(spans: list[Span], headings: list[Heading]) -> Iterator[str]:
-    """For each span the path of the headings above it: ``Dosage > Children``."""
-    stack: list[Heading] = []
+def _heading_paths(spans: list[Span], headings: list[Heading], path: list[Heading]) -> Iterator[str]:
+    """For each span the path of the headings above it: ``Dosage > Children``.
+
+    ``path`` holds the headings above the page, and then those above the next one.
+    """
     remaining = iter(headings)
     following = next(remaining, None)
     for start, _ in spans:
         while following is not None and following.start <= start:
-            stack = [heading for heading in stack if heading.level < following.level]
-            stack.append(following)
+            path[:] = [heading for heading in path if heading.level < following.level] + [following]
             following = next(remaining, None)
-        yield " > ".join(heading.title for heading in stack if heading.title)
+        yield " > ".join(heading.title for heading in path if heading.title)

@@ -7,7 +7,19 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.refinement import joined, numbered, refine, sentences, strips, whole, windows
+from localcrag.crag.refinement import (
+    in_context,
+    joined,
+    lead_in,
+    numbered,
+    refine,
+    sentences,
+    strips,
+    whole,
+    windows,
+    with_lead_ins,
+)
+from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
 
 TEXT = (
@@ -45,20 +57,63 @@ def test_a_row_of_a_table_is_one_strip() -> None:
     assert [s.text for s in strips(passage(text))] == text.split("\n\n")
 
 
-def test_a_heading_is_no_strip_and_is_not_glued_to_one() -> None:
-    text = (
-        "## What is Zeldrine?\n\nZeldrine is a drug of the Orlan company. It is new.\n\n"
-        "### Dose\n\nTwice a day.\n\n```\n# a comment in code\n```"
-    )
-    below = replace(passage(text, start=7), heading="What is Zeldrine?")
-    assert [s.text for s in strips(below)] == [
+def structured(*parts: tuple[BlockKind, str], start: int = 7) -> Passage:
+    """A passage of blocks with a blank line between them; an item has a marker before it."""
+    text, blocks = "", []
+    for kind, part in parts:
+        text += ("\n\n" if text else "") + ("- " if kind is BlockKind.ITEM else "")
+        blocks.append(Block(kind, start + len(text), start + len(text) + len(part)))
+        text += part
+    return replace(passage(text, start=start), blocks=tuple(blocks))
+
+
+HANDBOOK = structured(
+    (BlockKind.HEADING, "What is Zeldrine?"),
+    (BlockKind.PARAGRAPH, "Zeldrine is a drug of the Orlan company. It is new."),
+    (BlockKind.HEADING, "Dose"),
+    (BlockKind.PARAGRAPH, "Twice a day."),
+    (BlockKind.FURNITURE, "Handbook, page 7"),
+    (BlockKind.ROW, "Age: 6. or 7. · Dose: half. A tablet."),
+    (BlockKind.CODE, "# a comment\nrun()\n\nstop()"),
+    (BlockKind.PARAGRAPH, "It is quite new. Before you take it, you need both of these:"),
+    (BlockKind.ITEM, "a prescription of a doctor"),
+    (BlockKind.ITEM, "a glass of water"),
+)
+
+
+def test_a_strip_lies_within_a_block_and_headings_and_furniture_are_none() -> None:
+    cut = strips(HANDBOOK)
+    assert [s.text for s in cut] == [
         "Zeldrine is a drug of the Orlan company. It is new.",
         "Twice a day.",
-        "```\n# a comment in code\n```",
+        "Age: 6. or 7. · Dose: half. A tablet.",
+        "# a comment\nrun()",
+        "stop()",
+        "It is quite new.",
+        "Before you take it, you need both of these:",
+        "a prescription of a doctor",
+        "a glass of water",
     ]
-    assert all(text[s.start - 7 : s.end - 7] == s.text for s in strips(below))
-    alone = replace(passage("## What is Zeldrine?"), heading="What is Zeldrine?")
-    assert [s.text for s in strips(alone)] == ["## What is Zeldrine?"]
+    assert all(HANDBOOK.text[s.start - 7 : s.end - 7] == s.text for s in cut)
+    assert strips(structured((BlockKind.HEADING, "What is Zeldrine?"))) == []
+
+
+def test_an_item_is_judged_and_shown_with_what_leads_in_to_it() -> None:
+    *_, lead, first, second = strips(HANDBOOK)
+    assert in_context(second) == f"{lead.text} a glass of water"
+    assert in_context(lead) == lead.text and in_context(strips(HANDBOOK)[0]) == strips(HANDBOOK)[0].text
+    assert [s.text for s in with_lead_ins([second])] == [lead.text, second.text]
+    assert [s.text for s in with_lead_ins([lead, first])] == [lead.text, first.text]
+    [shown] = joined(with_lead_ins([first, second]))
+    assert shown.text == f"{lead.text}\n\n- {first.text}\n\n- {second.text}"
+    assert HANDBOOK.text[shown.start - 7 : shown.end - 7] == shown.text
+
+
+def test_a_list_that_nothing_leads_in_to_has_no_lead_in() -> None:
+    alone = structured((BlockKind.PARAGRAPH, "It rains."), (BlockKind.ITEM, "an umbrella"))
+    assert lead_in(strips(alone)[1]) is None
+    first = structured((BlockKind.ITEM, "an umbrella"), (BlockKind.ITEM, "a coat"))
+    assert [lead_in(strip) for strip in strips(first)] == [None, None]
 
 
 def test_windows_are_runs_of_sentences_that_cover_the_passage_in_order() -> None:

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from localcrag.documents import passages_of
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
+from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.splitting import load_tokenizer
 from localcrag.errors import CorpusError
-from localcrag.types import Document, Origin, Page, Passage
+from localcrag.types import BlockKind, Document, Origin, Page, Passage
 from tests.documents.builders import FOX
 from tests.documents.conftest import tokenizer_file
 
@@ -26,7 +27,9 @@ CHARACTERS_PER_TOKEN = 16
 
 
 def document(*texts: str, kind: DocumentFormat = DocumentFormat.MARKDOWN, source: str = "/x") -> Document:
-    pages = tuple(Page(number, text) for number, text in enumerate(texts, start=1))
+    as_markdown = kind is DocumentFormat.MARKDOWN
+    numbered = enumerate(texts, start=1)
+    pages = tuple(markdown_page(text, n) if as_markdown else Page(n, text) for n, text in numbered)
     return Document(source, sha256("".join(texts).encode()).hexdigest(), "X", MEDIA_TYPES[kind], pages)
 
 
@@ -36,8 +39,9 @@ def tokens(text: str) -> int:
 
 def cut(*texts: str, kind: DocumentFormat = DocumentFormat.MARKDOWN, limit: int = 250) -> list[Passage]:
     """The passages, proved to cover each page's words exactly once, in order and within the limit."""
-    passages = passages_of(document(*texts, kind=kind), TOKENIZER, limit)
-    for number, text in enumerate(texts, start=1):
+    made = document(*texts, kind=kind)
+    passages = passages_of(made, TOKENIZER, limit)
+    for number, text in ((page.number, page.text) for page in made.pages):
         end = 0
         for passage in (p for p in passages if p.page == number):
             assert passage.start >= end, "passages overlap or are out of order"
@@ -160,12 +164,25 @@ def test_a_heading_stays_with_what_follows_it() -> None:
     paragraph = f"# Top\n\n## Long\n\n{SENTENCE * 14}\n\n{SENTENCE * 14}"
     for text in (sections, paragraph, paragraph * 3):
         for passage in cut(text):
-            last = passage.text.rstrip().rpartition("\n")[2]
-            assert not last.startswith("#"), f"a heading without its text: {passage.text!r}"
+            last = passage.blocks[-1]
+            assert last.kind is not BlockKind.HEADING, f"a heading without its text: {passage.text!r}"
+
+
+def test_passages_have_the_blocks_that_they_are_made_of() -> None:
+    text = f"# Top\n\n{SENTENCE * 6}\n\n- one\n- two\n\n{SENTENCE}\n\n## Next\n\n{SENTENCE}"
+    [page] = document(text).pages
+    found = [(block, p) for p in cut(text, limit=60) for block in p.blocks]
+    assert all(p.start <= block.start < block.end <= p.end for block, p in found)
+    whole = [block for block, _ in found if block in page.blocks]
+    assert [page.text[b.start : b.end] for b in whole if b.kind is BlockKind.ITEM] == ["one", "two"]
+    long = page.blocks[1]
+    parts = [block for block, _ in found if long.start <= block.start < long.end]
+    assert len(parts) > 1 and all(part.kind is BlockKind.PARAGRAPH for part in parts)
+    assert "".join(page.text[b.start : b.end] for b in parts).replace(" ", "") == SENTENCE.replace(" ", "") * 6
 
 
 def test_a_document_of_headings_only_keeps_them() -> None:
-    assert [p.text for p in cut("# One\n\n## Two")] == ["# One\n\n## Two"]
+    assert [p.text for p in cut("# One\n\n## Two")] == ["One\n\n\nTwo"]
 
 
 @pytest.mark.parametrize("share", [0.05, 0.15])
@@ -201,10 +218,11 @@ def test_headings_are_paths_of_the_nearest_above() -> None:
     ]
 
 
-def test_headings_reach_over_windows_but_not_over_pages() -> None:
-    passages = cut(f"# Far\n\n{SENTENCE * 2000}", SENTENCE)
+def test_headings_reach_over_windows_and_pages() -> None:
+    passages = cut(f"# Far\n\n{SENTENCE * 2000}", SENTENCE, f"# Near\n\n{SENTENCE}")
     assert {p.heading for p in passages if p.page == 1} == {"Far"}
-    assert [p.heading for p in passages if p.page == 2] == [""]
+    assert [p.heading for p in passages if p.page == 2] == ["Far"]
+    assert [p.heading for p in passages if p.page == 3] == ["Near"]
 
 
 def test_restructuredtext_levels_are_those_of_the_document() -> None:

@@ -1,0 +1,81 @@
+"""Markdown becomes plain text in blocks: no word is lost, and no markup is left."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localcrag.documents.markdown_blocks import front_matter, markdown_page
+from localcrag.types import BlockKind, Page
+
+HEADING, PARAGRAPH, ITEM = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.ITEM
+ROW, CODE = BlockKind.ROW, BlockKind.CODE
+
+
+def told(page: Page) -> list[tuple[BlockKind, int, str]]:
+    return [(block.kind, block.level, page.text[block.start : block.end]) for block in page.blocks]
+
+
+def test_markup_goes_and_words_stay() -> None:
+    page = markdown_page(
+        "# Fees *and* [rules](https://example.org)\n\n"
+        "A **bold** word, `code_x`, a ![map of the *town*](m.png),\na &amp; b<br>c <b>d</b> 3\\*4.\n\n"
+        "Second\n------\n\n> quoted ~~gone~~\n\n---\n\n<details><summary>More</summary>inside</details>\n"
+    )
+    assert told(page) == [
+        (HEADING, 1, "Fees and rules"),
+        (PARAGRAPH, 0, "A bold word, code_x, a map of the town, a & b c d 3*4."),
+        (HEADING, 2, "Second"),
+        (PARAGRAPH, 0, "quoted gone"),
+        (PARAGRAPH, 0, "More inside"),
+    ]
+    assert page.text.startswith("Fees and rules\n\nA bold word") and "\n\n\nSecond\n\nquoted" in page.text
+
+
+def test_items_stand_close_with_their_markers_outside_the_block() -> None:
+    page = markdown_page("You need:\n\n- a passport\n- a photo\n  1. small\n  2. large\n\n    and new\n\n* c\n")
+    assert [entry for entry in told(page) if entry[0] is ITEM] == [
+        (ITEM, 0, "a passport"),
+        (ITEM, 0, "a photo"),
+        (ITEM, 1, "small"),
+        (ITEM, 1, "large"),
+        (ITEM, 0, "c"),
+    ]
+    assert page.text.startswith("You need:\n\n- a passport\n- a photo\n  1. small")
+    assert (PARAGRAPH, 0, "and new") in told(page)
+
+
+def test_a_row_stands_with_its_headers() -> None:
+    page = markdown_page("| Kind | Fee |\n|---|---|\n| **Boat** | 75 EUR |\n| a \\| b | |\n\n|||\n|-|-|\n|x|y|")
+    assert told(page) == [(ROW, 0, "Kind: Boat · Fee: 75 EUR"), (ROW, 0, "Kind: a | b"),
+                          (ROW, 0, "column 1: x · column 2: y")]  # fmt: skip
+    assert "75 EUR\nKind" in page.text and "a | b\n\ncolumn 1" in page.text, "two tables stand apart"
+
+
+def test_code_keeps_its_lines() -> None:
+    page = markdown_page("```py\nif x:\n\n    # no heading\n    y()\n```\n\n    indented\n")
+    assert told(page) == [(CODE, 0, "if x:\n\n    # no heading\n    y()"), (CODE, 0, "indented")]
+
+
+def test_front_matter_is_one_row_and_known_by_its_keys() -> None:
+    text = "---\ntitle: Fees\ntags: [travel, boats]\ndraft: false\ndate: 2024-05-01\nempty:\n---\n# Fees\n"
+    fields, rest = front_matter(text)
+    assert (fields["tags"], fields["draft"], rest) == (["travel", "boats"], False, "# Fees\n")
+    row = "title: Fees · tags: travel, boats · draft: no · date: 2024-05-01"
+    assert told(markdown_page(text)) == [(ROW, 0, row), (HEADING, 1, "Fees")]
+
+
+def test_what_only_looks_like_front_matter_stays() -> None:
+    for text in ("---\nNo fields here\n---\n\nText.", "---\na: [1\n---\n", "---\nday: 2024-02-31\n---\n"):
+        assert front_matter(text) == ({}, text)
+
+
+@given(st.text(alphabet="ab \n-*#`|>_[]()1.~<&\\", max_size=120))
+def test_blocks_are_in_order_and_cover_all_but_markers(text: str) -> None:
+    page = markdown_page(text)
+    end = 0
+    for block in page.blocks:
+        assert block.start >= end and page.text[block.start : block.end].strip()
+        assert all(word in "-*+" or word[:-1].isdigit() for word in page.text[end : block.start].split())
+        end = block.end
+    assert not page.text[end:]
