@@ -19,7 +19,7 @@ from localcrag.crag.answer_form import (
 from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
-from localcrag.crag.refinement import joined, numbered, strips, with_lead_ins
+from localcrag.crag.refinement import joined, numbered, shown_text, strips, with_lead_ins
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.errors import ConstraintError, ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
@@ -234,7 +234,7 @@ def _quotation_blocks(
     """The quotations as text; if there are several findings, those of each below its question."""
     for finding, picked in zip(findings, chosen, strict=True):
         items = [shown[_span(strip)] for strip in picked if _span(strip) in shown]
-        lines = [f"{' '.join(item.text.split())} [{item.key}]" for item in items]
+        lines = [f"{shown_text(item.strip)} [{item.key}]" for item in items]
         if len(findings) == 1:
             yield from lines
         else:

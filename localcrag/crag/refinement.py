@@ -22,6 +22,8 @@ _BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]
 _TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
 """A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+BULLET = "• "
+"""What stands before the items of a list that are shown together."""
 _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
 """The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
 WINDOW_SENTENCES = 3
@@ -141,6 +143,22 @@ def in_context(strip: Strip) -> str:
     """The text by which a strip is judged: an item of a list after what leads in to it."""
     lead = lead_in(strip)
     return f"{lead.text} {strip.text}" if lead else strip.text
+
+
+def shown_text(strip: Strip) -> str:
+    """A strip as it is shown: the lines of code and the items of a list below each other, prose in one line."""
+    origin = strip.passage.start
+    within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
+    lines: list[str] = []
+    for block in within:
+        start, end = max(block.start, strip.start) - origin, min(block.end, strip.end) - origin
+        text = strip.passage.text[start:end]
+        if block.kind is BlockKind.CODE:
+            lines += text.strip("\n").split("\n")
+        else:
+            marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
+            lines.append(marker + " ".join(text.split()))
+    return "\n".join(lines) or " ".join(strip.text.split())
 
 
 def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:

@@ -18,7 +18,6 @@ from localcrag.documents.formats import (
     refuse_by_name,
 )
 from localcrag.documents.ignore import Home
-from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.prefetch import processes_for, read_ahead
 from localcrag.documents.process_pool import ReaderPool, available
 from localcrag.documents.readers import parse
@@ -34,6 +33,7 @@ from localcrag.documents.sources import (
     too_large,
 )
 from localcrag.documents.splitting import Cut, cuts_of, passages_of
+from localcrag.documents.structure import structured
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
 from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult
@@ -96,7 +96,7 @@ class LocalCorpus:
             raise too_large(source.size, self._limits.data)
         digest = sha256(f"{source.title}\0{source.text}".encode("utf-8", "surrogatepass")).hexdigest()
         title = one_line(clean(source.title)) or source.name
-        page = Page(None, clean(source.text))
+        page = structured(Page(None, source.text), Markup.PROSE)
         return Document(source.source, digest, title, MEDIA_TYPES[DocumentFormat.TEXT], (page,), meta)
 
     def split(self, document: Document) -> list[Passage]:
@@ -158,17 +158,9 @@ class LocalCorpus:
 
 def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: Meta) -> Document:
     markup = markup_of(parsed.media_type)
-    pages = tuple(page for page in (_stored(page, markup) for page in parsed.pages) if page.text.strip())
+    pages = tuple(page for page in (structured(page, markup) for page in parsed.pages) if page.text.strip())
     if not pages:
         raise UnreadableError(NO_TEXT)
     named = name if parsed.media_type == MEDIA_TYPES[DocumentFormat.CODE] else PurePosixPath(name).stem
     title = one_line(clean(parsed.title)) or named
     return Document(source, sha256(data).hexdigest(), title, parsed.media_type, pages, meta)
-
-
-def _stored(page: Page, markup: Markup) -> Page:
-    """A page as it is stored; a reader that knows no blocks gives Markdown, or text as it is."""
-    if page.blocks:
-        return page
-    text = clean(page.text)
-    return markdown_page(text, page.number) if markup is Markup.MARKDOWN else Page(page.number, text)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.documents.formats import Markup, markup_of
-from localcrag.documents.headings import Heading, Outline, prose_wraps, rst_outline
+from localcrag.documents.headings import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
 from localcrag.types import Block, BlockKind, Document, Page, Passage
 
@@ -43,6 +43,7 @@ _WINDOW_CHARACTERS = 64 * 1024
 _MAX_CHARACTERS_PER_TOKEN = 16
 _SHORT_DIVISOR = 5
 """A passage is short if it has less than the limit of tokens divided by this."""
+_WRAPPED_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _BLANK_CHARACTERS = " \t\n"
 
 
@@ -312,22 +313,26 @@ def _windows(text: str) -> Iterator[Span]:
 
 
 def _outline_of_blocks(page: Page, span: Span) -> Outline:
-    """The headings of a page within a span, at their places in it; lines of its paragraphs are not broken."""
+    """The headings of a page within a span, and the line ends that wrap its paragraphs, at their places."""
     start, end = span
-    return Outline(
-        tuple(
-            Heading(block.start - start, block.end - start, block.level, page.text[block.start : block.end])
-            for block in page.blocks
-            if block.kind is BlockKind.HEADING and start <= block.start and block.end <= end
-        )
+    within = [block for block in page.blocks if start <= block.start and block.end <= end]
+    headings = (
+        Heading(block.start - start, block.end - start, block.level, page.text[block.start : block.end])
+        for block in within
+        if block.kind is BlockKind.HEADING
     )
+    wraps = (
+        block.start - start + wrap
+        for block in within
+        if block.kind in _WRAPPED_KINDS
+        for wrap in prose_wraps(page.text[block.start : block.end])
+    )
+    return Outline(tuple(headings), tuple(wraps))
 
 
 def _outline(text: str, markup: Markup) -> Outline:
     """The outline of a text whose reader knows no blocks."""
     match markup:
-        case Markup.RST:
-            return rst_outline(text)
         case Markup.LINES:
             return Outline()
         case _:

@@ -14,6 +14,7 @@ from localcrag.crag.refinement import (
     numbered,
     refine,
     sentences,
+    shown_text,
     strips,
     whole,
     windows,
@@ -189,3 +190,18 @@ def test_without_an_evaluator_a_passage_is_one_strip_and_keys_count_from_one() -
     strip = whole(passage(TEXT, start=7), 0.8)
     assert (strip.start, strip.end, strip.score) == (7, 7 + len(TEXT), 0.8)
     assert [item.key for item in numbered([strip, strip])] == [1, 2]
+
+
+def test_what_is_shown_has_lines_only_where_they_mean_something() -> None:
+    *_, code, _, _, _, first, second = strips(HANDBOOK)
+    assert shown_text(code) == "# a comment\nrun()"
+    [listed] = joined(with_lead_ins([first, second]))
+    lead = "Before you take it, you need both of these:"
+    assert shown_text(listed) == f"{lead}\n• a prescription of a doctor\n• a glass of water"
+    assert shown_text(second) == "a glass of water"
+    wrapped = structured((BlockKind.PARAGRAPH, "It is\nwrapped."))
+    assert (
+        shown_text(strips(wrapped)[0])
+        == shown_text(strips(passage("It is\nwrapped."))[0])
+        == "It is wrapped."
+    )

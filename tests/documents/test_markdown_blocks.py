@@ -33,7 +33,9 @@ def test_markup_goes_and_words_stay() -> None:
 
 
 def test_items_stand_close_with_their_markers_outside_the_block() -> None:
-    page = markdown_page("You need:\n\n- a passport\n- a photo\n  1. small\n  2. large\n\n    and new\n\n* c\n")
+    page = markdown_page(
+        "You need:\n\n- a passport\n- a photo\n  1. small\n  2. large\n\n    and new\n\n* c\n"
+    )
     assert [entry for entry in told(page) if entry[0] is ITEM] == [
         (ITEM, 0, "a passport"),
         (ITEM, 0, "a photo"),
@@ -46,7 +48,9 @@ def test_items_stand_close_with_their_markers_outside_the_block() -> None:
 
 
 def test_a_row_stands_with_its_headers() -> None:
-    page = markdown_page("| Kind | Fee |\n|---|---|\n| **Boat** | 75 EUR |\n| a \\| b | |\n\n|||\n|-|-|\n|x|y|")
+    page = markdown_page(
+        "| Kind | Fee |\n|---|---|\n| **Boat** | 75 EUR |\n| a \\| b | |\n\n|||\n|-|-|\n|x|y|"
+    )
     assert told(page) == [(ROW, 0, "Kind: Boat · Fee: 75 EUR"), (ROW, 0, "Kind: a | b"),
                           (ROW, 0, "column 1: x · column 2: y")]  # fmt: skip
     assert "75 EUR\nKind" in page.text and "a | b\n\ncolumn 1" in page.text, "two tables stand apart"

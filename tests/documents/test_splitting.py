@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from localcrag.documents import passages_of
-from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.markdown_blocks import markdown_page
+from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, markup_of
 from localcrag.documents.splitting import load_tokenizer
+from localcrag.documents.structure import structured
 from localcrag.errors import CorpusError
 from localcrag.types import BlockKind, Document, Origin, Page, Passage
 from tests.documents.builders import FOX
@@ -27,9 +27,8 @@ CHARACTERS_PER_TOKEN = 16
 
 
 def document(*texts: str, kind: DocumentFormat = DocumentFormat.MARKDOWN, source: str = "/x") -> Document:
-    as_markdown = kind is DocumentFormat.MARKDOWN
-    numbered = enumerate(texts, start=1)
-    pages = tuple(markdown_page(text, n) if as_markdown else Page(n, text) for n, text in numbered)
+    markup = markup_of(MEDIA_TYPES[kind])
+    pages = tuple(structured(Page(number, text), markup) for number, text in enumerate(texts, start=1))
     return Document(source, sha256("".join(texts).encode()).hexdigest(), "X", MEDIA_TYPES[kind], pages)
 
 
@@ -178,7 +177,9 @@ def test_passages_have_the_blocks_that_they_are_made_of() -> None:
     long = page.blocks[1]
     parts = [block for block, _ in found if long.start <= block.start < long.end]
     assert len(parts) > 1 and all(part.kind is BlockKind.PARAGRAPH for part in parts)
-    assert "".join(page.text[b.start : b.end] for b in parts).replace(" ", "") == SENTENCE.replace(" ", "") * 6
+    assert (
+        "".join(page.text[b.start : b.end] for b in parts).replace(" ", "") == SENTENCE.replace(" ", "") * 6
+    )
 
 
 def test_a_document_of_headings_only_keeps_them() -> None:

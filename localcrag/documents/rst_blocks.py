@@ -1,0 +1,182 @@
+"""reStructuredText as blocks of plain text, parsed by docutils, which defines the format.
+
+What a directive or a role of another tool means is not known to docutils: the text of such a role and the
+content of such a directive are kept. Nothing is included from other files, and nothing is run.
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+from localcrag.documents.block_text import BULLET, BlockText
+from localcrag.documents.table_rows import row_text, with_headers
+from localcrag.errors import UnreadableError
+from localcrag.types import BlockKind, Page
+
+if TYPE_CHECKING:
+    from docutils.nodes import Element
+
+_SILENT, _NEVER = 5, 6
+"""docutils' levels: which messages are written, and which end the parsing."""
+_MAX_DEPTH = 6
+"""Unknown directives within each other, of which each is parsed by itself."""
+_ROLE = re.compile(r":[a-zA-Z][\w.+:-]*:`([^`]*)`")
+_TARGET = re.compile(r"\s*<[^<>]*>$")
+_DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]*\| +)?[\w:.+-]+:: ?([^\n]*)\n?")
+_OPTION = re.compile(r"[ \t]*:[\w -]+:[^\n]*(?:\n|\Z)")
+_HIDDEN = frozenset({"comment", "substitution_definition", "target", "pending", "raw", "meta", "topic"})
+_SETTINGS: dict[str, object] = {
+    "report_level": _SILENT,
+    "halt_level": _NEVER,
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "_disable_config": True,
+    "doctitle_xform": False,
+    "docinfo_xform": False,
+    "smart_quotes": False,
+    "line_length_limit": 10**9,
+    "warning_stream": False,
+}
+
+
+def rst_page(text: str, number: int | None = None) -> Page:
+    """A reStructuredText as a page of blocks. Raises UnreadableError if it is nested too deeply."""
+    made = BlockText()
+    try:
+        _Walk(made).children(_parsed(text), 0)
+    except RecursionError as error:
+        raise UnreadableError("reStructuredText nested too deeply") from error
+    return made.page(number)
+
+
+def _parsed(text: str) -> Element:
+    from docutils.core import publish_doctree
+
+    tree: Element = publish_doctree(text, settings_overrides=_SETTINGS)
+    return tree
+
+
+class _Walk:
+    """Appends the blocks of a document tree; ``depth`` counts unknown directives within each other."""
+
+    def __init__(self, made: BlockText, section: int = 0, depth: int = 0) -> None:
+        self._made, self._section, self._depth = made, section, depth
+
+    def children(self, node: Element, level: int) -> None:
+        for child in node.children:
+            self._node(child, level)
+
+    def _node(self, node: Any, level: int) -> None:
+        """Append the blocks of a node; ``level`` is the depth of the list that it is in."""
+        add = self._made.add
+        match name := node.tagname:
+            case "section":
+                self._section += 1
+                self.children(node, level)
+                self._section -= 1
+            case "title" | "subtitle" | "rubric":
+                add(BlockKind.HEADING, _text(node), level=max(1, self._section + (name != "title")))
+            case "paragraph" | "line" | "attribution":
+                add(BlockKind.PARAGRAPH, _text(node))
+            case "literal_block" | "doctest_block" | "math_block":
+                add(BlockKind.CODE, node.astext())
+            case "caption":
+                add(BlockKind.CAPTION, _text(node))
+            case "bullet_list" | "enumerated_list":
+                self._list(node, level)
+            case "definition_list" | "field_list" | "option_list":
+                self._made.part()
+                for item in node.children:
+                    self._pair(item, level)
+            case "footnote" | "citation":
+                self._labelled(node, level)
+            case "image":
+                add(BlockKind.PARAGRAPH, node.get("alt", ""))
+            case "table":
+                self._table(node)
+            case "system_message":
+                self._unknown(node, level)
+            case "#text":
+                pass
+            case _ if name not in _HIDDEN or (name == "topic" and "contents" not in node["classes"]):
+                self.children(node, level)
+
+    def _list(self, node: Element, level: int) -> None:
+        if not level:
+            self._made.part()
+        first = int(node.get("start", 1))
+        for number, item in enumerate(node.children, first):
+            marker = BULLET if node.tagname == "bullet_list" else f"{number}. "
+            head, *rest = item.children or [None]
+            if head is not None and head.tagname == "paragraph":
+                self._made.add(BlockKind.ITEM, _text(head), level=level, marker=marker)
+            else:
+                rest = list(item.children)
+            for child in rest:
+                self._node(child, level + 1)
+
+    def _pair(self, item: Any, level: int) -> None:
+        """A term with its definition, a field with its body, or an option with what it does."""
+        *names, body = item.children
+        name = " ".join(filter(None, map(_text, names)))
+        head, *rest = body.children or [None]
+        if head is not None and head.tagname == "paragraph":
+            self._made.add(BlockKind.ITEM, f"{name}: {_text(head)}", level=level)
+        else:
+            self._made.add(BlockKind.ITEM, name, level=level)
+            rest = list(body.children)
+        for child in rest:
+            self._node(child, level + 1)
+
+    def _labelled(self, node: Any, level: int) -> None:
+        label, *rest = node.children
+        if rest and rest[0].tagname == "paragraph":
+            self._made.add(BlockKind.PARAGRAPH, f"[{_text(label)}] {_text(rest.pop(0))}")
+        for child in rest:
+            self._node(child, level)
+
+    def _table(self, node: Any) -> None:
+        from docutils import nodes
+
+        self._made.part()
+        for title in node.findall(nodes.title):
+            self._made.add(BlockKind.CAPTION, _text(title))
+        heads, bodies = ([_row(row) for part in node.findall(kind) for row in part.findall(nodes.row)]
+                         for kind in (nodes.thead, nodes.tbody))  # fmt: skip
+        names = [" / ".join(filter(None, dict.fromkeys(column))) for column in zip(*heads, strict=False)]
+        lines = (row_text(row, names) for row in bodies) if names else with_headers(bodies)
+        for line in lines:
+            self._made.add(BlockKind.ROW, line)
+
+    def _unknown(self, node: Any, level: int) -> None:
+        """The content of a directive that docutils does not know, which its message repeats."""
+        from docutils import nodes
+
+        source = next((block.astext() for block in node.findall(nodes.literal_block)), "")
+        directive = _DIRECTIVE.match(source)
+        if directive is None or self._depth >= _MAX_DEPTH:
+            return
+        content = dedent(source[directive.end() :])
+        while option := _OPTION.match(content):
+            content = content[option.end() :]
+        self._made.add(BlockKind.PARAGRAPH, _without_roles(directive[1]))
+        _Walk(self._made, self._section, self._depth + 1).children(_parsed(content), level)
+
+
+def _row(row: Any) -> list[str]:
+    """The cells of a row; one that spans columns stands in each of them."""
+    cells: list[str] = []
+    for entry in row.children:
+        cells += [_text(entry)] * (1 + min(int(entry.get("morecols", 0)), 100))
+    return cells
+
+
+def _text(node: Any) -> str:
+    return _without_roles(" ".join(node.astext().split()))
+
+
+def _without_roles(text: str) -> str:
+    """Text in which a role that docutils does not know is its own text: ``:ref:`Fees <fees>``` is "Fees"."""
+    return _ROLE.sub(lambda match: _TARGET.sub("", match[1]).lstrip("~!"), text)

@@ -1,0 +1,29 @@
+"""The structure of a page: a text with markup becomes a plain text in blocks."""
+
+from __future__ import annotations
+
+from localcrag.documents.extracted import clean
+from localcrag.documents.formats import Markup
+from localcrag.documents.markdown_blocks import markdown_page
+from localcrag.documents.prose_blocks import prose_blocks
+from localcrag.documents.rst_blocks import rst_page
+from localcrag.types import Page
+
+
+def structured(page: Page, markup: Markup) -> Page:
+    """A page as it is stored, in blocks; a page without any has text with that markup.
+
+    Raises UnreadableError for a text that is nested too deeply.
+    """
+    if page.blocks:
+        return page
+    text = clean(page.text)
+    match markup:
+        case Markup.MARKDOWN:
+            return markdown_page(text, page.number)
+        case Markup.RST:
+            return rst_page(text, page.number)
+        case Markup.PROSE:
+            return Page(page.number, text, prose_blocks(text))
+        case Markup.LINES:
+            return Page(page.number, text)

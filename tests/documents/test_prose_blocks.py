@@ -1,0 +1,72 @@
+"""Plain text keeps every character; its blocks are places in it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localcrag.documents.prose_blocks import prose_blocks
+from localcrag.types import BlockKind
+
+HEADING, PARAGRAPH, ITEM = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.ITEM
+NOTES = """NOTES OF THE MEETING
+
+Present: Ann, Bo.
+We met at nine and
+went on till ten.
+
+Decisions
+=========
+We need:
+- a room for all of us
+  and a key
+- 2 chairs
+1. first
+  (a) inner
+Then we left.
+
+3.2 The Boat
+
+The boat is red.
+
+It is 5 pm.
+"""
+
+
+def told(text: str) -> list[tuple[BlockKind, int, str]]:
+    return [(block.kind, block.level, text[block.start : block.end]) for block in prose_blocks(text)]
+
+
+def test_notes() -> None:
+    assert told(NOTES) == [
+        (HEADING, 1, "NOTES OF THE MEETING"),
+        (PARAGRAPH, 0, "Present: Ann, Bo.\nWe met at nine and\nwent on till ten."),
+        (HEADING, 1, "Decisions"),
+        (PARAGRAPH, 0, "We need:"),
+        (ITEM, 0, "a room for all of us\n  and a key"),
+        (ITEM, 0, "2 chairs"),
+        (ITEM, 0, "first"),
+        (ITEM, 1, "inner"),
+        (PARAGRAPH, 0, "Then we left."),
+        (HEADING, 2, "3.2 The Boat"),
+        (PARAGRAPH, 0, "The boat is red."),
+        (PARAGRAPH, 0, "It is 5 pm."),
+    ]
+
+
+def test_what_only_looks_like_a_heading() -> None:
+    for text in ("OK", "2 boats came.", "Ann\n--- and more", "3. a list", "1990 was wet"):
+        assert HEADING not in {kind for kind, *_ in told(text)}, text
+
+
+@given(st.text(alphabet="aB1 \n\t-.)=#", max_size=80))
+def test_blocks_are_in_order_and_leave_out_only_markers(text: str) -> None:
+    end = 0
+    for block in prose_blocks(text):
+        assert (
+            block.start >= end
+            and text[block.start : block.end].strip() == text[block.start : block.end] != ""
+        )
+        assert not any(map(str.isupper, text[end : block.start]))
+        end = block.end
+    assert not any(map(str.isalnum, text[end:]))
