@@ -349,7 +349,10 @@ def confidences(run: Run, *options: str) -> dict[str, float]:
     return {grade["source"]: grade["confidence"] for grade in found["grades"]}
 
 
-def test_a_calibration_shows_in_the_next_question_until_it_is_forgotten(town: tuple[Run, Path]) -> None:
+def test_a_calibration_shows_in_the_next_question_until_it_is_forgotten(
+    town: tuple[Run, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCALCRAG_LOOP_PASSAGES", "3")
     run, questions = town
     before = confidences(run)
     done = run("calibrate", str(questions), "--write", "--json")
@@ -389,6 +392,7 @@ def test_the_band_of_a_cascade_is_fitted_and_used(
     """With a model of random weights, whose word is worth nothing and costs little."""
     monkeypatch.setenv("LOCALCRAG_MODEL_LANGUAGE", str(write_base(tmp_path / "tiny.gguf")))
     monkeypatch.setenv("LOCALCRAG_MODEL_ADAPTER", "none")
+    monkeypatch.setenv("LOCALCRAG_LOOP_PASSAGES", "3")
     run, questions = town
     compared = ("eval", str(questions), "--graders", "yesno,cascade", "--json")
     before = run(*compared).json["graders"][1]["figures"]
