@@ -24,6 +24,7 @@ from localcrag.protocols import Corpus, Embedder, PassageStore, SourceFile
 from localcrag.types import (
     NO_META,
     NO_TEXT,
+    READING,
     Document,
     IndexedDocument,
     IngestReport,
@@ -184,7 +185,7 @@ class Ingestion:
             tally.skipped.append(skipped)
             yield SkippedSource(skipped)
             yield Progressed(file.source, file.size, "skipped")
-        elif before and before.hash == document.hash and _covers(before.meta, meta):
+        elif before and before.hash == document.hash and _is_current(before, meta):
             tally.outcomes["unchanged"] += 1
             yield Progressed(file.source, file.size, "unchanged")
         else:
@@ -277,7 +278,12 @@ def _untouched(file: SourceFile, before: IndexedDocument | None, meta: Meta) -> 
     """Whether a file has the indexed size, modification time and fields, so that it need not be opened."""
     if before is None or not file.mtime_ns:
         return False
-    return (file.size, file.mtime_ns) == (before.size, before.mtime_ns) and _covers(before.meta, meta)
+    return (file.size, file.mtime_ns) == (before.size, before.mtime_ns) and _is_current(before, meta)
+
+
+def _is_current(before: IndexedDocument, meta: Meta) -> bool:
+    """Whether an entry was read as documents are read now, and has these fields."""
+    return before.reading == READING and _covers(before.meta, meta)
 
 
 def _merged_meta(before: IndexedDocument | None, meta: Meta) -> Meta:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from localcrag.documents import LocalCorpus
 from localcrag.errors import CorpusError, StorageFull
 from localcrag.events import Discovered, Ingested, Progressed, SkippedSource, report_of
 from localcrag.ingestion import BATCH_PASSAGES, LARGE_BATCH_PASSAGES, Ingestion
-from localcrag.types import NO_META, IngestReport, Meta, Skipped
+from localcrag.types import NO_META, READING, IngestReport, Meta, Skipped
 from tests.documents.builders import pdf
 from tests.documents.conftest import tokenizer_file
 from tests.documents.test_read_all import gone, soon
@@ -74,6 +75,16 @@ def test_a_file_of_the_same_size_and_time_is_not_opened_unless_asked() -> None:
     changed = file("/d/a", "two")
     assert counts(ingest(store, changed)) == (0, 0, 1, 0)
     assert counts(ingest(store, changed, reread=True)) == (0, 1, 0, 0)
+
+
+def test_what_was_read_in_an_older_way_is_read_anew() -> None:
+    store, kept = MemoryStore(), file("/d/a")
+    ingest(store, kept)
+    assert counts(ingest(store, kept)) == (0, 0, 1, 0)
+    held = store._held["/d/a"]
+    held.entry = replace(held.entry, reading=READING - 1)
+    assert counts(ingest(store, kept)) == (0, 1, 0, 0)
+    assert counts(ingest(store, kept)) == (0, 0, 1, 0)
 
 
 def test_meta_is_added_to_unchanged_documents_and_kept_when_they_change() -> None:

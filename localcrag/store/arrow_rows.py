@@ -29,6 +29,7 @@ from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
 from localcrag.store import sql
 from localcrag.types import (
     NO_META,
+    READING,
     Block,
     BlockKind,
     Document,
@@ -151,13 +152,13 @@ def is_filtered(column: str) -> bool:
 
 
 def digest_of(document: Document) -> str:
-    """A digest of the document's text, page numbers and blocks, in 32 hexadecimal digits."""
+    """A digest of the document's text, page numbers and blocks: 32 hexadecimal digits, "-" and the reading."""
     digest = hashlib.sha256()
     for page in document.pages:
         digest.update(f"{page.number}:{len(page.text)}:".encode())
         digest.update(page.text.encode("utf-8", "surrogatepass"))
         digest.update(_written_blocks(page.blocks).encode())
-    return digest.hexdigest()[:32]
+    return f"{digest.hexdigest()[:32]}-{READING}"
 
 
 def document_rows(batch: Batch) -> pa.Table:
@@ -328,6 +329,7 @@ def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[IndexedDocument]:
             passages=row["passages"],
             title=row["title"],
             meta=_meta(row["meta"]),
+            reading=int((row["digest"] or "").partition("-")[2] or 1),
         )
 
 

@@ -143,7 +143,7 @@ class LanceStore:
         """
         from localcrag.store.arrow_rows import UNFINISHED_HASH, indexed_of
 
-        columns = ["source", "hash", "size", "mtime_ns", "passages", "title", "meta"]
+        columns = ["source", "hash", "digest", "size", "mtime_ns", "passages", "title", "meta"]
         with self._open_tables("read") as tables:
             doubtful = self._journal.sources()
             batches = tables.documents.search().select(columns).to_batches()

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from localcrag.types.ingest_report import (
         NO_TEXT,
         NO_TEXT_LAYER,
+        READING,
         IndexedDocument,
         IngestReport,
         ReadResult,
@@ -79,6 +80,7 @@ __all__ = [
     "NO_META",
     "NO_TEXT",
     "NO_TEXT_LAYER",
+    "READING",
     "Action",
     "Answer",
     "Block",

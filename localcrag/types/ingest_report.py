@@ -28,11 +28,19 @@ class ReadResult:
         return self.reason in (NO_TEXT, NO_TEXT_LAYER) or bool(self.document and not self.passages)
 
 
+READING = 2
+"""The number of the way in which documents are read now; those read in an older way are read anew.
+
+2: in blocks, without markup; 1: as flat text.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
     """The entry of a document in a knowledge base; ``size`` (bytes) and ``mtime_ns`` are those of its file.
 
-    ``mtime_ns`` is the modification time in nanoseconds, and ``passages`` the number of passages.
+    ``mtime_ns`` is the modification time in nanoseconds, ``passages`` the number of passages, and ``reading``
+    the way in which it was read (:data:`READING`).
     """
 
     source: str
@@ -42,6 +50,7 @@ class IndexedDocument:
     passages: int
     title: str = ""
     meta: Meta = field(default_factory=lambda: NO_META)
+    reading: int = READING
 
 
 @dataclass(frozen=True, slots=True)

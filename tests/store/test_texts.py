@@ -10,7 +10,7 @@ import pytest
 
 from localcrag.store import arrow_rows, tables
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
-from localcrag.types import Page
+from localcrag.types import READING, Block, BlockKind, Page
 from tests.store.conftest import EMBEDDER, Item, item
 
 LONG = "Größe und Maß. " * 40
@@ -64,3 +64,43 @@ def test_a_knowledge_base_of_the_first_layout_goes_on_as_it_was(
     assert [old.text(paged.hash, n) for n in (1, 2)] == [LONG, "two"]
     old.optimize()
     assert json.loads(record.read_text())["layout"] == 1
+
+
+def structured(source: str, text: str) -> Item:
+    """A document of one passage with a heading and a paragraph."""
+    document, entry, [passage], vectors = item(source, text)
+    end = text.index("\n")
+    blocks = (Block(BlockKind.HEADING, 0, end, 2), Block(BlockKind.PARAGRAPH, end + 2, len(text)))
+    [page] = document.pages
+    document = replace(document, pages=(replace(page, blocks=blocks),))
+    return document, entry, [replace(passage, blocks=blocks)], vectors
+
+
+def test_a_passage_keeps_its_blocks(lance: LanceStore) -> None:
+    made = structured("/a", "Fees\n\nA boat costs 75.")
+    lance.replace([made, item("/b", "flat")])
+    found = {p.source: p for p in lance.questionless()}
+    assert found["/a"] == made[2][0] and found["/b"].blocks == ()
+    [hit] = lance.search("boat", EMBEDDER.encode(["boat"])[0], k=1)
+    assert hit.passage.blocks == made[2][0].blocks
+
+
+def test_a_table_without_blocks_gets_them_with_the_next_write(
+    bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = [field for field in arrow_rows._PASSAGE_FIELDS if field.name != "blocks"]
+    with monkeypatch.context() as patch:
+        patch.setattr(arrow_rows, "_PASSAGE_FIELDS", fields)
+        patch.setattr(arrow_rows, "READING", 1)
+        made = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
+        made._tables.add_block_column = lambda: None  # type: ignore[method-assign]
+        made.replace([item("/a", "flat text")])
+    old = bases.open("old", EMBEDDER.name, EMBEDDER.dimension)
+    assert "blocks" not in old._tables.passages.schema.names
+    assert [entry.reading for entry in old.indexed().values()] == [1]
+    [hit] = old.search("flat", EMBEDDER.encode(["flat"])[0], k=1)
+    assert hit.passage.blocks == ()
+    new = structured("/b", "Fees\n\nA boat costs 75.")
+    old.replace([new])
+    assert {p.source: p.blocks for p in old.questionless()} == {"/a": (), "/b": new[2][0].blocks}
+    assert {entry.source: entry.reading for entry in old.indexed().values()} == {"/a": 1, "/b": READING}
