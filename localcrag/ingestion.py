@@ -199,7 +199,7 @@ class Ingestion:
         batch, tally.batch, tally.batched = tally.batch, [], 0
         if not batch:
             return
-        vectors = self.embedder.encode([passage.text for read in batch for passage in read.passages])
+        vectors = self.embedder.encode([passage.searchable for read in batch for passage in read.passages])
         rows, start = [], 0
         for read in batch:
             end = start + len(read.passages)

@@ -270,6 +270,6 @@ def _measured(state: QuestionState, passages: Sequence[Passage]) -> list[Hit]:
     """Hits for passages that no search ranked, scored by their cosine to the question."""
     if not passages:
         return []
-    vectors = state.adapters.embedder.encode([state.question, *(p.text for p in passages)])
+    vectors = state.adapters.embedder.encode([state.question, *(p.searchable for p in passages)])
     cosines = vectors[1:] @ vectors[0]
     return [Hit(p, float(cosine), float(cosine)) for p, cosine in zip(passages, cosines, strict=True)]

@@ -144,7 +144,7 @@ class EvaluatorGrader:
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order; ``joint`` is ignored."""
-        scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
+        scores = self.evaluator.score(question, [hit.passage.in_context for hit in hits])
         return [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
 
 
@@ -169,7 +169,7 @@ class CascadeGrader:
         All passages that are not surely irrelevant are added to ``joint``, so that the answer can be
         written from the same prompt.
         """
-        scores = self.evaluator.score(question, [hit.passage.text for hit in hits])
+        scores = self.evaluator.score(question, [hit.passage.in_context for hit in hits])
         judged = [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
         if joint is not None:
             joint.add(hit.passage for hit, p in zip(hits, scores, strict=True) if p >= self.band.lower)
@@ -199,9 +199,8 @@ class FusedGrader:
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order; each passage has a prompt of its own, and ``joint`` is ignored."""
-        texts = [hit.passage.text for hit in hits]
-        scores = self.evaluator.score(question, texts)
-        choices = self._choices(question, texts, scores)
+        scores = self.evaluator.score(question, [hit.passage.in_context for hit in hits])
+        choices = self._choices(question, [hit.passage.text for hit in hits], scores)
         cosines = self._similarities(question, hits)
         return [self._grade(*row) for row in zip(hits, scores, choices, cosines, strict=True)]
 
@@ -218,7 +217,7 @@ class FusedGrader:
 
     def _similarities(self, question: str, hits: Sequence[Hit]) -> list[float]:
         """The cosine of the question and each passage; 0 for unknown ones, if the cosine has no weight."""
-        unknown = [hit.passage.text for hit in hits if hit.similarity is None]
+        unknown = [hit.passage.searchable for hit in hits if hit.similarity is None]
         if not unknown or not self.fusion.similarity:
             return [hit.similarity or 0.0 for hit in hits]
         vectors = self.embedder.encode([question, *unknown])

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from localcrag.types import Block, BlockKind, Evidence, Passage, Strip
+from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
 LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
 """The marker of a list item, which belongs to the sentence after it: "2.", "(a)", "-"."""
@@ -140,13 +140,26 @@ def with_lead_ins(kept: Iterable[Strip]) -> list[Strip]:
 
 
 def in_context(strip: Strip) -> str:
-    """The text by which a strip is judged: an item of a list after what leads in to it."""
-    lead = lead_in(strip)
-    return f"{lead.text} {strip.text}" if lead else strip.text
+    """The text that a strip is judged by: below its headings, an item of a list after what leads in to it."""
+    lead, headings = lead_in(strip), headings_above(strip)
+    text = f"{lead.text} {strip.text}" if lead else strip.text
+    return f"{headings}\n{text}" if headings else text
+
+
+def headings_above(strip: Strip) -> str:
+    """The path of the headings of its passage that a strip stands below; those above the passage if none."""
+    passage = strip.passage
+    path: list[Block] = []
+    for block in passage.blocks:
+        if block.kind is BlockKind.HEADING and block.end <= strip.start:
+            path = [heading for heading in path if heading.level < block.level] + [block]
+    origin = passage.start
+    found = HEADING_SEPARATOR.join(passage.text[b.start - origin : b.end - origin] for b in path)
+    return found or passage.heading
 
 
 def shown_text(strip: Strip) -> str:
-    """A strip as it is shown: the lines of code and the items of a list below each other, prose in one line."""
+    """A strip as it is shown: prose in one line, the lines of code and the items of a list below each other."""
     origin = strip.passage.start
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[str] = []

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from localcrag.documents.formats import Markup, markup_of
 from localcrag.documents.headings import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
-from localcrag.types import Block, BlockKind, Document, Page, Passage
+from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -359,4 +359,4 @@ def _heading_paths(spans: list[Span], headings: list[Heading], path: list[Headin
         while following is not None and following.start <= start:
             path[:] = [heading for heading in path if heading.level < following.level] + [following]
             following = next(remaining, None)
-        yield " > ".join(heading.title for heading in path if heading.title)
+        yield HEADING_SEPARATOR.join(heading.title for heading in path if heading.title)

@@ -152,7 +152,7 @@ def is_filtered(column: str) -> bool:
 
 
 def digest_of(document: Document) -> str:
-    """A digest of the document's text, page numbers and blocks: 32 hexadecimal digits, "-" and the reading."""
+    """A digest of the document's text, pages and blocks: 32 hexadecimal digits, "-", and the reading."""
     digest = hashlib.sha256()
     for page in document.pages:
         digest.update(f"{page.number}:{len(page.text)}:".encode())

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Skipped,
     )
     from localcrag.types.passages import (
+        HEADING_SEPARATOR,
         NO_META,
         Block,
         Document,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from localcrag.types.web_results import WebPage, WebResult
 
 __all__ = [
+    "HEADING_SEPARATOR",
     "NO_META",
     "NO_TEXT",
     "NO_TEXT_LAYER",

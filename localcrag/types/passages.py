@@ -18,6 +18,10 @@ JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | Mapping[st
 """A value that can be written as JSON."""
 
 
+HEADING_SEPARATOR = " > "
+"""What stands between the headings above a passage, the outermost first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A heading, a paragraph, an item of a list, a row of a table, …: characters ``[start, end)`` of a page.
@@ -65,9 +69,9 @@ class Document:
 class Passage:
     """A piece of one page of a document; passages are embedded, searched, graded and cited.
 
-    ``document`` is the hash of the document, ``heading`` the nearest section heading above the passage ("" if
-    there is none), and ``ordinal`` counts the passages of a document from 0. ``start`` and ``end`` are
-    character offsets in the stored text of the page, as are those of its ``blocks``.
+    ``document`` is the hash of the document, ``heading`` the path of the headings above the passage ("Dosage
+    > Children", "" if there is none), and ``ordinal`` counts the passages of a document from 0. ``start`` and
+    ``end`` are character offsets in the stored text of the page, as are those of its ``blocks``.
     """
 
     id: str
@@ -83,6 +87,24 @@ class Passage:
     meta: Meta = field(default_factory=lambda: NO_META)
     origin: Origin = Origin.DOCUMENTS
     blocks: tuple[Block, ...] = ()
+
+    @property
+    def in_context(self) -> str:
+        """The text below the headings above it, as judges read it; a heading that it has is not repeated."""
+        own = {
+            self.text[block.start - self.start : block.end - self.start]
+            for block in self.blocks
+            if block.kind is BlockKind.HEADING
+        }
+        above = [
+            heading for heading in self.heading.split(HEADING_SEPARATOR) if heading and heading not in own
+        ]
+        return "\n".join([HEADING_SEPARATOR.join(above), self.text]) if above else self.text
+
+    @property
+    def searchable(self) -> str:
+        """The text below its headings and the title of its document, as it is embedded."""
+        return f"{self.title}\n{self.in_context}" if self.title else self.in_context
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,13 +101,20 @@ def test_a_strip_lies_within_a_block_and_headings_and_furniture_are_none() -> No
 
 def test_an_item_is_judged_and_shown_with_what_leads_in_to_it() -> None:
     *_, lead, first, second = strips(HANDBOOK)
-    assert in_context(second) == f"{lead.text} a glass of water"
-    assert in_context(lead) == lead.text and in_context(strips(HANDBOOK)[0]) == strips(HANDBOOK)[0].text
+    assert in_context(second) == f"Dose\n{lead.text} a glass of water"
+    assert in_context(lead) == f"Dose\n{lead.text}"
+    assert in_context(strips(HANDBOOK)[0]) == f"What is Zeldrine?\n{strips(HANDBOOK)[0].text}"
     assert [s.text for s in with_lead_ins([second])] == [lead.text, second.text]
     assert [s.text for s in with_lead_ins([lead, first])] == [lead.text, first.text]
     [shown] = joined(with_lead_ins([first, second]))
     assert shown.text == f"{lead.text}\n\n- {first.text}\n\n- {second.text}"
     assert HANDBOOK.text[shown.start - 7 : shown.end - 7] == shown.text
+
+
+def test_a_strip_is_judged_below_its_headings() -> None:
+    flat = replace(passage("It closes at noon."), heading="Rules > Hours")
+    assert in_context(strips(flat)[0]) == "Rules > Hours\nIt closes at noon."
+    assert in_context(strips(passage("It closes at noon."))[0]) == "It closes at noon."
 
 
 def test_a_list_that_nothing_leads_in_to_has_no_lead_in() -> None:
