@@ -159,7 +159,7 @@ def headings_above(strip: Strip) -> str:
 
 
 def shown_text(strip: Strip) -> str:
-    """A strip as it is shown: prose in one line, the lines of code and the items of a list below each other."""
+    """A strip as it is shown: prose in one line, lines of code and items of a list below each other."""
     origin = strip.passage.start
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[str] = []
