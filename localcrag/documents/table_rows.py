@@ -39,6 +39,12 @@ def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield row_text(before, ())
 
 
+def header_number(rows: Sequence[Sequence[str]]) -> int | None:
+    """The number of the row, from 0, that is the header of the others, as in :func:`with_headers`."""
+    leading = zip(rows[:_MAX_HEADER_ROW], rows[1 : _MAX_HEADER_ROW + 1], strict=False)
+    return next((number for number, (row, after) in enumerate(leading) if _is_header(row, after)), None)
+
+
 def row_text(row: Sequence[str], header: Sequence[str]) -> str:
     """A row as a line; a column without a name is numbered, and a single cell without one stands alone."""
     if not header and sum(map(bool, row)) == 1:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from localcrag.documents import LocalCorpus
-from localcrag.documents.readers.pdf import mend_hyphens
+from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.errors import UnreadableError
 from tests.documents.builders import FOX, docx, epub, mail, pdf, pptx, replaced, xlsx, xlsx_far_corner
 from tests.documents.conftest import ReadFunction
