@@ -67,11 +67,9 @@ def _run(lines: Sequence[Line], start: int, *, code: bool) -> tuple[int, list[Li
             if len(kept) < len(rivers):
                 break
             in_first_column = line.x0 < rivers[0][0]
-            if not in_first_column and pitch > _TIGHT_EMS * line.size:
-                break
             if loose == _MAX_LOOSE_LINES:
                 break
-            loose += bool(in_first_column or loose)
+            loose += bool(in_first_column or loose or pitch > _TIGHT_EMS * line.size)
         rivers = kept
         rows.append(line)
     if loose:

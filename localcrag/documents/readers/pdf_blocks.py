@@ -7,6 +7,7 @@ The layout is read from the places of words that PDFium gives, by the modules be
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median_low
@@ -55,7 +56,7 @@ def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
             table.close()
         else:
             drafts.append(list(_page_drafts(page, content[1], body, table)))
-    _set_levels(draft for page in drafts for draft in page)
+    _set_levels(drafts)
     texts = iter(mend_hyphens([draft.text for page in drafts for draft in page]))
     pages = []
     for number, page in enumerate(drafts, start=1):
@@ -174,12 +175,18 @@ def _text_drafts(text: str) -> Iterator[Draft]:
     yield Draft(BlockKind.PARAGRAPH, " ".join([*pieces, text[start:]]))
 
 
-def _set_levels(drafts: Iterable[Draft]) -> None:
-    """Give each heading its level: the larger its font, then the shorter its number, the higher."""
-    headings = [draft for draft in drafts if draft.kind is BlockKind.HEADING]
-    styles = sorted({_style(draft) for draft in headings})
-    for draft in headings:
-        draft.level = min(styles.index(_style(draft)) + 1, _MAX_LEVEL)
+def _set_levels(pages: Sequence[Iterable[Draft]]) -> None:
+    """Give each heading its level: the larger its font, then the shorter its number, the higher.
+
+    The fonts of a title page, which no other page has, do not count.
+    """
+    headings = [[draft for draft in page if draft.kind is BlockKind.HEADING] for page in pages]
+    every = {_style(draft) for page in headings for draft in page}
+    later = {_style(draft) for page in headings[1:] for draft in page}
+    styles = sorted({*later, min(every)} if later else every)
+    for page in headings:
+        for draft in page:
+            draft.level = min(bisect_left(styles, _style(draft)) + 1, _MAX_LEVEL)
 
 
 def _style(draft: Draft) -> tuple[float, bool, int]:

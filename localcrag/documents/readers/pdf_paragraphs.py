@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from localcrag.documents.block_text import BULLET
 from localcrag.documents.readers.pdf_lines import Grid, Line, ends_in_hyphen, joined_lines
 from localcrag.types import BlockKind
 
 _GAP_PITCHES, _DEFAULT_PITCH_EMS = 1.35, 1.3
+_CODE_GAP_EMS = 2.6
 _LARGE, _LARGE_POINTS, _SMALL = 1.12, 0.9, 0.95
 _INDENT_EMS = 0.8
 _MAX_HEADING_LINES, _MAX_HEADING = 3, 250
@@ -65,7 +67,7 @@ def drafts_of(lines: Sequence[Line], body: Body, *, notes: bool = False) -> Iter
         if first.grid is not None:
             depths.clear()
             yield Draft(BlockKind.ROW, "", grid=first.grid)
-        elif not body.mono and all(line.mono for line in group):
+        elif not body.mono and first.mono and not any(_BULLET.match(line.text) for line in group):
             depths.clear()
             yield Draft(BlockKind.CODE, _code(group), size=first.size)
         else:
@@ -95,6 +97,8 @@ def _parts(before: Line, line: Line, body: Body) -> bool:
     if abs(before.size - line.size) > max(0.6, 0.07 * line.size) or (before.mono != line.mono and not body.mono):
         return True
     pitch = before.y - line.y
+    if line.mono and not body.mono and 0 < pitch <= _CODE_GAP_EMS * line.size:
+        return bool(_BULLET.match(line.text)) != bool(_BULLET.match(before.text))
     return pitch <= 0 or pitch > _GAP_PITCHES * max(body.pitch(line.size), 1.05 * line.size)
 
 
@@ -267,8 +271,11 @@ def _code(group: Sequence[Line]) -> str:
     first = max((segment for line in group for segment in line.segments), key=lambda segment: len(segment.text))
     width = max((first.x1 - first.x0) / len(first.text), 0.1)
     left = min(line.x0 for line in group)
+    pitch = min((before.y - line.y for before, line in pairwise(group)), default=0.0)
     lines = []
-    for line in group:
+    for number, line in enumerate(group):
+        if number and group[number - 1].y - line.y > _GAP_PITCHES * pitch:
+            lines.append("")
         text = ""
         for segment in line.segments:
             column = min(200, round((segment.x0 - left) / width))

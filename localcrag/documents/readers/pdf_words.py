@@ -7,7 +7,6 @@ word, and the font only when the text object changes. All places are in points; 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from ctypes import addressof, c_double, c_float, c_ushort, create_string_buffer
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ _MIN_RULE_LENGTH = 5.0
 # PDFium writes a hyphen at the end of a line as one control character, without a line end after it.
 _WORD = re.compile("[^\\s\x02\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi|CMBX|CMSSBX|SFBX|SFSX", re.IGNORECASE)
-_MONO_NAME = re.compile(r"courier|mono|typewriter|consol|CMTT|CMSLTT|SFTT|menlo|fixed", re.IGNORECASE)
+_MONO_NAME = re.compile(r"courier|mono|MonL\b|typewriter|consol|CMTT|CMSLTT|SFTT|menlo|fixed", re.IGNORECASE)
 _FIXED_PITCH, _FORCE_BOLD, _BOLD_WEIGHT = 1, 1 << 18, 600
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _MAX_RIGHT_TO_LEFT_SHARE = 0.1
@@ -78,14 +77,10 @@ def page_words(text_page: PdfTextPage) -> PageWords | None:
     characters = _characters(text_page, count)
     if len(_RIGHT_TO_LEFT.findall(characters)) > _MAX_RIGHT_TO_LEFT_SHARE * len(characters):
         return None
-    measure = _Measure(text_page)
-    found: list[tuple[int, Word]] = []
-    for match in _WORD.finditer(characters):
-        found += measure.words(match.start(), match[0])
-    turns = Counter(turn for turn, _ in found)
-    turn = max(turns, key=turns.__getitem__, default=0)
-    words = [word for angle, word in found if angle == turn]
-    aside = [word.text for angle, word in found if angle != turn]
+    by_turn = _Measure(text_page).words(characters)
+    turn = max(by_turn, key=lambda turn: len(by_turn[turn]))
+    words = by_turn.pop(turn)
+    aside = [word.text for others in by_turn.values() for word in others]
     return PageWords(words, list(_turned(_rules(text_page.page.raw), turn)), [" ".join(aside)] if aside else [])
 
 
@@ -118,20 +113,28 @@ class _Measure:
         self._styles: dict[int, _Style] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
 
-    def words(self, start: int, text: str) -> Iterator[tuple[int, Word]]:
-        """The word at an index, with its angle in quarter turns; in pieces if it goes over a line's end."""
-        style = self._style(start)
-        if style is None:
-            return
-        end = start + len(text) - 1
-        x0, y = self._origin(start)
-        x1 = self._right(end)
-        if style.turn or not (self._box.bottom <= y <= self._box.top and x1 > x0):
-            yield from self._odd_words(start, text, style)
-        else:
-            yield 0, Word(x0, x1, y, style.size, style.bold, style.mono, text)
+    def words(self, characters: str) -> dict[int, list[Word]]:
+        """The words of the page by their angle in quarter turns; one that goes over a line's end in pieces."""
+        upright: list[Word] = []
+        by_turn: dict[int, list[Word]] = {0: upright}
+        origin_of, box_of = self._raw.FPDFText_GetCharOrigin, self._raw.FPDFText_GetLooseCharBox
+        page, x_of, y_of, box, style_of = self._page, self._x, self._y, self._box, self._style
+        for match in _WORD.finditer(characters):
+            start, end = match.span()
+            style = style_of(start)
+            if style is None:
+                continue
+            size, bold, mono, turn = style
+            origin_of(page, start, x_of, y_of)
+            box_of(page, end - 1, box)
+            x0, x1, y = x_of.value, box.right, y_of.value
+            if turn or not (box.bottom <= y <= box.top and x1 > x0):
+                by_turn.setdefault(turn, []).extend(self._odd_words(start, match[0], style))
+            else:
+                upright.append(Word(x0, x1, y, size, bold, mono, match[0]))
+        return by_turn
 
-    def _odd_words(self, start: int, text: str, style: _Style) -> Iterator[tuple[int, Word]]:
+    def _odd_words(self, start: int, text: str, style: _Style) -> Iterator[Word]:
         """A word that is turned, or whose characters are not on one line."""
         piece, first, last, base = "", 0.0, 0.0, 0.0
         for index, character in enumerate(text, start):
@@ -139,21 +142,17 @@ class _Measure:
             x, y = _turned_point(*origin, style.turn)
             ends = _turned_point(tight[0], tight[1], style.turn)[0], _turned_point(tight[2], tight[3], style.turn)[0]
             if piece and abs(y - base) > 0.5 * style.size:
-                yield style.turn, Word(first, last, base, style.size, style.bold, style.mono, piece)
+                yield Word(first, last, base, style.size, style.bold, style.mono, piece)
                 piece = ""
             if not piece:
                 first, base = x, y
             piece += character
             last = max(x + 0.1 * style.size, *ends)
-        yield style.turn, Word(first, max(first, last), base, style.size, style.bold, style.mono, piece)
+        yield Word(first, max(first, last), base, style.size, style.bold, style.mono, piece)
 
     def _origin(self, index: int) -> tuple[float, float]:
         self._raw.FPDFText_GetCharOrigin(self._page, index, self._x, self._y)
         return self._x.value, self._y.value
-
-    def _right(self, index: int) -> float:
-        self._raw.FPDFText_GetLooseCharBox(self._page, index, self._box)
-        return float(self._box.right)
 
     def _tight(self, index: int) -> tuple[float, float, float, float]:
         left, right, bottom, top = self._sides
