@@ -41,7 +41,9 @@ class Sheet:
         self.texts.append((x, y, text, size, font))
         return self
 
-    def lines(self, x: float, y: float, text: str, width: float, size: float = 10, pitch: float = 12) -> float:
+    def lines(
+        self, x: float, y: float, text: str, width: float, size: float = 10, pitch: float = 12
+    ) -> float:
         """A paragraph broken to a width; the height of the next line is returned."""
         from reportlab.lib.utils import simpleSplit
 

@@ -79,7 +79,12 @@ def test_a_number_in_a_plain_font_makes_a_heading_only_if_the_line_stands_alone(
 def test_headers_footers_and_page_numbers_are_furniture_at_the_edges_of_their_page() -> None:
     sheets = []
     for number in range(1, 4):
-        sheet = Sheet().text(72, 800, "City of Example").text(450, 800, "Toll Rules").text(290, 40, f"Page {number} of 3")
+        sheet = (
+            Sheet()
+            .text(72, 800, "City of Example")
+            .text(450, 800, "Toll Rules")
+            .text(290, 40, f"Page {number} of 3")
+        )
         sheet.lines(72, 760, (PROSE if number % 2 else OTHER) * 2, 400)
         sheets.append(sheet)
     for number, page in enumerate(pages(*sheets), start=1):
@@ -106,7 +111,13 @@ def test_chapters_and_rows_that_differ_in_their_numbers_are_no_furniture() -> No
 
 def test_a_hyphen_at_a_line_end_is_undone_if_the_document_shows_the_word() -> None:
     sheet = Sheet()
-    lines = ("The treatment of the Anglo-", "Saxon kings took 10-", "20 days, and the treat-", "ment was well-", "known; it is well-known.")
+    lines = (
+        "The treatment of the Anglo-",
+        "Saxon kings took 10-",
+        "20 days, and the treat-",
+        "ment was well-",
+        "known; it is well-known.",
+    )
     for number, line in enumerate(lines):
         sheet.text(72, 700 - 12 * number, line)
     assert pages(sheet)[0].text == (
@@ -148,7 +159,12 @@ def test_a_paragraph_goes_on_in_the_next_column_and_stays_on_its_page() -> None:
     assert blocks(second)[0][1].startswith("and the page after")
 
 
-FEES = [("Category", "Fee", "Zone"), ("Motorcycle", "35 EUR", "inner"), ("Car", "48 EUR", "inner"), ("Van", "61 EUR", "outer")]
+FEES = [
+    ("Category", "Fee", "Zone"),
+    ("Motorcycle", "35 EUR", "inner"),
+    ("Car", "48 EUR", "inner"),
+    ("Van", "61 EUR", "outer"),
+]
 FEE_ROWS = [
     (ROW, "Category: Motorcycle · Fee: 35 EUR · Zone: inner"),
     (ROW, "Category: Car · Fee: 48 EUR · Zone: inner"),
@@ -164,7 +180,11 @@ def test_a_table_with_rules_becomes_rows_with_their_headers(turned: int) -> None
     sheet.rows((75, 135, 175), top - 10, FEES)  # so narrow that the words of a row nearly touch
     sheet.grid((72, 132, 172, 210), [top - 14 * number for number in range(5)])
     sheet.lines(72, top - 90, OTHER, 400)
-    assert blocks(pages(sheet, turned=turned)[0]) == [(PARAGRAPH, joined(PROSE)), *FEE_ROWS, (PARAGRAPH, joined(OTHER))]
+    assert blocks(pages(sheet, turned=turned)[0]) == [
+        (PARAGRAPH, joined(PROSE)),
+        *FEE_ROWS,
+        (PARAGRAPH, joined(OTHER)),
+    ]
 
 
 def test_the_cells_of_a_ruled_table_hold_several_lines_and_span_rows() -> None:
@@ -189,7 +209,13 @@ def test_aligned_columns_without_rules_become_rows() -> None:
 
 
 def test_a_cell_of_an_aligned_table_goes_on_in_the_next_line_and_may_be_empty() -> None:
-    rows = [("Category", "Fee", "Remark"), ("Motorcycle", "35 EUR", "with or without"), ("", "", "a side car"), ("Car", "", "see below"), ("Van", "61 EUR", "")]
+    rows = [
+        ("Category", "Fee", "Remark"),
+        ("Motorcycle", "35 EUR", "with or without"),
+        ("", "", "a side car"),
+        ("Car", "", "see below"),
+        ("Van", "61 EUR", ""),
+    ]
     sheet = Sheet()
     sheet.rows((72, 200, 300), 700, rows, pitch=12)
     assert blocks(pages(sheet)[0]) == [
@@ -229,7 +255,9 @@ def test_a_table_goes_on_over_the_page_with_its_header(*, ruled: bool, repeated:
 def test_lists_have_their_markers_before_the_items_and_their_depth() -> None:
     sheet = Sheet()
     y = sheet.lines(72, 780, PROSE, 400)
-    resident = "a driver who lives in the inner zone and has a permit of the city that shows the number of his car"
+    resident = (
+        "a driver who lives in the inner zone and has a permit of the city that shows the number of his car"
+    )
     below = sheet.text(72, y, "•").lines(84, y, resident, 388)
     sheet.text(84, below, "–").text(96, below, "also for a rented car")
     sheet.text(72, below - 12, "•").text(84, below - 12, "a doctor on duty")
@@ -251,7 +279,10 @@ def test_lists_have_their_markers_before_the_items_and_their_depth() -> None:
 
 
 def test_a_number_at_the_start_of_a_wrapped_line_is_no_list() -> None:
-    text = "The council met in the town hall and changed the fee for the inner zone for the first time in the month of 5. " * 6
+    text = (
+        "The council met in the town hall and changed the fee for the inner zone for the first time in the month of 5. "
+        * 6
+    )
     sheet = Sheet()
     sheet.lines(72, 700, text, 383)
     assert blocks(pages(sheet)[0]) == [(PARAGRAPH, joined(text))]
@@ -296,7 +327,9 @@ def test_a_caption_a_listing_and_a_table_of_contents() -> None:
     y = sheet.lines(72, 780, PROSE, 400)
     sheet.text(72, y - 20, "Figure 3: The zones of the city.")
     sheet.text(72, y - 50, "def fee(car):", font="Courier").text(96, y - 62, "return 48", font="Courier")
-    sheet.text(72, y - 90, "1 Fees . . . . . . . . . . . . . . . . 4").text(72, y - 102, "2 Permits . . . . . . . . . . . . . . 12")
+    sheet.text(72, y - 90, "1 Fees . . . . . . . . . . . . . . . . 4").text(
+        72, y - 102, "2 Permits . . . . . . . . . . . . . . 12"
+    )
     assert blocks(pages(sheet)[0])[1:] == [
         (CAPTION, "Figure 3: The zones of the city."),
         (CODE, "def fee(car):\n    return 48"),

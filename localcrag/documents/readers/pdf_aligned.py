@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from localcrag.documents.readers.pdf_lines import Grid, Line, grid_line, joined_lines
+from localcrag.documents.readers.pdf_lines import Grid, Line, Span, grid_line, joined_lines, same_columns
 
 _MIN_ROWS, _MIN_ROWS_IF_CLEAR = 3, 2
 _MIN_RIVER_EMS = 0.8
@@ -15,8 +15,6 @@ _MAX_LOOSE_LINES = 2
 _MAX_MEAN_WORDS = 8
 _WIDE_PITCH = 1.25
 _FAR = 1e9
-
-Span = tuple[float, float]
 
 
 def with_tables(lines: Sequence[Line], carried: Sequence[Span] = (), *, code: bool = False) -> list[Line]:
@@ -56,7 +54,11 @@ def _run(lines: Sequence[Line], start: int, *, code: bool) -> tuple[int, list[Li
     for number in range(start + 1, len(lines)):
         line, before = lines[number], lines[number - 1]
         pitch = before.y - line.y
-        if line.grid is not None or (line.mono and not code) or not 0 < pitch <= _MAX_ROW_EMS * max(line.size, before.size):
+        if (
+            line.grid is not None
+            or (line.mono and not code)
+            or not 0 < pitch <= _MAX_ROW_EMS * max(line.size, before.size)
+        ):
             break
         kept = _crossed(rivers, _free(line), _MIN_RIVER_EMS * line.size)
         if len(line.segments) > 1:
@@ -114,14 +116,6 @@ def _table(rows: list[Line], carried: Sequence[Span]) -> Grid | None:
     cells = _rows_of_cells(rows, columns)
     bold = rows[0].bold and not all(row.bold for row in rows)
     return Grid(cells, columns, rows[0].y, rows[-1].y, bold)
-
-
-def same_columns(columns: Sequence[Span], others: Sequence[Span]) -> bool:
-    """Whether each column lies over the one of the same number, and over no other."""
-    if len(columns) != len(others):
-        return False
-    overlaps = [[min(a[1], b[1]) > max(a[0], b[0]) for b in others] for a in columns]
-    return all(over == (i == j) for i, row in enumerate(overlaps) for j, over in enumerate(row))
 
 
 def _columns(rows: Sequence[Line]) -> list[Span]:

@@ -15,12 +15,20 @@ from statistics import median_low
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.headings import prose_wraps
-from localcrag.documents.readers.pdf_aligned import same_columns, with_tables
+from localcrag.documents.readers.pdf_aligned import with_tables
 from localcrag.documents.readers.pdf_furniture import PageLines, without_furniture
 from localcrag.documents.readers.pdf_grids import ruled_tables
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.documents.readers.pdf_layout import in_reading_order
-from localcrag.documents.readers.pdf_lines import Grid, Line, ends_in_hyphen, grid_line, joined_lines, lines_of
+from localcrag.documents.readers.pdf_lines import (
+    Grid,
+    Line,
+    ends_in_hyphen,
+    grid_line,
+    joined_lines,
+    lines_of,
+    same_columns,
+)
 from localcrag.documents.readers.pdf_paragraphs import Body, Draft, drafts_of, ends_sentence
 from localcrag.documents.readers.pdf_words import PageWords
 from localcrag.documents.table_rows import header_number, row_text
@@ -86,7 +94,9 @@ def _body(pages: Sequence[Sequence[Line]]) -> Body:
     size = max(sizes, key=sizes.__getitem__, default=0.0)
     bold = 2 * sum(n for (s, bold, _), n in fonts.items() if s == size and bold) > sizes[size]
     mono = 2 * sum(n for (s, _, mono), n in fonts.items() if s == size and mono) > sizes[size]
-    return Body(size, bold, mono, {size: median_low(found) for size, found in pitches.items() if len(found) > 2})
+    return Body(
+        size, bold, mono, {size: median_low(found) for size, found in pitches.items() if len(found) > 2}
+    )
 
 
 class _OpenTable:

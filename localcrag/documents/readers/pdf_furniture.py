@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localcrag.documents.readers.pdf_lines import Line, usual_pitch
+from localcrag.documents.readers.pdf_lines import Line, same_columns, usual_pitch
 
 _MAX_EDGE_LINES = 4
 _MIN_PAGE_LINES = 3
@@ -19,7 +19,7 @@ _MIN_PAGES, _MIN_PAGES_OF_LONG, _LONG = 2, 3, 5
 _ZONE = 0.2
 _NEAR = 2
 _LARGE = 1.15
-_MIN_GAP_PITCHES = 1.2
+_MIN_GAP_PITCHES, _MAX_ROW_EMS = 1.2, 2.8
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 
 Key = tuple[str, int]
@@ -61,10 +61,7 @@ class _Finder:
         filled = sum(1 for lines in pages if len(lines) >= _MIN_PAGE_LINES)
         self._least = _MIN_PAGES_OF_LONG if filled >= _LONG else _MIN_PAGES
         self._heights = {
-            round(line.y)
-            for lines in pages
-            for line in (*lines[:1], *lines[-1:])
-            if self._is_repeated(line)
+            round(line.y) for lines in pages for line in (*lines[:1], *lines[-1:]) if self._is_repeated(line)
         }
 
     def cleared(self, lines: list[Line]) -> PageLines:
@@ -87,12 +84,16 @@ class _Finder:
             if not within or not (self._is_repeated(line) or self._is_in_place(line, count)):
                 break
             count += 1
-        while 0 < count < len(lines) and not self._stands_apart(lines, count):
+        while 0 < count < len(lines) and (
+            not self._stands_apart(lines, count) or _names_columns(lines[count - 1], lines[count])
+        ):
             count -= 1
         return count
 
     def _is_repeated(self, line: Line) -> bool:
-        counts, text = (self._same, line.text) if line.size > self._large else (self._alike, _numberless(line.text))
+        counts, text = (
+            (self._same, line.text) if line.size > self._large else (self._alike, _numberless(line.text))
+        )
         height = round(line.y)
         return sum(counts[text, height + step] for step in range(-_NEAR, _NEAR + 1)) >= self._least
 
@@ -110,6 +111,14 @@ class _Finder:
         height = round(last.y)
         same = sum(self._same[last.text, height + step] for step in range(-_NEAR, _NEAR + 1))
         return same >= _MIN_PAGES_OF_LONG and not last.bold
+
+
+def _names_columns(line: Line, below: Line) -> bool:
+    """Whether a line is the header of a table that goes on below it."""
+    if len(line.segments) < 2 or not 0 < line.y - below.y <= _MAX_ROW_EMS * line.size:
+        return False
+    spans = [[(segment.x0, segment.x1) for segment in part.segments] for part in (line, below)]
+    return same_columns(*spans)
 
 
 def _numberless(text: str) -> str:

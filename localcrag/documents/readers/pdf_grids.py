@@ -25,7 +25,10 @@ def ruled_tables(words: list[Word], rules: Sequence[Rule]) -> tuple[list[Grid], 
     grids: list[Grid] = []
     if len(rules) < 4 or not words:
         return grids, words
-    across, down = _merged(rule for rule in rules if rule.horizontal), _merged(r for r in rules if not r.horizontal)
+    across, down = (
+        _merged(rule for rule in rules if rule.horizontal),
+        _merged(r for r in rules if not r.horizontal),
+    )
     if len(across) > _MAX_RULES or len(down) > _MAX_RULES or not down:
         return grids, words
     for horizontal, vertical in _connected(across, down)[:_MAX_GRIDS]:
@@ -55,8 +58,11 @@ def _merged(rules: Iterable[Rule]) -> list[Rule]:
         else:
             open_.append(rule)
     for rule in sorted(open_, key=lambda rule: (rule.at, rule.start)):  # rounding may have parted two
-        if merged and abs(merged[-1].at - rule.at) <= 1.5 and merged[-1].start <= rule.end and (
-            rule.start <= merged[-1].end + _NEAR
+        if (
+            merged
+            and abs(merged[-1].at - rule.at) <= 1.5
+            and merged[-1].start <= rule.end
+            and (rule.start <= merged[-1].end + _NEAR)
         ):
             start, end = min(merged[-1].start, rule.start), max(merged[-1].end, rule.end)
             merged[-1] = merged[-1]._replace(start=start, end=end)
@@ -77,10 +83,7 @@ def _connected(across: list[Rule], down: list[Rule]) -> list[tuple[list[Rule], l
 
     for i, h in enumerate(across):
         for j, v in enumerate(down):
-            if (
-                h.start - _NEAR <= v.at <= h.end + _NEAR
-                and v.start - _NEAR <= h.at <= v.end + _NEAR
-            ):
+            if h.start - _NEAR <= v.at <= h.end + _NEAR and v.start - _NEAR <= h.at <= v.end + _NEAR:
                 parent[root(i)] = root(len(across) + j)
     groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
     for i, h in enumerate(across):
@@ -106,7 +109,8 @@ def _grid(
     tops = ys[:0:-1]
     bottoms = ys[-2::-1]
     shut = [  # for each row, whether a rule stands left of each column
-        [_has_rule(down, x, (top + bottom) / 2) for x in xs[:-1]] for top, bottom in zip(tops, bottoms, strict=True)
+        [_has_rule(down, x, (top + bottom) / 2) for x in xs[:-1]]
+        for top, bottom in zip(tops, bottoms, strict=True)
     ]
     rows: list[list[list[Word]]] = [[[] for _ in xs[1:]] for _ in tops]
     for word in words:
@@ -126,9 +130,7 @@ def _grid(
                     line[column] = cells[-1][column]
         cells += found
     cells = [row for row in cells if any(row)]
-    columns = [
-        (left, right, any(row[i] for row in cells)) for i, (left, right) in enumerate(pairwise(xs))
-    ]
+    columns = [(left, right, any(row[i] for row in cells)) for i, (left, right) in enumerate(pairwise(xs))]
     cells = [[cell for cell, (_, _, kept) in zip(row, columns, strict=True) if kept] for row in cells]
     filled = sum(1 for row in cells for cell in row if cell)
     width = len(cells[0]) if cells else 0
@@ -152,9 +154,10 @@ def _cell_rows(row: list[list[Word]]) -> list[list[str]]:
         count >= 3
         and len(filled) >= 2
         and all(len(cell) == count for cell in filled)
-        and all(abs(line.y - other.y) < 2 for cell in filled for line, other in zip(cell, filled[0], strict=True))
+        and all(
+            abs(line.y - other.y) < 2 for cell in filled for line, other in zip(cell, filled[0], strict=True)
+        )
     )
     if side_by_side:
         return [[cell[number].text if cell else "" for cell in cells] for number in range(count)]
     return [[joined_lines([line.text for line in cell]) for cell in cells]]
-

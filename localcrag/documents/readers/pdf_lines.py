@@ -17,6 +17,10 @@ _BASELINE_EMS = 0.45
 _MARKER = re.compile(r"[•‣▪◦●○■□▸►➢➤✓✔–—\-*·∙⁃\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
 
 
+Span = tuple[float, float]
+"""From left to right, in points."""
+
+
 class Segment(NamedTuple):
     """Words of one line without a wide gap; ``first`` is the width of its first word."""
 
@@ -36,7 +40,7 @@ class Grid:
     """A table that rules are drawn around: its cells, the places of its columns, and its height."""
 
     cells: list[list[str]]
-    columns: list[tuple[float, float]]
+    columns: list[Span]
     top: float
     bottom: float
     bold_header: bool
@@ -98,7 +102,10 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
 
 def _segments(row: list[Word]) -> list[Segment]:
     gaps = [after.x0 - before.x1 for before, after in zip(row, row[1:], strict=False)]
-    wide = [gap >= _GAP_EMS * min(before.size, after.size) for gap, before, after in zip(gaps, row, row[1:], strict=False)]
+    wide = [
+        gap >= _GAP_EMS * min(before.size, after.size)
+        for gap, before, after in zip(gaps, row, row[1:], strict=False)
+    ]
     if any(wide) and _is_stretched(gaps, row[0].size):
         wide = [False] * len(wide)
     segments, start = [], 0
@@ -154,6 +161,14 @@ def usual_pitch(lines: Sequence[Line]) -> float:
         if before.size and before.size == after.size and 0 < before.y - after.y <= 2.2 * before.size
     ]
     return median_low(pitches) if pitches else 0.0
+
+
+def same_columns(columns: Sequence[Span], others: Sequence[Span]) -> bool:
+    """Whether each column lies over the one of the same number, and over no other."""
+    if len(columns) != len(others):
+        return False
+    overlaps = [[min(a[1], b[1]) > max(a[0], b[0]) for b in others] for a in columns]
+    return all(over == (i == j) for i, row in enumerate(overlaps) for j, over in enumerate(row))
 
 
 _END_HYPHEN = re.compile("(?<=[^\\W_])[-\u2010\u00ad\x02\ufffe]$")

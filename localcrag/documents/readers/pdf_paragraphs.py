@@ -23,7 +23,9 @@ _BULLET = re.compile(rf"{_BULLETS}\s*(?=\S)")
 _DASH = re.compile(r"[-–—*]\s+(?=\S)")
 _NUMBER = re.compile(r"(?:\(?\d{1,3}[.)]|\(?[a-z][.)]|\([A-Z]\)|[A-Z]\)|\(?[ivx]{2,4}[.)])\s+(?=\S)")
 _NUMBERED_HEADING = re.compile(r"(?:(\d{1,3}(?:\.\d{1,3}){0,5})\.?|(?:[A-Z]|[IVX]{1,5})\.)\s+[^\W\d_]")
-_CAPTION = re.compile(r"(?:Figure|Fig\.|Table|Abbildung|Abb\.|Tabelle|Tab\.|Listing|Algorithm)\s+[\dA-Z][\d.]*\s?[:.–-]?(?=\s|$)")
+_CAPTION = re.compile(
+    r"(?:Figure|Fig\.|Table|Abbildung|Abb\.|Tabelle|Tab\.|Listing|Algorithm)\s+[\dA-Z][\d.]*\s?[:.–-]?(?=\s|$)"
+)
 _LEADER = re.compile(r"\s*(?:[.…·]\s?){4,}\s*(?=[\divxlc]*$)")
 _LETTERS = re.compile(r"[^\W\d_]")
 _END_OF_SENTENCE = re.compile(r"[.!?:;…][\"'»”’)\]]*$")
@@ -94,7 +96,9 @@ def _groups(lines: Sequence[Line], body: Body) -> Iterator[list[Line]]:
 def _parts(before: Line, line: Line, body: Body) -> bool:
     if before.grid is not None or line.grid is not None:
         return True
-    if abs(before.size - line.size) > max(0.6, 0.07 * line.size) or (before.mono != line.mono and not body.mono):
+    if abs(before.size - line.size) > max(0.6, 0.07 * line.size) or (
+        before.mono != line.mono and not body.mono
+    ):
         return True
     pitch = before.y - line.y
     if line.mono and not body.mono and 0 < pitch <= _CODE_GAP_EMS * line.size:
@@ -144,8 +148,16 @@ def _is_unwrapped(group: Sequence[Line]) -> bool:
 
 
 def _begins(
-    group: Sequence[Line], texts: Sequence[str], at: int, start: int, left: float, right: float,
-    *, narrow: bool, item: bool, notes: bool,
+    group: Sequence[Line],
+    texts: Sequence[str],
+    at: int,
+    start: int,
+    left: float,
+    right: float,
+    *,
+    narrow: bool,
+    item: bool,
+    notes: bool,
 ) -> bool:
     """Whether another paragraph begins with that line of a group; ``start`` is where this one does."""
     before, line = group[at - 1], group[at]
@@ -155,8 +167,11 @@ def _begins(
         return False
     if narrow:
         return True
-    if notes and _NOTE_MARK.match(texts[at]) and line.x0 <= group[start].x0 + 0.5 * line.size and (
-        _END_OF_SENTENCE.search(texts[at - 1]) is not None
+    if (
+        notes
+        and _NOTE_MARK.match(texts[at])
+        and line.x0 <= group[start].x0 + 0.5 * line.size
+        and (_END_OF_SENTENCE.search(texts[at - 1]) is not None)
     ):
         return True
     word = line.segments[0].first + 0.3 * line.size
@@ -234,7 +249,12 @@ def _heading_end(group: Sequence[Line], texts: Sequence[str], start: int, body: 
 
 def _may_be_heading(text: str) -> bool:
     letters = len(_LETTERS.findall(text))
-    return letters >= 2 and 3 * letters >= len(text.replace(" ", "")) and not _LEADER.search(text) and not _CAPTION.match(text)
+    return (
+        letters >= 2
+        and 3 * letters >= len(text.replace(" ", ""))
+        and not _LEADER.search(text)
+        and not _CAPTION.match(text)
+    )
 
 
 def _is_large(line: Line, body: Body) -> bool:
@@ -249,8 +269,10 @@ def _bold_heading_end(group: Sequence[Line], texts: Sequence[str], start: int) -
     if end - start > 2 or texts[end - 1].endswith((",", ";")) or ends_in_hyphen(texts[end - 1]):
         return start
     long = sum(map(len, texts[start:end])) > _MAX_NUMBERED
-    if _END_OF_SENTENCE.search(texts[end - 1]) and (long or not _NUMBERED_HEADING.match(texts[start])) and (
-        not texts[end - 1].endswith((":", "?"))
+    if (
+        _END_OF_SENTENCE.search(texts[end - 1])
+        and (long or not _NUMBERED_HEADING.match(texts[start]))
+        and (not texts[end - 1].endswith((":", "?")))
     ):
         return start
     if end < len(group) and texts[end][:1].islower():
@@ -268,7 +290,9 @@ def _heading(text: str, line: Line) -> Draft:
 
 def _code(group: Sequence[Line]) -> str:
     """Lines in a font of one width, with their indents."""
-    first = max((segment for line in group for segment in line.segments), key=lambda segment: len(segment.text))
+    first = max(
+        (segment for line in group for segment in line.segments), key=lambda segment: len(segment.text)
+    )
     width = max((first.x1 - first.x0) / len(first.text), 0.1)
     left = min(line.x0 for line in group)
     pitch = min((before.y - line.y for before, line in pairwise(group)), default=0.0)

@@ -81,7 +81,9 @@ def page_words(text_page: PdfTextPage) -> PageWords | None:
     turn = max(by_turn, key=lambda turn: len(by_turn[turn]))
     words = by_turn.pop(turn)
     aside = [word.text for others in by_turn.values() for word in others]
-    return PageWords(words, list(_turned(_rules(text_page.page.raw), turn)), [" ".join(aside)] if aside else [])
+    return PageWords(
+        words, list(_turned(_rules(text_page.page.raw), turn)), [" ".join(aside)] if aside else []
+    )
 
 
 def _characters(text_page: PdfTextPage, count: int) -> str:
@@ -140,7 +142,10 @@ class _Measure:
         for index, character in enumerate(text, start):
             origin, tight = self._origin(index), self._tight(index)
             x, y = _turned_point(*origin, style.turn)
-            ends = _turned_point(tight[0], tight[1], style.turn)[0], _turned_point(tight[2], tight[3], style.turn)[0]
+            ends = (
+                _turned_point(tight[0], tight[1], style.turn)[0],
+                _turned_point(tight[2], tight[3], style.turn)[0],
+            )
             if piece and abs(y - base) > 0.5 * style.size:
                 yield Word(first, last, base, style.size, style.bold, style.mono, piece)
                 piece = ""
