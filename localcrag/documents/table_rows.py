@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from localcrag.documents.headings import markdown_tables
 
@@ -41,7 +42,7 @@ def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 def header_number(rows: Sequence[Sequence[str]]) -> int | None:
     """The number of the row, from 0, that is the header of the others, as in :func:`with_headers`."""
-    leading = zip(rows[:_MAX_HEADER_ROW], rows[1 : _MAX_HEADER_ROW + 1], strict=False)
+    leading = pairwise(rows[: _MAX_HEADER_ROW + 1])
     return next((number for number, (row, after) in enumerate(leading) if _is_header(row, after)), None)
 
 

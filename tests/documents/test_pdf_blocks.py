@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Sequence
 
@@ -14,15 +15,15 @@ from tests.documents.builders import Sheet, drawn_pdf
 
 HEADING, PARAGRAPH, ITEM, ROW, CODE, CAPTION, FURNITURE = BlockKind
 PROSE = (
-    "A vehicle that enters the inner zone of the city on a working day pays the fee of its category, which the "
-    "council sets each year in the autumn. Vehicles that stand in the zone over night pay once. A fee that was "
-    "paid for the wrong category is given back if the owner asks for it within thirty days, in writing, at the "
-    "office that took the payment. "
+    "A vehicle that enters the inner zone of the city on a working day pays the fee of its category, which "
+    "the council sets each year in the autumn. Vehicles that stand in the zone over night pay once. A fee "
+    "that was paid for the wrong category is given back if the owner asks for it within thirty days, in "
+    "writing, at the office that took the payment. "
 )
 OTHER = (
-    "Bicycles pay nothing at any time of the year, nor do cars that carry a disabled person to a hospital or to a "
-    "school inside the zone. The driver shows the permit behind the front window so that it can be read from "
-    "outside, and keeps the letter that came with it in the car. "
+    "Bicycles pay nothing at any time of the year, nor do cars that carry a disabled person to a hospital or "
+    "to a school inside the zone. The driver shows the permit behind the front window so that it can be read "
+    "from outside, and keeps the letter that came with it in the car. "
 )
 BOLD = "Helvetica-Bold"
 
@@ -121,7 +122,8 @@ def test_a_hyphen_at_a_line_end_is_undone_if_the_document_shows_the_word() -> No
     for number, line in enumerate(lines):
         sheet.text(72, 700 - 12 * number, line)
     assert pages(sheet)[0].text == (
-        "The treatment of the Anglo-Saxon kings took 10-20 days, and the treatment was well-known; it is well-known."
+        "The treatment of the Anglo-Saxon kings took 10-20 days, and the treatment was well-known; "
+        "it is well-known."
     )
 
 
@@ -340,7 +342,6 @@ def test_a_caption_a_listing_and_a_table_of_contents() -> None:
 
 def test_text_at_another_angle_stands_apart() -> None:
     from reportlab.pdfgen.canvas import Canvas
-    import io
 
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=(595, 842))

@@ -13,6 +13,7 @@ _MAX_ROW_EMS = 2.8
 _TIGHT_EMS = 1.6
 _MAX_LOOSE_LINES = 2
 _MAX_MEAN_WORDS = 8
+_MAX_LISTED_WORDS = 4
 _WIDE_PITCH = 1.25
 _FAR = 1e9
 
@@ -114,8 +115,16 @@ def _table(rows: list[Line], carried: Sequence[Span]) -> Grid | None:
     if len(columns) < 2 or sum(s.words for row in rows for s in row.segments) > _MAX_MEAN_WORDS * filled:
         return None
     cells = _rows_of_cells(rows, columns)
+    if _is_list(cells):
+        return None
     bold = rows[0].bold and not all(row.bold for row in rows)
     return Grid(cells, columns, rows[0].y, rows[-1].y, bold)
+
+
+def _is_list(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether the rows are numbers without a mark and a text each: a list, not a table."""
+    numbered = len(cells[0]) == 2 and all(row[0].isdigit() or not row[0] for row in cells)
+    return numbered and sum(len(row[1].split()) for row in cells) > _MAX_LISTED_WORDS * len(cells)
 
 
 def _columns(rows: Sequence[Line]) -> list[Span]:

@@ -102,7 +102,7 @@ class _Finder:
         return count == 0 and line.size <= self._large and round(line.y) in self._heights
 
     def _stands_apart(self, lines: Sequence[Line], count: int) -> bool:
-        """Whether the body begins at a distance, or the last line of the furniture is repeated to the letter."""
+        """Whether the body begins at a distance, or the last such line is repeated to the letter."""
         last, following = lines[count - 1], lines[count]
         pitch = usual_pitch(lines) or 1.3 * last.size
         edge = following.y if last.y > following.y or following.grid is None else following.bottom

@@ -25,12 +25,12 @@ def in_reading_order(lines: list[Line], body_size: float) -> tuple[list[list[Lin
     """The lines of a page by column, in reading order, and the footnotes below the columns."""
     parts = _bands(lines, 0)
     notes: list[list[Line]] = []
-    last = [number for number, (column, _) in enumerate(parts) if column]
+    last = {number for number, (column, _) in enumerate(parts) if column}
     bottom = min((line.bottom for line in lines), default=0.0)
     for number, (_, part) in enumerate(parts):
-        if number == len(parts) - 1 or (number in last and _ends_low(part, parts, bottom)):
-            if found := _notes(part, body_size):
-                notes.append(found)
+        low = number == len(parts) - 1 or (number in last and _ends_low(part, parts, bottom))
+        if low and (found := _notes(part, body_size)):
+            notes.append(found)
     return [part for _, part in parts if part], notes
 
 

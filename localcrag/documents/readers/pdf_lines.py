@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median_low
 from typing import NamedTuple
 
@@ -101,7 +102,7 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
 
 
 def _segments(row: list[Word]) -> list[Segment]:
-    gaps = [after.x0 - before.x1 for before, after in zip(row, row[1:], strict=False)]
+    gaps = [after.x0 - before.x1 for before, after in pairwise(row)]
     wide = [
         gap >= _GAP_EMS * min(before.size, after.size)
         for gap, before, after in zip(gaps, row, row[1:], strict=False)
@@ -134,9 +135,9 @@ def _segment(words: list[Word]) -> Segment:
         main = next(word for word in words if word.size == most)
     bold = mono = True
     for word in words:
-        if (bold and not word.bold) or (mono and not word.mono):
-            if any(map(str.isalnum, word.text)):
-                bold, mono = bold and word.bold, mono and word.mono
+        plainer = (bold and not word.bold) or (mono and not word.mono)
+        if plainer and any(map(str.isalnum, word.text)):
+            bold, mono = bold and word.bold, mono and word.mono
     first = words[0]
     x1 = max(word.x1 for word in words) if len(words) > 1 else first.x1
     text = first.text if len(words) == 1 else _spaced(words)
@@ -146,7 +147,7 @@ def _segment(words: list[Word]) -> Segment:
 def _spaced(words: list[Word]) -> str:
     """The words with a space between any two that do not touch."""
     pieces = [words[0].text]
-    for before, after in zip(words, words[1:], strict=False):
+    for before, after in pairwise(words):
         if after.x0 - before.x1 > 0.08 * before.size:
             pieces.append(" ")
         pieces.append(after.text)
@@ -157,7 +158,7 @@ def usual_pitch(lines: Sequence[Line]) -> float:
     """The distance of two lines in points: the median of those not farther apart than twice their size."""
     pitches = [
         before.y - after.y
-        for before, after in zip(lines, lines[1:], strict=False)
+        for before, after in pairwise(lines)
         if before.size and before.size == after.size and 0 < before.y - after.y <= 2.2 * before.size
     ]
     return median_low(pitches) if pitches else 0.0

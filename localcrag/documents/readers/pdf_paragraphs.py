@@ -241,10 +241,10 @@ def _heading_end(group: Sequence[Line], texts: Sequence[str], start: int, body: 
         return _bold_heading_end(group, texts, start)
     found = _NUMBERED_HEADING.match(text)
     alone = len(group) == 1 and len(text) <= _MAX_NUMBERED and not _END_OF_SENTENCE.search(text)
-    if found and alone and line.size >= _SMALL * body.size:
-        if (found[1] and "." in found[1] and text[found.end() - 1].isupper()) or text.isupper():
-            return start + 1
-    return start
+    if not found or not alone or line.size < _SMALL * body.size:
+        return start
+    capital = "." in (found[1] or "") and text[found.end() - 1].isupper()
+    return start + 1 if capital or text.isupper() else start
 
 
 def _may_be_heading(text: str) -> bool:

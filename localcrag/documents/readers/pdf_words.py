@@ -116,7 +116,7 @@ class _Measure:
         self._fonts: dict[int, tuple[bool, bool]] = {}
 
     def words(self, characters: str) -> dict[int, list[Word]]:
-        """The words of the page by their angle in quarter turns; one that goes over a line's end in pieces."""
+        """The words of the page by their angle in quarter turns; one that goes over a line in pieces."""
         upright: list[Word] = []
         by_turn: dict[int, list[Word]] = {0: upright}
         origin_of, box_of = self._raw.FPDFText_GetCharOrigin, self._raw.FPDFText_GetLooseCharBox
