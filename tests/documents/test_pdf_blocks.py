@@ -282,8 +282,8 @@ def test_lists_have_their_markers_before_the_items_and_their_depth() -> None:
 
 def test_a_number_at_the_start_of_a_wrapped_line_is_no_list() -> None:
     text = (
-        "The council met in the town hall and changed the fee for the inner zone for the first time in the month of 5. "
-        * 6
+        "The council met in the town hall and changed the fee for the inner zone for the first time "
+        "in the month of 5. " * 6
     )
     sheet = Sheet()
     sheet.lines(72, 700, text, 383)

@@ -3,6 +3,9 @@
 The layout is read from the places of words that PDFium gives, by the modules beside this one: words and rules
 (``pdf_words``), lines (``pdf_lines``), tables (``pdf_grids``, ``pdf_aligned``), headers and footers
 (``pdf_furniture``), columns (``pdf_layout``), headings and paragraphs (``pdf_paragraphs``).
+
+Why not a library for layout: on the same two manuals (53 pages) and a report of tables, the words and tables
+of pdfplumber 0.11 took 97 to 145 ms of processor time a page, this takes 6 to 8, and PDFium's text alone 1.5.
 """
 
 from __future__ import annotations
@@ -65,11 +68,11 @@ def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
         else:
             drafts.append(list(_page_drafts(page, content[1], body, table)))
     _set_levels(drafts)
-    texts = iter(mend_hyphens([draft.text for page in drafts for draft in page]))
+    texts = iter(mend_hyphens([draft.text for found in drafts for draft in found]))
     pages = []
-    for number, page in enumerate(drafts, start=1):
+    for number, made_of in enumerate(drafts, start=1):
         made = BlockText(limits)
-        for draft in page:
+        for draft in made_of:
             if draft.apart:
                 made.part()
             made.add(draft.kind, next(texts), level=draft.level, marker=draft.marker)

@@ -36,7 +36,8 @@ def ruled_tables(words: list[Word], rules: Sequence[Rule]) -> tuple[list[Grid], 
         ys = _edges([rule.at for rule in horizontal], vertical)
         if len(xs) < 3 or len(ys) < 3 or len(xs) * len(ys) > _MAX_CELLS:
             continue
-        inside, outside = [], []
+        inside: list[Word] = []
+        outside: list[Word] = []
         for word in words:
             middle = (word.x0 + word.x1) / 2, word.y + 0.3 * word.size
             within = xs[0] <= middle[0] <= xs[-1] and ys[0] <= middle[1] <= ys[-1]
@@ -120,8 +121,8 @@ def _grid(
             column -= 1
         rows[row][column].append(word)
     cells: list[list[str]] = []
-    for number, row in enumerate(rows):
-        found = _cell_rows(row)
+    for number, places in enumerate(rows):
+        found = _cell_rows(places)
         for column, edge in enumerate(xs[:-1]):
             middle = (edge + xs[column + 1]) / 2
             spans = cells and not any(line[column] for line in found) and shut[number][column]
@@ -137,8 +138,8 @@ def _grid(
     if width < 2 or len(cells) < 2 or filled < max(4, _MIN_FILLED_SHARE * width * len(cells)):
         return None
     bold = [all(word.bold for cell in row for word in cell) for row in rows if any(row)]
-    places = [(left, right) for left, right, kept in columns if kept]
-    return Grid(cells, places, ys[-1], ys[0], bold[0] and not all(bold))
+    kept_columns = [(left, right) for left, right, kept in columns if kept]
+    return Grid(cells, kept_columns, ys[-1], ys[0], bold[0] and not all(bold))
 
 
 def _has_rule(rules: Sequence[Rule], at: float, middle: float) -> bool:

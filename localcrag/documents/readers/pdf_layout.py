@@ -1,6 +1,7 @@
 """The reading order of the lines of a PDF page: its columns one after the other, footnotes last.
 
-Why the layout is ours, on PDFium alone: see :mod:`localcrag.documents.readers.pdf_blocks`.
+A gutter is a place in the middle of the page that few lines cross; the text beside it is read as columns only
+if both sides are running text, so that a table stays whole.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage
+    from pypdfium2.raw import FS_MATRIX
 
 MAX_PAGE_CHARACTERS = 60_000
 """A page with more characters is read as text without places; a page of small print has 10,000."""
@@ -228,10 +229,9 @@ def _box_rules(left: float, bottom: float, right: float, top: float) -> Iterator
         yield Rule(False, (left + right) / 2, bottom, top)
 
 
-def _path_rules(path: object, count: int, matrix: object) -> Iterator[Rule]:
+def _path_rules(path: object, count: int, m: FS_MATRIX) -> Iterator[Rule]:
     from pypdfium2 import raw
 
-    m: raw.FS_MATRIX = matrix
     x_of, y_of = c_float(), c_float()
     first = before = (0.0, 0.0)
     for index in range(count):
