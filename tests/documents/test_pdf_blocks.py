@@ -161,6 +161,20 @@ def test_a_paragraph_goes_on_in_the_next_column_and_stays_on_its_page() -> None:
     assert blocks(second)[0][1].startswith("and the page after")
 
 
+def test_a_large_heading_in_one_column_leaves_the_lines_of_the_other_alone() -> None:
+    sheet = Sheet()
+    sheet.lines(72, 700, PROSE + OTHER + PROSE, 210)
+    sheet.lines(310, 700, OTHER, 210)
+    sheet.text(310, 609, "Exceptions", 18)  # its line touches two lines of the left column
+    sheet.lines(310, 590, PROSE, 210)
+    assert blocks(pages(sheet)[0]) == [
+        (PARAGRAPH, joined(PROSE + OTHER + PROSE)),
+        (PARAGRAPH, joined(OTHER)),
+        (HEADING, "Exceptions"),
+        (PARAGRAPH, joined(PROSE)),
+    ]
+
+
 FEES = [
     ("Category", "Fee", "Zone"),
     ("Motorcycle", "35 EUR", "inner"),

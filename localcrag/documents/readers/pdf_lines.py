@@ -14,7 +14,7 @@ from localcrag.documents.readers.pdf_words import Word
 _GAP_EMS = 0.8
 """A gap between two words that is at least so wide, in font sizes, begins another segment."""
 _STRETCHED_EMS, _STRETCHED_RATIO, _STRETCHED_GAPS = 1.5, 1.35, 3
-_BASELINE_EMS = 0.45
+_BASELINE_EMS, _STRICT_BASELINE_EMS = 0.45, 0.2
 _MARKER = re.compile(r"[•‣▪◦●○■□▸►➢➤✓✔–—\-*·∙⁃\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
 
 
@@ -98,7 +98,26 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
         else:
             rows.append([word])
             anchor_y, anchor_size = word.y, word.size
-    return [line_of(_segments(sorted(row))) for row in rows]
+    return [line_of(_segments(part)) for row in rows for part in _parted(row)]
+
+
+def _parted(row: list[Word]) -> list[list[Word]]:
+    """The words of a line from left to right; two lines, if words lie one above the other.
+
+    That happens beside the large words of another column, whose line touches two of this one.
+    """
+    ordered = sorted(row)
+    if row[0].y - row[-1].y < _BASELINE_EMS * min(word.size for word in row) or not any(
+        after.x0 < before.x1 - 0.3 * before.size for before, after in pairwise(ordered)
+    ):
+        return [ordered]
+    parts: list[list[Word]] = []
+    for word in row:
+        if parts and parts[-1][0].y - word.y <= _STRICT_BASELINE_EMS * word.size:
+            parts[-1].append(word)
+        else:
+            parts.append([word])
+    return [sorted(part) for part in parts]
 
 
 def _segments(row: list[Word]) -> list[Segment]:
