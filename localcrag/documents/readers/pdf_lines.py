@@ -14,6 +14,7 @@ from localcrag.documents.readers.pdf_words import Word
 _GAP_EMS = 0.8
 """A gap between two words that is at least so wide, in font sizes, begins another segment."""
 _STRETCHED_EMS, _STRETCHED_RATIO, _STRETCHED_GAPS = 1.5, 1.35, 3
+_BLANK_PITCHES = 1.35
 _BASELINE_EMS, _STRICT_BASELINE_EMS = 0.45, 0.2
 _MARKER = re.compile(r"[•‣▪◦●○■□▸►➢➤✓✔–—\-*·∙⁃\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
 
@@ -217,3 +218,23 @@ def joined_lines(lines: Iterable[str]) -> str:
         else:
             text += " " + line
     return text
+
+
+def code_text(group: Sequence[Line]) -> str:
+    """Lines in a font of one width, with their indents."""
+    first = max(
+        (segment for line in group for segment in line.segments), key=lambda segment: len(segment.text)
+    )
+    width = max((first.x1 - first.x0) / len(first.text), 0.1)
+    left = min(line.x0 for line in group)
+    pitch = min((before.y - line.y for before, line in pairwise(group)), default=0.0)
+    lines = []
+    for number, line in enumerate(group):
+        if number and group[number - 1].y - line.y > _BLANK_PITCHES * pitch:
+            lines.append("")
+        text = ""
+        for segment in line.segments:
+            column = min(200, round((segment.x0 - left) / width))
+            text += " " * max(column - len(text), 1 if text else 0) + segment.text
+        lines.append(text)
+    return "\n".join(lines)

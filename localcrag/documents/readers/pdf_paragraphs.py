@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from localcrag.documents.block_text import BULLET
-from localcrag.documents.readers.pdf_lines import Grid, Line, ends_in_hyphen, joined_lines
+from localcrag.documents.readers.pdf_lines import Grid, Line, code_text, ends_in_hyphen, joined_lines
 from localcrag.types import BlockKind
 
 _GAP_PITCHES, _DEFAULT_PITCH_EMS = 1.35, 1.3
@@ -71,7 +70,7 @@ def drafts_of(lines: Sequence[Line], body: Body, *, notes: bool = False) -> Iter
             yield Draft(BlockKind.ROW, "", grid=first.grid)
         elif not body.mono and first.mono and not any(_BULLET.match(line.text) for line in group):
             depths.clear()
-            yield Draft(BlockKind.CODE, _code(group), size=first.size)
+            yield Draft(BlockKind.CODE, code_text(group), size=first.size)
         else:
             yield from _group_drafts(group, body, depths, notes=notes)
 
@@ -286,23 +285,3 @@ def _heading(text: str, line: Line) -> Draft:
     found = _NUMBERED_HEADING.match(text)
     depth = (found[1] or "").count(".") + 1 if found else 0
     return Draft(BlockKind.HEADING, text, 1, "", line.size, line.bold, depth)
-
-
-def _code(group: Sequence[Line]) -> str:
-    """Lines in a font of one width, with their indents."""
-    first = max(
-        (segment for line in group for segment in line.segments), key=lambda segment: len(segment.text)
-    )
-    width = max((first.x1 - first.x0) / len(first.text), 0.1)
-    left = min(line.x0 for line in group)
-    pitch = min((before.y - line.y for before, line in pairwise(group)), default=0.0)
-    lines = []
-    for number, line in enumerate(group):
-        if number and group[number - 1].y - line.y > _GAP_PITCHES * pitch:
-            lines.append("")
-        text = ""
-        for segment in line.segments:
-            column = min(200, round((segment.x0 - left) / width))
-            text += " " * max(column - len(text), 1 if text else 0) + segment.text
-        lines.append(text)
-    return "\n".join(lines)
