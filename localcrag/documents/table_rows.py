@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from localcrag.documents.headings import markdown_tables
 
@@ -37,6 +38,12 @@ def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
         before = row
     if not header and before is not None:
         yield row_text(before, ())
+
+
+def header_number(rows: Sequence[Sequence[str]]) -> int | None:
+    """The number of the row, from 0, that is the header of the others, as in :func:`with_headers`."""
+    leading = pairwise(rows[: _MAX_HEADER_ROW + 1])
+    return next((number for number, (row, after) in enumerate(leading) if _is_header(row, after)), None)
 
 
 def row_text(row: Sequence[str], header: Sequence[str]) -> str:

@@ -29,6 +29,64 @@ def pdf(*pages: Sequence[str], title: str = "", password: str | None = None) -> 
     return out.getvalue()
 
 
+class Sheet:
+    """A page of a PDF to be drawn: texts in a font, and lines, in points from the lower left corner."""
+
+    def __init__(self) -> None:
+        self.texts: list[tuple[float, float, str, float, str]] = []
+        self.rules: list[tuple[float, float, float, float]] = []
+
+    def text(self, x: float, y: float, text: str, size: float = 10, font: str = "Helvetica") -> Sheet:
+        """One line; the fonts are Helvetica, Helvetica-Bold and Courier."""
+        self.texts.append((x, y, text, size, font))
+        return self
+
+    def lines(
+        self, x: float, y: float, text: str, width: float, size: float = 10, pitch: float = 12
+    ) -> float:
+        """A paragraph broken to a width; the height of the next line is returned."""
+        from reportlab.lib.utils import simpleSplit
+
+        for line in simpleSplit(text, "Helvetica", size, width):
+            self.text(x, y, line, size)
+            y -= pitch
+        return y
+
+    def rows(self, xs: Sequence[float], y: float, rows: Sequence[Sequence[str]], pitch: float = 14) -> float:
+        """The cells of a table without rules."""
+        for row in rows:
+            for x, cell in zip(xs, row, strict=True):
+                self.text(x, y, cell)
+            y -= pitch
+        return y
+
+    def grid(self, xs: Sequence[float], ys: Sequence[float]) -> Sheet:
+        """The rules around the cells of a table."""
+        self.rules += [(xs[0], y, xs[-1], y) for y in ys]
+        self.rules += [(x, ys[0], x, ys[-1]) for x in xs]
+        return self
+
+
+def drawn_pdf(*sheets: Sheet, turned: int = 0) -> bytes:
+    """A PDF with what the sheets draw; ``turned`` is the rotation that a viewer applies, in degrees."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=(595, 842))
+    for sheet in sheets:
+        if turned:
+            canvas.setPageRotation(turned)
+            canvas.transform(0, 1, -1, 0, 595, 0)
+        for x, y, text, size, font in sheet.texts:
+            canvas.setFont(font, size)
+            canvas.drawString(x, y, text)
+        for x0, y0, x1, y1 in sheet.rules:
+            canvas.line(x0, y0, x1, y1)
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
 def docx(title: str = "") -> bytes:
     """Two levels of headings, a list and a table."""
     from docx import Document

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from localcrag.documents import LocalCorpus
-from localcrag.documents.readers.pdf import mend_hyphens
+from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.errors import UnreadableError
 from tests.documents.builders import FOX, docx, epub, mail, pdf, pptx, replaced, xlsx, xlsx_far_corner
 from tests.documents.conftest import ReadFunction
@@ -26,10 +26,10 @@ def headings(corpus: LocalCorpus, document: object) -> list[str]:
     return [passage.heading for passage in corpus.split(document)]  # type: ignore[arg-type]
 
 
-def test_pdf_pages_title_and_line_ends(read: ReadFunction) -> None:
+def test_pdf_pages_title_and_paragraphs(read: ReadFunction) -> None:
     document = read("x.pdf", pdf([FOX, "Second line."], [], ["Third page."], title="A Real Title"))
     assert document.media_type == "application/pdf" and document.title == "A Real Title"
-    assert [(p.number, p.text) for p in document.pages] == [(1, f"{FOX}\nSecond line."), (3, "Third page.")]
+    assert [(p.number, p.text) for p in document.pages] == [(1, f"{FOX} Second line."), (3, "Third page.")]
 
 
 @pytest.mark.parametrize("title", ["untitled", "", "report.doc"])
@@ -40,7 +40,7 @@ def test_a_pdf_without_a_telling_title_is_called_as_its_file(read: ReadFunction,
 def test_pdf_words_cut_at_a_line_end_are_mended(read: ReadFunction) -> None:
     lines = ["The treat-", "ment of Anglo-", "Saxon kings took 10-", "20 days.", "A treatment."]
     assert read("x.pdf", pdf(lines)).pages[0].text == (
-        "The treatment of Anglo-Saxon kings took 10-\n20 days.\nA treatment."
+        "The treatment of Anglo-Saxon kings took 10-20 days.\n\nA treatment."
     )
 
 

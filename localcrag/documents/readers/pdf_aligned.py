@@ -1,0 +1,175 @@
+"""Tables without rules: lines whose cells stand one below the other, with free space between the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from localcrag.documents.readers.pdf_lines import Grid, Line, Span, grid_line, joined_lines, same_columns
+
+_MIN_ROWS, _MIN_ROWS_IF_CLEAR = 3, 2
+_MIN_RIVER_EMS = 0.8
+_MAX_ROW_EMS = 2.8
+_TIGHT_EMS = 1.6
+_MAX_LOOSE_LINES = 2
+_MAX_MEAN_WORDS = 8
+_MAX_LISTED_WORDS = 4
+_WIDE_PITCH = 1.25
+_FAR = 1e9
+
+
+def with_tables(lines: Sequence[Line], carried: Sequence[Span] = (), *, code: bool = False) -> list[Line]:
+    """The lines of a column of a page, each table among them as one line.
+
+    ``carried`` are the columns of a table that the page before ended with: its rest may be short. If ``code``
+    is set, lines in a font with characters of one width may be tables too.
+    """
+    found: list[Line] = []
+    at = 0
+    while at < len(lines):
+        if not _may_be_row(lines[at], code=code):
+            found.append(lines[at])
+            at += 1
+            continue
+        end, rows = _run(lines, at, code=code)
+        if len(rows) > _MIN_ROWS and len(_columns(rows[1:])) > len(_columns(rows)):
+            found.append(rows.pop(0))  # a title over several columns
+        grid = _table(rows, carried if not found else ())
+        if grid is not None:
+            found.append(grid_line(grid))
+        else:
+            end = max(end - 1, end - len(rows) + 1)
+            found += rows[: max(1, len(rows) - 1)]
+        at = end
+    return found
+
+
+def _may_be_row(line: Line, *, code: bool) -> bool:
+    return line.grid is None and len(line.segments) > 1 and (code or not line.mono)
+
+
+def _run(lines: Sequence[Line], start: int, *, code: bool) -> tuple[int, list[Line]]:
+    """The lines from ``start`` that leave the same places free: the number after the last, and the lines."""
+    rivers = _free(lines[start])[1:-1]
+    rows, loose = [lines[start]], 0
+    for number in range(start + 1, len(lines)):
+        line, before = lines[number], lines[number - 1]
+        pitch = before.y - line.y
+        if (
+            line.grid is not None
+            or (line.mono and not code)
+            or not 0 < pitch <= _MAX_ROW_EMS * max(line.size, before.size)
+        ):
+            break
+        kept = _crossed(rivers, _free(line), _MIN_RIVER_EMS * line.size)
+        if len(line.segments) > 1:
+            if not kept:
+                break
+            loose = 0
+        else:
+            if len(kept) < len(rivers):
+                break
+            in_first_column = line.x0 < rivers[0][0]
+            if loose == _MAX_LOOSE_LINES:
+                break
+            loose += bool(in_first_column or loose or pitch > _TIGHT_EMS * line.size)
+        rivers = kept
+        rows.append(line)
+    if loose:
+        rows = rows[:-loose]
+        while len(rows) > 1 and len(rows[-1].segments) == 1 and rows[-1].x0 < rivers[0][0]:
+            rows.pop()
+    return start + len(rows), rows
+
+
+def _free(line: Line) -> list[Span]:
+    """The places of a line that are free, from the far left to the far right."""
+    between = [(before.x1, after.x0) for before, after in pairwise(line.segments)]
+    return [(-_FAR, line.x0), *between, (line.x1, _FAR)]
+
+
+def _crossed(spans: Sequence[Span], others: Sequence[Span], least: float) -> list[Span]:
+    """The common parts of two ordered lists of spans that are at least so wide."""
+    found = []
+    i = j = 0
+    while i < len(spans) and j < len(others):
+        start, end = max(spans[i][0], others[j][0]), min(spans[i][1], others[j][1])
+        if end - start >= least:
+            found.append((start, end))
+        if spans[i][1] < others[j][1]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def _table(rows: list[Line], carried: Sequence[Span]) -> Grid | None:
+    """The table of these lines; None if they are too few, or prose."""
+    columns = _columns(rows)
+    full = [row for row in rows if len(row.segments) > 1]
+    goes_on = bool(carried) and same_columns(columns, carried)
+    clear = len(columns) > 2 or (rows[0].bold and not rows[-1].bold)
+    if not goes_on and len(full) < (_MIN_ROWS_IF_CLEAR if clear else _MIN_ROWS):
+        return None
+    filled = sum(len(row.segments) for row in rows)
+    if len(columns) < 2 or sum(s.words for row in rows for s in row.segments) > _MAX_MEAN_WORDS * filled:
+        return None
+    cells = _rows_of_cells(rows, columns)
+    if _is_list(cells):
+        return None
+    bold = rows[0].bold and not all(row.bold for row in rows)
+    return Grid(cells, columns, rows[0].y, rows[-1].y, bold)
+
+
+def _is_list(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether the rows are numbers without a mark and a text each: a list, not a table."""
+    numbered = len(cells[0]) == 2 and all(row[0].isdigit() or not row[0] for row in cells)
+    return numbered and sum(len(row[1].split()) for row in cells) > _MAX_LISTED_WORDS * len(cells)
+
+
+def _columns(rows: Sequence[Line]) -> list[Span]:
+    """The places of the columns: what the segments of all rows cover together."""
+    spans = sorted((segment.x0, segment.x1) for row in rows for segment in row.segments)
+    columns: list[Span] = []
+    for start, end in spans:
+        if columns and start - columns[-1][1] < 0.5 * rows[0].size:
+            columns[-1] = columns[-1][0], max(columns[-1][1], end)
+        else:
+            columns.append((start, end))
+    return columns
+
+
+def _rows_of_cells(lines: Sequence[Line], columns: Sequence[Span]) -> list[list[str]]:
+    """The cells of the rows; a line that only goes on with cells of the row above is joined to it."""
+    placed = [_placed(line, columns) for line in lines]
+    pitches = [before.y - line.y for before, line in pairwise(lines)]
+    wide = [pitch > _WIDE_PITCH * min(pitches) for pitch in pitches]
+    by_pitch = sum(wide) >= 2 and 3 * sum(wide) >= len(lines) and not all(wide)
+    sparse = 2 * sum(1 for cells in placed if not cells[0]) > len(placed)
+    rows: list[list[list[str]]] = []
+    for number, cells in enumerate(placed):
+        if not rows:
+            goes_on = False
+        elif by_pitch:
+            goes_on = not wide[number - 1]
+        elif cells[0]:
+            goes_on = not any(cells[1:]) and cells[0][:1].islower()
+        else:
+            goes_on = not sparse or sum(map(bool, cells)) == 1
+        if not goes_on:
+            rows.append([[] for _ in columns])
+        for cell, text in zip(rows[-1], cells, strict=True):
+            if text:
+                cell.append(text)
+    return [[joined_lines(cell) for cell in row] for row in rows]
+
+
+def _placed(line: Line, columns: Sequence[Span]) -> list[str]:
+    """The texts of a line by column."""
+    cells = [""] * len(columns)
+    column = 0
+    for segment in line.segments:
+        while column + 1 < len(columns) and segment.x0 > columns[column][1]:
+            column += 1
+        cells[column] = f"{cells[column]} {segment.text}" if cells[column] else segment.text
+    return cells

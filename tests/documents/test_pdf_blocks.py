@@ -1,0 +1,394 @@
+"""The blocks of PDF pages: their kinds, their order, and the text that is stored."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from localcrag.documents.extracted import Limits
+from localcrag.documents.readers.pdf import read_pdf
+from localcrag.types import BlockKind, Page
+from tests.documents.builders import Sheet, drawn_pdf
+
+HEADING, PARAGRAPH, ITEM, ROW, CODE, CAPTION, FURNITURE = BlockKind
+PROSE = (
+    "A vehicle that enters the inner zone of the city on a working day pays the fee of its category, which "
+    "the council sets each year in the autumn. Vehicles that stand in the zone over night pay once. A fee "
+    "that was paid for the wrong category is given back if the owner asks for it within thirty days, in "
+    "writing, at the office that took the payment. "
+)
+OTHER = (
+    "Bicycles pay nothing at any time of the year, nor do cars that carry a disabled person to a hospital or "
+    "to a school inside the zone. The driver shows the permit behind the front window so that it can be read "
+    "from outside, and keeps the letter that came with it in the car. "
+)
+BOLD = "Helvetica-Bold"
+
+
+def pages(*sheets: Sheet, turned: int = 0) -> Sequence[Page]:
+    return read_pdf(drawn_pdf(*sheets, turned=turned), Limits()).pages
+
+
+def blocks(page: Page) -> list[tuple[BlockKind, str]]:
+    return [(block.kind, page.text[block.start : block.end]) for block in page.blocks]
+
+
+def joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_headings_by_size_weight_and_number_and_paragraphs_without_line_ends() -> None:
+    sheet = Sheet().text(72, 780, "City Toll Rules", 20)
+    y = sheet.lines(72, 750, PROSE, 400)
+    sheet.text(72, y - 14, "1 Fees", 14, BOLD)
+    y = sheet.lines(72, y - 34, OTHER, 400)
+    sheet.text(72, y - 12, "1.1 Exceptions", 10, BOLD)
+    y = sheet.lines(72, y - 26, PROSE, 400)
+    y = sheet.lines(82, y, OTHER, 390)  # indented: a paragraph of its own
+    (page,) = pages(sheet)
+    assert blocks(page) == [
+        (HEADING, "City Toll Rules"),
+        (PARAGRAPH, joined(PROSE)),
+        (HEADING, "1 Fees"),
+        (PARAGRAPH, joined(OTHER)),
+        (HEADING, "1.1 Exceptions"),
+        (PARAGRAPH, joined(PROSE)),
+        (PARAGRAPH, joined(OTHER)),
+    ]
+    assert [block.level for block in page.blocks if block.kind is HEADING] == [1, 2, 3]
+
+
+def test_paragraphs_are_told_by_a_line_that_ends_early() -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 700, PROSE, 400)
+    sheet.lines(72, y, OTHER, 400)
+    assert blocks(pages(sheet)[0]) == [(PARAGRAPH, joined(PROSE)), (PARAGRAPH, joined(OTHER))]
+
+
+def test_a_number_in_a_plain_font_makes_a_heading_only_if_the_line_stands_alone() -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 700, PROSE, 400)
+    sheet.text(72, y - 12, "2.1 Scope")
+    y = sheet.lines(72, y - 36, "3.5 Tonnes is the limit. " + OTHER, 400)
+    kinds = [block.kind for block in pages(sheet)[0].blocks]
+    assert kinds == [PARAGRAPH, HEADING, PARAGRAPH]
+
+
+def test_headers_footers_and_page_numbers_are_furniture_at_the_edges_of_their_page() -> None:
+    sheets = []
+    for number in range(1, 4):
+        sheet = (
+            Sheet()
+            .text(72, 800, "City of Example")
+            .text(450, 800, "Toll Rules")
+            .text(290, 40, f"Page {number} of 3")
+        )
+        sheet.lines(72, 760, (PROSE if number % 2 else OTHER) * 2, 400)
+        sheets.append(sheet)
+    for number, page in enumerate(pages(*sheets), start=1):
+        assert blocks(page) == [
+            (FURNITURE, "City of Example Toll Rules"),
+            (PARAGRAPH, joined((PROSE if number % 2 else OTHER) * 2)),
+            (FURNITURE, f"Page {number} of 3"),
+        ]
+
+
+def test_chapters_and_rows_that_differ_in_their_numbers_are_no_furniture() -> None:
+    chapters = []
+    for number in range(1, 4):
+        sheet = Sheet().text(72, 780, f"Chapter {number}", 18, BOLD)
+        sheet.lines(72, 740, PROSE, 400)
+        chapters.append(sheet)
+    assert [page.blocks[0].kind for page in pages(*chapters)] == [HEADING] * 3
+    years = [Sheet() for _ in range(3)]
+    for number, sheet in enumerate(years):
+        rows = [(f"Zone {number}{row}", f"{row + 10 * number} EUR", str(row)) for row in range(8)]
+        sheet.rows((72, 200, 300), 780, rows)
+    assert all({block.kind for block in page.blocks} == {ROW} for page in pages(*years))
+
+
+def test_a_hyphen_at_a_line_end_is_undone_if_the_document_shows_the_word() -> None:
+    sheet = Sheet()
+    lines = (
+        "The treatment of the Anglo-",
+        "Saxon kings took 10-",
+        "20 days, and the treat-",
+        "ment was well-",
+        "known; it is well-known.",
+    )
+    for number, line in enumerate(lines):
+        sheet.text(72, 700 - 12 * number, line)
+    assert pages(sheet)[0].text == (
+        "The treatment of the Anglo-Saxon kings took 10-20 days, and the treatment was well-known; "
+        "it is well-known."
+    )
+
+
+@pytest.mark.parametrize("shift", [0, 3, 6])
+def test_two_columns_are_read_one_after_the_other(shift: float) -> None:
+    """Lines of the columns stand side by side, a little apart, or between one another."""
+    sheet = Sheet().text(72, 790, "A Title over Both Columns", 18)
+    sheet.lines(72, 760, OTHER, 450)
+    left, right = PROSE + OTHER + PROSE, OTHER + PROSE + OTHER
+    by_column: list[Sheet] = []
+    for x, y, text in ((72, 700, left), (310, 700 - shift, right)):
+        by_column.append(Sheet())
+        by_column[-1].lines(x, y, text, 210)
+    # written line by line across the columns, which is the order that PDFium gives
+    sheet.texts += sorted((line for column in by_column for line in column.texts), key=lambda line: -line[1])
+    assert blocks(pages(sheet)[0]) == [
+        (HEADING, "A Title over Both Columns"),
+        (PARAGRAPH, joined(OTHER)),
+        (PARAGRAPH, joined(left)),
+        (PARAGRAPH, joined(right)),
+    ]
+
+
+def test_a_paragraph_goes_on_in_the_next_column_and_stays_on_its_page() -> None:
+    column = Sheet()
+    column.lines(0, 700, PROSE + OTHER + PROSE, 210)
+    lines = [text for _, _, text, _, _ in column.texts]
+    half = (len(lines) + 1) // 2
+    sheet, after = Sheet(), Sheet()
+    for number, line in enumerate(lines):
+        sheet.text(72 if number < half else 310, 700 - 12 * (number % half), line)
+    after.lines(72, 700, "and the page after goes on. " + PROSE, 400)
+    first, second = pages(sheet, after)
+    assert blocks(first) == [(PARAGRAPH, joined(PROSE + OTHER + PROSE))]
+    assert blocks(second)[0][1].startswith("and the page after")
+
+
+def test_a_large_heading_in_one_column_leaves_the_lines_of_the_other_alone() -> None:
+    sheet = Sheet()
+    sheet.lines(72, 700, PROSE + OTHER + PROSE, 210)
+    sheet.lines(310, 700, OTHER, 210)
+    sheet.text(310, 609, "Exceptions", 18)  # its line touches two lines of the left column
+    sheet.lines(310, 590, PROSE, 210)
+    assert blocks(pages(sheet)[0]) == [
+        (PARAGRAPH, joined(PROSE + OTHER + PROSE)),
+        (PARAGRAPH, joined(OTHER)),
+        (HEADING, "Exceptions"),
+        (PARAGRAPH, joined(PROSE)),
+    ]
+
+
+FEES = [
+    ("Category", "Fee", "Zone"),
+    ("Motorcycle", "35 EUR", "inner"),
+    ("Car", "48 EUR", "inner"),
+    ("Van", "61 EUR", "outer"),
+]
+FEE_ROWS = [
+    (ROW, "Category: Motorcycle · Fee: 35 EUR · Zone: inner"),
+    (ROW, "Category: Car · Fee: 48 EUR · Zone: inner"),
+    (ROW, "Category: Van · Fee: 61 EUR · Zone: outer"),
+]
+
+
+@pytest.mark.parametrize("turned", [0, 90])
+def test_a_table_with_rules_becomes_rows_with_their_headers(turned: int) -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 480, PROSE, 400)
+    top = y - 10
+    sheet.rows((75, 135, 175), top - 10, FEES)  # so narrow that the words of a row nearly touch
+    sheet.grid((72, 132, 172, 210), [top - 14 * number for number in range(5)])
+    sheet.lines(72, top - 90, OTHER, 400)
+    assert blocks(pages(sheet, turned=turned)[0]) == [
+        (PARAGRAPH, joined(PROSE)),
+        *FEE_ROWS,
+        (PARAGRAPH, joined(OTHER)),
+    ]
+
+
+def test_the_cells_of_a_ruled_table_hold_several_lines_and_span_rows() -> None:
+    sheet = Sheet().text(75, 690, "Category").text(175, 690, "Fee")
+    sheet.text(75, 675, "Motorcycle with").text(75, 663, "side car").text(175, 675, "35 EUR")
+    sheet.text(75, 645, "Car").text(175, 645, "48 EUR, day").text(175, 630, "12 EUR, hour")
+    sheet.rules += [(72, y, 300, y) for y in (702, 687, 657, 622)] + [(172, 641, 300, 641)]
+    sheet.rules += [(x, 702, x, 622) for x in (72, 172, 300)]
+    assert blocks(pages(sheet)[0]) == [
+        (ROW, "Category: Motorcycle with side car · Fee: 35 EUR"),
+        (ROW, "Category: Car · Fee: 48 EUR, day"),
+        (ROW, "Category: Car · Fee: 12 EUR, hour"),
+    ]
+
+
+def test_aligned_columns_without_rules_become_rows() -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 780, PROSE, 400)
+    y = sheet.rows((72, 200, 300), y - 14, FEES)
+    sheet.lines(72, y - 14, OTHER, 400)
+    assert blocks(pages(sheet)[0]) == [(PARAGRAPH, joined(PROSE)), *FEE_ROWS, (PARAGRAPH, joined(OTHER))]
+
+
+def test_a_cell_of_an_aligned_table_goes_on_in_the_next_line_and_may_be_empty() -> None:
+    rows = [
+        ("Category", "Fee", "Remark"),
+        ("Motorcycle", "35 EUR", "with or without"),
+        ("", "", "a side car"),
+        ("Car", "", "see below"),
+        ("Van", "61 EUR", ""),
+    ]
+    sheet = Sheet()
+    sheet.rows((72, 200, 300), 700, rows, pitch=12)
+    assert blocks(pages(sheet)[0]) == [
+        (ROW, "Category: Motorcycle · Fee: 35 EUR · Remark: with or without a side car"),
+        (ROW, "Category: Car · Remark: see below"),
+        (ROW, "Category: Van · Fee: 61 EUR"),
+    ]
+
+
+def test_names_with_colons_stand_before_their_values() -> None:
+    sheet = Sheet()
+    sheet.rows((72, 200), 700, [("Invoice:", "R-17"), ("Customer:", "Ann Example"), ("Total:", "35 EUR")])
+    assert pages(sheet)[0].text == "Invoice: R-17\nCustomer: Ann Example\nTotal: 35 EUR"
+
+
+@pytest.mark.parametrize("ruled", [False, True])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_table_goes_on_over_the_page_with_its_header(*, ruled: bool, repeated: bool) -> None:
+    first, second = Sheet(), Sheet()
+    first.lines(72, 780, PROSE, 400)
+    first.rows((72, 200, 300), 100, FEES)
+    rest = [FEES[0], ("Lorry", "93 EUR", "outer"), ("Bus", "70 EUR", "outer")][0 if repeated else 1 :]
+    y = second.rows((72, 200, 300), 780, rest)
+    second.lines(72, y - 20, OTHER, 400)
+    if ruled:
+        first.grid((68, 196, 296, 360), [110 - 14 * n for n in range(5)])
+        second.grid((68, 196, 296, 360), [790 - 14 * n for n in range(len(rest) + 1)])
+    one, two = pages(first, second)
+    assert blocks(one)[1:] == FEE_ROWS
+    assert blocks(two) == [
+        (ROW, "Category: Lorry · Fee: 93 EUR · Zone: outer"),
+        (ROW, "Category: Bus · Fee: 70 EUR · Zone: outer"),
+        (PARAGRAPH, joined(OTHER)),
+    ]
+
+
+def test_lists_have_their_markers_before_the_items_and_their_depth() -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 780, PROSE, 400)
+    resident = (
+        "a driver who lives in the inner zone and has a permit of the city that shows the number of his car"
+    )
+    below = sheet.text(72, y, "•").lines(84, y, resident, 388)
+    sheet.text(84, below, "–").text(96, below, "also for a rented car")
+    sheet.text(72, below - 12, "•").text(84, below - 12, "a doctor on duty")
+    y = below - 36
+    for number, text in enumerate(("Ask at the office.", "Pay the fee.", "Keep the letter."), start=9):
+        sheet.text(72, y, f"{number}.").text(90, y, text)
+        y -= 12
+    (page,) = pages(sheet)
+    assert blocks(page)[1:] == [
+        (ITEM, resident),
+        (ITEM, "also for a rented car"),
+        (ITEM, "a doctor on duty"),
+        (ITEM, "Ask at the office."),
+        (ITEM, "Pay the fee."),
+        (ITEM, "Keep the letter."),
+    ]
+    assert [block.level for block in page.blocks if block.kind is ITEM] == [0, 1, 0, 0, 0, 0]
+    assert "\n  - also" in page.text and "\n9. Ask at" in page.text and "\n10. Pay" in page.text
+
+
+def test_a_number_at_the_start_of_a_wrapped_line_is_no_list() -> None:
+    text = (
+        "The council met in the town hall and changed the fee for the inner zone for the first time "
+        "in the month of 5. " * 6
+    )
+    sheet = Sheet()
+    sheet.lines(72, 700, text, 383)
+    assert blocks(pages(sheet)[0]) == [(PARAGRAPH, joined(text))]
+
+
+def test_footnotes_stand_after_the_body_each_alone() -> None:
+    sheet = Sheet()
+    sheet.lines(72, 760, PROSE + OTHER + PROSE, 210)
+    sheet.lines(310, 760, OTHER + PROSE + OTHER, 210)
+    y = sheet.lines(72, 120, "1 The council of the city, as elected in the spring of last year.", 210, 7, 8)
+    sheet.lines(72, y, "2 Working days are those from Monday to Friday, if they are no holidays.", 210, 7, 8)
+    assert blocks(pages(sheet)[0]) == [
+        (PARAGRAPH, joined(PROSE + OTHER + PROSE)),
+        (PARAGRAPH, joined(OTHER + PROSE + OTHER)),
+        (PARAGRAPH, "1 The council of the city, as elected in the spring of last year."),
+        (PARAGRAPH, "2 Working days are those from Monday to Friday, if they are no holidays."),
+    ]
+
+
+def test_prose_is_no_table_even_if_it_is_justified() -> None:
+    from reportlab.lib.utils import simpleSplit
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    sheet = Sheet()
+    y = 780.0
+    for width in (120, 160, 240, 420):
+        for line in simpleSplit(PROSE + OTHER, "Helvetica", 10, width):
+            words = line.split()
+            space = (width - stringWidth("".join(words), "Helvetica", 10)) / max(1, len(words) - 1)
+            x = 72.0
+            for word in words:
+                sheet.text(x, y, word)
+                x += stringWidth(word, "Helvetica", 10) + space
+            y -= 12
+        y -= 20
+    kinds = {block.kind for block in pages(sheet)[0].blocks}
+    assert ROW not in kinds and PARAGRAPH in kinds
+
+
+def test_a_caption_a_listing_and_a_table_of_contents() -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 780, PROSE, 400)
+    sheet.text(72, y - 20, "Figure 3: The zones of the city.")
+    sheet.text(72, y - 50, "def fee(car):", font="Courier").text(96, y - 62, "return 48", font="Courier")
+    sheet.text(72, y - 90, "1 Fees . . . . . . . . . . . . . . . . 4").text(
+        72, y - 102, "2 Permits . . . . . . . . . . . . . . 12"
+    )
+    assert blocks(pages(sheet)[0])[1:] == [
+        (CAPTION, "Figure 3: The zones of the city."),
+        (CODE, "def fee(car):\n    return 48"),
+        (ITEM, "1 Fees … 4"),
+        (ITEM, "2 Permits … 12"),
+    ]
+
+
+def test_text_at_another_angle_stands_apart() -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=(595, 842))
+    canvas.saveState()
+    canvas.rotate(90)
+    canvas.drawString(300, -30, "arXiv 1234 stamp")
+    canvas.restoreState()
+    sheet = Sheet()
+    sheet.lines(72, 700, PROSE, 400)
+    for x, y, text, size, font in sheet.texts:
+        canvas.setFont(font, size)
+        canvas.drawString(x, y, text)
+    canvas.save()
+    (page,) = read_pdf(out.getvalue(), Limits()).pages
+    assert blocks(page) == [(PARAGRAPH, joined(PROSE)), (PARAGRAPH, "arXiv 1234 stamp")]
+
+
+@pytest.mark.parametrize("shape", ["text", "lines", "cells", "rules"])
+def test_a_hostile_page_is_read_in_bounded_time(shape: str) -> None:
+    sheet = Sheet()
+    if shape == "text":
+        sheet.text(10, 400, "word " * 40_000, 1)
+    elif shape == "lines":
+        for number in range(8_000):
+            sheet.text(10, 830 - number / 10, "7 Aa", 0.05, BOLD)
+    elif shape == "cells":
+        for number in range(3_000):
+            sheet.text(10, 830 - number / 4, "ab", 0.2).text(300, 830 - number / 4, "cd", 0.2)
+    else:
+        sheet.lines(72, 700, PROSE, 400)
+        for number in range(3_000):
+            sheet.rules += [(10, number / 4, 580, number / 4), (number / 6, 5, number / 6, 800)]
+    data = drawn_pdf(sheet)
+    start = time.perf_counter()
+    assert read_pdf(data, Limits()).pages[0].text
+    assert time.perf_counter() - start < 5
