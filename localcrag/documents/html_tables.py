@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from localcrag.documents.html_tree import HEADINGS, LISTS, VERBATIM, Element, texts
 from localcrag.documents.table_rows import CELL_SEPARATOR, with_headers
@@ -18,6 +19,8 @@ _MAX_CELLS = 500_000
 """Cells of a table, with each place that a span covers; from then on a cell covers only its own."""
 _MAX_NAME_CHARACTERS = 200
 """A longer cell is neither a header nor repeated in other rows."""
+_MAX_NAMES = 50
+"""Names of columns that are looked for in the rows."""
 _LONG_CELL_CHARACTERS = 1000
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "form", "div", "section"})
 
@@ -81,7 +84,18 @@ def _has_lines(element: Element) -> bool:
 
 
 def table_lines(rows: Sequence[TableRow]) -> Iterator[str]:
-    """A line for each row with its headers; without any, the first row is one if it names the columns."""
+    """A line for each row with its headers; without any, the first row is one if it names the columns.
+
+    The names of columns that are empty come first, in a line of their own.
+    """
+    lines = [found for found in _lines(rows) if found]
+    header = [row for row in rows if row.is_header()] or rows[:1]
+    names = dict.fromkeys(cell_text(cell) for row in header for cell in row.cells)
+    yield line([name for name in islice(names, _MAX_NAMES) if not any(name in text for text in lines)], ())
+    yield from lines
+
+
+def _lines(rows: Sequence[TableRow]) -> Iterator[str]:
     grid = _Grid()
     body = [row for row in rows if not row.is_header()]
     if not any(row.is_header() for row in rows):

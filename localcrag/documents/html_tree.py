@@ -40,6 +40,7 @@ _MAX_TITLE_CHARACTERS = 2000
 _MIN_LINK_DENSITY = 0.9
 """The share of characters in links from which on a list is navigation, at the start or end of a page."""
 _MIN_LINKS = 3
+_MAX_EDGE_SHARE = 0.25
 BREAK = "\v"
 """What stands for ``<br>`` in a text."""
 
@@ -194,10 +195,13 @@ def mark_navigation(root: Element) -> float:
 
     Such a list has at least three links, and nine tenths of its text are in them. At the end of a page it
     also lies in a part of the page of its own, without a heading or an introduction above it: the list under
-    "See also" is content. If nothing else is left of the page, all navigation stays, and the share is 0.
+    "See also" is content. Lists with more than a quarter of the page's characters stay, as they are what the
+    page is for. If nothing else is left of the page, all navigation stays, and the share is 0.
     """
-    _mark_edge(root, from_end=False)
-    _mark_edge(root, from_end=True)
+    edges = [*_mark_edge(root, from_end=False), *_mark_edge(root, from_end=True)]
+    if sum(edge.characters for edge in edges) > _MAX_EDGE_SHARE * root.characters:
+        for edge in edges:
+            edge.navigation = False
     left_out = _navigation_characters(root)
     if left_out == root.characters:
         for element in root.descendants():
@@ -217,14 +221,17 @@ def _navigation_characters(root: Element) -> int:
     return total
 
 
-def _mark_edge(root: Element, *, from_end: bool) -> None:
+def _mark_edge(root: Element, *, from_end: bool) -> list[Element]:
+    """Mark the lists of links at one edge of a page; they are returned."""
+    marked: list[Element] = []
     inside: Element | None = root
     while inside is not None:
-        inside = _edge_of(inside, from_end)
+        inside = _marked_in(inside, from_end, marked)
+    return marked
 
 
-def _edge_of(parent: Element, from_end: bool) -> Element | None:
-    """Mark the lists of links at an edge of an element; the child at which to go on, None at the last."""
+def _marked_in(parent: Element, from_end: bool, marked: list[Element]) -> Element | None:
+    """Mark the lists of links at an edge of an element; the child to go on with, None at the last."""
     children = [child for child in parent.children if isinstance(child, Element) or child.strip()]
     if from_end:
         children.reverse()
@@ -237,6 +244,7 @@ def _edge_of(parent: Element, from_end: bool) -> Element | None:
         if not _is_list_of_links(child) or (from_end and not _stands_apart(child, introduction)):
             return child if child.tag in _WRAPPERS else None
         child.navigation = True
+        marked.append(child)
     return None
 
 
