@@ -1,9 +1,9 @@
 """HTML as blocks of plain text: every visible text is kept, and no markup.
 
-The tree is walked here because no library at hand gives such blocks. The structured result of html-to-markdown
-lists an inner list before the item around it, joins the paragraphs and the code of an item without a space,
-and knows neither the first number of a list nor definition lists; trafilatura leaves out text that it takes
-for no part of the main content, among it headings with links in them.
+The tree is walked here because no library at hand gives such blocks. The structured result of
+html-to-markdown lists an inner list before the item around it, joins the paragraphs and the code of an item
+without a space, and knows neither the first number of a list nor definition lists; trafilatura leaves out
+text that it takes for no part of the main content, among it headings with links in them.
 """
 
 from __future__ import annotations
@@ -205,18 +205,49 @@ class _Walk:
 
 
 def _is_row_part(child: Element | str) -> bool:
-    return isinstance(child, Element) and child.tag in ("tr", "thead", "tbody", "tfoot", "form", "div", "section")
+    return isinstance(child, Element) and child.tag in (
+        "tr",
+        "thead",
+        "tbody",
+        "tfoot",
+        "form",
+        "div",
+        "section",
+    )
 
 
 def _definition_parts(element: Element) -> list[Element | str]:
-    """The terms and definitions of a list, also of those grouped in ``div`` elements."""
+    """The terms and definitions of a list, also those in a ``div`` or in a term that was not closed."""
     parts: list[Element | str] = []
     for child in element.children:
-        if isinstance(child, Element) and child.tag == "div":
-            parts += child.children
-        else:
+        if isinstance(child, str) or child.tag not in ("div", "dt", "dd"):
             parts.append(child)
+        elif child.tag == "div":
+            parts += _definition_parts(child)
+        else:
+            inner = [
+                i
+                for i, part in enumerate(child.children)
+                if isinstance(part, Element) and part.tag in ("dt", "dd")
+            ]
+            if not inner:
+                parts.append(child)
+                continue
+            rest = Element("div", {})
+            rest.children = child.children[inner[0] :]
+            parts += [_shortened(child, inner[0]), *_definition_parts(rest)]
     return parts
+
+
+def _shortened(element: Element, end: int) -> Element:
+    """A copy of an element with its children up to an index."""
+    copy = Element(element.tag, element.attributes)
+    copy.children = element.children[:end]
+    copy.characters = sum(
+        len(child.strip()) if isinstance(child, str) else child.characters for child in copy.children
+    )
+    copy.headings = sum(child.headings for child in copy.children if isinstance(child, Element))
+    return copy
 
 
 def _one_line(children: Sequence[Element | str]) -> str:

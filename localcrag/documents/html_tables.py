@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from localcrag.documents.html_tree import HEADINGS, LISTS, VERBATIM, Element, texts
+from localcrag.documents.html_tree import LISTS, VERBATIM, Element, texts
 from localcrag.documents.table_rows import CELL_SEPARATOR, with_headers
 
 HEADER_SEPARATOR = " / "

@@ -18,18 +18,24 @@ LISTS = frozenset({"ul", "ol", "menu", "dir"})
 VERBATIM = frozenset({"pre", "listing", "xmp", "plaintext"})
 """Elements whose line ends and spaces are kept."""
 _SECTIONS = frozenset(
-    "address article aside blockquote body center dd details dialog div dl dt fieldset figure footer form "
-    "header hgroup html legend li main nav p search section summary optgroup".split()
+    (
+        *("address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div"),
+        *("dl", "dt", "fieldset", "figure", "footer", "form", "header", "hgroup", "html", "legend", "li"),
+        *("main", "nav", "optgroup", "p", "search", "section", "summary"),
+    )
 )
-_TABLE_TAGS = frozenset("table caption figcaption thead tbody tfoot tr td th".split())
-_KEPT = HEADINGS | LISTS | VERBATIM | _SECTIONS | _TABLE_TAGS | {"br", "hr"}
+_TABLE_TAGS = frozenset({"caption", "figcaption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"})
+_KEPT = HEADINGS | LISTS | VERBATIM | _SECTIONS | _TABLE_TAGS | {"hr"}
 _DROPPED = frozenset(
-    "annotation annotation-xml audio button canvas datalist iframe map noembed noframes noscript object "
-    "script select style svg template textarea video".split()
+    (
+        *("annotation", "annotation-xml", "audio", "button", "canvas", "datalist", "iframe"),
+        *("noembed", "noframes", "noscript", "object", "script", "select", "style", "svg", "template"),
+        *("textarea", "video"),
+    )
 )
 """Elements that a reader of the page does not see, or sees as a picture or as something to press."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_PERMALINK = re.compile(r"[\s#¶§†↑↩⏎🔗\uf0c1\ufe0e\ufe0f]+")
+_PERMALINK = re.compile(r"[\s#¶§↑↩⏎🔗\uf0c1\ufe0e\ufe0f]+")
 """The text of a link that only points to its own place, as stands beside a heading or ends a footnote."""
 _NAVIGATION_ROLES = frozenset({"navigation", "menubar", "menu"})
 _WRAPPERS = frozenset({"div", "section", "header", "main", "article", "body", "html", "form", "center"})

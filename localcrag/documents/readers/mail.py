@@ -1,4 +1,4 @@
-"""Reader of mail messages (EML): the main headers, the texts, and the attachments in formats that are read."""
+"""Reader of mail messages (EML): the main headers, the texts, and the attachments whose format is read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PARSER_ERRORS = (MessageError, ValueError, LookupError, TypeError, AttributeErr
 
 
 class _BoundedHeaders(Compat32):
-    """A policy that cuts a header to 8000 characters.
+    """A policy that cuts a header to 8000 characters, and decodes one with bytes beyond ASCII.
 
     The policy that parses headers into addresses takes seconds for one of 40,000 characters.
     """
@@ -51,6 +51,13 @@ class _BoundedHeaders(Compat32):
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
         return name, value[:_MAX_HEADER_CHARACTERS]
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        data = value.encode("utf-8", "surrogateescape")
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return data.decode("cp1252", "replace")
 
 
 def read_mail(data: bytes, limits: Limits) -> ExtractedText:
@@ -240,9 +247,8 @@ def _header(message: Message, name: str, limit: int) -> str:
 
 
 def _decoded(value: str) -> str:
-    """A header with its encoded words (RFC 2047) and bytes beyond ASCII decoded."""
+    """A header with its encoded words (RFC 2047) decoded."""
     try:
-        value = str(make_header(decode_header(value)))
+        return str(make_header(decode_header(value)))
     except (MessageError, ValueError, LookupError):
-        pass
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return value
