@@ -276,8 +276,9 @@ def test_a_docx_keeps_its_numbers_header_rows_and_footnotes() -> None:
 
 def test_an_xhtml_chapter_with_closed_empty_elements_is_read_whole() -> None:
     chapter = (
-        '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/>'
-        '<script src="x"/></head><body><h1><a id="p1"/>One</h1><p>First<br/>line.</p><div/><p>Last.</p></body></html>'
+        '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head>'
+        '<title/><script src="x"/></head><body><h1><a id="p1"/>One</h1>'
+        "<p>First<br/>line.</p><div/><p>Last.</p></body></html>"
     )
     book = replaced(epub([("x", "y"), ("Two", "End.")]), {"OEBPS/text/ch 0.xhtml": chapter})
     (page,) = read_epub(book, Limits()).pages
