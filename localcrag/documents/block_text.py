@@ -59,6 +59,22 @@ class BlockText:
         """Keep the next item or row apart from the one before: it belongs to another list or table."""
         self._apart = True
 
+    def add_page(self, page: Page, *, deeper: int = 0) -> None:
+        """Append the blocks of another page, its headings ``deeper`` levels deeper.
+
+        Raises UnreadableError if the text becomes too long.
+        """
+        end = 0
+        for block in page.blocks:
+            before = page.text[end : block.start]
+            end = block.end
+            if before.count("\n") > 1:
+                self.part()
+            is_item, is_heading = block.kind is BlockKind.ITEM, block.kind is BlockKind.HEADING
+            marker = before.rpartition("\n")[2].removeprefix(_INDENT * block.level) if is_item else ""
+            level = block.level + deeper if is_heading else block.level
+            self.add(block.kind, page.text[block.start : end], level=level, marker=marker)
+
     def page(self, number: int | None = None) -> Page:
         """The page with all blocks so far."""
         return Page(number, "".join(self._pieces), tuple(self._blocks))

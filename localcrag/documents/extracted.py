@@ -29,11 +29,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedText:
-    """The text of a document; ``title`` is "" if the document names none."""
+    """The text of a document; ``title`` is "" if the document names none.
+
+    ``left_out`` is the share of its visible characters that were taken for navigation and left out.
+    """
 
     title: str
     media_type: str
     pages: tuple[Page, ...]
+    left_out: float = 0.0
 
 
 def whole(title: str, media_type: str, text: str) -> ExtractedText:

@@ -146,6 +146,11 @@ def suffix_of(name: str) -> str:
     return path.suffix[1:] or (path.name if path.name in ("dockerfile", "makefile") else "")
 
 
+def has_known_name(name: str) -> bool:
+    """Whether the extension of a file name is that of a format that is read."""
+    return suffix_of(name) in _FORMAT_OF_SUFFIX
+
+
 def refuse_by_name(name: str) -> None:
     """Raise UnreadableError for a file name whose extension means a format that is not read."""
     suffix = suffix_of(name)

@@ -118,7 +118,7 @@ def test_a_spoilt_file_is_read_or_refused_but_never_breaks_the_run(read: ReadFun
 )
 def test_mail_with_broken_headers_is_still_read(read: ReadFunction, header: str) -> None:
     text = read("x.eml", f"Subject: Hi\n{header}\nBody text.".encode(errors="surrogateescape")).pages[0].text
-    assert text.startswith("Subject: Hi") and "Body text." in text
+    assert "Subject: Hi\n\nBody text." in text
 
 
 # ---------------------------------------------------------------------------------- bombs

@@ -16,9 +16,11 @@ import pytest
 from localcrag.documents import LocalCorpus
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.errors import UnreadableError
+from localcrag.types import BlockKind
 from tests.documents.builders import FOX, docx, epub, mail, pdf, pptx, replaced, xlsx, xlsx_far_corner
 from tests.documents.conftest import ReadFunction
 
+UNREAD_MESSAGE = "Attachments that were not read: message/rfc822 (a message that cannot be read)"
 XXE = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file://{path}">]>'
 
 
@@ -63,8 +65,12 @@ def test_docx(read: ReadFunction, corpus: LocalCorpus) -> None:
     document = read("x.docx", docx(title="The Leaflet"))
     assert document.title == "The Leaflet" and [p.number for p in document.pages] == [None]
     text = document.pages[0].text
-    assert text.startswith("# Dosage\n\nTake one tablet with water.\n\n## Children\n\nHalf a tablet")
+    assert text.startswith("Dosage\n\nTake one tablet with water.\n\n\nChildren\n\nHalf a tablet")
     assert "- after a meal\n\nage: 6 · dose: half" in text
+    assert [(block.kind, block.level) for block in document.pages[0].blocks] == [
+        *((BlockKind.HEADING, 1), (BlockKind.PARAGRAPH, 0), (BlockKind.HEADING, 2), (BlockKind.PARAGRAPH, 0)),
+        *((BlockKind.ITEM, 0), (BlockKind.ROW, 0)),
+    ]
     small = LocalCorpus(corpus._tokenizer, passage_tokens=16)
     assert headings(small, document)[:2] == ["Dosage", "Dosage > Children"]
 
@@ -117,10 +123,10 @@ def test_a_sheet_with_a_cell_in_its_farthest_corner_costs_little(read: ReadFunct
 def test_epub_chapters_in_reading_order(read: ReadFunction, corpus: LocalCorpus) -> None:
     document = read("x.epub", epub([("One", "First chapter."), ("Two", "Second chapter.")], title="The Book"))
     assert document.title == "The Book"
-    assert document.pages[0].text == "# One\n\nFirst chapter.\n\n# Two\n\nSecond chapter."
+    assert document.pages[0].text == "One\n\nFirst chapter.\n\n\n\nTwo\n\nSecond chapter."
 
 
-def test_html_main_content_and_title(read: ReadFunction) -> None:
+def test_html_text_and_title(read: ReadFunction) -> None:
     paragraph = " ".join([FOX] * 5)
     html = (
         "<html><head><title>Doses &amp; more</title><style>p{}</style></head><body>"
@@ -131,11 +137,11 @@ def test_html_main_content_and_title(read: ReadFunction) -> None:
     document = read("x.html", html)
     assert document.title == "Doses & more"
     text = document.pages[0].text
-    assert "# Dosage of some_drug_name" in text and "## Children" in text and FOX in text
-    assert not any(word in text for word in ("Home", "alert", "Imprint", "p{}"))
+    assert text.startswith("Dosage of some_drug_name\n\nThe quick") and "\n\n\nChildren\n\nThe" in text
+    assert text.endswith("Imprint") and not any(word in text for word in ("Home", "alert", "p{}"))
 
 
-def test_html_without_a_main_content_gives_all_visible_text(read: ReadFunction) -> None:
+def test_html_without_headings_of_its_own_gives_all_visible_text(read: ReadFunction) -> None:
     rows = "".join(f"<div><span>item {i}</span></div>" for i in range(5))
     document = read("x.htm", f"<body><h1>Parts</h1>{rows}<p style='display:none'>unseen</p></body>")
     assert document.title == "Parts"
@@ -270,11 +276,15 @@ def test_notebooks(read: ReadFunction) -> None:
 def test_mail(read: ReadFunction) -> None:
     document = read("x.eml", mail())
     assert document.title == "Größe der Dosis"
-    assert document.pages[0].text == (
-        "Subject: Größe der Dosis\nFrom: Ann <ann@example.org>\nTo: bob@example.org\n"
-        "Date: Mon, 02 Mar 2026 10:00:00 +0000\n\nTake one tablet – täglich.\n\n\nAttachments: leaflet.pdf"
+    headers = (
+        "From: Ann <ann@example.org> · To: bob@example.org · Date: Mon, 02 Mar 2026 10:00:00 +0000 · "
+        "Subject: Größe der Dosis"
     )
-    assert "Take **one** tablet." in read("y.eml", mail(html=True)).pages[0].text
+    unread = "Attachments that were not read: leaflet.pdf (damaged PDF)"
+    page = document.pages[0]
+    assert page.text == f"{headers}\n\nTake one tablet – täglich.\n\n{unread}"
+    assert page.blocks[0].kind is BlockKind.ROW and page.blocks[1].kind is BlockKind.PARAGRAPH
+    assert f"{headers}\n\nTake one tablet.\n\n" in read("y.eml", mail(html=True)).pages[0].text
 
 
 def mixed(*parts: MIMEBase, subtype: str = "mixed", subject: str = "") -> MIMEMultipart:
@@ -293,7 +303,8 @@ def test_mail_texts_around_a_picture_are_all_read(read: ReadFunction) -> None:
     twins = mixed(MIMEText("last"), MIMEText("<p>twin</p>", "html"), subtype="alternative")
     parts = mixed(MIMEText("first"), picture, MIMEText("<i>then</i>", "html"), named, twins, subject="S")
     assert read("x.eml", parts.as_bytes()).pages[0].text == (
-        "Subject: S\n\nfirst\n\n*then*\n\nlast\n\nAttachments: leaf.png, notes.txt"
+        "Subject: S\n\nfirst\n\nthen\n\nlast\n\n\n\nAttachment: notes.txt\n\nas a file\n\n"
+        "Attachments that were not read: leaf.png (an image)"
     )
     only = mixed(named, subject="S").as_bytes()
     assert read("y.eml", only).pages[0].text == "Subject: S\n\nas a file"
@@ -303,7 +314,7 @@ def test_a_later_text_of_a_mail_that_cannot_be_read_is_named(read: ReadFunction)
     deep = MIMEText("<div>" * 3000 + "x" + "</div>" * 3000, "html")
     parts = mixed(MIMEText("first"), deep, MIMEMessage(deep), MIMEText("last"), subject="S")
     text = read("x.eml", parts.as_bytes()).pages[0].text
-    assert "first\n\nlast\n\nAttachments: text/html (HTML nested too deeply)" in text
+    assert "first\n\nlast\n\nAttachments that were not read: text/html (HTML nested too deeply)" in text
     with pytest.raises(UnreadableError, match=r"^HTML nested too deeply$"):
         read("y.eml", mixed(deep, subject="S").as_bytes())
 
@@ -317,12 +328,12 @@ def test_a_forwarded_mail_is_read_with_the_one_around_it(read: ReadFunction) -> 
         message = mixed(MIMEText(f"see below {number}"), forward, subject=f"Fwd {number}")
     text = read("x.eml", message.as_bytes()).pages[0].text
     assert text.startswith("Subject: Fwd 11\n\nsee below 11\n\nSubject: Fwd 10\n\nsee below 10\n\n")
-    assert text.endswith("Subject: Fwd 1\n\nsee below 1\n\nAttachments: message/rfc822")
+    assert text.endswith(f"Subject: Fwd 1\n\nsee below 1\n\n{UNREAD_MESSAGE}")
     near = mixed(MIMEText("see below"), MIMEMessage(MIMEText("inner text")), subject="Fwd").as_bytes()
     assert read("y.eml", near).pages[0].text.endswith("see below\n\ninner text")
     bare = near.replace(b"Content-Type: text/plain", b"X").partition(b"message/rfc822")
     noise = bare[0] + b"message/rfc822\n\nQmFzZTY0IG5vaXNl\n"
-    assert read("z.eml", noise).pages[0].text.endswith("Attachments: message/rfc822")
+    assert read("z.eml", noise).pages[0].text.endswith(UNREAD_MESSAGE)
 
 
 def test_source_code_is_text(read: ReadFunction) -> None:

@@ -49,7 +49,7 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
         case DocumentFormat.HTML:
             from localcrag.documents.readers.html import read_html
 
-            return read_html(data, content_type)
+            return read_html(data, limits, content_type)
         case DocumentFormat.MAIL:
             from localcrag.documents.readers.mail import read_mail
 

@@ -1,4 +1,4 @@
-"""Reader of DOCX: mammoth converts the structure of the document to HTML, which becomes Markdown."""
+"""Reader of DOCX: mammoth converts the structure of the document to HTML, which is read into blocks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import zipfile
 from xml.etree import ElementTree
 
 from localcrag.documents import zip_guard
-from localcrag.documents.extracted import ExtractedText, Limits, whole
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.readers.html import markdown_of
+from localcrag.documents.html_blocks import add_html
 
 _STYLE_MAP = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
 _TITLE_ELEMENT = "{http://purl.org/dc/elements/1.1/}title"
@@ -18,7 +19,7 @@ _TITLE_ELEMENT = "{http://purl.org/dc/elements/1.1/}title"
 def read_docx(data: bytes, limits: Limits) -> ExtractedText:
     """Read headings, paragraphs, lists, tables, notes and text boxes; pictures are left out.
 
-    Raises UnreadableError: damaged, or a zip bomb.
+    Raises UnreadableError: damaged, a zip bomb, or more text than ``limits.text``.
     """
     import mammoth
 
@@ -27,7 +28,9 @@ def read_docx(data: bytes, limits: Limits) -> ExtractedText:
         result = mammoth.convert_to_html(  # type: ignore[no-untyped-call]
             io.BytesIO(data), style_map=_STYLE_MAP, convert_image=lambda _: []
         )
-    return whole(title, MEDIA_TYPES[DocumentFormat.DOCX], markdown_of(result.value))
+    made = BlockText(limits)
+    add_html(made, result.value)
+    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.DOCX], (made.page(),))
 
 
 def core_title(container: zipfile.ZipFile) -> str:

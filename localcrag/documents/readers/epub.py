@@ -1,4 +1,4 @@
-"""Reader of EPUB: the chapters in reading order, as Markdown."""
+"""Reader of EPUB: the chapters in reading order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from localcrag.documents import zip_guard
+from localcrag.documents.block_text import BlockText
 from localcrag.documents.encoding import decode
-from localcrag.documents.extracted import ExtractedText, Limits, joined, one_line, whole
+from localcrag.documents.extracted import ExtractedText, Limits, one_line
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.readers.html import markdown_of
+from localcrag.documents.html_blocks import add_html
 from localcrag.errors import UnreadableError
 
 _CONTAINER_PATH = "META-INF/container.xml"
@@ -30,10 +31,12 @@ def read_epub(data: bytes, limits: Limits) -> ExtractedText:
         if any(path in encrypted for path in paths):
             raise UnreadableError("encrypted EPUB (copy protected)")
         names = set(book.namelist())
-        chapters = (markdown_of(decode(book.read(path), "utf-8")) for path in paths if path in names)
-        text = joined(chapters, limits)
+        made = BlockText(limits)
+        for path in paths:
+            if path in names:
+                add_html(made, decode(book.read(path), "utf-8"))
     title = next((one_line(node.text or "") for node in _named(package, "title")), "")
-    return whole(title, MEDIA_TYPES[DocumentFormat.EPUB], text)
+    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.EPUB], (made.page(),))
 
 
 def _xml(book: zipfile.ZipFile, path: str) -> ElementTree.Element:

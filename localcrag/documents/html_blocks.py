@@ -1,0 +1,277 @@
+"""HTML as blocks of plain text: every visible text is kept, and no markup.
+
+The tree is walked here because no library at hand gives such blocks. The structured result of
+html-to-markdown lists an inner list before the item around it, joins the paragraphs and the code of an item
+without a space, and knows neither the first number of a list nor definition lists; trafilatura leaves out
+text that it takes for no part of the main content, among it headings with links in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from localcrag.documents.block_text import BULLET, BlockText
+from localcrag.documents.html_tables import cell_text, is_layout, rows_of, table_lines
+from localcrag.documents.html_tree import (
+    BREAK,
+    HEADINGS,
+    LISTS,
+    VERBATIM,
+    Element,
+    mark_navigation,
+    parse,
+)
+from localcrag.types import BlockKind
+
+_PARAGRAPH_BREAK = re.compile(rf"{BREAK}\s*{BREAK}")
+_LINE_END = re.compile(r"\r\n?")
+_MAX_NUMBER = 1_000_000_000
+_ENDS_HEADING = frozenset({"p", "table", "dl", "blockquote"}) | HEADINGS | LISTS | VERBATIM
+"""Elements that cannot be part of a heading; one that was not closed ends before them."""
+
+
+def add_html(made: BlockText, html: str) -> str:
+    """Append the blocks of a page with all its visible text; returns its title, "" if it has none.
+
+    Raises UnreadableError if it is nested too deeply or too long.
+    """
+    root, title = parse(html)
+    _Walk(made).container(root)
+    return title
+
+
+def add_html_page(made: BlockText, html: str) -> tuple[str, float]:
+    """Append the blocks of a page without its navigation; returns its title and the share left out.
+
+    The share is that of the characters in navigation, see
+    :func:`~localcrag.documents.html_tree.mark_navigation`. Raises UnreadableError as :func:`add_html`.
+    """
+    root, title = parse(html)
+    left_out = mark_navigation(root)
+    _Walk(made).container(root)
+    return title, left_out
+
+
+class _Walk:
+    """Reads elements into blocks.
+
+    ``_pending`` is the level, the marker and the lead of the item that has begun and has no block yet.
+    """
+
+    def __init__(self, made: BlockText) -> None:
+        self._made = made
+        self._depth = 0
+        self._pending: tuple[int, str, str] | None = None
+
+    def container(self, element: Element, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
+        """Read what is inside an element; ``kind`` is that of the text that stands in it directly."""
+        self._children(element.children, kind)
+
+    def _children(self, children: Sequence[Element | str], kind: BlockKind = BlockKind.PARAGRAPH) -> None:
+        run: list[str] = []
+        for child in children:
+            if isinstance(child, str):
+                run.append(child)
+                continue
+            self._text(run, kind)
+            run = []
+            if not child.navigation:
+                self._element(child)
+        self._text(run, kind)
+
+    def _text(self, run: Sequence[str], kind: BlockKind) -> None:
+        joined = "".join(run)
+        if not joined.strip():
+            return
+        for paragraph in _PARAGRAPH_BREAK.split(joined):
+            self._add(kind, " ".join(paragraph.split()))
+
+    def _add(self, kind: BlockKind, text: str, *, level: int = 0) -> None:
+        if not text:
+            return
+        if self._pending is not None:
+            depth, marker, lead = self._pending
+            self._pending = None
+            if kind is BlockKind.PARAGRAPH:
+                text = f"{lead}: {text}" if lead else text
+                self._made.add(BlockKind.ITEM, text, level=depth, marker=marker)
+                return
+            if lead:
+                self._made.add(BlockKind.ITEM, lead, level=depth, marker=marker)
+        self._made.add(kind, text, level=level)
+
+    def _element(self, element: Element) -> None:
+        tag = element.tag
+        if tag in HEADINGS:
+            self._heading(element)
+        elif tag in VERBATIM:
+            self._add(BlockKind.CODE, _verbatim(element))
+        elif tag in LISTS:
+            self._list(element)
+        elif tag == "dl":
+            self._definitions(element)
+        elif tag == "table":
+            self._table(element)
+        elif tag in ("caption", "figcaption"):
+            self.container(element, BlockKind.CAPTION)
+        elif tag == "li":
+            self._item(element, BULLET)
+        else:
+            self.container(element)
+
+    def _heading(self, element: Element) -> None:
+        after = next(
+            (
+                place
+                for place, child in enumerate(element.children)
+                if isinstance(child, Element) and child.tag in _ENDS_HEADING
+            ),
+            len(element.children),
+        )
+        title, rest = _one_line(element.children[:after]), element.children[after:]
+        if not title and rest and not element.headings > 1:
+            title, rest = _one_line(element.children), []
+        self._add(BlockKind.HEADING, title, level=int(element.tag[1]))
+        self._children(rest)
+
+    # ------------------------------------------------------------------ lists
+
+    def _list(self, element: Element) -> None:
+        self._begin_list()
+        number, step = 1, 1
+        ordered = element.tag == "ol"
+        if ordered:
+            items = sum(child.tag == "li" for child in element.elements())
+            step = -1 if "reversed" in element.attributes else 1
+            number = _number(element.attributes.get("start"), items if step < 0 else 1)
+        for child in element.children:
+            if isinstance(child, Element) and child.tag == "li":
+                number = _number(child.attributes.get("value"), number) if ordered else number
+                self._item(child, f"{number}. " if ordered else BULLET)
+                number += step
+            else:
+                self._children([child])
+        self._depth -= 1
+
+    def _item(self, element: Element, marker: str, lead: str = "") -> None:
+        self._pending = (max(self._depth - 1, 0), marker, lead)
+        self.container(element)
+        self._pending = None
+
+    def _definitions(self, element: Element) -> None:
+        self._begin_list()
+        terms: list[str] = []
+        for part in _definition_parts(element):
+            if isinstance(part, str):
+                self._text([part], BlockKind.PARAGRAPH)
+            elif part.tag == "dt" and not part.headings:
+                terms.append(_one_line(part.children).rstrip(":").rstrip())
+            elif part.tag == "dd" and part.characters:
+                self._item(part, BULLET, " / ".join(filter(None, terms)))
+                terms = []
+            elif not part.navigation and part.tag != "dd":
+                self._terms_alone(terms)
+                terms = []
+                self._element(part)
+        self._terms_alone(terms)
+        self._depth -= 1
+
+    def _terms_alone(self, terms: Sequence[str]) -> None:
+        for term in terms:
+            self._made.add(BlockKind.ITEM, term, level=self._depth - 1, marker=BULLET)
+
+    def _begin_list(self) -> None:
+        """Begin a list; the item around it, if it has no text of its own, is shown by its lead alone."""
+        if self._pending is not None and self._pending[2]:
+            depth, marker, lead = self._pending
+            self._made.add(BlockKind.ITEM, lead, level=depth, marker=marker)
+        self._pending = None
+        if not self._depth:
+            self._made.part()
+        self._depth += 1
+
+    # ------------------------------------------------------------------ tables
+
+    def _table(self, table: Element) -> None:
+        rows = rows_of(table)
+        if is_layout(table, rows):
+            self.container(table)
+            return
+        self._children([child for child in table.children if not _is_row_part(child)])
+        self._made.part()
+        for line in table_lines(rows):
+            self._add(BlockKind.ROW, line)
+
+
+def _is_row_part(child: Element | str) -> bool:
+    return isinstance(child, Element) and child.tag in (
+        "tr",
+        "thead",
+        "tbody",
+        "tfoot",
+        "form",
+        "div",
+        "section",
+    )
+
+
+def _definition_parts(element: Element) -> list[Element | str]:
+    """The terms and definitions of a list, also those in a ``div`` or in a term that was not closed."""
+    parts: list[Element | str] = []
+    for child in element.children:
+        if isinstance(child, str) or child.tag not in ("div", "dt", "dd"):
+            parts.append(child)
+        elif child.tag == "div":
+            parts += _definition_parts(child)
+        else:
+            inner = [
+                i
+                for i, part in enumerate(child.children)
+                if isinstance(part, Element) and part.tag in ("dt", "dd")
+            ]
+            if not inner:
+                parts.append(child)
+                continue
+            rest = Element("div", {})
+            rest.children = child.children[inner[0] :]
+            parts += [_shortened(child, inner[0]), *_definition_parts(rest)]
+    return parts
+
+
+def _shortened(element: Element, end: int) -> Element:
+    """A copy of an element with its children up to an index."""
+    copy = Element(element.tag, element.attributes)
+    copy.children = element.children[:end]
+    copy.characters = sum(
+        len(child.strip()) if isinstance(child, str) else child.characters for child in copy.children
+    )
+    copy.headings = sum(child.headings for child in copy.children if isinstance(child, Element))
+    return copy
+
+
+def _one_line(children: Sequence[Element | str]) -> str:
+    whole = Element("span", {})
+    whole.children = list(children)
+    return cell_text(whole)
+
+
+def _verbatim(element: Element) -> str:
+    pieces = "".join(
+        ("\n" if child == BREAK else child) if isinstance(child, str) else _verbatim_block(child)
+        for child in element.children
+    )
+    return _LINE_END.sub("\n", pieces).strip("\n")
+
+
+def _verbatim_block(element: Element) -> str:
+    """The text of an element inside code: each ``div`` of it is a line."""
+    return f"{_verbatim(element)}\n"
+
+
+def _number(value: str | None, default: int) -> int:
+    try:
+        number = int((value or "").strip()[:10])
+    except ValueError:
+        return default
+    return max(-_MAX_NUMBER, min(number, _MAX_NUMBER))

@@ -1,0 +1,283 @@
+"""HTML as a small tree of the elements that lay a page out, with its navigation marked.
+
+The parser is that of lxml (libxml2), which mends broken HTML as it reads. It calls a target for each tag
+instead of building its own tree: that takes time in proportion to the size even if a tag has 300,000
+attributes, and elements inside a line, such as ``<b>`` or ``<span>``, need no place in the tree at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from localcrag.documents.extracted import one_line
+from localcrag.errors import UnreadableError
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+LISTS = frozenset({"ul", "ol", "menu", "dir"})
+VERBATIM = frozenset({"pre", "listing", "xmp", "plaintext"})
+"""Elements whose line ends and spaces are kept."""
+_SECTIONS = frozenset(
+    (
+        *("address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div"),
+        *("dl", "dt", "fieldset", "figure", "footer", "form", "header", "hgroup", "html", "legend", "li"),
+        *("main", "nav", "optgroup", "p", "search", "section", "summary"),
+    )
+)
+_TABLE_TAGS = frozenset({"caption", "figcaption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"})
+_KEPT = HEADINGS | LISTS | VERBATIM | _SECTIONS | _TABLE_TAGS | {"hr"}
+_DROPPED = frozenset(
+    (
+        *("annotation", "annotation-xml", "audio", "button", "canvas", "datalist", "iframe"),
+        *("noembed", "noframes", "noscript", "object", "script", "select", "style", "svg", "template"),
+        *("textarea", "video"),
+    )
+)
+"""Elements that a reader of the page does not see, or sees as a picture or as something to press."""
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_PERMALINK = re.compile(r"[\s#¶§↑↩⏎🔗\uf0c1\ufe0e\ufe0f]+")
+"""The text of a link that only points to its own place, as stands beside a heading or ends a footnote."""
+_NAVIGATION_ROLES = frozenset({"navigation", "menubar", "menu"})
+_WRAPPERS = frozenset({"div", "section", "header", "main", "article", "body", "html", "form", "center"})
+_MAX_DEPTH = 250
+"""Levels of elements in the tree; the text of deeper ones belongs to the last."""
+_MAX_OPEN_ELEMENTS = 2000
+_MAX_TITLE_CHARACTERS = 2000
+_MIN_LINK_DENSITY = 0.9
+"""The share of characters in links from which on a list is navigation, at the start or end of a page."""
+_MIN_LINKS = 3
+_MAX_EDGE_SHARE = 0.25
+BREAK = "\v"
+"""What stands for ``<br>`` in a text."""
+
+
+class LinkText(str):
+    """A text inside a link."""
+
+    __slots__ = ()
+
+
+class Element:
+    """An element; ``children`` are elements and texts.
+
+    ``characters`` counts those of all texts inside, ``linked`` those inside links and ``links`` these texts;
+    ``headings`` counts the headings inside. ``navigation`` says that it is to be left out.
+    """
+
+    __slots__ = ("attributes", "characters", "children", "headings", "linked", "links", "navigation", "tag")
+
+    def __init__(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self.tag, self.attributes = tag, attributes
+        self.children: list[Element | str] = []
+        self.characters = self.linked = self.links = self.headings = 0
+        self.navigation = False
+
+    def elements(self) -> Iterator[Element]:
+        """The children that are elements."""
+        return (child for child in self.children if isinstance(child, Element))
+
+    def descendants(self) -> Iterator[Element]:
+        """All elements inside it, in no particular order."""
+        waiting = list(self.elements())
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting += element.elements()
+
+
+def parse(html: str) -> tuple[Element, str]:
+    """The tree of a page, and its title, "" if it has none.
+
+    Raises UnreadableError if elements are nested too deeply.
+    """
+    from lxml import etree
+
+    target = _TreeBuilder()
+    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)  # texts of any length
+    try:
+        etree.fromstring(html.encode("utf-8", "replace"), parser)
+    except etree.LxmlError as error:
+        if html.strip() and not target.root.children:
+            raise UnreadableError(f"HTML that cannot be parsed ({one_line(str(error))})") from error
+    return target.root, target.title
+
+
+class _TreeBuilder:
+    """The target of the parser, which makes the tree of what it is told."""
+
+    def __init__(self) -> None:
+        self.root = Element("html", {})
+        self.title = ""
+        self._stack = [self.root]
+        self._is_kept: list[bool] = []
+        self._unseen = 0
+        self._link: str | None = None
+        self._title: list[str] | None = None
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._unseen or _is_unseen(tag, attributes):
+            self._unseen += 1
+            return
+        is_heading = attributes.get("role") == "heading"
+        kept = tag in _KEPT or is_heading
+        if kept and len(self._stack) > _MAX_DEPTH:
+            if len(self._is_kept) > _MAX_OPEN_ELEMENTS:
+                raise UnreadableError("HTML nested too deeply")
+            self.data(" ")
+            kept = False
+        self._is_kept.append(kept)
+        if kept:
+            element = Element(_heading_tag(attributes) if is_heading else tag, attributes)
+            element.navigation = tag == "nav" or attributes.get("role") in _NAVIGATION_ROLES
+            element.headings = int(element.tag in HEADINGS)
+            self._stack[-1].children.append(element)
+            self._stack.append(element)
+        elif tag == "br":
+            self._stack[-1].children.append(BREAK)
+        elif tag == "a":
+            self._link = attributes.get("href")
+        elif tag == "img" and (alternative := attributes.get("alt")):
+            self.data(f" {alternative} ")
+        elif tag == "title" and not self.title:
+            self._title = []
+
+    def end(self, tag: str) -> None:
+        if self._unseen:
+            self._unseen -= 1
+            return
+        if self._is_kept.pop():
+            element = self._stack.pop()
+            above = self._stack[-1]
+            above.characters += element.characters
+            above.linked += element.linked
+            above.links += element.links
+            above.headings += element.headings
+        elif tag == "a":
+            self._link = None
+        elif tag == "title" and self._title is not None:
+            self.title = one_line("".join(self._title), _MAX_TITLE_CHARACTERS)
+            self._title = None
+
+    def data(self, text: str) -> None:
+        if self._unseen:
+            return
+        if self._title is not None:
+            self._title.append(text)
+            return
+        above = self._stack[-1]
+        size = len(text.strip())
+        if self._link is not None and size:
+            if self._link.startswith("#") and _PERMALINK.fullmatch(text):
+                return
+            text = LinkText(text)
+            above.linked += size
+            above.links += 1
+        above.characters += size
+        above.children.append(text)
+
+    def close(self) -> None:
+        """The parser asks for this at the end."""
+
+
+def _is_unseen(tag: str, attributes: Mapping[str, str]) -> bool:
+    if tag in _DROPPED:
+        return True
+    if not attributes or tag in ("html", "body"):  # a script shows these
+        return False
+    hidden = attributes.get("hidden", "until-found") != "until-found"
+    return hidden or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
+
+
+def _heading_tag(attributes: Mapping[str, str]) -> str:
+    level = attributes.get("aria-level", "2")
+    return f"h{level}" if level in ("1", "2", "3", "4", "5", "6") else "h2"
+
+
+# ------------------------------------------------------------------------------------ navigation
+
+
+def mark_navigation(root: Element) -> float:
+    """Mark the lists of links at the edges of a page; the share of characters in all its navigation.
+
+    Such a list has at least three links, and nine tenths of its text are in them. At the end of a page it
+    also lies in a part of the page of its own, without a heading or an introduction above it: the list under
+    "See also" is content. Lists with more than a quarter of the page's characters stay, as they are what the
+    page is for. If nothing else is left of the page, all navigation stays, and the share is 0.
+    """
+    edges = [*_mark_edge(root, from_end=False), *_mark_edge(root, from_end=True)]
+    if sum(edge.characters for edge in edges) > _MAX_EDGE_SHARE * root.characters:
+        for edge in edges:
+            edge.navigation = False
+    left_out = _navigation_characters(root)
+    if left_out == root.characters:
+        for element in root.descendants():
+            element.navigation = False
+        return 0.0
+    return left_out / root.characters
+
+
+def _navigation_characters(root: Element) -> int:
+    total, waiting = 0, [root]
+    while waiting:
+        element = waiting.pop()
+        if element.navigation:
+            total += element.characters
+        else:
+            waiting += element.elements()
+    return total
+
+
+def _mark_edge(root: Element, *, from_end: bool) -> list[Element]:
+    """Mark the lists of links at one edge of a page; they are returned."""
+    marked: list[Element] = []
+    inside: Element | None = root
+    while inside is not None:
+        inside = _marked_in(inside, from_end, marked)
+    return marked
+
+
+def _marked_in(parent: Element, from_end: bool, marked: list[Element]) -> Element | None:
+    """Mark the lists of links at an edge of an element; the child to go on with, None at the last."""
+    children = [child for child in parent.children if isinstance(child, Element) or child.strip()]
+    if from_end:
+        children.reverse()
+    for place, child in enumerate(children):
+        if isinstance(child, str):
+            return None
+        if child.navigation or not child.characters:
+            continue
+        introduction = children[place + 1 : place + 2] if from_end else []
+        if not _is_list_of_links(child) or (from_end and not _stands_apart(child, introduction)):
+            return child if child.tag in _WRAPPERS else None
+        child.navigation = True
+        marked.append(child)
+    return None
+
+
+def _is_list_of_links(element: Element) -> bool:
+    return (
+        element.links >= _MIN_LINKS
+        and not element.headings
+        and element.linked >= _MIN_LINK_DENSITY * element.characters
+        and (element.tag not in ("p", "table", *VERBATIM))
+    )
+
+
+def _stands_apart(element: Element, introduction: Sequence[Element | str]) -> bool:
+    if element.tag in LISTS or not introduction:
+        return False
+    above = introduction[0]
+    if isinstance(above, str):
+        return not above.rstrip().endswith(":")
+    return above.tag not in HEADINGS and not "".join(texts(above)).rstrip().endswith(":")
+
+
+def texts(element: Element) -> Iterator[str]:
+    """The texts inside an element in their order, with a space between one block and the next."""
+    for child in element.children:
+        if isinstance(child, str):
+            yield " " if child == BREAK else child
+        else:
+            yield " "
+            yield from texts(child)
+            yield " "

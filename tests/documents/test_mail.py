@@ -1,0 +1,159 @@
+"""Mails as blocks: the texts without their wrapping, the attachments, and messages made to do harm."""
+
+from __future__ import annotations
+
+import time
+from email.message import EmailMessage
+
+import pytest
+
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.extracted import Limits
+from localcrag.documents.mail_body import add_mail_text
+from localcrag.documents.readers.mail import read_mail
+from localcrag.types import BlockKind
+from tests.documents.builders import docx, pdf
+
+WRAPPED = """Dear Bob,
+
+the tablets that you asked about have to be kept in a dry place and
+must not be taken by children below twelve years of age, as the
+leaflet says.
+
+Ann Example
+Long Road 1
+
+On Monday Bob wrote:
+> May my children take the tablets that were left over from the last
+> time?
+>> An older question.
+> Thanks
+-\x20one
+-\x20two
+--\x20
+Ann
+Tel.\x20123"""
+
+
+def blocks(text: str, *, flowed: bool = False, delete_space: bool = False) -> list[tuple[str, str]]:
+    made = BlockText()
+    add_mail_text(made, text, flowed=flowed, delete_space=delete_space)
+    page = made.page()
+    return [(block.kind.value, page.text[block.start : block.end]) for block in page.blocks]
+
+
+def test_a_mail_text_is_read_into_paragraphs_quotes_items_and_a_signature() -> None:
+    assert blocks(WRAPPED) == [
+        ("paragraph", "Dear Bob,"),
+        (
+            "paragraph",
+            "the tablets that you asked about have to be kept in a dry place and must not be taken by "
+            "children below twelve years of age, as the leaflet says.",
+        ),
+        ("paragraph", "Ann Example\nLong Road 1"),
+        ("paragraph", "On Monday Bob wrote:"),
+        ("paragraph", "May my children take the tablets that were left over from the last time?"),
+        *(("paragraph", "An older question."), ("paragraph", "Thanks"), ("item", "one"), ("item", "two")),
+        ("furniture", "Ann\nTel. 123"),
+    ]
+
+
+def test_flowed_lines_are_joined() -> None:
+    text = "A line \nthat flows.\nNot this.\n> quoted \n> too\n From here"
+    assert blocks(text, flowed=True) == [
+        *(
+            ("paragraph", "A line that flows.\nNot this."),
+            ("paragraph", "quoted too"),
+            ("paragraph", "From here"),
+        )
+    ]
+    assert blocks("to \nday", flowed=True, delete_space=True) == [("paragraph", "today")]
+
+
+def message(*attachments: tuple[str, bytes, str], subject: str = "S") -> EmailMessage:
+    """A message with attachments of (name, content, media type)."""
+    made = EmailMessage()
+    made["Subject"] = subject
+    made.set_content("The body.")
+    for name, content, media_type in attachments:
+        main, _, sub = media_type.partition("/")
+        made.add_attachment(content, maintype=main, subtype=sub, filename=name)
+    return made
+
+
+def text_of(mail: EmailMessage) -> str:
+    return read_mail(mail.as_bytes(), Limits()).pages[0].text
+
+
+def test_attachments_are_read_under_a_heading_of_their_name() -> None:
+    binary = "application/octet-stream"
+    inner = message(("deep.txt", b"Deep words.", "text/plain"), subject="Inner")
+    found = read_mail(
+        message(
+            *(("leaflet.docx", docx(), binary), ("größe.pdf", pdf(["Keep it dry."]), "application/pdf")),
+            *(("table.csv", b"drug,dose\naspirin,100\n", "text/csv"), ("photo.png", b"\x89PNG", "image/png")),
+            *(("inner.eml", inner.as_bytes(), binary), ("a.zip", b"PK", binary), ("x.dat", b"abc", binary)),
+        ).as_bytes(),
+        Limits(),
+    )
+    (page,) = found.pages
+    headings = [
+        (page.text[block.start : block.end], block.level)
+        for block in page.blocks
+        if block.kind is BlockKind.HEADING
+    ]
+    assert headings == [
+        *(("Attachment: leaflet.docx", 1), ("Dosage", 2), ("Children", 3), ("Attachment: größe.pdf", 1)),
+        *(("Attachment: table.csv", 1), ("Attachment: inner.eml", 1), ("Attachment: deep.txt", 1)),
+    ]
+    for words in (
+        "- after a meal\n\nage: 6 · dose: half",
+        "Keep it dry.",
+        "drug: aspirin · dose: 100",
+        "Deep words.",
+    ):
+        assert words in page.text
+    assert page.text.endswith(
+        "Attachments that were not read: photo.png (an image), a.zip (of a kind that is not read), "
+        "x.dat (of a kind that is not read)"
+    )
+
+
+def test_the_attachments_that_are_read_are_bounded() -> None:
+    text = text_of(message(*((f"{i}.txt", f"text {i}.".encode(), "text/plain") for i in range(22))))
+    assert "text 19." in text and "text 20." not in text
+    assert text.endswith("20.txt (more than 20 attachments), 21.txt (more than 20 attachments)")
+    nested = message(("bottom.txt", b"bottom", "text/plain"))
+    for _ in range(4):
+        nested = message(("m.eml", nested.as_bytes(), "application/octet-stream"))
+    assert "bottom" not in text_of(nested) and "an attachment of an attachment)" in text_of(nested)
+
+
+def test_headers_are_decoded_and_cut() -> None:
+    raw = (
+        b"Subject: =?utf-8?q?Gr=C3=B6=C3=9Fe?= der Dosis\nFrom: M\xc3\xbcller <m@example.org>\n"
+        b"To: " + b", ".join(b"a%d@example.org" % i for i in range(500)) + b"\n\nBody."
+    )
+    found = read_mail(raw, Limits())
+    row, body = found.pages[0].text.split("\n\n")
+    assert found.title == "Größe der Dosis" and body == "Body."
+    assert row.startswith("From: Müller <m@example.org> · To: a0@example.org, a1@") and len(row) < 1000
+    assert " … · Subject: Größe der Dosis" in row
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"To: " + b", ".join(b"Name %d <a%d@example.org>" % (i, i) for i in range(35_000)),
+        b"To: " + b",\n ".join(b"Name %d <a%d@example.org>" % (i, i) for i in range(35_000)),
+        b"To: " + b"=?utf-8?q?=C3=A4?= " * 60_000,
+        b"Content-Type: text/plain; " + b"; ".join(b"a%d=b" % i for i in range(80_000)),
+        b"Content-Type: text/plain; " + b"(" * 1_000_000,
+        b"X-A: b\n" * 30_000 + b"X-B: c",
+    ],
+    ids=["to", "folded to", "encoded words", "parameters", "brackets", "headers"],
+)
+def test_a_header_of_a_megabyte_costs_little(header: bytes) -> None:
+    start = time.process_time()
+    assert "Body." in read_mail(b"Subject: S\n" + header + b"\n\nBody.", Limits()).pages[0].text
+    assert time.process_time() - start < 2
