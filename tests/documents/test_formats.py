@@ -156,10 +156,11 @@ def test_html_in_the_encoding_it_declares(read: ReadFunction) -> None:
     assert (wide.title, wide.pages[0].text) == ("Größe", "Vier Tabletten")
 
 
-def test_markdown_is_kept_as_it_is(read: ReadFunction, corpus: LocalCorpus) -> None:
+def test_markdown_is_read_without_its_markup(read: ReadFunction, corpus: LocalCorpus) -> None:
     text = "---\ntitle: 'Front *matter*'\n---\n\n# Dosage\n\nOne `tablet`."
     document = read("x.md", text)
-    assert document.pages[0].text == text and document.title == "Front *matter*"
+    assert document.pages[0].text == "title: Front *matter*\n\n\n\nDosage\n\nOne tablet."
+    assert document.title == "Front *matter*"
     assert read("y.md", "intro\n\nThe **bold** `title`\n====\n\ntext").title == "The bold title"
     assert read("z.md", "```\n# no title\n```\n").title == "z"
 
@@ -167,10 +168,10 @@ def test_markdown_is_kept_as_it_is(read: ReadFunction, corpus: LocalCorpus) -> N
 def test_restructuredtext_headings(read: ReadFunction) -> None:
     text = f"=====\nGuide\n=====\n\n{FOX}\n\nDosage\n======\n\n{FOX}\n\nChildren\n--------\n\n{FOX}\n"
     document = read("x.rst", text)
-    assert document.title == "Guide" and document.pages[0].text == text
+    assert document.title == "Guide" and "====" not in document.pages[0].text
     from tests.documents.conftest import tokenizer_file
 
-    small = LocalCorpus(tokenizer_file(), passage_tokens=30)
+    small = LocalCorpus(tokenizer_file(), passage_tokens=16)
     assert headings(small, document) == ["Guide", "Guide > Dosage", "Guide > Dosage > Children"]
 
 
@@ -213,15 +214,15 @@ TABLE = "| Category | Fee |\n|---|---:|\n| **Motorcycle** | `35` EUR |\n| Car<br
 def test_the_rows_of_a_markdown_table_stand_alone(read: ReadFunction, corpus: LocalCorpus) -> None:
     document = read("x.md", f"# Fees\n\nWhat it costs:\n\n{TABLE}\nAfter.\n\n```\n{TABLE}```\n")
     assert document.pages[0].text == (
-        "# Fees\n\nWhat it costs:\n\nCategory: Motorcycle · Fee: 35 EUR\n\nCategory: Car van · Fee: 48 EUR\n"
-        f"\nAfter.\n\n```\n{TABLE}```\n"
+        "Fees\n\nWhat it costs:\n\nCategory: Motorcycle · Fee: 35 EUR\nCategory: Car van · Fee: 48 EUR"
+        f"\n\nAfter.\n\n{TABLE}".rstrip("\n")
     )
     assert headings(corpus, document) == ["Fees"]
 
 
 def test_a_table_without_names_has_its_header_in_the_first_row(read: ReadFunction) -> None:
     text = "|  |  |\n|---|---|\n| Category | Fee |\n| Boat | 75 |\n"
-    assert read("x.md", text).pages[0].text == "Category: Boat · Fee: 75\n"
+    assert read("x.md", text).pages[0].text == "Category: Boat · Fee: 75"
 
 
 def test_the_rows_of_html_docx_and_slides_stand_alone(read: ReadFunction) -> None:
@@ -267,10 +268,7 @@ def test_notebooks(read: ReadFunction) -> None:
     book = {"cells": cells, "metadata": {"language_info": {"name": "python"}}}
     document = read("x.ipynb", json.dumps(book))
     assert document.title == "Study"
-    assert document.pages[0].text == (
-        "# Study\nText.\n\n````python\nprint('```')\n````\n\n````text\n```\n````\n\n"
-        "```text\n<Figure>\n```\n\n```text\nValueError: bad\n```"
-    )
+    assert document.pages[0].text == ("Study\n\nText.\n\nprint('```')\n\n```\n\n<Figure>\n\nValueError: bad")
 
 
 def test_mail(read: ReadFunction) -> None:
