@@ -1,13 +1,13 @@
 """What a user gets from a folder of mixed documents: right, on the right page, sure of it, and readable.
 
-Some thirty documents of seventeen kinds are made from the sources beside this module, and a few that installed
-packages carry lie among them. They tell of similar things, so that a wrong neighbour is easy to pick. Each is
-asked about in words that are not its own; one in eight questions has no answer in any document. A new
-knowledge base reads the folder, and is asked with the defaults.
+Some thirty documents of seventeen kinds are made from the sources beside this module, and a few that
+installed packages carry lie among them. They tell of similar things, so that a wrong neighbour is easy to
+pick. Each is asked about in words that are not its own; one in eight questions has no answer in any document.
+A new knowledge base reads the folder, and is asked with the defaults.
 
 An answer is right if a gold answer is in the text that is shown; its page is right if that page of that
-document is cited. It is wrong if it is shown and is not right. The rules by which an answer is hard to read are
-those of :mod:`benchmarks.reading.readability`.
+document is cited. It is wrong if it is shown and is not right. The rules by which an answer is hard to read
+are those of :mod:`benchmarks.reading.readability`.
 
 Options: ``--set answers=FILE`` to keep every answer, one a line as it comes; ``--set kinds=pdf,docx`` to ask
 about those only (all documents are read), ``--set limit=N`` for N questions from all of them, and
@@ -110,7 +110,10 @@ def _overall(judged: Sequence[Judged]) -> Iterator[Figure]:
     yield Figure("questions that none answers", len(others), "questions")
     yield Figure("kinds of document", len({each.kind for each in outcomes}), "kinds")
     yield Figure("right", _share(answerable, right), "share", "≥ 0.93")
-    yield Figure("right page, of the right ones with pages", _mean(e.right_page for e in paged), "share")
+    yield Figure("right ones: in the first paragraph", _mean(e.first for e in right), "share")
+    cites = [each.right_page for each in right]
+    yield Figure("right ones: cite the document, on the right page", _mean(iter(cites)), "share")
+    yield Figure("right ones with pages: right page", _mean(e.right_page for e in paged), "share")
     yield Figure("right ones: answered", _mean(e.answered for e in right), "share", "≥ 0.85")
     yield Figure("right ones: unsure", _mean(e.status == Status.UNSURE for e in right), "share")
     yield Figure("right ones: not found", _mean(e.status == Status.NOT_FOUND for e in right), "share")

@@ -28,6 +28,11 @@ class Question:
     page: int | None = None
     table: bool = False
 
+    @property
+    def file_name(self) -> str:
+        """The name of the file that the document is written to."""
+        return self.document.rpartition("/")[2]
+
 
 @dataclass(frozen=True)
 class Cited:
@@ -59,9 +64,14 @@ class Outcome:
 
     @property
     def right_page(self) -> bool:
-        """Whether the page with the answer is cited."""
-        wanted = self.question.document, self.question.page
-        return any((cited.document, cited.page) == wanted for cited in self.citations)
+        """Whether the page with the answer is cited; any of the document, if its format has no pages."""
+        name, page = self.question.file_name, self.question.page
+        return any(name == cited.document and page in (None, cited.page) for cited in self.citations)
+
+    @property
+    def first(self) -> bool:
+        """Whether a gold answer is in the first paragraph of the answer."""
+        return self.found and holds(self.text.partition("\n\n")[0], self.question.answers)
 
     @property
     def answered(self) -> bool:
@@ -70,11 +80,10 @@ class Outcome:
 
 
 def questions(found: Sequence[Document]) -> list[tuple[Question, Document]]:
-    """The questions with their documents; those about a package that is not installed as it was are left out."""
+    """The questions with their documents, without those that an installed package no longer answers."""
     by_name = {document.name: document for document in found}
-    rows = list(_all())
     asked: list[tuple[Question, Document]] = []
-    for question in rows:
+    for question in all_questions():
         document = by_name.get(question.document)
         if document and not (question.document.startswith(PACKAGE_MARK) and not _stands(question, document)):
             asked.append((question, document))
@@ -83,7 +92,7 @@ def questions(found: Sequence[Document]) -> list[tuple[Question, Document]]:
 
 def packages() -> list[Document]:
     """The documents of installed packages that are asked about."""
-    names = dict.fromkeys(row.document for row in _all() if row.document.startswith(PACKAGE_MARK))
+    names = dict.fromkeys(row.document for row in all_questions() if row.document.startswith(PACKAGE_MARK))
     return [document for name in names if (document := packaged(name))]
 
 
@@ -128,7 +137,8 @@ def kept_in(file: Path) -> Iterator[Outcome]:
         yield Outcome(question=question, citations=tuple(Cited(**each) for each in cited), **row)
 
 
-def _all() -> Iterator[Question]:
+def all_questions() -> Iterator[Question]:
+    """Every question of the file."""
     for line in FILE.read_text("utf-8").splitlines():
         row = json.loads(line)
         yield Question(**{**row, "answers": tuple(row["answers"])})

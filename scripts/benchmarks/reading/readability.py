@@ -1,12 +1,12 @@
 """What keeps a person from reading an answer, found by rules over its text and its documents.
 
-- markup: ``**``, ``~~``, double backticks, a row of a Markdown table or the rule below its head, a tag, a link
-  as ``[text](url)``, a heading's ``#``, a directive of reStructuredText; in an answer about code, whose text is
-  shown as it is, a fence of backticks only
+- markup: ``**``, ``~~``, double backticks, a row of a Markdown table or the rule below its head, a tag, a
+  link as ``[text](url)``, a heading's ``#``, a directive of reStructuredText; in an answer about code, whose
+  text is shown as it is, a fence of backticks only
 - furniture: a running header or footer, a page number, the navigation or the sidebar of a document
-- glued heading: a heading of a cited document at the start of a line or of a sentence, and in the same line a
-  word with a capital letter, or a digit
-- dumped table: two or more rows of a cited document in whole, where the question asks for one cell or one fact
+- glued heading: a heading of a cited document at the start of a line or of a sentence, and in the same line
+  a word with a capital letter, or a digit; or a heading at the end of a line, after the end of a sentence
+- dumped table: two or more rows of a cited document in whole, where one cell or one fact is asked for
 - cut word: a quotation that begins or ends with part of a word of the document
 - too long: more than ``MAX_CHARACTERS`` for the one fact that is asked for
 
@@ -28,7 +28,8 @@ MAX_ROWS = 1
 FLAWS = ("markup", "furniture", "glued heading", "dumped table", "cut word", "too long")
 _FENCE = re.compile("```")
 _MARKUP = re.compile(
-    r"\*\*|~~|``|^\s*\|.*\||\|\s*:?-{3,}|</?[A-Za-z][^<>\n]*>|\[[^\]\n]+\]\([^)\s]+\)|^\s*#{1,6} |^\.\. \w+::",
+    r"\*\*|~~|``|^\s*\|.*\||\|\s*:?-{3,}|</?[A-Za-z][^<>\n]*>"
+    r"|\[[^\]\n]+\]\([^)\s]+\)|^\s*#{1,6} |^\.\. \w+::",
     re.MULTILINE,
 )
 _PAGE_NUMBER = re.compile(r"\bPage \d+ of \d+\b")
@@ -64,8 +65,9 @@ def _flaws(shown: Outcome, cited: Sequence[Document]) -> Iterator[str]:
 
 
 def _glued(heading: str, text: str) -> bool:
-    """Whether a heading is followed by what is not part of it, in one line."""
-    return bool(re.search(rf"(?m)(?:^\W*|[.!?] ){re.escape(heading)} ['\"“(]?[A-Z0-9]", text))
+    """Whether a heading stands in one line with what is not part of it."""
+    said = re.escape(heading)
+    return bool(re.search(rf"(?m)(?:^\W*|[.!?] ){said} ['\"“(]?[A-Z0-9]|[.!?] {said}\s*$", text))
 
 
 def _rows(document: Document, text: str) -> int:

@@ -67,7 +67,7 @@ def parsed(text: str) -> Source:
     fields: dict[str, str] = {}
     if found := _FRONT_MATTER.match(text):
         text = text[found.end() :]
-        fields = {name: value for name, value in re.findall(r"(?m)^([\w-]+): (.*)$", found[1])}
+        fields = dict(re.findall(r"(?m)^([\w-]+): (.*)$", found[1]))
     return Source(fields, tuple(tuple(_pieces(page)) for page in text.split(PAGE_BREAK + "\n")))
 
 
