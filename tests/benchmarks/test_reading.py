@@ -112,6 +112,7 @@ def test_a_source_has_pieces_of_every_kind() -> None:
         (shown("| F02 | flow too low | [1]"), ("markup",)),
         (shown("See [the book](https://example.org/book). [1]"), ("markup",)),
         (shown("## Care\nRinse. [1]"), ("markup",)),
+        (shown("Rinse the grille. Hot water ¶ [1]"), ("markup", "glued heading")),
         (shown("<p>Rinse.</p> [1]"), ("markup",)),
         (shown("/** Rinse **/ [1]", kind="code"), ()),
         (shown("```python\nrinse() [1]", kind="code"), ("markup",)),

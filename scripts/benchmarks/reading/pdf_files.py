@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from benchmarks.reading.source_text import Piece, Source
@@ -106,9 +107,7 @@ class _Column:
             self._canvas.setFont(font, size)
             self._canvas.drawString(self._left[0], self._y, mark.strip())
         for line in self._wrapped(text, font, size, self._width - indent):
-            self._line(
-                lambda line=line: self._canvas.drawString(self._left[0] + indent, self._y, line), font, size
-            )
+            self._line(partial(self._canvas.drawString, self._left[0] + indent, self._y, line), font, size)
 
     def _line(self, draw: Callable[[], None], font: str, size: float) -> None:
         if self._y < BOTTOM:

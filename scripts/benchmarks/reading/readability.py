@@ -1,7 +1,7 @@
 """What keeps a person from reading an answer, found by rules over its text and its documents.
 
 - markup: ``**``, ``~~``, double backticks, a row of a Markdown table or the rule below its head, a tag, a
-  link as ``[text](url)``, a heading's ``#``, a directive of reStructuredText; in an answer about code, whose
+  link as ``[text](url)``, a heading's ``#`` or ``¶``, a directive of reStructuredText; in an answer about code, whose
   text is shown as it is, a fence of backticks only
 - furniture: a running header or footer, a page number, the navigation or the sidebar of a document
 - glued heading: a heading of a cited document at the start of a line or of a sentence, and in the same line
@@ -28,7 +28,7 @@ MAX_ROWS = 1
 FLAWS = ("markup", "furniture", "glued heading", "dumped table", "cut word", "too long")
 _FENCE = re.compile("```")
 _MARKUP = re.compile(
-    r"\*\*|~~|``|^\s*\|.*\||\|\s*:?-{3,}|</?[A-Za-z][^<>\n]*>"
+    r"\*\*|~~|``|¶|^\s*\|.*\||\|\s*:?-{3,}|</?[A-Za-z][^<>\n]*>"
     r"|\[[^\]\n]+\]\([^)\s]+\)|^\s*#{1,6} |^\.\. \w+::",
     re.MULTILINE,
 )
@@ -67,7 +67,7 @@ def _flaws(shown: Outcome, cited: Sequence[Document]) -> Iterator[str]:
 def _glued(heading: str, text: str) -> bool:
     """Whether a heading stands in one line with what is not part of it."""
     said = re.escape(heading)
-    return bool(re.search(rf"(?m)(?:^\W*|[.!?] ){said} ['\"“(]?[A-Z0-9]|[.!?] {said}\s*$", text))
+    return bool(re.search(rf"(?m)(?:^\W*|[.!?] ){said} ['\"“(]?[A-Z0-9]|[.!?] {said}[ ¶]*$", text))
 
 
 def _rows(document: Document, text: str) -> int:
