@@ -1,8 +1,8 @@
 """What keeps a person from reading an answer, found by rules over its text and its documents.
 
 - markup: ``**``, ``~~``, double backticks, a row of a Markdown table or the rule below its head, a tag, a
-  link as ``[text](url)``, a heading's ``#`` or ``¶``, a directive of reStructuredText; in an answer about code, whose
-  text is shown as it is, a fence of backticks only
+  link as ``[text](url)``, a heading's ``#`` or ``¶``, a directive of reStructuredText; in an answer about
+  code, whose text is shown as it is, a fence of backticks only
 - furniture: a running header or footer, a page number, the navigation or the sidebar of a document
 - glued heading: a heading of a cited document at the start of a line or of a sentence, and in the same line
   a word with a capital letter, or a digit; or a heading at the end of a line, after the end of a sentence
