@@ -22,6 +22,7 @@ PARTS = (
     "peers",
     "accuracy",
     "corrections",
+    "reading",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path(__file__).resolve().parents[2] / ".cache"

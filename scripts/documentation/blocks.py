@@ -40,6 +40,7 @@ PARTS = {
     "ingest": "Ingestion",
     "memory": "Memory of an ingestion",
     "peers": "The same question in other toolkits",
+    "reading": "What a user gets from mixed documents",
     "scale": "Retrieval from many passages",
     "warm": "The warm process",
 }

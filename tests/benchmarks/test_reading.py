@@ -1,0 +1,182 @@
+"""The benchmark of mixed documents: its files and questions are sound, its rules find flaws, and it runs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from benchmarks import reading
+from benchmarks.reading.documents import Document, documents, write
+from benchmarks.reading.pdf_files import pdf
+from benchmarks.reading.questions import Cited, Outcome, Question, packages, questions, spread
+from benchmarks.reading.readability import flaws
+from benchmarks.reading.source_text import parsed, text_of
+from benchmarks.report import Report, Room
+
+from localcrag.documents import LocalCorpus
+from localcrag.evaluation.text_overlap import holds, normalised, within
+from localcrag.types import Skipped
+from tests.documents.conftest import tokenizer_file
+
+MADE = documents()
+ASKED = questions(MADE)
+QUESTION = Question("minutes.txt", "What did the pipe cost?", ("2,610 euros",))
+GUIDE = Document(
+    "guide.pdf",
+    "pdf",
+    b"",
+    ("Faults F02 flow too low F05 sensor lost Rinse the grille every spring.",),
+    headings=("Care", "Hot water"),
+    furniture=("Guide · Edition 1.4",),
+    rows=(("F02", "flow too low"), ("F05", "sensor lost")),
+)
+
+
+def shown(text: str, *, kind: str = "pdf", quote: str = "Rinse", **changes: object) -> Outcome:
+    cited = (Cited("guide.pdf", 1, quote),)
+    made = Outcome(QUESTION, kind, "answered", "quote", True, text, cited, 2.0, 100)
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def values(report: Report) -> dict[str, float]:
+    return {figure.name: figure.value for figure in report.figures}
+
+
+def test_there_are_enough_questions_about_enough_kinds_without_any_package() -> None:
+    answerable = [(question, document) for question, document in ASKED if question.answers]
+    assert len(answerable) >= 150
+    assert len({document.kind for _, document in answerable}) >= 14
+    assert len(ASKED) - len(answerable) >= 25
+    assert sum(question.table for question, _ in answerable) >= 40
+    assert {question.document for question, _ in ASKED} == {document.name for document in MADE}
+    assert max(Counter(question.question for question, _ in ASKED).values()) == 1
+
+
+def test_a_gold_answer_stands_in_its_document_on_its_page() -> None:
+    for question, document in questions([*MADE, *packages()]):
+        page = document.pages[question.page - 1] if question.page else "\n".join(document.pages)
+        assert holds(page, question.answers) == bool(question.answers), question
+        assert (len(document.pages) > 1 and bool(question.answers)) == (question.page is not None), question
+
+
+def test_no_question_is_copied_from_its_document() -> None:
+    copied = []
+    for question, document in ASKED:
+        words, text = normalised(question.question), normalised("\n".join(document.pages))
+        if any(within(words[at : at + 6], text) for at in range(len(words) - 5)):
+            copied.append(question.question)
+    assert not copied
+
+
+def test_every_document_is_read_with_the_pages_it_was_made_with(tmp_path: Path) -> None:
+    corpus = LocalCorpus(tokenizer_file())
+    found = corpus.discover([str(write(MADE, tmp_path / "documents"))])
+    files = [each for each in found if not isinstance(each, Skipped)]
+    read = {Path(file.source).name: corpus.read(file) for file in files}
+    assert set(read) == {document.name for document in MADE}
+    for question, document in ASKED:
+        if question.page and not question.table:
+            text = next(page.text for page in read[document.name].pages if page.number == question.page)
+            assert holds(text, question.answers), question.question
+
+
+def test_a_page_that_is_too_full_is_not_made() -> None:
+    with pytest.raises(OverflowError, match="longer than the page"):
+        pdf(parsed("A line.\n\n" * 80))
+
+
+def test_a_source_has_pieces_of_every_kind() -> None:
+    source = parsed(
+        "---\ntitle: Guide\n---\n# Care\n\nTake *care*.\n- one\n1. two\n:: term :: meaning\nNote: say it\n"
+        ">>> 42\n\n| a | b |\n|---|---|\n| c | d |\n```python\n# no heading\n```\n\\page\nThe end.\n"
+    )
+    assert source.title == "Guide" and len(source.pages) == 2
+    kinds = [piece.kind for piece in source.pieces]
+    assert kinds[:5] == ["heading", "paragraph", "item", "number", "definition"]
+    assert kinds[5:] == ["note", "output", "table", "code", "paragraph"]
+    assert source.pieces[7].rows == (("a", "b"), ("c", "d"))
+    assert text_of(source.pieces[1:5]) == "Take care.\none\ntwo\nterm meaning"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "found"),
+    [
+        (shown("Rinse the grille every spring. [1]"), ()),
+        (shown("Care\nRinse the grille every spring. [1]"), ()),
+        (shown("Hot water is heated daily. [1]"), ()),
+        (shown("F02 flow too low [1]"), ()),
+        (shown("Rinse **every** spring. [1]"), ("markup",)),
+        (shown("| F02 | flow too low | [1]"), ("markup",)),
+        (shown("See [the book](https://example.org/book). [1]"), ("markup",)),
+        (shown("## Care\nRinse. [1]"), ("markup",)),
+        (shown("Rinse the grille. Hot water ¶ [1]"), ("markup", "glued heading")),
+        (shown("<p>Rinse.</p> [1]"), ("markup",)),
+        (shown("/** Rinse **/ [1]", kind="code"), ()),
+        (shown("```python\nrinse() [1]", kind="code"), ("markup",)),
+        (shown("Guide · Edition 1.4 rinse it. [1]"), ("furniture",)),
+        (shown("Rinse it. Page 3 of 7 [1]"), ("furniture",)),
+        (shown("Care Rinse the grille. [1]"), ("glued heading",)),
+        (shown("Rinse the grille. Hot water [1]"), ("glued heading",)),
+        (shown("F02 flow too low F05 sensor lost [1]"), ("dumped table",)),
+        (shown("nse the grille [1]", quote="nse the grille"), ("cut word",)),
+        (shown("Rinse the gri [1]", quote="Rinse the gri"), ("cut word",)),
+        (shown("Rinse the gri [1]", quote="Rinse the gri", mode="write"), ()),
+        (shown("Rinse it. " * 80), ("too long",)),
+        (shown("Your **documents** do not answer this.", found=False), ()),
+    ],
+)
+def test_what_is_hard_to_read_is_found(outcome: Outcome, found: tuple[str, ...]) -> None:
+    assert flaws(outcome, {"guide.pdf": GUIDE}) == found
+
+
+def test_shares_are_of_what_they_name() -> None:
+    right = shown("It cost 2,610 euros. [1]", citations=(Cited("minutes.txt", None, "It cost 2,610 euros."),))
+    unsure = replace(right, status="unsure", text="By Sparrow. [1]\n\nIt cost 2,610 euros. [2]", citations=())
+    cell = replace(QUESTION, table=True, page=2)
+    wrong = replace(right, question=cell, text="It cost 2,390 euros. [1]", kind="html")
+    nothing = Question("minutes.txt", "Who paid?", ())
+    withheld = replace(right, question=nothing, found=False, status="not_found")
+    given = replace(right, question=nothing)
+    rows = [(each, ()) for each in (unsure, wrong, withheld, given)]
+    found = values(reading.report([(right, ("markup",)), *rows]))
+    assert found["questions that a document answers"] == 3 and found["questions that none answers"] == 2
+    assert found["right"] == pytest.approx(2 / 3)
+    assert found["right ones: answered"] == found["right ones: unsure"] == 0.5
+    assert found["right ones: in the first paragraph"] == 0.5
+    assert found["right ones: cite the document, on the right page"] == 0.5
+    assert found["wrong and answered"] == pytest.approx(1 / 3)
+    assert found["cells of tables: right"] == 0
+    assert found["not in any document: withheld"] == found["not in any document: answered"] == 0.5
+    assert found["hard to read, of those shown"] == found["hard to read: markup"] == 0.25
+    assert found["pdf: right"] == 1 and found["html: right"] == 0
+
+
+@pytest.mark.parametrize(("cited", "right"), [(("guide.pdf", 2), True), (("guide.pdf", 1), False)])
+def test_the_page_must_be_the_one_with_the_answer(cited: tuple[str, int], right: bool) -> None:
+    asked = Question("package:some/guide.pdf", "How often?", ("every spring",), page=2)
+    assert shown("", question=asked, citations=(Cited(*cited, "Rinse"),)).right_page is right
+
+
+def test_a_limit_takes_questions_from_the_whole_set() -> None:
+    kinds = {document.kind for _, document in spread(ASKED, 40)}
+    assert len(spread(ASKED, 40)) == 40 and len(kinds) >= 14
+    assert spread(ASKED, 10_000) == ASKED
+
+
+def test_kinds_are_chosen_by_name(tmp_path: Path) -> None:
+    rows = reading.chosen(Room(tmp_path, tmp_path, options={"kinds": "pdf,docx"}), MADE)
+    assert {document.kind for _, document in rows} == {"pdf", "docx"}
+
+
+def test_it_asks_and_keeps_answers_that_can_be_judged_again(tmp_path: Path) -> None:
+    kept = tmp_path / "answers.jsonl"
+    first = reading.measure(Room(tmp_path / "a", tmp_path, quick=True, options={"answers": str(kept)}))
+    rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
+    assert len(rows) == reading.QUICK_QUESTIONS
+    assert {row["kind"] for row in rows} == set(reading.QUICK_KINDS)
+    again = reading.measure(Room(tmp_path / "b", tmp_path, quick=True, options={"earlier": str(kept)}))
+    assert values(again) == values(first)
+    assert set(first.charts[0].labels) <= set(reading.QUICK_KINDS)
