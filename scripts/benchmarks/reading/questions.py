@@ -45,7 +45,10 @@ class Cited:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A question of one kind of document with the answer that was shown, and what it cost."""
+    """A question of one kind of document with the answer that was shown, and what it cost.
+
+    ``confidence`` is the best grade of a passage, and ``degraded`` what the answer says of itself.
+    """
 
     question: Question
     kind: str
@@ -56,6 +59,8 @@ class Outcome:
     citations: tuple[Cited, ...]
     seconds: float
     tokens: int
+    confidence: float = 0.0
+    degraded: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
@@ -117,6 +122,8 @@ def outcome(question: Question, kind: str, answer: Answer) -> Outcome:
         cited,
         answer.usage.seconds["total"],
         tokens.evaluated + tokens.generated,
+        max((grade.confidence or 0.0 for grade in answer.grades), default=0.0),
+        answer.degraded,
     )
 
 
@@ -134,6 +141,7 @@ def kept_in(file: Path) -> Iterator[Outcome]:
         del row["judged"]
         asked, cited = row.pop("question"), row.pop("citations")
         question = Question(**{**asked, "answers": tuple(asked["answers"])})
+        row["degraded"] = tuple(row.get("degraded", ()))
         yield Outcome(question=question, citations=tuple(Cited(**each) for each in cited), **row)
 
 
