@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from enum import StrEnum
 from pathlib import PurePosixPath
 
@@ -22,6 +23,9 @@ class DocumentFormat(StrEnum):
     DOCX = "DOCX"
     PPTX = "PPTX"
     XLSX = "XLSX"
+    ODT = "ODT"
+    ODP = "ODP"
+    ODS = "ODS"
     EPUB = "EPUB"
     HTML = "HTML"
     MARKDOWN = "Markdown"
@@ -49,6 +53,9 @@ MEDIA_TYPES = {
     DocumentFormat.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     DocumentFormat.PPTX: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     DocumentFormat.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    DocumentFormat.ODT: "application/vnd.oasis.opendocument.text",
+    DocumentFormat.ODP: "application/vnd.oasis.opendocument.presentation",
+    DocumentFormat.ODS: "application/vnd.oasis.opendocument.spreadsheet",
     DocumentFormat.EPUB: "application/epub+zip",
     DocumentFormat.HTML: "text/html",
     DocumentFormat.MARKDOWN: "text/markdown",
@@ -62,21 +69,17 @@ MEDIA_TYPES = {
     DocumentFormat.MAIL: "message/rfc822",
 }
 OFFICE_FORMATS = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
-ARCHIVE_FORMATS = OFFICE_FORMATS | {DocumentFormat.EPUB}
+OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, DocumentFormat.ODS})
+ARCHIVE_FORMATS = OFFICE_FORMATS | OPENDOCUMENT_FORMATS | {DocumentFormat.EPUB}
 
 _MARKUP_OF_FORMAT = {
     **dict.fromkeys((DocumentFormat.PDF, DocumentFormat.TEXT, DocumentFormat.MAIL), Markup.PROSE),
     **dict.fromkeys(
-        (
-            DocumentFormat.DOCX,
-            DocumentFormat.PPTX,
-            DocumentFormat.XLSX,
-            DocumentFormat.EPUB,
-            DocumentFormat.HTML,
-        ),
+        (DocumentFormat.DOCX, DocumentFormat.EPUB, DocumentFormat.HTML),
         Markup.MARKDOWN,
     ),
     **dict.fromkeys((DocumentFormat.MARKDOWN, DocumentFormat.NOTEBOOK), Markup.MARKDOWN),
+    **dict.fromkeys((DocumentFormat.PPTX, DocumentFormat.XLSX, *OPENDOCUMENT_FORMATS), Markup.LINES),
     **dict.fromkeys(
         (DocumentFormat.CODE, DocumentFormat.CSV, DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES
     ),
@@ -89,6 +92,9 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.DOCX: "docx docm dotx dotm",
     DocumentFormat.PPTX: "pptx pptm ppsx ppsm potx",
     DocumentFormat.XLSX: "xlsx xlsm xltx xltm",
+    DocumentFormat.ODT: "odt ott",
+    DocumentFormat.ODP: "odp otp",
+    DocumentFormat.ODS: "ods ots",
     DocumentFormat.EPUB: "epub",
     DocumentFormat.HTML: "html htm xhtml xht",
     DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
@@ -122,12 +128,10 @@ _UNSUPPORTED_REASONS = {
     "doc": "the old Word format (.doc) is not read",
     "ppt": "the old PowerPoint format (.ppt) is not read",
     "xls": "the old Excel format (.xls) is not read",
-    "odt": "OpenDocument (.odt) is not read",
-    "ods": "OpenDocument (.ods) is not read",
-    "odp": "OpenDocument (.odp) is not read",
     "rtf": "RTF is not read",
     "msg": "Outlook messages (.msg) are not read",
 }
+_MEDIA_TYPE_PART = "mimetype"
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
@@ -192,8 +196,12 @@ def _format_of_archive(data: bytes) -> DocumentFormat | None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+            named = archive.open(_MEDIA_TYPE_PART).read(100) if _MEDIA_TYPE_PART in names else b""
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
         return None
+    for format_ in OPENDOCUMENT_FORMATS:
+        if named.decode("ascii", "replace").strip().removesuffix("-template") == MEDIA_TYPES[format_]:
+            return format_
     parts = {"word": DocumentFormat.DOCX, "ppt": DocumentFormat.PPTX, "xl": DocumentFormat.XLSX}
     if "[Content_Types].xml" in names:
         return next(
