@@ -26,6 +26,7 @@ class DocumentFormat(StrEnum):
     ODT = "ODT"
     ODP = "ODP"
     ODS = "ODS"
+    RTF = "RTF"
     EPUB = "EPUB"
     HTML = "HTML"
     MARKDOWN = "Markdown"
@@ -56,6 +57,7 @@ MEDIA_TYPES = {
     DocumentFormat.ODT: "application/vnd.oasis.opendocument.text",
     DocumentFormat.ODP: "application/vnd.oasis.opendocument.presentation",
     DocumentFormat.ODS: "application/vnd.oasis.opendocument.spreadsheet",
+    DocumentFormat.RTF: "application/rtf",
     DocumentFormat.EPUB: "application/epub+zip",
     DocumentFormat.HTML: "text/html",
     DocumentFormat.MARKDOWN: "text/markdown",
@@ -79,7 +81,9 @@ _MARKUP_OF_FORMAT = {
         Markup.MARKDOWN,
     ),
     **dict.fromkeys((DocumentFormat.MARKDOWN, DocumentFormat.NOTEBOOK), Markup.MARKDOWN),
-    **dict.fromkeys((DocumentFormat.PPTX, DocumentFormat.XLSX, *OPENDOCUMENT_FORMATS), Markup.LINES),
+    **dict.fromkeys(
+        (DocumentFormat.PPTX, DocumentFormat.XLSX, DocumentFormat.RTF, *OPENDOCUMENT_FORMATS), Markup.LINES
+    ),
     **dict.fromkeys(
         (DocumentFormat.CODE, DocumentFormat.CSV, DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES
     ),
@@ -95,6 +99,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.ODT: "odt ott",
     DocumentFormat.ODP: "odp otp",
     DocumentFormat.ODS: "ods ots",
+    DocumentFormat.RTF: "rtf",
     DocumentFormat.EPUB: "epub",
     DocumentFormat.HTML: "html htm xhtml xht",
     DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
@@ -128,7 +133,6 @@ _UNSUPPORTED_REASONS = {
     "doc": "the old Word format (.doc) is not read",
     "ppt": "the old PowerPoint format (.ppt) is not read",
     "xls": "the old Excel format (.xls) is not read",
-    "rtf": "RTF is not read",
     "msg": "Outlook messages (.msg) are not read",
 }
 _MEDIA_TYPE_PART = "mimetype"
@@ -188,7 +192,7 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
     if data[:1024].lstrip().startswith(b"%PDF-"):
         return DocumentFormat.PDF
     if data.startswith(b"{\\rtf"):
-        raise UnreadableError(_UNSUPPORTED_REASONS["rtf"], hint="Save it as DOCX or text.")
+        return DocumentFormat.RTF
     return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
 
 
@@ -214,6 +218,8 @@ def _format_of_content_type(content_type: str) -> DocumentFormat | None:
     media_type = content_type.split(";")[0].strip().lower()
     if media_type in ("", MEDIA_TYPES[DocumentFormat.TEXT]):
         return None
+    if media_type == "text/rtf":
+        return DocumentFormat.RTF
     if media_type == "application/xhtml+xml":
         return DocumentFormat.HTML
     return next((format_ for format_, known in MEDIA_TYPES.items() if known == media_type), None)

@@ -46,6 +46,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.opendocument import read_opendocument
 
             return read_opendocument(format_, data, limits)
+        case DocumentFormat.RTF:
+            from localcrag.documents.readers.rtf import read_rtf
+
+            return read_rtf(data, limits)
         case DocumentFormat.EPUB:
             from localcrag.documents.readers.epub import read_epub
 
