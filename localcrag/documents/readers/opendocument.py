@@ -18,6 +18,7 @@ from localcrag.documents.readers.opendocument_body import Body
 from localcrag.documents.readers.opendocument_styles import Styles
 from localcrag.documents.readers.opendocument_tables import sheet_rows
 from localcrag.documents.readers.opendocument_words import in_namespace, words
+from localcrag.documents.readers.pptx import first_heading
 from localcrag.documents.readers.xlsx import sheet_page
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
@@ -52,9 +53,8 @@ def read_opendocument(format_: DocumentFormat, data: bytes, limits: Limits) -> E
         styles = Styles(content, *([_parsed(container, _STYLES_PATH)] if _STYLES_PATH in names else []))
         title = _title(_parsed(container, _META_PATH)) if _META_PATH in names else ""
         pages = tuple(_pages(content, styles, limits))
-    if not title and format_ is DocumentFormat.ODP and pages and pages[0].blocks[0].kind is BlockKind.HEADING:
-        first = pages[0].blocks[0]
-        title = pages[0].text[first.start : first.end]
+    if not title and format_ is DocumentFormat.ODP:
+        title = first_heading(pages)
     return ExtractedText(title, MEDIA_TYPES[format_], pages)
 
 
