@@ -38,6 +38,7 @@ class DocumentFormat(StrEnum):
     JSONL = "JSON Lines"
     NOTEBOOK = "notebook"
     MAIL = "mail"
+    ZIP = "ZIP"
 
 
 class Markup(StrEnum):
@@ -69,6 +70,7 @@ MEDIA_TYPES = {
     DocumentFormat.JSONL: "application/jsonl",
     DocumentFormat.NOTEBOOK: "application/x-ipynb+json",
     DocumentFormat.MAIL: "message/rfc822",
+    DocumentFormat.ZIP: "application/zip",
 }
 OFFICE_FORMATS = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
 OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, DocumentFormat.ODS})
@@ -82,7 +84,14 @@ _MARKUP_OF_FORMAT = {
     ),
     **dict.fromkeys((DocumentFormat.MARKDOWN, DocumentFormat.NOTEBOOK), Markup.MARKDOWN),
     **dict.fromkeys(
-        (DocumentFormat.PPTX, DocumentFormat.XLSX, DocumentFormat.RTF, *OPENDOCUMENT_FORMATS), Markup.LINES
+        (
+            DocumentFormat.PPTX,
+            DocumentFormat.XLSX,
+            DocumentFormat.RTF,
+            DocumentFormat.ZIP,
+            *OPENDOCUMENT_FORMATS,
+        ),
+        Markup.LINES,
     ),
     **dict.fromkeys(
         (DocumentFormat.CODE, DocumentFormat.CSV, DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES
@@ -110,6 +119,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.JSONL: "jsonl ndjson",
     DocumentFormat.NOTEBOOK: "ipynb",
     DocumentFormat.MAIL: "eml",
+    DocumentFormat.ZIP: "zip",
     DocumentFormat.CODE: (
         "py pyi pyx pxd c h cc cpp cxx hpp hh m mm cs java kt kts scala groovy clj cljs go rs swift dart "
         "js mjs cjs ts tsx jsx vue svelte php rb pl pm lua r jl hs ml mli ex exs erl hrl elm nim zig v d "
@@ -124,7 +134,7 @@ _FORMAT_OF_SUFFIX = {
 
 _BINARY_SUFFIXES = (
     "png jpg jpeg gif bmp tif tiff webp ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
-    "zip gz bz2 xz zst 7z rar tar tgz jar war whl egg deb rpm dmg iso img apk exe dll so dylib a o obj lib "
+    "gz bz2 xz zst 7z rar tar tgz jar war whl egg deb rpm dmg iso img apk exe dll so dylib a o obj lib "
     "pyc pyo class wasm bin db sqlite sqlite3 parquet arrow feather lance npy npz pkl pickle h5 hdf5 "
     "safetensors gguf pt pth onnx ttf otf woff woff2 eot"
 )
@@ -136,6 +146,8 @@ _UNSUPPORTED_REASONS = {
     "msg": "Outlook messages (.msg) are not read",
 }
 _MEDIA_TYPE_PART = "mimetype"
+_PROGRAM_PARTS = frozenset({_MEDIA_TYPE_PART, "META-INF/MANIFEST.MF"})
+"""Parts of an archive that is a single document of another kind, or a program."""
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
@@ -197,6 +209,7 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
 
 
 def _format_of_archive(data: bytes) -> DocumentFormat | None:
+    """The format of a ZIP container: that of its parts, or ZIP; None if its parts are of no format here."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
@@ -206,12 +219,14 @@ def _format_of_archive(data: bytes) -> DocumentFormat | None:
     for format_ in OPENDOCUMENT_FORMATS:
         if named.decode("ascii", "replace").strip().removesuffix("-template") == MEDIA_TYPES[format_]:
             return format_
-    parts = {"word": DocumentFormat.DOCX, "ppt": DocumentFormat.PPTX, "xl": DocumentFormat.XLSX}
+    if "META-INF/container.xml" in names:
+        return DocumentFormat.EPUB
     if "[Content_Types].xml" in names:
+        parts = {"word": DocumentFormat.DOCX, "ppt": DocumentFormat.PPTX, "xl": DocumentFormat.XLSX}
         return next(
             (format_ for part, format_ in parts.items() if any(n.startswith(part + "/") for n in names)), None
         )
-    return DocumentFormat.EPUB if "META-INF/container.xml" in names else None
+    return None if names & _PROGRAM_PARTS else DocumentFormat.ZIP
 
 
 def _format_of_content_type(content_type: str) -> DocumentFormat | None:

@@ -58,6 +58,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.html import read_html
 
             return read_html(data, content_type)
+        case DocumentFormat.ZIP:
+            from localcrag.documents.readers.archive import read_archive
+
+            return read_archive(data, limits)
         case DocumentFormat.MAIL:
             from localcrag.documents.readers.mail import read_mail
 
