@@ -11,6 +11,7 @@ import re
 import zipfile
 import zlib
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import PurePosixPath
 
 from localcrag.errors import UnreadableError
@@ -39,6 +40,7 @@ class DocumentFormat(StrEnum):
     NOTEBOOK = "notebook"
     MAIL = "mail"
     ZIP = "ZIP"
+    IMAGE = "image"
 
 
 class Markup(StrEnum):
@@ -71,6 +73,7 @@ MEDIA_TYPES = {
     DocumentFormat.NOTEBOOK: "application/x-ipynb+json",
     DocumentFormat.MAIL: "message/rfc822",
     DocumentFormat.ZIP: "application/zip",
+    DocumentFormat.IMAGE: "image/png",
 }
 OFFICE_FORMATS = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
 OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, DocumentFormat.ODS})
@@ -120,6 +123,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.NOTEBOOK: "ipynb",
     DocumentFormat.MAIL: "eml",
     DocumentFormat.ZIP: "zip",
+    DocumentFormat.IMAGE: "png jpg jpeg tif tiff bmp webp",
     DocumentFormat.CODE: (
         "py pyi pyx pxd c h cc cpp cxx hpp hh m mm cs java kt kts scala groovy clj cljs go rs swift dart "
         "js mjs cjs ts tsx jsx vue svelte php rb pl pm lua r jl hs ml mli ex exs erl hrl elm nim zig v d "
@@ -133,7 +137,7 @@ _FORMAT_OF_SUFFIX = {
 }
 
 _BINARY_SUFFIXES = (
-    "png jpg jpeg gif bmp tif tiff webp ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
+    "gif ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
     "gz bz2 xz zst 7z rar tar tgz jar war whl egg deb rpm dmg iso img apk exe dll so dylib a o obj lib "
     "pyc pyo class wasm bin db sqlite sqlite3 parquet arrow feather lance npy npz pkl pickle h5 hdf5 "
     "safetensors gguf pt pth onnx ttf otf woff woff2 eot"
@@ -148,6 +152,11 @@ _UNSUPPORTED_REASONS = {
 _MEDIA_TYPE_PART = "mimetype"
 _PROGRAM_PARTS = frozenset({_MEDIA_TYPE_PART, "META-INF/MANIFEST.MF"})
 """Parts of an archive that is a single document of another kind, or a program."""
+IMAGE_NEEDS_OCR = "an image: localcrag[ocr] reads it"
+"""The reason for an image where ``localcrag[ocr]`` is not installed."""
+OCR_HINT = "Install it: pip install 'localcrag[ocr]'"
+_IMAGE_TYPES = frozenset(f"image/{name}" for name in ("png", "jpeg", "tiff", "bmp", "webp"))
+_IMAGE_START = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|II\*\x00|MM\x00\*|RIFF[\s\S]{4}WEBP")
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
@@ -169,10 +178,17 @@ def suffix_of(name: str) -> str:
 def refuse_by_name(name: str) -> None:
     """Raise UnreadableError for a file name whose extension means a format that is not read."""
     suffix = suffix_of(name)
+    if _FORMAT_OF_SUFFIX.get(suffix) is DocumentFormat.IMAGE and not can_recognise():
+        raise UnreadableError(IMAGE_NEEDS_OCR, hint=OCR_HINT)
     if suffix in _BINARY_SUFFIX_SET:
         raise UnreadableError(f"binary, no text (.{suffix})")
     if suffix in _UNSUPPORTED_REASONS:
         raise UnreadableError(_UNSUPPORTED_REASONS[suffix], hint="Save it as DOCX, PPTX, XLSX, PDF or text.")
+
+
+def can_recognise() -> bool:
+    """Whether the text of images can be recognised: whether ``localcrag[ocr]`` is installed."""
+    return all(find_spec(name) is not None for name in ("rapidocr", "onnxruntime"))
 
 
 def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
@@ -203,6 +219,8 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
         raise UnreadableError("an old Office format is not read", hint="Save it as DOCX, PPTX or XLSX.")
     if data[:1024].lstrip().startswith(b"%PDF-"):
         return DocumentFormat.PDF
+    if _IMAGE_START.match(data):
+        return DocumentFormat.IMAGE
     if data.startswith(b"{\\rtf"):
         return DocumentFormat.RTF
     return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
@@ -233,6 +251,8 @@ def _format_of_content_type(content_type: str) -> DocumentFormat | None:
     media_type = content_type.split(";")[0].strip().lower()
     if media_type in ("", MEDIA_TYPES[DocumentFormat.TEXT]):
         return None
+    if media_type in _IMAGE_TYPES:
+        return DocumentFormat.IMAGE
     if media_type == "text/rtf":
         return DocumentFormat.RTF
     if media_type == "application/xhtml+xml":

@@ -62,6 +62,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.archive import read_archive
 
             return read_archive(data, limits)
+        case DocumentFormat.IMAGE:
+            from localcrag.documents.readers.ocr import read_image
+
+            return read_image(data, limits)
         case DocumentFormat.MAIL:
             from localcrag.documents.readers.mail import read_mail
 
