@@ -179,7 +179,7 @@ def test_what_was_emptied_is_forgotten_and_what_is_unreadable_is_kept(
         "blank.md": "no text in it",
         "broken.pdf": "damaged PDF",
         "empty.txt": "no text in it",
-        "scan.pdf": "PDF without a text layer (scanned?): run OCR first",
+        "scan.pdf": "PDF without a text layer (scanned?): localcrag[ocr] reads it",
     }
     assert set(store.indexed()) == {str(tmp_path.resolve() / "broken.pdf")}
     assert counts(report_of(ingestion.run([str(tmp_path)], prune=True))) == (0, 0, 0, 0)

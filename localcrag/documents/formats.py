@@ -9,7 +9,9 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import PurePosixPath
 
 from localcrag.errors import UnreadableError
@@ -22,6 +24,10 @@ class DocumentFormat(StrEnum):
     DOCX = "DOCX"
     PPTX = "PPTX"
     XLSX = "XLSX"
+    ODT = "ODT"
+    ODP = "ODP"
+    ODS = "ODS"
+    RTF = "RTF"
     EPUB = "EPUB"
     HTML = "HTML"
     MARKDOWN = "Markdown"
@@ -33,6 +39,8 @@ class DocumentFormat(StrEnum):
     JSONL = "JSON Lines"
     NOTEBOOK = "notebook"
     MAIL = "mail"
+    ZIP = "ZIP"
+    IMAGE = "image"
 
 
 class Markup(StrEnum):
@@ -49,6 +57,10 @@ MEDIA_TYPES = {
     DocumentFormat.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     DocumentFormat.PPTX: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     DocumentFormat.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    DocumentFormat.ODT: "application/vnd.oasis.opendocument.text",
+    DocumentFormat.ODP: "application/vnd.oasis.opendocument.presentation",
+    DocumentFormat.ODS: "application/vnd.oasis.opendocument.spreadsheet",
+    DocumentFormat.RTF: "application/rtf",
     DocumentFormat.EPUB: "application/epub+zip",
     DocumentFormat.HTML: "text/html",
     DocumentFormat.MARKDOWN: "text/markdown",
@@ -60,23 +72,30 @@ MEDIA_TYPES = {
     DocumentFormat.JSONL: "application/jsonl",
     DocumentFormat.NOTEBOOK: "application/x-ipynb+json",
     DocumentFormat.MAIL: "message/rfc822",
+    DocumentFormat.ZIP: "application/zip",
+    DocumentFormat.IMAGE: "image/png",
 }
 OFFICE_FORMATS = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
-ARCHIVE_FORMATS = OFFICE_FORMATS | {DocumentFormat.EPUB}
+OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, DocumentFormat.ODS})
+ARCHIVE_FORMATS = OFFICE_FORMATS | OPENDOCUMENT_FORMATS | {DocumentFormat.EPUB}
 
 _MARKUP_OF_FORMAT = {
     **dict.fromkeys((DocumentFormat.PDF, DocumentFormat.TEXT, DocumentFormat.MAIL), Markup.PROSE),
     **dict.fromkeys(
-        (
-            DocumentFormat.DOCX,
-            DocumentFormat.PPTX,
-            DocumentFormat.XLSX,
-            DocumentFormat.EPUB,
-            DocumentFormat.HTML,
-        ),
+        (DocumentFormat.DOCX, DocumentFormat.EPUB, DocumentFormat.HTML),
         Markup.MARKDOWN,
     ),
     **dict.fromkeys((DocumentFormat.MARKDOWN, DocumentFormat.NOTEBOOK), Markup.MARKDOWN),
+    **dict.fromkeys(
+        (
+            DocumentFormat.PPTX,
+            DocumentFormat.XLSX,
+            DocumentFormat.RTF,
+            DocumentFormat.ZIP,
+            *OPENDOCUMENT_FORMATS,
+        ),
+        Markup.LINES,
+    ),
     **dict.fromkeys(
         (DocumentFormat.CODE, DocumentFormat.CSV, DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES
     ),
@@ -89,6 +108,10 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.DOCX: "docx docm dotx dotm",
     DocumentFormat.PPTX: "pptx pptm ppsx ppsm potx",
     DocumentFormat.XLSX: "xlsx xlsm xltx xltm",
+    DocumentFormat.ODT: "odt ott",
+    DocumentFormat.ODP: "odp otp",
+    DocumentFormat.ODS: "ods ots",
+    DocumentFormat.RTF: "rtf",
     DocumentFormat.EPUB: "epub",
     DocumentFormat.HTML: "html htm xhtml xht",
     DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
@@ -99,6 +122,8 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.JSONL: "jsonl ndjson",
     DocumentFormat.NOTEBOOK: "ipynb",
     DocumentFormat.MAIL: "eml",
+    DocumentFormat.ZIP: "zip",
+    DocumentFormat.IMAGE: "png jpg jpeg tif tiff bmp webp",
     DocumentFormat.CODE: (
         "py pyi pyx pxd c h cc cpp cxx hpp hh m mm cs java kt kts scala groovy clj cljs go rs swift dart "
         "js mjs cjs ts tsx jsx vue svelte php rb pl pm lua r jl hs ml mli ex exs erl hrl elm nim zig v d "
@@ -112,8 +137,8 @@ _FORMAT_OF_SUFFIX = {
 }
 
 _BINARY_SUFFIXES = (
-    "png jpg jpeg gif bmp tif tiff webp ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
-    "zip gz bz2 xz zst 7z rar tar tgz jar war whl egg deb rpm dmg iso img apk exe dll so dylib a o obj lib "
+    "gif ico heic avif psd mp3 m4a wav flac ogg opus mp4 m4v mkv avi mov webm "
+    "gz bz2 xz zst 7z rar tar tgz jar war whl egg deb rpm dmg iso img apk exe dll so dylib a o obj lib "
     "pyc pyo class wasm bin db sqlite sqlite3 parquet arrow feather lance npy npz pkl pickle h5 hdf5 "
     "safetensors gguf pt pth onnx ttf otf woff woff2 eot"
 )
@@ -122,12 +147,16 @@ _UNSUPPORTED_REASONS = {
     "doc": "the old Word format (.doc) is not read",
     "ppt": "the old PowerPoint format (.ppt) is not read",
     "xls": "the old Excel format (.xls) is not read",
-    "odt": "OpenDocument (.odt) is not read",
-    "ods": "OpenDocument (.ods) is not read",
-    "odp": "OpenDocument (.odp) is not read",
-    "rtf": "RTF is not read",
     "msg": "Outlook messages (.msg) are not read",
 }
+_MEDIA_TYPE_PART = "mimetype"
+_PROGRAM_PARTS = frozenset({_MEDIA_TYPE_PART, "META-INF/MANIFEST.MF"})
+"""Parts of an archive that is a single document of another kind, or a program."""
+IMAGE_NEEDS_OCR = "an image: localcrag[ocr] reads it"
+"""The reason for an image where ``localcrag[ocr]`` is not installed."""
+OCR_HINT = "Install it: pip install 'localcrag[ocr]'"
+_IMAGE_TYPES = frozenset(f"image/{name}" for name in ("png", "jpeg", "tiff", "bmp", "webp"))
+_IMAGE_START = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|II\*\x00|MM\x00\*|RIFF[\s\S]{4}WEBP")
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
@@ -154,10 +183,17 @@ def has_known_name(name: str) -> bool:
 def refuse_by_name(name: str) -> None:
     """Raise UnreadableError for a file name whose extension means a format that is not read."""
     suffix = suffix_of(name)
+    if _FORMAT_OF_SUFFIX.get(suffix) is DocumentFormat.IMAGE and not can_recognise():
+        raise UnreadableError(IMAGE_NEEDS_OCR, hint=OCR_HINT)
     if suffix in _BINARY_SUFFIX_SET:
         raise UnreadableError(f"binary, no text (.{suffix})")
     if suffix in _UNSUPPORTED_REASONS:
         raise UnreadableError(_UNSUPPORTED_REASONS[suffix], hint="Save it as DOCX, PPTX, XLSX, PDF or text.")
+
+
+def can_recognise() -> bool:
+    """Whether the text of images can be recognised: whether ``localcrag[ocr]`` is installed."""
+    return all(find_spec(name) is not None for name in ("rapidocr", "onnxruntime"))
 
 
 def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
@@ -188,29 +224,42 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
         raise UnreadableError("an old Office format is not read", hint="Save it as DOCX, PPTX or XLSX.")
     if data[:1024].lstrip().startswith(b"%PDF-"):
         return DocumentFormat.PDF
+    if _IMAGE_START.match(data):
+        return DocumentFormat.IMAGE
     if data.startswith(b"{\\rtf"):
-        raise UnreadableError(_UNSUPPORTED_REASONS["rtf"], hint="Save it as DOCX or text.")
+        return DocumentFormat.RTF
     return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
 
 
 def _format_of_archive(data: bytes) -> DocumentFormat | None:
+    """The format of a ZIP container: that of its parts, or ZIP; None if its parts are of no format here."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+            named = archive.open(_MEDIA_TYPE_PART).read(100) if _MEDIA_TYPE_PART in names else b""
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
         return None
-    parts = {"word": DocumentFormat.DOCX, "ppt": DocumentFormat.PPTX, "xl": DocumentFormat.XLSX}
+    for format_ in OPENDOCUMENT_FORMATS:
+        if named.decode("ascii", "replace").strip().removesuffix("-template") == MEDIA_TYPES[format_]:
+            return format_
+    if "META-INF/container.xml" in names:
+        return DocumentFormat.EPUB
     if "[Content_Types].xml" in names:
+        parts = {"word": DocumentFormat.DOCX, "ppt": DocumentFormat.PPTX, "xl": DocumentFormat.XLSX}
         return next(
             (format_ for part, format_ in parts.items() if any(n.startswith(part + "/") for n in names)), None
         )
-    return DocumentFormat.EPUB if "META-INF/container.xml" in names else None
+    return None if names & _PROGRAM_PARTS else DocumentFormat.ZIP
 
 
 def _format_of_content_type(content_type: str) -> DocumentFormat | None:
     media_type = content_type.split(";")[0].strip().lower()
     if media_type in ("", MEDIA_TYPES[DocumentFormat.TEXT]):
         return None
+    if media_type in _IMAGE_TYPES:
+        return DocumentFormat.IMAGE
+    if media_type == "text/rtf":
+        return DocumentFormat.RTF
     if media_type == "application/xhtml+xml":
         return DocumentFormat.HTML
     return next((format_ for format_, known in MEDIA_TYPES.items() if known == media_type), None)

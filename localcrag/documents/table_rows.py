@@ -11,12 +11,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from localcrag.documents.headings import markdown_tables
+from localcrag.errors import UnreadableError
 
 CELL_SEPARATOR = " · "
 """What stands between the cells of a row."""
 _MAX_HEADER_ROW = 5
 """The header must be among so many first rows."""
+_MAX_CELLS = 10_000_000
+"""Cells of the tables of one document, the empty ones between others included."""
 _NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
+
+
+def bounded_cells(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """The rows, until they have too many cells: a few bytes can say that a cell is in the last column.
+
+    Raises UnreadableError after ten million cells.
+    """
+    cells = 0
+    for row in rows:
+        cells += len(row)
+        if cells > _MAX_CELLS:
+            raise UnreadableError(
+                f"its tables have more than {_MAX_CELLS // 1_000_000} million cells", hint="Split the file."
+            )
+        yield row
 
 
 def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:

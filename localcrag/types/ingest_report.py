@@ -9,7 +9,7 @@ from localcrag.types.passages import NO_META, Document, JsonValue, Meta, Passage
 
 NO_TEXT = "no text in it"
 """The reason for a source that was read and has no text."""
-NO_TEXT_LAYER = "PDF without a text layer (scanned?): run OCR first"
+NO_TEXT_LAYER = "PDF without a text layer (scanned?): localcrag[ocr] reads it"
 """The reason for a PDF that was read and has no text."""
 
 

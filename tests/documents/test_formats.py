@@ -16,12 +16,16 @@ import pytest
 from localcrag.documents import LocalCorpus
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.errors import UnreadableError
-from localcrag.types import BlockKind
+from localcrag.types import BlockKind, Page
 from tests.documents.builders import FOX, docx, epub, mail, pdf, pptx, replaced, xlsx, xlsx_far_corner
 from tests.documents.conftest import ReadFunction
 
 UNREAD_MESSAGE = "Attachments that were not read: message/rfc822 (a message that cannot be read)"
 XXE = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file://{path}">]>'
+
+
+def blocks(page: Page) -> list[tuple[BlockKind, int, str]]:
+    return [(block.kind, block.level, page.text[block.start : block.end]) for block in page.blocks]
 
 
 def headings(corpus: LocalCorpus, document: object) -> list[str]:
@@ -95,9 +99,14 @@ def test_pptx_slides_are_pages(read: ReadFunction, corpus: LocalCorpus) -> None:
         "x.pptx", pptx(("Doses", ["one", "two"], "say it slowly"), ("", [], ""), ("End", ["bye"], ""))
     )
     assert [p.number for p in document.pages] == [1, 3] and document.title == "Doses"
-    assert document.pages[0].text == "# Doses\n\n- one\n- two\n\nNotes: say it slowly"
-    assert document.pages[1].text.startswith("# End\n\nbye\n\ndrug: aspirin · dose: 100|mg")
-    assert document.pages[1].text.endswith("grouped words")
+    assert blocks(document.pages[0]) == [
+        (BlockKind.HEADING, 1, "Doses"),
+        (BlockKind.ITEM, 0, "one"),
+        (BlockKind.ITEM, 0, "two"),
+        (BlockKind.PARAGRAPH, 0, "Notes: say it slowly"),
+    ]
+    assert document.pages[0].text == "Doses\n\n- one\n- two\n\nNotes: say it slowly"
+    assert document.pages[1].text == "End\n\nbye\n\ndrug: aspirin · dose: 100|mg\n\ngrouped words"
     assert headings(corpus, document) == ["Doses", "End"]
 
 
@@ -105,14 +114,18 @@ def test_xlsx_sheets_are_pages_and_rows_stand_alone(read: ReadFunction, corpus: 
     sheets: dict[str, Sequence[Sequence[object]]] = {
         "Doses": [["drug", "dose in mg", "safe"], ["aspirin", 100.0, True], ["ibuprofen", 2.5, None]],
         "Hidden": [["no"]],
-        "Notes": [["just a note"]],
+        "N_o_tes": [["just a *note*"]],
     }
     document = read("x.xlsx", xlsx(sheets, hidden=["Hidden"]))
     assert [(p.number, p.text) for p in document.pages] == [
-        (1, "# Doses\n\ndrug: aspirin · dose in mg: 100 · safe: yes\n\ndrug: ibuprofen · dose in mg: 2.5"),
-        (3, "# Notes\n\njust a note"),
+        (1, "Doses\n\ndrug: aspirin · dose in mg: 100 · safe: yes\ndrug: ibuprofen · dose in mg: 2.5"),
+        (3, "N_o_tes\n\njust a *note*"),
     ]
-    assert headings(corpus, document) == ["Doses", "Notes"]
+    assert blocks(document.pages[1]) == [
+        (BlockKind.HEADING, 1, "N_o_tes"),
+        (BlockKind.ROW, 0, "just a *note*"),
+    ]
+    assert headings(corpus, document) == ["Doses", "N_o_tes"]
 
 
 def test_a_sheet_with_a_cell_in_its_farthest_corner_costs_little(read: ReadFunction) -> None:
@@ -179,32 +192,31 @@ def test_restructuredtext_headings(read: ReadFunction) -> None:
 def test_csv_rows_stand_alone(read: ReadFunction, delimiter: str) -> None:
     rows = [["name", "note"], ["Ann", '"a, b;\nc"'], ["Bob", ""], ["", ""], ["Cy", "x"]]
     document = read("x.tsv" if delimiter == "\t" else "x.csv", "\n".join(delimiter.join(row) for row in rows))
-    assert document.pages[0].text == "name: Ann · note: a, b; c\n\nname: Bob\n\nname: Cy · note: x"
+    assert document.pages[0].text == "name: Ann · note: a, b; c\nname: Bob\nname: Cy · note: x"
+    assert {kind for kind, _, _ in blocks(document.pages[0])} == {BlockKind.ROW}
 
 
 def test_apostrophes_in_a_csv_are_letters(read: ReadFunction) -> None:
     lines = ["name,note", "Ann,'tis fine", "Bob,it isn't", "'Cy','x'", 'Di,"a ""b"", c"']
     assert read("x.csv", "\n".join(lines)).pages[0].text == (
-        "name: Ann · note: 'tis fine\n\nname: Bob · note: it isn't\n\n"
-        "name: 'Cy' · note: 'x'\n\nname: Di · note: a \"b\", c"
+        "name: Ann · note: 'tis fine\nname: Bob · note: it isn't\n"
+        "name: 'Cy' · note: 'x'\nname: Di · note: a \"b\", c"
     )
     lines = ["name;note", "Ann;'a', 'b', 'c'", "Bob;'d', 'e', 'f'"]
     assert read("y.csv", "\n".join(lines)).pages[0].text == (
-        "name: Ann · note: 'a', 'b', 'c'\n\nname: Bob · note: 'd', 'e', 'f'"
+        "name: Ann · note: 'a', 'b', 'c'\nname: Bob · note: 'd', 'e', 'f'"
     )
 
 
 def test_a_title_above_a_table_is_kept(read: ReadFunction) -> None:
     rows = ["Doses of 2026,,", ",,", "drug,dose,safe", "aspirin,100,yes", "ibuprofen,,"]
     assert read("x.csv", "\n".join(rows)).pages[0].text == (
-        "Doses of 2026\n\ndrug: aspirin · dose: 100 · safe: yes\n\ndrug: ibuprofen"
+        "Doses of 2026\ndrug: aspirin · dose: 100 · safe: yes\ndrug: ibuprofen"
     )
 
 
 def test_a_csv_without_a_header_numbers_its_columns(read: ReadFunction) -> None:
-    assert (
-        read("x.csv", "1,2\n3,4\n").pages[0].text == "column 1: 1 · column 2: 2\n\ncolumn 1: 3 · column 2: 4"
-    )
+    assert read("x.csv", "1,2\n3,4\n").pages[0].text == "column 1: 1 · column 2: 2\ncolumn 1: 3 · column 2: 4"
     assert read("y.csv", "a,b\nc,d,e\n").pages[0].text == "a: c · b: d · column 3: e"
 
 
@@ -236,6 +248,12 @@ def test_json_records(read: ReadFunction) -> None:
     assert read("x.json", json.dumps(value)).pages[0].text == (
         "name: Kit\nsize.h: 1.5\nsize.tags: a, b\n\nparts.id: 1\n\nparts.id: null"
     )
+    records = blocks(read("x.json", json.dumps(value)).pages[0])
+    assert [text for _, _, text in records] == [
+        "name: Kit\nsize.h: 1.5\nsize.tags: a, b",
+        "parts.id: 1",
+        "parts.id: null",
+    ]
     deep: object = "bottom"
     for _ in range(50):
         deep = {"k": deep}

@@ -42,6 +42,14 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.xlsx import read_xlsx
 
             return read_xlsx(data, limits)
+        case DocumentFormat.ODT | DocumentFormat.ODP | DocumentFormat.ODS:
+            from localcrag.documents.readers.opendocument import read_opendocument
+
+            return read_opendocument(format_, data, limits)
+        case DocumentFormat.RTF:
+            from localcrag.documents.readers.rtf import read_rtf
+
+            return read_rtf(data, limits)
         case DocumentFormat.EPUB:
             from localcrag.documents.readers.epub import read_epub
 
@@ -50,6 +58,14 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.html import read_html
 
             return read_html(data, limits, content_type)
+        case DocumentFormat.ZIP:
+            from localcrag.documents.readers.archive import read_archive
+
+            return read_archive(data, limits)
+        case DocumentFormat.IMAGE:
+            from localcrag.documents.readers.ocr import read_image
+
+            return read_image(data, limits)
         case DocumentFormat.MAIL:
             from localcrag.documents.readers.mail import read_mail
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import csv
 import io
 
-from localcrag.documents.extracted import Limits, joined
-from localcrag.documents.table_rows import with_headers
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.extracted import Limits
+from localcrag.documents.table_rows import bounded_cells, with_headers
+from localcrag.types import BlockKind, Page
 
 _SAMPLE_CHARACTERS = 8 * 1024
 _DELIMITERS = ",;\t|"
 
 
-def read_rows(text: str, limits: Limits) -> str:
-    """CSV or TSV as text, one block per row. Raises UnreadableError if it exceeds ``limits.text``."""
+def read_rows(text: str, limits: Limits) -> Page:
+    """CSV or TSV as a page, one block per row. Raises UnreadableError if it exceeds ``limits.text``."""
     csv.field_size_limit(limits.data)
     reader = csv.reader(io.StringIO(text, newline=""), _dialect(text[:_SAMPLE_CHARACTERS]))
     rows = ([" ".join(cell.split()) for cell in row] for row in reader if any(row))
-    return joined(with_headers(rows), limits)
+    made = BlockText(limits)
+    for row in with_headers(bounded_cells(rows)):
+        made.add(BlockKind.ROW, row)
+    return made.page()
 
 
 def _dialect(sample: str) -> type[csv.Dialect]:

@@ -1,38 +1,51 @@
-"""JSON and JSON Lines as text: a line ``key: value`` for each value, a block for each record."""
+"""JSON and JSON Lines as blocks: a line ``key: value`` for each value, a paragraph for each record."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 
-from localcrag.documents.extracted import Limits, joined
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.extracted import Limits
 from localcrag.errors import UnreadableError
+from localcrag.types import BlockKind, Page
 
 _MAX_DEPTH = 8
 _Json = None | bool | int | float | str | list["_Json"] | dict[str, "_Json"]
 
 
-def read_json(text: str, limits: Limits) -> str | None:
-    """A JSON document as text; None if it is not valid JSON (it may hold comments).
+def read_json(text: str, limits: Limits) -> Page | None:
+    """A JSON document as a page; None if it is not valid JSON (it may hold comments).
 
     Raises UnreadableError if it is nested too deeply or exceeds ``limits.text``.
     """
-    try:
-        value: _Json = json.loads(text)
-        return joined(_records(value), limits)
-    except ValueError:
-        return None
-    except RecursionError as error:
-        raise UnreadableError("JSON nested too deeply") from error
+    made = BlockText(limits)
+    return made.page() if _add_json(made, text) else None
 
 
-def read_json_lines(text: str, limits: Limits) -> str:
-    """JSON Lines as text, one block per line; a line that is not JSON stays as it is.
+def read_json_lines(text: str, limits: Limits) -> Page:
+    """JSON Lines as a page, one block or more per line; a line that is not JSON stays as it is.
 
     Raises UnreadableError if a line is nested too deeply or the text exceeds ``limits.text``.
     """
-    lines = (line for line in text.split("\n") if line.strip())
-    return joined((read_json(line, limits) or line for line in lines), limits)
+    made = BlockText(limits)
+    for line in text.split("\n"):
+        if line.strip() and not _add_json(made, line):
+            made.add(BlockKind.PARAGRAPH, line)
+    return made.page()
+
+
+def _add_json(made: BlockText, text: str) -> bool:
+    """Append the records of a JSON text; False if it is not valid. Raises UnreadableError."""
+    try:
+        value: _Json = json.loads(text)
+    except ValueError:
+        return False
+    except RecursionError as error:
+        raise UnreadableError("JSON nested too deeply") from error
+    for record in _records(value):
+        made.add(BlockKind.PARAGRAPH, record)
+    return True
 
 
 def _records(value: _Json) -> Iterator[str]:

@@ -36,14 +36,14 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
             text = read_notebook(text, limits)
             return whole(_markdown_title(text), media_type, text)
         case DocumentFormat.CSV:
-            return whole("", media_type, read_rows(text, limits))
+            return ExtractedText("", media_type, (read_rows(text, limits),))
         case DocumentFormat.JSONL:
-            return whole("", media_type, read_json_lines(text, limits))
+            return ExtractedText("", media_type, (read_json_lines(text, limits),))
         case DocumentFormat.JSON:
-            written = read_json(text, limits)
-            if written is None:
+            page = read_json(text, limits)
+            if page is None:
                 return whole("", MEDIA_TYPES[DocumentFormat.CODE], text)
-            return whole("", media_type, written)
+            return ExtractedText("", media_type, (page,))
         case _:
             return whole("", media_type, text)
 

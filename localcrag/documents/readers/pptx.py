@@ -1,16 +1,18 @@
-"""Reader of PPTX: one page per slide, as Markdown."""
+"""Reader of PPTX: one page per slide."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from localcrag.documents import zip_guard
-from localcrag.documents.extracted import ExtractedText, Limits, joined, one_line
+from localcrag.documents.block_text import BULLET, BlockText
+from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
+from localcrag.documents.table_rows import with_headers
 from localcrag.errors import UnreadableError
-from localcrag.types import Page
+from localcrag.types import BlockKind, Page
 
 if TYPE_CHECKING:
     from pptx.shapes.base import BaseShape
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 def read_pptx(data: bytes, limits: Limits) -> ExtractedText:
     """Read the title, texts, tables and speaker notes of each slide.
 
-    Raises UnreadableError: damaged, a zip bomb, or more text than ``limits.text``.
+    Raises UnreadableError: damaged, a zip bomb, or a slide with more text than ``limits.text``.
     """
     from lxml import etree
     from pptx import Presentation
@@ -31,58 +33,64 @@ def read_pptx(data: bytes, limits: Limits) -> ExtractedText:
     with zip_guard.opened(data, "PPTX", limits):
         try:
             deck = Presentation(io.BytesIO(data))
-            texts = ["\n\n".join(_slide(slide)) for slide in deck.slides]
+            pages = [_page(number, slide, limits) for number, slide in enumerate(deck.slides, start=1)]
             title = deck.core_properties.title or ""
         except (PythonPptxError, etree.LxmlError) as error:
             raise UnreadableError("damaged PPTX") from error
-    joined(texts, limits)
-    pages = tuple(Page(number, text) for number, text in enumerate(texts, start=1) if text.strip())
-    return ExtractedText(title or _first_title(texts), MEDIA_TYPES[DocumentFormat.PPTX], pages)
+    filled = tuple(page for page in pages if page.blocks)
+    return ExtractedText(title or first_heading(filled), MEDIA_TYPES[DocumentFormat.PPTX], filled)
 
 
-def _first_title(texts: list[str]) -> str:
-    first = texts[0].partition("\n")[0] if texts else ""
-    return first.removeprefix("# ") if first.startswith("# ") else ""
+def first_heading(pages: Iterable[Page]) -> str:
+    """The heading that the first page begins with; "" if there is none."""
+    for page in pages:
+        first = page.blocks[0]
+        return page.text[first.start : first.end] if first.kind is BlockKind.HEADING else ""
+    return ""
 
 
-def _slide(slide: Slide) -> Iterator[str]:
+def _page(number: int, slide: Slide, limits: Limits) -> Page:
+    made = BlockText(limits)
     title = slide.shapes.title
-    if title is not None and title.text_frame.text.strip():
-        yield f"# {one_line(title.text_frame.text)}"
-    yield from _shapes(shape for shape in slide.shapes if title is None or shape.shape_id != title.shape_id)
+    if title is not None:
+        made.add(BlockKind.HEADING, _words(title.text_frame.text), level=1)
+    _add_shapes(made, (s for s in slide.shapes if title is None or s.shape_id != title.shape_id))
     if slide.has_notes_slide:
         notes = slide.notes_slide.notes_text_frame
         if notes is not None and notes.text.strip():
-            yield f"Notes: {notes.text}"
+            made.add(BlockKind.PARAGRAPH, f"Notes: {notes.text}")
+    return made.page(number)
 
 
-def _shapes(shapes: Iterable[BaseShape]) -> Iterator[str]:
+def _add_shapes(made: BlockText, shapes: Iterable[BaseShape]) -> None:
     from pptx.shapes.graphfrm import GraphicFrame
     from pptx.shapes.group import GroupShape
 
     for shape in shapes:
         if isinstance(shape, GroupShape):
-            yield from _shapes(shape.shapes)
+            _add_shapes(made, shape.shapes)
         elif isinstance(shape, GraphicFrame) and shape.has_table:
-            yield _table(shape.table)
+            _add_table(made, shape.table)
         elif shape.has_text_frame:
-            text = _paragraphs(shape.text_frame)  # type: ignore[attr-defined]
-            if text:
-                yield text
+            _add_paragraphs(made, shape.text_frame)  # type: ignore[attr-defined]
 
 
-def _paragraphs(frame: TextFrame) -> str:
-    """The text of a frame; several paragraphs become a list indented by level, as slides show them."""
-    filled = [(paragraph.level, one_line(paragraph.text, 100_000)) for paragraph in frame.paragraphs]
-    filled = [(level, text) for level, text in filled if text]
-    if len(filled) <= 1:
-        return "".join(text for _, text in filled)
-    return "\n".join(f"{'  ' * level}- {text}" for level, text in filled)
+def _add_paragraphs(made: BlockText, frame: TextFrame) -> None:
+    """Append the text of a frame; several paragraphs become a list indented by level, as slides show them."""
+    filled = [(paragraph.level, text) for paragraph in frame.paragraphs if (text := _words(paragraph.text))]
+    made.part()
+    for level, text in filled:
+        if len(filled) == 1:
+            made.add(BlockKind.PARAGRAPH, text)
+        else:
+            made.add(BlockKind.ITEM, text, level=level, marker=BULLET)
 
 
-def _table(table: Table) -> str:
-    rows = [[one_line(cell.text, 100_000).replace("|", "\\|") for cell in row.cells] for row in table.rows]
-    lines = [f"| {' | '.join(cells)} |" for cells in rows]
-    if lines:
-        lines.insert(1, "|" + " --- |" * len(rows[0]))
-    return "\n".join(lines)
+def _add_table(made: BlockText, table: Table) -> None:
+    made.part()
+    for row in with_headers([_words(cell.text) for cell in row.cells] for row in table.rows):
+        made.add(BlockKind.ROW, row)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())

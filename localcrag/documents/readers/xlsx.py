@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, time
 from typing import TYPE_CHECKING
 
 from localcrag.documents import zip_guard
-from localcrag.documents.extracted import ExtractedText, Limits, joined
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.docx import core_title
-from localcrag.documents.table_rows import with_headers
-from localcrag.types import Page
+from localcrag.documents.table_rows import bounded_cells, with_headers
+from localcrag.types import BlockKind, Page
 
 if TYPE_CHECKING:
     from openpyxl.workbook.workbook import Workbook
@@ -49,9 +50,23 @@ def _pages(book: Workbook, limits: Limits) -> Iterator[Page]:
     for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state == "visible":
             sheet.reset_dimensions()  # else each missing row is filled up to the sheet's full width
-            text = joined(with_headers(_rows(sheet)), limits)
-            if text:
-                yield Page(number, f"# {sheet.title}\n\n{text}")
+            page = sheet_page(number, sheet.title, _rows(sheet), limits)
+            if page.blocks:
+                yield page
+
+
+def sheet_page(number: int, name: str, rows: Iterable[Sequence[str]], limits: Limits) -> Page:
+    """A sheet as a page: its name as the heading, then its rows with their headers.
+
+    It has no blocks if there are no rows. Raises UnreadableError if there are too many cells, or more text
+    than ``limits.text``.
+    """
+    made = BlockText(limits)
+    for index, row in enumerate(with_headers(bounded_cells(rows))):
+        if not index:
+            made.add(BlockKind.HEADING, name, level=1)
+        made.add(BlockKind.ROW, row)
+    return made.page(number)
 
 
 def _rows(sheet: Worksheet) -> Iterator[list[str]]:
