@@ -16,7 +16,7 @@ def blocks(page: Page) -> list[tuple[BlockKind, int, str]]:
 
 
 def test_each_document_is_a_section_with_its_blocks(read: ReadFunction) -> None:
-    members = {
+    members: dict[str, str | bytes] = {
         "docs/notes.md": "# Doses *now*\n\n1. one\n   - deep\n2. two\n\nEnd.",
         "docs/.hidden.txt": "unseen",
         "__MACOSX/docs/notes.md": "unseen",
@@ -53,7 +53,7 @@ def test_each_document_is_a_section_with_its_blocks(read: ReadFunction) -> None:
 
 
 def test_what_is_not_read_is_named_at_the_end(read: ReadFunction) -> None:
-    members = {
+    members: dict[str, str | bytes] = {
         "a.mp3": b"x",
         "b.docx": docx()[:500],
         "c.txt": "words",

@@ -24,7 +24,7 @@ def image(name: str = "PNG", pages: int = 1) -> bytes:
     out = io.BytesIO()
     frames = [Image.new("RGB", (40, 20), "white") for _ in range(pages)]
     extra = {"save_all": True, "append_images": frames[1:]} if pages > 1 else {}
-    frames[0].save(out, name, **extra)  # type: ignore[arg-type]
+    frames[0].save(out, name, **extra)
     return out.getvalue()
 
 

@@ -52,8 +52,8 @@ def _shown(cell: _Element) -> str:
     """The text of a cell as it is displayed, but a date in ISO form and a truth value as yes or no."""
     match cell.get(f"{_OFFICE}value-type"):
         case "date" if date := cell.get(f"{_OFFICE}date-value"):
-            return date.removesuffix(_MIDNIGHT).replace("T", " ")
+            return str(date).removesuffix(_MIDNIGHT).replace("T", " ")
         case "boolean":
             return "yes" if cell.get(f"{_OFFICE}boolean-value") == "true" else "no"
         case _:
-            return words(cell) or cell.get(f"{_OFFICE}value", "")
+            return words(cell) or str(cell.get(f"{_OFFICE}value", ""))
