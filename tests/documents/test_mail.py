@@ -114,7 +114,7 @@ def test_attachments_are_read_under_a_heading_of_their_name() -> None:
     ):
         assert words in page.text
     assert page.text.endswith(
-        "Attachments that were not read: photo.png (an image), a.zip (of a kind that is not read), "
+        "Attachments that were not read: photo.png (an image), a.zip (damaged ZIP), "
         "x.dat (of a kind that is not read)"
     )
 

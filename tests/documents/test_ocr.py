@@ -12,6 +12,7 @@ import pytest
 from localcrag.documents import formats
 from localcrag.documents.extracted import Limits
 from localcrag.documents.readers import ocr
+from localcrag.documents.readers import pdf as reader
 from localcrag.documents.readers.ocr import Line, paragraphs_of, read_image, scanned_page
 from localcrag.errors import UnreadableError
 from tests.documents.builders import FOX, pdf, zipped
@@ -39,14 +40,14 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
         txts=("second line", " Some"),
         boxes=[[(0, 30), (90, 30), (90, 40), (0, 40)], [(0, 10), (90, 10), (90, 20), (0, 20)]],
     )
-    for module in (formats, ocr):
+    for module in (formats, ocr, reader):
         monkeypatch.setattr(module, "can_recognise", lambda: True)
     monkeypatch.setattr(ocr, "_engine", lambda: lambda pixels: found)
 
 
 @pytest.fixture
 def without_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (formats, ocr):
+    for module in (formats, ocr, reader):
         monkeypatch.setattr(module, "can_recognise", lambda: False)
 
 
@@ -70,6 +71,16 @@ def test_an_image_gives_the_paragraphs_that_are_recognised(read: ReadFunction, k
 def test_a_tiff_has_pages_and_a_zip_may_hold_scans(read: ReadFunction) -> None:
     assert [page.number for page in read("fax.tif", image("TIFF", pages=3)).pages] == [1, 2, 3]
     assert read("x.zip", zipped({"a.png": image()})).pages[0].text == "a.png\n\nSome second line"
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_page_of_a_pdf_without_text_is_recognised(read: ReadFunction) -> None:
+    document = read("x.pdf", pdf([FOX], [], ["The end."]))
+    assert [(page.number, page.text) for page in document.pages] == [
+        (1, FOX),
+        (2, "Some second line"),
+        (3, "The end."),
+    ]
 
 
 @pytest.mark.usefixtures("engine")

@@ -1,25 +1,30 @@
-"""Reader of PDF, page by page, with PDFium."""
+"""Reader of PDF, page by page, with PDFium; ``localcrag[ocr]`` recognises the text of scanned pages."""
 
 from __future__ import annotations
 
 import re
 from threading import Lock
+from typing import Any
 
 from localcrag.documents.extracted import ExtractedText, Limits, joined, one_line
-from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
+from localcrag.documents.formats import MEDIA_TYPES, OCR_HINT, DocumentFormat, can_recognise
 from localcrag.documents.readers.pdf_blocks import PageContent, page_content, pages_of
 from localcrag.documents.readers.pdf_words import page_words
 from localcrag.errors import UnreadableError
-from localcrag.types import NO_TEXT_LAYER
+from localcrag.types import NO_TEXT, NO_TEXT_LAYER, Page
 
 _PDFIUM_LOCK = Lock()  # PDFium serves one thread at a time
+_POINTS_PER_INCH = 72
+_SCAN_PIXELS_PER_INCH = 200
+_MAX_SCAN_PIXELS = 5000
+"""The most pixels of the longer side of a page that is recognised."""
 _PLACEHOLDER_TITLES = re.compile(
     r"\W*(untitled|unnamed|anonymous|document\d*|slide 1|.*\.\w{2,4})?\W*$", re.I
 )
 
 
 def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
-    """Read the text layer of each page that has one.
+    """Read the text layer of each page that has one, and recognise the text of the others.
 
     Raises UnreadableError: encrypted, damaged, without any text, or more text than ``limits.text``.
     """
@@ -28,35 +33,53 @@ def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
 
     try:
         with _PDFIUM_LOCK:
-            title, contents = _contents(data)
+            title, contents, scans = _contents(data, limits)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
             raise UnreadableError(
                 "encrypted PDF (needs a password)", hint="Save a copy without the password."
             ) from error
         raise UnreadableError("damaged PDF") from error
-    pages = tuple(pages_of(contents, limits))
+    pages = tuple(sorted([*pages_of(contents, limits), *scans], key=lambda page: page.number or 0))
     if not pages:
-        raise UnreadableError(NO_TEXT_LAYER, hint="ocrmypdf adds a text layer to scanned pages.")
+        raise UnreadableError(NO_TEXT if can_recognise() else NO_TEXT_LAYER, hint=OCR_HINT)
     joined((page.text for page in pages), limits)
     return ExtractedText(
         "" if _PLACEHOLDER_TITLES.match(title) else title, MEDIA_TYPES[DocumentFormat.PDF], pages
     )
 
 
-def _contents(data: bytes) -> tuple[str, list[PageContent]]:
-    """The title and the content of each page as PDFium gives them. Raises PdfiumError."""
+def _contents(data: bytes, limits: Limits) -> tuple[str, list[PageContent], list[Page]]:
+    """The title, the content of each page as PDFium gives it, and the pages that were recognised.
+
+    Raises PdfiumError.
+    """
     from pypdfium2 import PdfDocument
 
     document = PdfDocument(data)  # type: ignore[no-untyped-call]
     try:
-        contents = []
-        for page in document:
+        contents: list[PageContent] = []
+        scans: list[Page] = []
+        for number, page in enumerate(document, start=1):
             text_page = page.get_textpage()
             words = page_words(text_page)
             placed = words is not None and (words.words or words.aside)
-            contents.append(page_content(words, "" if placed else text_page.get_text_bounded()))
+            text = "" if placed else text_page.get_text_bounded()
+            contents.append(page_content(words, text))
+            if not placed and not text.strip() and can_recognise():
+                scans.append(_recognised(page, number, limits))
             page.close()  # with its text page: a long document need not be held whole
-        return one_line(document.get_metadata_value("Title")), contents  # type: ignore[no-untyped-call]
+        title = one_line(document.get_metadata_value("Title"))  # type: ignore[no-untyped-call]
+        return title, contents, [page for page in scans if page.text]
     finally:
         document.close()  # type: ignore[no-untyped-call]
+
+
+def _recognised(page: Any, number: int, limits: Limits) -> Page:
+    """The page as its picture is read."""
+    from localcrag.documents.readers.ocr import scanned_page
+
+    pixels_per_inch = min(
+        _SCAN_PIXELS_PER_INCH, _MAX_SCAN_PIXELS / max(1.0, *page.get_size()) * _POINTS_PER_INCH
+    )
+    return scanned_page(page.render(scale=pixels_per_inch / _POINTS_PER_INCH).to_pil(), number, limits)
