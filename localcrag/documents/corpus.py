@@ -33,7 +33,7 @@ from localcrag.documents.sources import (
     too_large,
 )
 from localcrag.documents.splitting import Cut, cuts_of, passages_of
-from localcrag.documents.structure import structured
+from localcrag.documents.structure import first_heading, structured
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
 from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult
@@ -162,5 +162,6 @@ def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: 
     if not pages:
         raise UnreadableError(NO_TEXT)
     named = name if parsed.media_type == MEDIA_TYPES[DocumentFormat.CODE] else PurePosixPath(name).stem
-    title = one_line(clean(parsed.title)) or named
+    titled = first_heading(pages) if markup in (Markup.MARKDOWN, Markup.RST) else ""
+    title = one_line(clean(parsed.title)) or one_line(titled) or named
     return Document(source, sha256(data).hexdigest(), title, parsed.media_type, pages, meta)

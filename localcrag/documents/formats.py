@@ -44,7 +44,7 @@ class DocumentFormat(StrEnum):
 
 
 class Markup(StrEnum):
-    """The markup of a document's stored text, which decides where it may be split."""
+    """The markup of a text that a reader gives without blocks, and where such a text may be split."""
 
     MARKDOWN = "markdown"
     RST = "rst"
@@ -80,26 +80,12 @@ OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, Docume
 ARCHIVE_FORMATS = OFFICE_FORMATS | OPENDOCUMENT_FORMATS | {DocumentFormat.EPUB}
 
 _MARKUP_OF_FORMAT = {
-    **dict.fromkeys((DocumentFormat.PDF, DocumentFormat.TEXT, DocumentFormat.MAIL), Markup.PROSE),
-    **dict.fromkeys(
-        (DocumentFormat.DOCX, DocumentFormat.EPUB, DocumentFormat.HTML),
-        Markup.MARKDOWN,
-    ),
-    **dict.fromkeys((DocumentFormat.MARKDOWN, DocumentFormat.NOTEBOOK), Markup.MARKDOWN),
-    **dict.fromkeys(
-        (
-            DocumentFormat.PPTX,
-            DocumentFormat.XLSX,
-            DocumentFormat.RTF,
-            DocumentFormat.ZIP,
-            *OPENDOCUMENT_FORMATS,
-        ),
-        Markup.LINES,
-    ),
+    DocumentFormat.MARKDOWN: Markup.MARKDOWN,
+    DocumentFormat.NOTEBOOK: Markup.MARKDOWN,
+    DocumentFormat.RST: Markup.RST,
     **dict.fromkeys(
         (DocumentFormat.CODE, DocumentFormat.CSV, DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES
     ),
-    DocumentFormat.RST: Markup.RST,
 }
 _MARKUP_OF_MEDIA_TYPE = {MEDIA_TYPES[format_]: markup for format_, markup in _MARKUP_OF_FORMAT.items()}
 

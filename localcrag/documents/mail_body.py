@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from localcrag.documents.block_text import BlockText
-from localcrag.documents.headings import prose_wraps
+from localcrag.documents.line_wraps import prose_wraps
 from localcrag.types import BlockKind
 
 _QUOTE_MARKS = re.compile(r"(?:> ?)*>")

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.documents.formats import Markup, markup_of
-from localcrag.documents.headings import Heading, Outline, prose_wraps
+from localcrag.documents.line_wraps import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
 

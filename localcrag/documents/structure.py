@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from localcrag.documents.extracted import clean
 from localcrag.documents.formats import Markup
 from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.prose_blocks import prose_blocks
 from localcrag.documents.rst_blocks import rst_page
-from localcrag.types import Page
+from localcrag.types import BlockKind, Page
 
 
 def structured(page: Page, markup: Markup) -> Page:
@@ -27,3 +29,12 @@ def structured(page: Page, markup: Markup) -> Page:
             return Page(page.number, text, prose_blocks(text))
         case Markup.LINES:
             return Page(page.number, text)
+
+
+def first_heading(pages: Sequence[Page]) -> str:
+    """The first heading of a document, which is its title if it names none; "" without any."""
+    for page in pages:
+        for block in page.blocks:
+            if block.kind is BlockKind.HEADING:
+                return page.text[block.start : block.end]
+    return ""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from localcrag.documents.headings import markdown_tables
 from localcrag.errors import UnreadableError
 
 CELL_SEPARATOR = " · "
@@ -70,21 +69,6 @@ def row_text(row: Sequence[str], header: Sequence[str]) -> str:
         return "".join(row)
     names = (header[i] if i < len(header) and header[i] else f"column {i + 1}" for i in range(len(row)))
     return CELL_SEPARATOR.join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True) if cell)
-
-
-def markdown_with_rows(text: str) -> str:
-    """A Markdown text with each of its tables written out row by row, and blank lines between the rows."""
-    parts: list[str] = []
-    end = 0
-    lines: Iterator[str]
-    for table in markdown_tables(text):
-        if any(table.header):
-            lines = (row_text(row, table.header) for row in table.rows if any(row))
-        else:
-            lines = with_headers(row for row in table.rows if any(row))
-        parts += [text[end : table.start], "\n\n".join(lines), "\n"]
-        end = table.end
-    return "".join([*parts, text[end:]])
 
 
 def _is_header(row: Sequence[str], following: Sequence[str]) -> bool:

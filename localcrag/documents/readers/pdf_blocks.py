@@ -17,7 +17,7 @@ from statistics import median_low
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
-from localcrag.documents.headings import prose_wraps
+from localcrag.documents.line_wraps import prose_wraps
 from localcrag.documents.readers.pdf_aligned import with_tables
 from localcrag.documents.readers.pdf_furniture import PageLines, without_furniture
 from localcrag.documents.readers.pdf_grids import ruled_tables

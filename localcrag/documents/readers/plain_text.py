@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from localcrag.documents.encoding import charset_of, decode
 from localcrag.documents.extracted import ExtractedText, Limits, clean, whole
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.headings import markdown_headings, rst_headings
+from localcrag.documents.markdown_blocks import front_matter
 from localcrag.documents.readers.csv_rows import read_rows
 from localcrag.documents.readers.json_records import read_json, read_json_lines
 from localcrag.documents.readers.notebook import read_notebook
-
-_FRONT_MATTER = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE)
-_TITLE_CHARACTERS = 20_000
 
 
 def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type: str = "") -> ExtractedText:
@@ -27,14 +21,10 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
     media_type = MEDIA_TYPES[format_]
     match format_:
         case DocumentFormat.MARKDOWN:
-            return whole(_markdown_title(text), media_type, text)
-        case DocumentFormat.RST:
-            return whole(
-                next((h.title for h in rst_headings(text[:_TITLE_CHARACTERS])), ""), media_type, text
-            )
+            named = front_matter(text)[0].get("title")
+            return whole("" if named is None else str(named), media_type, text)
         case DocumentFormat.NOTEBOOK:
-            text = read_notebook(text, limits)
-            return whole(_markdown_title(text), media_type, text)
+            return whole("", media_type, read_notebook(text, limits))
         case DocumentFormat.CSV:
             return ExtractedText("", media_type, (read_rows(text, limits),))
         case DocumentFormat.JSONL:
@@ -46,13 +36,3 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
             return ExtractedText("", media_type, (page,))
         case _:
             return whole("", media_type, text)
-
-
-def _markdown_title(text: str) -> str:
-    """The title in the front matter, else the first heading, else ""."""
-    front = _FRONT_MATTER.match(text)
-    named = _FRONT_TITLE.search(front[1]) if front else None
-    if named:
-        return named[1].strip().strip("\"'")
-    start = front.end() if front else 0
-    return next((h.title for h in markdown_headings(text[start : start + _TITLE_CHARACTERS])), "")
