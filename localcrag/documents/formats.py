@@ -196,7 +196,7 @@ def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
 
 
 def markup_of(media_type: str) -> Markup:
-    """The markup of the stored text of a document of that media type; prose for an unknown one."""
+    """The markup of a text of that media type; prose for an unknown one."""
     return _MARKUP_OF_MEDIA_TYPE.get(media_type, Markup.PROSE)
 
 

@@ -121,7 +121,7 @@ def _plain(source: str) -> str:
     from striprtf.striprtf import rtf_to_text
 
     try:
-        text: str = rtf_to_text(source, errors="replace")
+        text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     except (ValueError, TypeError, LookupError, OverflowError) as error:
         raise UnreadableError("damaged RTF") from error
