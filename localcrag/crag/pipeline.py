@@ -19,7 +19,7 @@ Corrections that need no network are tried before the one that does. With the ag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -32,7 +32,7 @@ from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.graders import ask
 from localcrag.crag.grading import emit_decision, grade_hits
 from localcrag.crag.policy import relevant, settled
-from localcrag.crag.refinement import in_context, refine, strips, whole, windows
+from localcrag.crag.refinement import in_context, refine, strips, whole, wholes, windows
 from localcrag.crag.state import (
     Adapters,
     Finding,
@@ -44,7 +44,7 @@ from localcrag.crag.state import (
     timed,
 )
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
-from localcrag.types import Action, Choice, CorrectionKind, Origin, Status, Strip, StripKind
+from localcrag.types import Action, Choice, CorrectionKind, Origin, Passage, Status, Strip, StripKind
 
 NOT_FOUND = {
     True: "Neither your documents nor the web pages that were read answer this.",
@@ -53,6 +53,12 @@ NOT_FOUND = {
 """The text of the answer if nothing was found; the key says whether web pages were read."""
 MODEL_STRIP_FLOOR = 0.5
 """The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
+CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
+    StripKind.SENTENCE: (strips, windows, wholes),
+    StripKind.WINDOW: (windows, wholes),
+    StripKind.NONE: (wholes,),
+}
+"""How relevant passages are cut; the next way is tried if no strip of the one before reaches the floor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +142,28 @@ class Pipeline:
 
         The evaluator judges the strips; if there is none, the language model does. With strips ``none``,
         the passages are kept whole. What the evaluator holds to be below its lower threshold is no
-        evidence, whoever judged the passage to help.
+        evidence, whoever judged the passage to help; if that is every sentence, since the answer goes over
+        several, windows of them are tried, and then whole passages.
         """
+        passages = relevant(state.grades, self.options.policy, self.adapters.grader.thresholds)
+        if not passages:
+            return []
+        if self.adapters.evaluator is None and self.options.strips is StripKind.NONE:
+            return [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
+        kept: list[Strip] = []
+        dropped = 0
+        for cutter in CUTTERS[self.options.strips]:
+            cut = [strip for grade in passages for strip in cutter(grade.hit.passage)]
+            kept, dropped = yield from self._judged(state, cut)
+            if kept:
+                break
+        if dropped or self.options.strips is not StripKind.NONE:
+            yield Refined(tuple(kept), dropped)
+        return kept
+
+    def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
+        """The strips that help, with their scores, and the number of the others."""
         options, evaluator = self.options, self.adapters.evaluator
-        passages = relevant(state.grades, options.policy, self.adapters.grader.thresholds)
-        if options.strips is StripKind.NONE or not passages:
-            kept = [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
-            if evaluator is None or not kept:
-                return kept
-            scores = evaluator.score(state.question, [strip.text for strip in kept])
-            held = [s for s, p in zip(kept, scores, strict=True) if p >= evaluator.thresholds.lower]
-            if len(held) < len(kept):
-                yield Refined(tuple(held), len(kept) - len(held))
-            return held
-        cutter = strips if options.strips is StripKind.SENTENCE else windows
-        cut = [strip for grade in passages for strip in cutter(grade.hit.passage)]
         texts = [in_context(strip) for strip in cut]
         if evaluator is not None:
             scores, floor = evaluator.score(state.question, texts), evaluator.thresholds.lower
@@ -160,9 +173,8 @@ class Pipeline:
             floor = MODEL_STRIP_FLOOR
             if failed := [choice for choice in choices if isinstance(choice, Exception)]:
                 yield Degraded("refine", f"{len(failed)} strips could not be judged: {failed[0]}")
-        kept, dropped = refine(cut, scores, limit=options.evidence, floor=floor, keep_best=evaluator is None)
-        yield Refined(tuple(kept), dropped)
-        return kept
+        limit = len(cut) if options.strips is StripKind.NONE else options.evidence
+        return refine(cut, scores, limit=limit, floor=floor, keep_best=evaluator is None)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         """Generate the answer from the evidence, or say that nothing was found."""

@@ -186,6 +186,11 @@ def whole(passage: Passage, score: float) -> Strip:
     return _strip(passage, 0, len(passage.text), score)
 
 
+def wholes(passage: Passage) -> list[Strip]:
+    """A passage as a single strip with the score 0; none if all its blocks are headings or furniture."""
+    return [whole(passage, 0.0)] if strips(passage) else []
+
+
 def refine(
     cut: Sequence[Strip], scores: Sequence[float], *, limit: int, floor: float, keep_best: bool
 ) -> tuple[list[Strip], int]:

@@ -234,3 +234,11 @@ def test_it_always_ends_with_an_answer_that_cites_only_what_it_saw(
     found = answer(events)
     assert (found.status is Status.ANSWERED) <= bool(found.citations)
     assert all(d.part and d.reason for d in of(Degraded, events))
+
+
+def test_an_answer_that_goes_over_sentences_is_quoted_as_a_window() -> None:
+    text = "The leaflet names one drug. Its name is Zeldrine. The dose of it is given below, for adults."
+    evaluator = ScriptedEvaluator(lambda _, read: 0.9 if "Zeldrine" in read and "dose" in read else 0.05)
+    world = World({"/a.txt": text}, scripted("Zeldrine"), evaluator).with_options(mode=Mode.QUOTE)
+    asked = answer(world.run("what is the dose of Zeldrine?"))
+    assert [citation.quote for citation in asked.citations] == [text]
