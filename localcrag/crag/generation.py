@@ -19,7 +19,7 @@ from localcrag.crag.answer_form import (
 from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
-from localcrag.crag.refinement import joined, numbered, shown_text, strips, with_lead_ins
+from localcrag.crag.refinement import is_row, joined, numbered, shown_text, strips, with_lead_ins
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.errors import ConstraintError, ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
@@ -41,6 +41,8 @@ MAX_QUOTES = 3
 """The most quotations for one question, or for one part of it."""
 MIN_QUOTE_SCORE_SHARE = 0.5
 """The smallest score of a further quotation, as a share of the best one's."""
+MIN_ROW_SCORE_SHARE = 0.8
+"""The smallest score of a further row of a table, as a share of the best score."""
 
 
 def answer(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
@@ -341,9 +343,12 @@ def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
     ranked = sorted(kept, key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
-    return [
-        strip for strip in kept if strip in best and strip.score >= MIN_QUOTE_SCORE_SHARE * ranked[0].score
-    ]
+    return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
+
+
+def _least_share(strip: Strip) -> float:
+    """The share of the best score that a quotation must have: rows of one table are all alike."""
+    return MIN_ROW_SCORE_SHARE if is_row(strip) else MIN_QUOTE_SCORE_SHARE
 
 
 def _chosen_by_model(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[Strip]]:

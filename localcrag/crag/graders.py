@@ -13,6 +13,7 @@ from typing import Protocol
 
 from localcrag.calibration.scale import Fusion, Scale
 from localcrag.crag import prompts
+from localcrag.crag.passage_scores import passage_scores
 from localcrag.crag.prompt_layout import JointPassages
 from localcrag.errors import ConstraintError, ContextOverflow, LocalCragError
 from localcrag.protocols import Embedder, Evaluator, LanguageModel
@@ -144,7 +145,7 @@ class EvaluatorGrader:
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order; ``joint`` is ignored."""
-        scores = self.evaluator.score(question, [hit.passage.in_context for hit in hits])
+        scores = passage_scores(self.evaluator, question, [hit.passage for hit in hits])
         return [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
 
 
@@ -169,7 +170,7 @@ class CascadeGrader:
         All passages that are not surely irrelevant are added to ``joint``, so that the answer can be
         written from the same prompt.
         """
-        scores = self.evaluator.score(question, [hit.passage.in_context for hit in hits])
+        scores = passage_scores(self.evaluator, question, [hit.passage for hit in hits])
         judged = [_judged(hit, p) for hit, p in zip(hits, scores, strict=True)]
         if joint is not None:
             joint.add(hit.passage for hit, p in zip(hits, scores, strict=True) if p >= self.band.lower)
@@ -199,7 +200,7 @@ class FusedGrader:
 
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order; each passage has a prompt of its own, and ``joint`` is ignored."""
-        scores = self.evaluator.score(question, [hit.passage.in_context for hit in hits])
+        scores = passage_scores(self.evaluator, question, [hit.passage for hit in hits])
         choices = self._choices(question, [hit.passage.text for hit in hits], scores)
         cosines = self._similarities(question, hits)
         return [self._grade(*row) for row in zip(hits, scores, choices, cosines, strict=True)]

@@ -31,7 +31,7 @@ from localcrag.crag.decomposition import divide, may_have_parts
 from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.graders import ask
 from localcrag.crag.grading import emit_decision, grade_hits
-from localcrag.crag.policy import relevant, settled
+from localcrag.crag.policy import borne_out, relevant, settled
 from localcrag.crag.refinement import in_context, refine, strips, whole, wholes, windows
 from localcrag.crag.state import (
     Adapters,
@@ -44,7 +44,7 @@ from localcrag.crag.state import (
     timed,
 )
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
-from localcrag.types import Action, Choice, CorrectionKind, Origin, Passage, Status, Strip, StripKind
+from localcrag.types import Action, Choice, CorrectionKind, Origin, Passage, Policy, Status, Strip, StripKind
 
 NOT_FOUND = {
     True: "Neither your documents nor the web pages that were read answer this.",
@@ -134,8 +134,18 @@ class Pipeline:
         search = gather_evidence if self.options.agent is None else agent.gather_evidence
         bound = yield from search(state)
         kept = yield from timed(self.adapters, "refine", self._refine(state))
-        sure = settled(state.grades, self.options.policy, self.adapters.grader.thresholds)
-        return Finding(state, tuple(kept), sure and not state.doubtful, bound)
+        sure = self._is_sure(state, kept) and not state.doubtful
+        return Finding(state, tuple(kept), sure, bound)
+
+    def _is_sure(self, state: QuestionState, kept: Sequence[Strip]) -> bool:
+        """Whether the evidence is enough: by the policy, or since the evaluator is sure of a strip."""
+        policy, thresholds = self.options.policy, self.adapters.grader.thresholds
+        evaluator = self.adapters.evaluator
+        if settled(state.grades, policy, thresholds):
+            return True
+        if policy is not Policy.CRAG or evaluator is None:
+            return False
+        return borne_out(state.grades, kept, thresholds, evaluator.thresholds.upper)
 
     def _refine(self, state: QuestionState) -> Steps[list[Strip]]:
         """Cut the relevant passages into strips, and keep the best ones.

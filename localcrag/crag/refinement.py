@@ -112,6 +112,14 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
     return spans
 
 
+def is_row(strip: Strip) -> bool:
+    """Whether a strip is a row of a table."""
+    return any(
+        block.kind is BlockKind.ROW and (block.start, block.end) == (strip.start, strip.end)
+        for block in strip.passage.blocks
+    )
+
+
 def lead_in(strip: Strip) -> Strip | None:
     """What leads in to the list of which the strip is an item: "You need:"; None if it is none."""
     blocks = strip.passage.blocks
@@ -214,12 +222,17 @@ def refine(
 
 
 def joined(kept: Sequence[Strip]) -> list[Strip]:
-    """The strips, with adjacent strips of one passage merged into one that has the higher score."""
+    """The strips, with adjacent ones of a passage merged, at the higher score; rows of tables stay apart."""
     merged: list[Strip] = []
     for _, group in groupby(kept, key=lambda strip: strip.passage.id):
         for strip in sorted(group, key=lambda strip: strip.start):
-            last = merged[-1] if merged else None
-            if last and last.passage.id == strip.passage.id and not _text_between(last, strip).strip():
+            last = merged[-1] if merged and not is_row(strip) else None
+            if (
+                last
+                and not is_row(last)
+                and last.passage.id == strip.passage.id
+                and not _text_between(last, strip).strip()
+            ):
                 start = last.start - last.passage.start
                 merged[-1] = _strip(
                     strip.passage, start, strip.end - strip.passage.start, max(last.score, strip.score)

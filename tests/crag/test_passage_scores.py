@@ -1,0 +1,31 @@
+"""A passage is as relevant as the best of its sentences that speak of the question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from localcrag.crag.passage_scores import JUDGED_STRIPS, passage_scores
+from tests.crag.values import passage
+from tests.fakes.llm import ScriptedEvaluator
+
+SNIPE = "The snipe was counted by Nils Akker."
+LONG = replace(
+    passage(f"The coots were counted on Monday morning. It rained all of that day long. {SNIPE}"),
+    heading="Birds",
+)
+
+
+def test_the_best_sentence_counts_if_it_is_better_than_the_whole() -> None:
+    evaluator = ScriptedEvaluator(lambda _, text: 0.9 if text == f"Birds\n{SNIPE}" else 0.1)
+    alone = passage("A passage of one sentence.")
+    assert passage_scores(evaluator, "Who counted the snipe?", [LONG, alone]) == [0.9, 0.1]
+    [(question, texts)] = evaluator.asked
+    assert question == "Who counted the snipe?" and texts[:2] == (LONG.in_context, alone.text)
+    assert len(texts) == 2 + JUDGED_STRIPS, "one sentence is no better than its passage"
+
+
+def test_the_whole_counts_if_no_sentence_is_better() -> None:
+    evaluator = ScriptedEvaluator(lambda _, text: 0.6 if "rained" in text else 0.1)
+    assert passage_scores(evaluator, "Who counted the snipe?", [LONG]) == [0.6]
+    assert passage_scores(evaluator, "Why so?", [LONG]) == [0.6]
+    assert evaluator.asked[-1][1] == (LONG.in_context,), "no sentence shares a word with the question"
