@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.policy import decide, relevant, settled
+from localcrag.crag.policy import borne_out, decide, relevant, settled
+from localcrag.crag.refinement import whole
 from localcrag.types import Action, Policy, Thresholds, Verdict
 from tests.crag.values import grade
 
@@ -103,3 +104,12 @@ def test_every_list_of_grades_has_an_action_and_nothing_irrelevant_is_kept(
         assert all(g.verdict is Verdict.YES for g in kept)
     elif any(c is not None for c in confidences):
         assert all((g.confidence or 0) >= thresholds.lower for g in kept)
+
+
+def test_a_strip_that_surely_answers_counts_only_in_a_probable_passage() -> None:
+    probable, doubtful = grade(0.5), grade(0.45)
+    sure, unsure = whole(probable.hit.passage, 0.8), whole(probable.hit.passage, 0.6)
+    assert borne_out([probable], [sure], BOUNDS, 0.7)
+    assert not borne_out([probable], [unsure], BOUNDS, 0.7)
+    assert not borne_out([doubtful], [whole(doubtful.hit.passage, 0.8)], BOUNDS, 0.7)
+    assert not borne_out([grade(None)], [sure], BOUNDS, 0.7) and not borne_out([probable], [], BOUNDS, 0.7)

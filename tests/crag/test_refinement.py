@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from localcrag.crag.refinement import (
     in_context,
+    is_row,
     joined,
     lead_in,
     numbered,
@@ -212,3 +213,9 @@ def test_what_is_shown_has_lines_only_where_they_mean_something() -> None:
         == shown_text(strips(passage("It is\nwrapped."))[0])
         == "It is wrapped."
     )
+
+
+def test_rows_of_a_table_stay_apart_where_sentences_are_joined() -> None:
+    table = structured((BlockKind.ROW, "Kind: Boat · Fee: 75"), (BlockKind.ROW, "Kind: Car · Fee: 48"))
+    assert [s.text for s in joined(strips(table))] == ["Kind: Boat · Fee: 75", "Kind: Car · Fee: 48"]
+    assert all(map(is_row, strips(table))) and not any(map(is_row, strips(passage(TEXT))))
