@@ -196,6 +196,6 @@ def compact(state: CommandState, name: str | None) -> None:
 def export(state: CommandState, name: str | None, filter_: str | None) -> None:
     """Print the stored text, one JSON object per document and line."""
     for document in state.open(name).export(filter=filter_):
-        pages = [asdict(page) for page in document.pages]
+        pages = [{"number": page.number, "text": page.text} for page in document.pages]
         row = {item.name: getattr(document, item.name) for item in fields(document)}
         click.echo(json.dumps({**row, "pages": pages, "meta": dict(document.meta)}, ensure_ascii=False))
