@@ -19,6 +19,7 @@ from localcrag.crag.answer_form import (
 from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
+from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import is_row, joined, numbered, shown_text, strips, with_lead_ins
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.errors import ConstraintError, ContextOverflow, StoreError
@@ -41,7 +42,7 @@ MAX_QUOTES = 3
 """The most quotations for one question, or for one part of it."""
 MIN_QUOTE_SCORE_SHARE = 0.5
 """The smallest score of a further quotation, as a share of the best one's."""
-MIN_ROW_SCORE_SHARE = 0.8
+MIN_ROW_SCORE_SHARE = 0.9
 """The smallest score of a further row of a table, as a share of the best score."""
 
 
@@ -208,7 +209,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     for finding in findings:
         judged = whole.adapters.evaluator is not None or whole.options.strips is not StripKind.NONE
         picked = (
-            _most_probable(finding.strips)
+            _most_probable(finding.strips, finding.state.question)
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
@@ -336,14 +337,30 @@ def _fitting(state: QuestionState, evidence: list[Evidence], layout: PromptLayou
     return sorted(ranked, key=lambda item: item.key)
 
 
-def _most_probable(kept: Sequence[Strip]) -> list[Strip]:
+def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The best strips with different texts, at most ``MAX_QUOTES``, in their given order."""
     if not kept:
         return []
-    ranked = sorted(kept, key=lambda strip: -strip.score)
+    ranked = sorted(_without_other_rows(kept, question), key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
     return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
+
+
+def _without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips without those rows of a table that have fewer of the question's terms than another one.
+
+    The rows of a table read alike to a judge; that only one of them has the year asked about says more.
+    """
+    asked = terms(question)
+    shared = {id(strip): len(terms(strip.text) & asked) for strip in kept if is_row(strip)}
+    most: dict[str, int] = {}
+    for strip in kept:
+        if id(strip) in shared:
+            key = strip.passage.id
+            most[key] = max(most.get(key, 0), shared[id(strip)])
+    return [strip for strip in kept if shared.get(id(strip), 0) == most.get(strip.passage.id, 0)
+            or not is_row(strip)]  # fmt: skip
 
 
 def _least_share(strip: Strip) -> float:
@@ -367,7 +384,7 @@ def _chosen_by_model(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[
         picked = "".join(state.adapters.model.stream(prompt, pattern=pattern, max_tokens=16))
     except ConstraintError as error:
         yield Degraded("quote", f"{error}; the surest passages are quoted")
-        return _most_probable(kept)
+        return _most_probable(kept, state.question)
     if picked == "none":
         return []
     wanted = {int(key) for key in picked.split(", ")}

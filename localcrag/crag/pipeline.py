@@ -53,9 +53,11 @@ NOT_FOUND = {
 """The text of the answer if nothing was found; the key says whether web pages were read."""
 MODEL_STRIP_FLOOR = 0.5
 """The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
+WINDOW_FLOOR = 0.5
+"""The probability that a window must reach if no sentence by itself was kept."""
 CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
-    StripKind.SENTENCE: (strips, windows, wholes),
-    StripKind.WINDOW: (windows, wholes),
+    StripKind.SENTENCE: (strips, windows),
+    StripKind.WINDOW: (windows,),
     StripKind.NONE: (wholes,),
 }
 """How relevant passages are cut; the next way is tried if no strip of the one before reaches the floor."""
@@ -140,12 +142,11 @@ class Pipeline:
     def _is_sure(self, state: QuestionState, kept: Sequence[Strip]) -> bool:
         """Whether the evidence is enough: by the policy, or since the evaluator is sure of a strip."""
         policy, thresholds = self.options.policy, self.adapters.grader.thresholds
-        evaluator = self.adapters.evaluator
         if settled(state.grades, policy, thresholds):
             return True
-        if policy is not Policy.CRAG or evaluator is None:
+        if policy is not Policy.CRAG or self.adapters.evaluator is None:
             return False
-        return borne_out(state.grades, kept, thresholds, evaluator.thresholds.upper)
+        return borne_out(state.grades, kept, thresholds)
 
     def _refine(self, state: QuestionState) -> Steps[list[Strip]]:
         """Cut the relevant passages into strips, and keep the best ones.
@@ -153,7 +154,7 @@ class Pipeline:
         The evaluator judges the strips; if there is none, the language model does. With strips ``none``,
         the passages are kept whole. What the evaluator holds to be below its lower threshold is no
         evidence, whoever judged the passage to help; if that is every sentence, since the answer goes over
-        several, windows of them are tried, and then whole passages.
+        several, windows of them are tried, which must be more probable than not.
         """
         passages = relevant(state.grades, self.options.policy, self.adapters.grader.thresholds)
         if not passages:
@@ -165,6 +166,8 @@ class Pipeline:
         for cutter in CUTTERS[self.options.strips]:
             cut = [strip for grade in passages for strip in cutter(grade.hit.passage)]
             kept, dropped = yield from self._judged(state, cut)
+            if cutter is not CUTTERS[self.options.strips][0]:
+                kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
             if kept:
                 break
         if dropped or self.options.strips is not StripKind.NONE:

@@ -22,6 +22,8 @@ _BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]
 _TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
 """A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+CELL_SEPARATOR = " · "
+"""What stands between the fields of a record that is stored in lines."""
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
 _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
@@ -177,6 +179,8 @@ def shown_text(strip: Strip) -> str:
         if block.kind is BlockKind.CODE:
             lines += text.strip("\n").split("\n")
         else:
+            if block.kind is BlockKind.ROW:
+                text = CELL_SEPARATOR.join(text.split("\n"))
             marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
             lines.append(marker + " ".join(text.split()))
     return "\n".join(lines) or " ".join(strip.text.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from localcrag.documents.extracted import clean
@@ -9,7 +10,10 @@ from localcrag.documents.formats import Markup
 from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.prose_blocks import prose_blocks
 from localcrag.documents.rst_blocks import rst_page
-from localcrag.types import BlockKind, Page
+from localcrag.types import Block, BlockKind, Page
+
+_RUN_OF_LINES = re.compile(r"[^\n]*\S(?:[^\n]*\n[^\n]*\S)*")
+"""Lines without a blank one between them."""
 
 
 def structured(page: Page, markup: Markup) -> Page:
@@ -28,7 +32,8 @@ def structured(page: Page, markup: Markup) -> Page:
         case Markup.PROSE:
             return Page(page.number, text, prose_blocks(text))
         case Markup.LINES:
-            return Page(page.number, text)
+            runs = (match.span() for match in _RUN_OF_LINES.finditer(text))
+            return Page(page.number, text, tuple(Block(BlockKind.CODE, *span) for span in runs))
 
 
 def first_heading(pages: Sequence[Page]) -> str:

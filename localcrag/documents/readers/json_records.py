@@ -1,4 +1,4 @@
-"""JSON and JSON Lines as blocks: a line ``key: value`` for each value, a paragraph for each record."""
+"""JSON and JSON Lines as blocks: a line ``key: value`` for each value, a row for each record."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def _add_json(made: BlockText, text: str) -> bool:
     except RecursionError as error:
         raise UnreadableError("JSON nested too deeply") from error
     for record in _records(value):
-        made.add(BlockKind.PARAGRAPH, record)
+        made.part()
+        made.add(BlockKind.ROW, record)
     return True
 
 
