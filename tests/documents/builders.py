@@ -52,11 +52,18 @@ class Sheet:
             y -= pitch
         return y
 
-    def rows(self, xs: Sequence[float], y: float, rows: Sequence[Sequence[str]], pitch: float = 14) -> float:
-        """The cells of a table without rules."""
+    def rows(
+        self,
+        xs: Sequence[float],
+        y: float,
+        rows: Sequence[Sequence[str]],
+        pitch: float = 14,
+        size: float = 10,
+    ) -> float:
+        """The cells of a table without rules; the height of the next row is returned."""
         for row in rows:
             for x, cell in zip(xs, row, strict=True):
-                self.text(x, y, cell)
+                self.text(x, y, cell, size)
             y -= pitch
         return y
 

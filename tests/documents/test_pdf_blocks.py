@@ -224,6 +224,75 @@ def test_aligned_columns_without_rules_become_rows() -> None:
     assert blocks(pages(sheet)[0]) == [(PARAGRAPH, joined(PROSE)), *FEE_ROWS, (PARAGRAPH, joined(OTHER))]
 
 
+NOTE = "1 Working days are those from Monday to Friday, if they are no holidays."
+
+
+@pytest.mark.parametrize("notes", [[], [NOTE]])
+def test_a_table_in_small_print_at_the_end_of_a_page_is_no_footnote(notes: list[str]) -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 780, PROSE, 400)
+    y = sheet.rows((72, 200, 250), y - 14, FEES, size=9)
+    for note in notes:
+        sheet.lines(72, y - 20, note, 400, 7, 8)
+    expected = [(PARAGRAPH, joined(PROSE)), *FEE_ROWS, *((PARAGRAPH, note) for note in notes)]
+    assert blocks(pages(sheet)[0]) == expected
+
+
+def test_a_small_table_at_the_end_of_a_page_goes_on_with_its_header() -> None:
+    first, second = Sheet(), Sheet()
+    y = first.lines(72, 780, PROSE, 400)
+    first.rows((72, 200, 250), y - 14, FEES, size=9)
+    y = second.rows((72, 200, 250), 780, [("Lorry", "93 EUR", "outer"), ("Bus", "70 EUR", "outer")], size=9)
+    second.lines(72, y - 20, PROSE, 400)
+    one, two = pages(first, second)
+    assert blocks(one)[1:] == FEE_ROWS
+    assert blocks(two)[:2] == [
+        (ROW, "Category: Lorry · Fee: 93 EUR · Zone: outer"),
+        (ROW, "Category: Bus · Fee: 70 EUR · Zone: outer"),
+    ]
+
+
+def test_footnotes_whose_marks_stand_far_from_them_are_no_table() -> None:
+    notes = [
+        "The council of the city, as elected in the spring.",
+        "Working days are those from Monday to Friday.",
+        "The office in the town hall, on the second floor.",
+    ]
+    sheet = Sheet()
+    sheet.lines(72, 760, PROSE + OTHER, 400)
+    for number, (mark, note) in enumerate(zip("†‡§", notes, strict=True)):
+        sheet.text(72, 120 - 10 * number, mark, 8).text(86, 120 - 10 * number, note, 8)
+    assert blocks(pages(sheet)[0])[1:] == [
+        (PARAGRAPH, f"{mark} {note}") for mark, note in zip("†‡§", notes, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("size", [10.5, 11])
+def test_the_names_of_a_header_may_nearly_touch(size: float) -> None:
+    """In the larger size no gap of the header is wide; in the smaller one some are."""
+    names = ("Category of car", "Fee in summer", "Fee in winter")
+    rows = [("Motorcycle", "35 EUR", "30 EUR"), ("Car", "48 EUR", "40 EUR"), ("Van", "61 EUR", "50 EUR")]
+    xs = (72, 160, 242)
+    sheet = Sheet()
+    y = sheet.lines(72, 780, PROSE, 400) - 20
+    for x, name in zip(xs, names, strict=True):
+        sheet.text(x, y, name, size, BOLD)
+    sheet.rows(xs, y - 14, rows)
+    assert blocks(pages(sheet)[0])[1:] == [
+        (ROW, f"{names[0]}: {car} · {names[1]}: {summer} · {names[2]}: {winter}")
+        for car, summer, winter in rows
+    ]
+
+
+def test_a_sentence_above_a_table_is_no_header_of_it() -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 780, PROSE + "The fees of the years are these:", 400)
+    sheet.rows((72, 152, 232), y - 4, FEES[1:])
+    found = blocks(pages(sheet)[0])
+    assert found[0] == (PARAGRAPH, PROSE + "The fees of the years are these:")
+    assert {kind for kind, _ in found[1:]} == {ROW}
+
+
 def test_a_cell_of_an_aligned_table_goes_on_in_the_next_line_and_may_be_empty() -> None:
     rows = [
         ("Category", "Fee", "Remark"),

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from localcrag.documents.readers.pdf_lines import Grid, Line, Span, grid_line, joined_lines, same_columns
+from localcrag.documents.readers.pdf_lines import (
+    Grid,
+    Line,
+    Span,
+    grid_line,
+    joined_lines,
+    line_of,
+    same_columns,
+    segment_of,
+)
 
 _MIN_ROWS, _MIN_ROWS_IF_CLEAR = 3, 2
 _MIN_RIVER_EMS = 0.8
@@ -15,6 +24,8 @@ _MAX_LOOSE_LINES = 2
 _MAX_MEAN_WORDS = 8
 _MAX_LISTED_WORDS = 4
 _WIDE_PITCH = 1.25
+_FLUSH_EMS = 0.15
+_NOTE_MARKS = "*∗†‡§¶"
 _FAR = 1e9
 
 
@@ -33,10 +44,13 @@ def with_tables(lines: Sequence[Line], carried: Sequence[Span] = (), *, code: bo
             continue
         end, rows = _run(lines, at, code=code)
         if len(rows) > _MIN_ROWS and len(_columns(rows[1:])) > len(_columns(rows)):
-            found.append(rows.pop(0))  # a title over several columns
-        grid = _table(rows, carried if not found else ())
+            found.append(rows.pop(0))  # a title over several columns, or a header whose names nearly touch
+        grid = _table(rows, _columns(rows), carried if not found else ())
         if grid is not None:
-            found.append(grid_line(grid))
+            headed = _with_header(found[-1], rows) if found else None
+            if headed is not None:
+                found.pop()
+            found.append(grid_line(headed or grid))
         else:
             end = max(end - 1, end - len(rows) + 1)
             found += rows[: max(1, len(rows) - 1)]
@@ -103,16 +117,38 @@ def _crossed(spans: Sequence[Span], others: Sequence[Span], least: float) -> lis
     return found
 
 
-def _table(rows: list[Line], carried: Sequence[Span]) -> Grid | None:
-    """The table of these lines; None if they are too few, or prose."""
+def _with_header(line: Line, rows: list[Line]) -> Grid | None:
+    """The table of these rows and the line above them, a header whose names nearly touch; None if it is none.
+
+    A header has a word where each column begins, and a wider gap there than anywhere within a name.
+    """
     columns = _columns(rows)
+    pitch = line.y - rows[0].y
+    if len(columns) < 3 or line.grid is not None or not 0 < pitch <= _MAX_ROW_EMS * line.size:
+        return None
+    words = [word for segment in line.segments for word in segment.words]
+    near = _FLUSH_EMS * line.size
+    starts = [at for at, word in enumerate(words) if any(abs(word.x0 - x0) <= near for x0, _ in columns)]
+    if len(starts) != len(columns) or starts[0] != 0:
+        return None
+    gaps = [0.0, *(after.x0 - before.x1 for before, after in pairwise(words))]
+    within = max((gap for at, gap in enumerate(gaps) if at not in starts), default=0.0)
+    if min(gaps[at] for at in starts[1:]) <= within:
+        return None
+    names = [segment_of(words[at:end]) for at, end in zip(starts, [*starts[1:], None], strict=True)]
+    spans = [(min(x0, name.x0), max(x1, name.x1)) for (x0, x1), name in zip(columns, names, strict=True)]
+    return _table([line_of(names), *rows], spans, ())
+
+
+def _table(rows: list[Line], columns: list[Span], carried: Sequence[Span]) -> Grid | None:
+    """The table of these lines; None if they are too few, or prose."""
     full = [row for row in rows if len(row.segments) > 1]
     goes_on = bool(carried) and same_columns(columns, carried)
     clear = len(columns) > 2 or (rows[0].bold and not rows[-1].bold)
     if not goes_on and len(full) < (_MIN_ROWS_IF_CLEAR if clear else _MIN_ROWS):
         return None
     filled = sum(len(row.segments) for row in rows)
-    if len(columns) < 2 or sum(s.words for row in rows for s in row.segments) > _MAX_MEAN_WORDS * filled:
+    if len(columns) < 2 or sum(len(s.words) for row in rows for s in row.segments) > _MAX_MEAN_WORDS * filled:
         return None
     cells = _rows_of_cells(rows, columns)
     if _is_list(cells):
@@ -122,8 +158,8 @@ def _table(rows: list[Line], carried: Sequence[Span]) -> Grid | None:
 
 
 def _is_list(cells: Sequence[Sequence[str]]) -> bool:
-    """Whether the rows are numbers without a mark and a text each: a list, not a table."""
-    numbered = len(cells[0]) == 2 and all(row[0].isdigit() or not row[0] for row in cells)
+    """Whether the rows are a number or the mark of a footnote and a text each: a list, not a table."""
+    numbered = len(cells[0]) == 2 and all(row[0].isdigit() or not row[0].strip(_NOTE_MARKS) for row in cells)
     return numbered and sum(len(row[1].split()) for row in cells) > _MAX_LISTED_WORDS * len(cells)
 
 

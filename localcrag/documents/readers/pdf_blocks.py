@@ -140,7 +140,7 @@ def _is_keyed(cells: Sequence[Sequence[str]]) -> bool:
 
 def _page_drafts(page: PageLines, aside: Sequence[str], body: Body, table: _OpenTable) -> Iterator[Draft]:
     yield from (Draft(BlockKind.FURNITURE, text) for text in page.above)
-    columns, notes = in_reading_order(page.body, body.size)
+    columns, notes = in_reading_order(page.body, body.size, code=body.mono)
     made: list[Draft] = []
     for number, column in enumerate(columns):
         carried = table.grid.columns if not number and table.grid is not None else ()

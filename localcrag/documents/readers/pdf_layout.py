@@ -7,7 +7,9 @@ if both sides are running text, so that a table stays whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
+from localcrag.documents.readers.pdf_aligned import with_tables
 from localcrag.documents.readers.pdf_lines import Line, line_of
 
 _BIN = 2.0
@@ -22,15 +24,20 @@ _MAX_NOTE_LINES = 25
 _TIGHT_EMS = 1.5
 
 
-def in_reading_order(lines: list[Line], body_size: float) -> tuple[list[list[Line]], list[list[Line]]]:
-    """The lines of a page by column, in reading order, and the footnotes below the columns."""
+def in_reading_order(
+    lines: list[Line], body_size: float, *, code: bool = False
+) -> tuple[list[list[Line]], list[list[Line]]]:
+    """The lines of a page by column, in reading order, and the footnotes below the columns.
+
+    If ``code`` is set, lines in a font with characters of one width may be tables too, not footnotes.
+    """
     parts = _bands(lines, 0)
     notes: list[list[Line]] = []
     last = {number for number, (column, _) in enumerate(parts) if column}
     bottom = min((line.bottom for line in lines), default=0.0)
     for number, (_, part) in enumerate(parts):
         low = number == len(parts) - 1 or (number in last and _ends_low(part, parts, bottom))
-        if low and (found := _notes(part, body_size)):
+        if low and (found := _notes(part, body_size, code=code)):
             notes.append(found)
     return [part for _, part in parts if part], notes
 
@@ -41,12 +48,16 @@ def _ends_low(part: list[Line], parts: Sequence[tuple[bool, list[Line]]], bottom
     return below[0] and bool(part) and part[-1].y >= bottom and part[-1].y < max(line.y for line in below[1])
 
 
-def _notes(part: list[Line], body_size: float) -> list[Line]:
-    """The footnotes, which are taken off the end of a column."""
+def _notes(part: list[Line], body_size: float, *, code: bool) -> list[Line]:
+    """The footnotes, which are taken off the end of a column; a table in small print is none."""
     start = len(part)
     while start > 0 and part[start - 1].grid is None and part[start - 1].size <= _SMALL * body_size:
         start -= 1
-    if not 0 < start < len(part) or len(part) - start > _MAX_NOTE_LINES:
+    if start == 0:
+        return []
+    below = takewhile(lambda line: line.grid is None, reversed(with_tables(part[start:], code=code)))
+    start = len(part) - sum(1 for _ in below)
+    if not start < len(part) <= start + _MAX_NOTE_LINES:
         return []
     notes = part[start:]
     del part[start:]

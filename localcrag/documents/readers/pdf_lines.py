@@ -34,7 +34,7 @@ class Segment(NamedTuple):
     mono: bool
     text: str
     first: float
-    words: int
+    words: Sequence[Word]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _segments(row: list[Word]) -> list[Segment]:
     for index, apart in enumerate([*wide, True]):
         # a marker of a list stands with its item, however wide the gap
         if apart and not (index == 0 and wide and _MARKER.fullmatch(row[0].text)):
-            segments.append(_segment(row[start : index + 1]))
+            segments.append(segment_of(row[start : index + 1]))
             start = index + 1
     return segments
 
@@ -145,7 +145,8 @@ def _is_stretched(gaps: Sequence[float], size: float) -> bool:
     return max(gaps) <= _STRETCHED_EMS * size and max(gaps) <= _STRETCHED_RATIO * max(min(gaps), 0.1)
 
 
-def _segment(words: list[Word]) -> Segment:
+def segment_of(words: Sequence[Word]) -> Segment:
+    """Words from left to right as one segment; its size is that of most of its characters."""
     main = words[0]
     if any(word.size != main.size for word in words):
         sizes: dict[float, int] = {}
@@ -161,10 +162,10 @@ def _segment(words: list[Word]) -> Segment:
     first = words[0]
     x1 = max(word.x1 for word in words) if len(words) > 1 else first.x1
     text = first.text if len(words) == 1 else _spaced(words)
-    return Segment(first.x0, x1, main.y, main.size, bold, mono, text, first.x1 - first.x0, len(words))
+    return Segment(first.x0, x1, main.y, main.size, bold, mono, text, first.x1 - first.x0, words)
 
 
-def _spaced(words: list[Word]) -> str:
+def _spaced(words: Sequence[Word]) -> str:
     """The words with a space between any two that do not touch."""
     pieces = [words[0].text]
     for before, after in pairwise(words):
