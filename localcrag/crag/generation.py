@@ -353,14 +353,12 @@ def _without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     The rows of a table read alike to a judge; that only one of them has the year asked about says more.
     """
     asked = terms(question)
-    shared = {id(strip): len(terms(strip.text) & asked) for strip in kept if is_row(strip)}
+    shared = [len(terms(strip.text) & asked) if is_row(strip) else -1 for strip in kept]
     most: dict[str, int] = {}
-    for strip in kept:
-        if id(strip) in shared:
-            key = strip.passage.id
-            most[key] = max(most.get(key, 0), shared[id(strip)])
-    return [strip for strip in kept if shared.get(id(strip), 0) == most.get(strip.passage.id, 0)
-            or not is_row(strip)]  # fmt: skip
+    for strip, count in zip(kept, shared, strict=True):
+        most[strip.passage.id] = max(most.get(strip.passage.id, 0), count)
+    pairs = zip(kept, shared, strict=True)
+    return [strip for strip, count in pairs if count < 0 or count == most[strip.passage.id]]
 
 
 def _least_share(strip: Strip) -> float:

@@ -219,3 +219,8 @@ def test_rows_of_a_table_stay_apart_where_sentences_are_joined() -> None:
     table = structured((BlockKind.ROW, "Kind: Boat · Fee: 75"), (BlockKind.ROW, "Kind: Car · Fee: 48"))
     assert [s.text for s in joined(strips(table))] == ["Kind: Boat · Fee: 75", "Kind: Car · Fee: 48"]
     assert all(map(is_row, strips(table))) and not any(map(is_row, strips(passage(TEXT))))
+
+
+def test_a_record_of_several_lines_is_shown_in_one() -> None:
+    record = structured((BlockKind.ROW, "building: 9\ncause: a dry rail"))
+    assert shown_text(strips(record)[0]) == "building: 9 · cause: a dry rail"
