@@ -26,7 +26,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.documents.formats import Markup, markup_of
 from localcrag.documents.line_wraps import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
@@ -66,11 +65,10 @@ def cuts_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> l
     Raises CorpusError for a tokenizer that cannot be loaded.
     """
     cutter = _Cutter(load_tokenizer(tokenizer), passage_tokens)
-    markup = markup_of(document.media_type)
     cuts: list[Cut] = []
     path: list[Heading] = []
     for index, page in enumerate(document.pages):
-        spans, headings = cutter.cut(page, markup)
+        spans, headings = cutter.cut(page)
         above = _heading_paths(spans, headings, path)
         cuts += [(index, *span, heading) for span, heading in zip(spans, above, strict=True)]
     return cuts
@@ -168,13 +166,13 @@ class _Cutter:
     tokenizer: Tokenizer
     limit: int
 
-    def cut(self, page: Page, markup: Markup) -> tuple[list[Span], list[Heading]]:
+    def cut(self, page: Page) -> tuple[list[Span], list[Heading]]:
         """The spans of a page's passages, and its headings."""
         spans: list[Span] = []
         headings: list[Heading] = []
         for start, end in _windows(page.text):
             piece = page.text[start:end]
-            outline = _outline_of_blocks(page, (start, end)) if page.blocks else _outline(piece, markup)
+            outline = _outline(page, (start, end))
             spans += [(a + start, b + start) for a, b in _Window(self, piece, outline).spans()]
             headings += [replace(h, start=h.start + start, end=h.end + start) for h in outline.headings]
         return spans, headings
@@ -312,9 +310,11 @@ def _windows(text: str) -> Iterator[Span]:
     yield start, len(text)
 
 
-def _outline_of_blocks(page: Page, span: Span) -> Outline:
+def _outline(page: Page, span: Span) -> Outline:
     """The headings of a page within a span, and the line ends that wrap its paragraphs, at their places."""
     start, end = span
+    if not page.blocks:
+        return Outline(wraps=tuple(prose_wraps(page.text[start:end])))
     within = [block for block in page.blocks if start <= block.start and block.end <= end]
     headings = (
         Heading(block.start - start, block.end - start, block.level, page.text[block.start : block.end])
@@ -328,15 +328,6 @@ def _outline_of_blocks(page: Page, span: Span) -> Outline:
         for wrap in prose_wraps(page.text[block.start : block.end])
     )
     return Outline(tuple(headings), tuple(wraps))
-
-
-def _outline(text: str, markup: Markup) -> Outline:
-    """The outline of a text whose reader knows no blocks."""
-    match markup:
-        case Markup.LINES:
-            return Outline()
-        case _:
-            return Outline(wraps=tuple(prose_wraps(text)))
 
 
 def _unwrapped(text: str, outline: Outline) -> str:
