@@ -56,8 +56,8 @@ def test_larger_strips_quote_more_of_the_passage(run: Run, strips: str) -> None:
 
 def test_the_evidence_is_shown_around_the_quote(run: Run) -> None:
     done = run("ask", QUESTION, "--show-evidence")
-    assert "Swallow the tablet with water" in done.err
-    assert "Swallow the tablet with water" not in run("ask", QUESTION).err
+    assert "Swallow the tablet with water" in " ".join(done.err.split())
+    assert "Swallow the tablet with" not in run("ask", QUESTION).err
 
 
 def test_a_filter_that_hides_the_answer_is_never_dropped_but_offered(run: Run) -> None:

@@ -13,7 +13,7 @@ from localcrag.documents import formats
 from localcrag.documents.extracted import Limits
 from localcrag.documents.readers import ocr
 from localcrag.documents.readers import pdf as reader
-from localcrag.documents.readers.ocr import Line, paragraphs_of, read_image, scanned_page
+from localcrag.documents.readers.ocr import RecognisedLine, paragraphs_of, read_image, scanned_page
 from localcrag.errors import UnreadableError
 from tests.documents.builders import FOX, pdf, zipped
 from tests.documents.conftest import ReadFunction
@@ -29,8 +29,8 @@ def image(name: str = "PNG", pages: int = 1) -> bytes:
     return out.getvalue()
 
 
-def line(text: str, left: float, top: float, right: float, height: float = 10) -> Line:
-    return Line(text, (left, top, right, top + height))
+def line(text: str, left: float, top: float, right: float, height: float = 10) -> RecognisedLine:
+    return RecognisedLine(text, (left, top, right, top + height))
 
 
 @pytest.fixture

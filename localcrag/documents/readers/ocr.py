@@ -40,7 +40,7 @@ _RECOGNITION_LOCK = Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecognisedLine:
     """A recognised line of text and its ``box`` (left, top, right, bottom) in pixels."""
 
     text: str
@@ -103,7 +103,7 @@ def add_recognised(made: BlockText, image: Image) -> None:
         made.add(BlockKind.PARAGRAPH, paragraph)
 
 
-def recognised(image: Image) -> list[Line]:
+def recognised(image: Image) -> list[RecognisedLine]:
     """The lines of text in an image, in any order. Raises UnreadableError without ``localcrag[ocr]``."""
     import numpy as np
     from PIL import Image, ImageOps
@@ -119,9 +119,9 @@ def recognised(image: Image) -> list[Line]:
     return [_line(text, box) for text, box in zip(found.txts, found.boxes, strict=True) if text.strip()]
 
 
-def _line(text: str, corners: Sequence[Sequence[float]]) -> Line:
+def _line(text: str, corners: Sequence[Sequence[float]]) -> RecognisedLine:
     across, down = [float(x) for x, _ in corners], [float(y) for _, y in corners]
-    return Line(text.strip(), (min(across), min(down), max(across), max(down)))
+    return RecognisedLine(text.strip(), (min(across), min(down), max(across), max(down)))
 
 
 @cache
@@ -143,7 +143,7 @@ def _engine() -> Any:
 # ---------------------------------------------------------------------------------- lines to paragraphs
 
 
-def paragraphs_of(lines: Sequence[Line]) -> list[str]:
+def paragraphs_of(lines: Sequence[RecognisedLine]) -> list[str]:
     """The text of the lines from top to bottom, column by column, cut where the lines stand further apart."""
     paragraphs: list[str] = []
     for column in _columns(sorted(lines, key=lambda line: line.middle)):
@@ -171,13 +171,13 @@ def _joined(text: str, following: str) -> str:
     return f"{text} {following}"
 
 
-def _text(row: Sequence[Line]) -> str:
+def _text(row: Sequence[RecognisedLine]) -> str:
     return " ".join(line.text for line in sorted(row, key=lambda line: line.box[0]))
 
 
-def _rows(lines: Sequence[Line]) -> list[list[Line]]:
+def _rows(lines: Sequence[RecognisedLine]) -> list[list[RecognisedLine]]:
     """The lines, sorted by height, with those beside one another in one row."""
-    rows: list[list[Line]] = []
+    rows: list[list[RecognisedLine]] = []
     for line in lines:
         if rows and line.middle - rows[-1][0].middle < min(line.height, rows[-1][0].height) / 2:
             rows[-1].append(line)
@@ -186,7 +186,7 @@ def _rows(lines: Sequence[Line]) -> list[list[Line]]:
     return rows
 
 
-def _columns(lines: list[Line]) -> list[list[Line]]:
+def _columns(lines: list[RecognisedLine]) -> list[list[RecognisedLine]]:
     """The lines above two columns, then those of each column; all of them if there are no columns."""
     for lead in range(min(_MAX_LEAD, len(lines))):
         parted = _parted(lines[lead:])
@@ -196,7 +196,7 @@ def _columns(lines: list[Line]) -> list[list[Line]]:
     return [lines]
 
 
-def _parted(lines: list[Line]) -> tuple[list[Line], list[Line]] | None:
+def _parted(lines: list[RecognisedLine]) -> tuple[list[RecognisedLine], list[RecognisedLine]] | None:
     """The lines to the left and to the right of an empty strip between columns of text; None without one."""
     if len(lines) < 2 * _MIN_COLUMN_LINES:
         return None

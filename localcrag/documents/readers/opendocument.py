@@ -14,7 +14,7 @@ from localcrag.documents import zip_guard
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits, one_line
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.readers.opendocument_body import Body
+from localcrag.documents.readers.opendocument_body import DocumentBody
 from localcrag.documents.readers.opendocument_styles import Styles
 from localcrag.documents.readers.opendocument_tables import sheet_rows
 from localcrag.documents.readers.opendocument_words import in_namespace, words
@@ -84,7 +84,7 @@ def _pages(content: _Element, styles: Styles, limits: Limits) -> Iterator[Page]:
                 yield from _slides(part, styles, limits)
             case "text":
                 made = BlockText(limits)
-                Body(made, styles).add(part)
+                DocumentBody(made, styles).add(part)
                 yield made.page()
 
 
@@ -100,7 +100,7 @@ def _sheets(book: _Element, styles: Styles, limits: Limits) -> Iterator[Page]:
 def _slides(deck: _Element, styles: Styles, limits: Limits) -> Iterator[Page]:
     for number, slide in enumerate(deck.iterchildren(_SLIDE), start=1):
         made = BlockText(limits)
-        body = Body(made, styles)
+        body = DocumentBody(made, styles)
         title = next((frame for frame in slide.iter(_FRAME) if frame.get(_CLASS) == "title"), None)
         if title is not None:
             made.add(BlockKind.HEADING, words(title), level=1)

@@ -31,7 +31,7 @@ _CODE_STYLES = frozenset({"Preformatted_20_Text"})
 _CAPTION_STYLES = frozenset({"Caption"})
 
 
-class Body:
+class DocumentBody:
     """Writes the elements of a document to ``made``."""
 
     def __init__(self, made: BlockText, styles: Styles) -> None:

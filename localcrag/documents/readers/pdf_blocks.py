@@ -32,7 +32,7 @@ from localcrag.documents.readers.pdf_lines import (
     lines_of,
     same_columns,
 )
-from localcrag.documents.readers.pdf_paragraphs import Body, Draft, drafts_of, ends_sentence
+from localcrag.documents.readers.pdf_paragraphs import BodyFont, Draft, drafts_of, ends_sentence
 from localcrag.documents.readers.pdf_words import PageWords
 from localcrag.documents.table_rows import header_number, row_text
 from localcrag.types import BlockKind, Page
@@ -80,7 +80,7 @@ def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
     return [page for page in pages if page.text]
 
 
-def _body(pages: Sequence[Sequence[Line]]) -> Body:
+def _body(pages: Sequence[Sequence[Line]]) -> BodyFont:
     """The font that most characters of the document have."""
     sizes: Counter[float] = Counter()
     fonts: Counter[tuple[float, bool, bool]] = Counter()
@@ -97,7 +97,7 @@ def _body(pages: Sequence[Sequence[Line]]) -> Body:
     size = max(sizes, key=sizes.__getitem__, default=0.0)
     bold = 2 * sum(n for (s, bold, _), n in fonts.items() if s == size and bold) > sizes[size]
     mono = 2 * sum(n for (s, _, mono), n in fonts.items() if s == size and mono) > sizes[size]
-    return Body(
+    return BodyFont(
         size, bold, mono, {size: median_low(found) for size, found in pitches.items() if len(found) > 2}
     )
 
@@ -138,7 +138,7 @@ def _is_keyed(cells: Sequence[Sequence[str]]) -> bool:
     return len(cells[0]) == 2 and keyed >= _KEY_SHARE * len(cells)
 
 
-def _page_drafts(page: PageLines, aside: Sequence[str], body: Body, table: _OpenTable) -> Iterator[Draft]:
+def _page_drafts(page: PageLines, aside: Sequence[str], body: BodyFont, table: _OpenTable) -> Iterator[Draft]:
     yield from (Draft(BlockKind.FURNITURE, text) for text in page.above)
     columns, notes = in_reading_order(page.body, body.size, code=body.mono)
     made: list[Draft] = []

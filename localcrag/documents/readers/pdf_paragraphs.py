@@ -32,7 +32,7 @@ _NOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§¶]+)\s?(?=[^\W\d_])")
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class BodyFont:
     """The font of the running text of a document, and the distance of its lines by their size."""
 
     size: float
@@ -60,7 +60,7 @@ class Draft:
     grid: Grid | None = None
 
 
-def drafts_of(lines: Sequence[Line], body: Body, *, notes: bool = False) -> Iterator[Draft]:
+def drafts_of(lines: Sequence[Line], body: BodyFont, *, notes: bool = False) -> Iterator[Draft]:
     """The blocks of a column; ``notes`` if it holds footnotes, each of which begins with its mark."""
     depths: list[float] = []
     for group in _groups(lines, body):
@@ -80,7 +80,7 @@ def ends_sentence(text: str) -> bool:
     return _END_OF_SENTENCE.search(text) is not None
 
 
-def _groups(lines: Sequence[Line], body: Body) -> Iterator[list[Line]]:
+def _groups(lines: Sequence[Line], body: BodyFont) -> Iterator[list[Line]]:
     """Lines of one size and kind without a gap between them."""
     group: list[Line] = []
     for line in lines:
@@ -92,7 +92,7 @@ def _groups(lines: Sequence[Line], body: Body) -> Iterator[list[Line]]:
         yield group
 
 
-def _parts(before: Line, line: Line, body: Body) -> bool:
+def _parts(before: Line, line: Line, body: BodyFont) -> bool:
     if before.grid is not None or line.grid is not None:
         return True
     if abs(before.size - line.size) > max(0.6, 0.07 * line.size) or (
@@ -105,7 +105,7 @@ def _parts(before: Line, line: Line, body: Body) -> bool:
     return pitch <= 0 or pitch > _GAP_PITCHES * max(body.pitch(line.size), 1.05 * line.size)
 
 
-def _group_drafts(group: list[Line], body: Body, depths: list[float], *, notes: bool) -> Iterator[Draft]:
+def _group_drafts(group: list[Line], body: BodyFont, depths: list[float], *, notes: bool) -> Iterator[Draft]:
     left, right = min(line.x0 for line in group), max(line.x1 for line in group)
     narrow = _is_unwrapped(group)
     start = 0
@@ -225,7 +225,7 @@ def _paragraph(texts: Sequence[str], line: Line) -> Iterator[Draft]:
         yield Draft(BlockKind.PARAGRAPH, text, size=line.size)
 
 
-def _heading_end(group: Sequence[Line], texts: Sequence[str], start: int, body: Body) -> int:
+def _heading_end(group: Sequence[Line], texts: Sequence[str], start: int, body: BodyFont) -> int:
     """The number of the line after the heading that begins with a line of a group; ``start`` if none does."""
     line, text = group[start], texts[start]
     if not _may_be_heading(text):
@@ -256,7 +256,7 @@ def _may_be_heading(text: str) -> bool:
     )
 
 
-def _is_large(line: Line, body: Body) -> bool:
+def _is_large(line: Line, body: BodyFont) -> bool:
     return line.size >= max(_LARGE * body.size, body.size + _LARGE_POINTS)
 
 
