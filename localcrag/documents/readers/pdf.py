@@ -42,7 +42,9 @@ def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
         raise UnreadableError("damaged PDF") from error
     pages = tuple(sorted([*pages_of(contents, limits), *scans], key=lambda page: page.number or 0))
     if not pages:
-        raise UnreadableError(NO_TEXT if can_recognise() else NO_TEXT_LAYER, hint=OCR_HINT)
+        if can_recognise():
+            raise UnreadableError(NO_TEXT)
+        raise UnreadableError(NO_TEXT_LAYER, hint=OCR_HINT)
     joined((page.text for page in pages), limits)
     return ExtractedText(
         "" if _PLACEHOLDER_TITLES.match(title) else title, MEDIA_TYPES[DocumentFormat.PDF], pages
