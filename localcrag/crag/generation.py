@@ -68,7 +68,7 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
 
     Raises ContextOverflow if not even one piece of evidence fits the context.
     """
-    kept = _distinct(with_lead_ins(strip for finding in findings for strip in finding.strips))
+    kept = with_lead_ins(strip for finding in findings for strip in finding.strips)
     layout = _layout_of(whole, kept)
     evidence = yield from _fitting(whole, layout.evidence(kept), layout)
     yield Gathered(tuple(evidence))

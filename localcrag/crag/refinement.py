@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
+from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
 LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
 """The marker of a list item, which belongs to the sentence after it: "2.", "(a)", "-"."""
@@ -22,8 +22,6 @@ _BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]
 _TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
 """A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
-CELL_SEPARATOR = " · "
-"""What stands between the fields of a record that is stored in lines."""
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
 _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
@@ -140,7 +138,7 @@ def lead_in(strip: Strip) -> Strip | None:
 
 
 def with_lead_ins(kept: Iterable[Strip]) -> list[Strip]:
-    """The strips, with what leads in to a list before the first item of it that was kept."""
+    """The strips, each span once, with what leads in to a list before the first item of it that was kept."""
     result: dict[tuple[str, int, int], Strip] = {}
     for strip in kept:
         for each in (lead_in(strip), strip):

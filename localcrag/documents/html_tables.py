@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from localcrag.documents.html_tree import LISTS, VERBATIM, Element, texts
-from localcrag.documents.table_rows import CELL_SEPARATOR, with_headers
+from localcrag.documents.table_rows import with_headers
+from localcrag.types import CELL_SEPARATOR
 
 HEADER_SEPARATOR = " / "
 _MAX_SPAN = 100

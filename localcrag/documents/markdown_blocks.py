@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import one_line
-from localcrag.documents.table_rows import CELL_SEPARATOR, row_text, with_headers
-from localcrag.types import BlockKind, Page
+from localcrag.documents.table_rows import row_text, with_headers
+from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

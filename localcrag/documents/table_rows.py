@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from localcrag.errors import UnreadableError
+from localcrag.types import CELL_SEPARATOR
 
-CELL_SEPARATOR = " · "
-"""What stands between the cells of a row."""
 _MAX_HEADER_ROW = 5
 """The header must be among so many first rows."""
 _MAX_CELLS = 10_000_000

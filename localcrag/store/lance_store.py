@@ -239,7 +239,7 @@ class LanceStore:
 
     def neighbours(self, passage: Passage) -> list[Passage]:
         """The passages just before and just after in the same document. Raises StoreError."""
-        from localcrag.store.arrow_rows import passage_columns, passages_of
+        from localcrag.store.tables import passages_where
 
         where = " AND ".join(
             [
@@ -249,9 +249,8 @@ class LanceStore:
             ]
         )
         with self._open_tables("read") as tables:
-            columns = passage_columns(tables.passages.schema)
-            rows = tables.passages.search().where(where).select(columns).to_arrow()
-        return sorted(passages_of(rows), key=lambda found: found.ordinal)
+            found = passages_where(tables.passages, where)
+        return sorted(found, key=lambda passage: passage.ordinal)
 
     # ------------------------------------------------------------------------------ searching
 
@@ -279,7 +278,7 @@ class LanceStore:
 
         The knowledge base may be written to meanwhile. Raises StoreError, StorageFull.
         """
-        from localcrag.store.arrow_rows import passage_columns, passages_of
+        from localcrag.store.tables import passages_where
 
         with self._open_tables("read") as tables:
             self._writer.recover()
@@ -287,9 +286,8 @@ class LanceStore:
         for start in range(0, len(ids), PASSAGES_PER_READ):
             with self._open_tables("read") as tables:
                 where = sql.one_of("id", ids[start : start + PASSAGES_PER_READ])
-                columns = passage_columns(tables.passages.schema)
-            rows = tables.passages.search().where(where).select(columns).to_arrow()
-            yield from sorted(passages_of(rows), key=lambda passage: (passage.source, passage.ordinal))
+                found = passages_where(tables.passages, where)
+            yield from sorted(found, key=lambda passage: (passage.source, passage.ordinal))
 
     def add_questions(self, batch: Questions) -> None:
         """Index questions for passages, in place of those that the passages had.

@@ -26,11 +26,13 @@ from localcrag.store.arrow_rows import (
     ArrowError,
     meta_schema,
     meta_types,
+    passage_columns,
+    passages_of,
     passages_schema,
     questions_schema,
 )
 from localcrag.store.kb_folders import UNKNOWN_FAULT_HINT, is_gone, remake_hint, removed_error, storage_error
-from localcrag.types import Document, MetaValue
+from localcrag.types import Document, MetaValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # errors are raised; the log would only be noise on stderr
 native_memory.limit_heaps()
@@ -182,6 +184,12 @@ class Tables:
         """Add the column of blocks to a table that an earlier version made; its passages have none."""
         if not set(BLOCKS_SCHEMA.names) <= set(self.passages.schema.names):
             self.passages.add_columns(BLOCKS_SCHEMA)
+
+
+def passages_where(passages: Table, where: str) -> list[Passage]:
+    """The passages whose rows meet an SQL condition, in any order."""
+    columns = passage_columns(passages.schema)
+    return passages_of(passages.search().where(where).select(columns).to_arrow())
 
 
 def _is_storable(value: MetaValue) -> bool:

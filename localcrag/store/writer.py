@@ -29,9 +29,7 @@ from localcrag.store.arrow_rows import (
     document_rows,
     mark_of,
     meta_columns,
-    passage_columns,
     passage_rows,
-    passages_of,
     question_rows,
     text_rows,
 )
@@ -44,6 +42,7 @@ from localcrag.store.tables import (
     index_vectors,
     make_indexes,
     partitions_of,
+    passages_where,
 )
 from localcrag.types import Document
 
@@ -119,10 +118,8 @@ class StoreWriter:
         """Index questions; see :meth:`localcrag.store.lance_store.LanceStore.add_questions`."""
         with self._exclusive():
             where = sql.one_of("id", [passage.id for passage, *_ in batch])
-            passages = self._tables.passages
-            columns = passage_columns(passages.schema)
-            rows = passages.search().where(where).select(columns).to_arrow()
-            held = {(passage.id, mark_of(passage)) for passage in passages_of(rows)}
+            found = passages_where(self._tables.passages, where)
+            held = {(passage.id, mark_of(passage)) for passage in found}
             leading = [item for item in batch if item[1] and (item[0].id, mark_of(item[0])) in held]
             if leading:
                 self._write_questions(leading)

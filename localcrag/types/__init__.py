@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Skipped,
     )
     from localcrag.types.passages import (
+        CELL_SEPARATOR,
         HEADING_SEPARATOR,
         NO_META,
         Block,
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from localcrag.types.web_results import WebPage, WebResult
 
 __all__ = [
+    "CELL_SEPARATOR",
     "HEADING_SEPARATOR",
     "NO_META",
     "NO_TEXT",

@@ -20,6 +20,8 @@ JsonValue = str | int | float | bool | None | Sequence["JsonValue"] | Mapping[st
 
 HEADING_SEPARATOR = " > "
 """What stands between the headings above a passage, the outermost first."""
+CELL_SEPARATOR = " · "
+"""What stands between the cells of a row of a table."""
 
 
 @dataclass(frozen=True, slots=True)

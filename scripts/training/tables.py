@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcrag.documents.table_rows import CELL_SEPARATOR
+from localcrag.types import CELL_SEPARATOR
 
 from .data import Example, Record, read_jsonl
 from .groups import Group, Neighbours

@@ -23,9 +23,8 @@ from localcrag.documents.formats import (
     refuse_by_name,
 )
 from localcrag.documents.mail_body import add_mail_text
-from localcrag.documents.table_rows import CELL_SEPARATOR
 from localcrag.errors import UnreadableError
-from localcrag.types import BlockKind, Page
+from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
 _PLAIN, _HTML = "text/plain", "text/html"
 _MAX_FORWARD_DEPTH = 10
