@@ -70,7 +70,7 @@ def _legend(chart: Chart) -> Iterator[str]:
 
 
 def _bars(chart: Chart) -> tuple[int, list[str]]:
-    """A group of bars for each label, with the value behind every bar."""
+    """A group of bars for each label, with the value behind every bar; nought has none."""
     most = max(y for line in chart.lines for _, y in line.points) or 1.0
     scale = (WIDTH - LEFT - RIGHT) / most
     rows: list[str] = []
@@ -83,7 +83,9 @@ def _bars(chart: Chart) -> tuple[int, list[str]]:
             if value is None:
                 continue
             wide = max(1.0, value * scale)
-            rows.append(f'<rect x="{LEFT}" y="{y}" width="{wide:.1f}" height="{BAR - 2}" fill="{colour}"/>')
+            if value:
+                bar = f'x="{LEFT}" y="{y}" width="{wide:.1f}" height="{BAR - 2}"'
+                rows.append(f'<rect {bar} fill="{colour}"/>')
             rows.append(_text(LEFT + wide + 6, y + BAR - 3, _number(value), "faint"))
             y += BAR
         y += GAP
