@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from itertools import takewhile
+from typing import NamedTuple
 
 from localcrag.crag import prompts
 from localcrag.crag.query_terms import (
@@ -58,6 +60,7 @@ _ASPECTS = frozenset(_ASPECT_WORDS.split())
 """Words for what is asked about a thing, whatever the conversation is about: they do not name a topic."""
 _PLACING_WORDS = "after as at before by during for from if in on since to under when with"
 _PLACING_PREPOSITIONS = frozenset(_PLACING_WORDS.split())
+_ARTICLES = frozenset({"a", "an", "the"})
 _INTRODUCES_A_TOPIC = ("of", "about", "on", "regarding")
 
 
@@ -69,7 +72,16 @@ class _Dependence(Enum):
     CONTINUES = "continues"
 
 
-def condense(model: LanguageModel, history: Sequence[Turn], question: str, *, extractive: bool) -> Steps[str]:
+class Standalone(NamedTuple):
+    """A question by itself; ``is_doubtful`` says that its words for "it" may be the wrong ones."""
+
+    question: str
+    is_doubtful: bool = False
+
+
+def condense(
+    model: LanguageModel, history: Sequence[Turn], question: str, *, extractive: bool
+) -> Steps[Standalone]:
     """Rewrite a follow-up as a standalone question; yields Condensed if the question changes.
 
     Args:
@@ -82,11 +94,12 @@ def condense(model: LanguageModel, history: Sequence[Turn], question: str, *, ex
         The standalone question; the question itself, if it depends on nothing before it or the model
         fails (a Degraded event). If the model's line is refused
         (:func:`~.rewrite_check.standalone_refusal`, a Degraded event), it is made by :func:`completed`.
+        It is doubtful if the rule could have chosen another topic (a Degraded event that names both).
     """
     earlier = [turn.text for turn in history if turn.role == "user"][-MAX_EARLIER_QUESTIONS:]
-    if extractive:
-        standalone = completed(question, earlier)
-    else:
+    by_rule = extractive
+    standalone = question
+    if not extractive:
         turns = history[-MAX_TURNS:]
         read = _fitting(model, turns, question)
         if len(read) < len(turns):
@@ -95,13 +108,18 @@ def condense(model: LanguageModel, history: Sequence[Turn], question: str, *, ex
             standalone = model.line(prompts.condense(read, question), max_tokens=STANDALONE_TOKENS)
         except ModelError as error:
             yield Degraded("condense", str(error))
-            return question
+            return Standalone(question)
         if refusal := standalone_refusal(standalone, question, [turn.text for turn in turns]):
             yield Degraded("condense", f"“{standalone}” was refused: {refusal}")
-            standalone = completed(question, earlier)
+            by_rule = True
+    rival = ""
+    if by_rule:
+        standalone, rival = completed(question, earlier), rival_topic(question, earlier)
     if standalone != question:
         yield Condensed(question, standalone)
-    return standalone
+    if rival:
+        yield Degraded("condense", f"it may ask about “{rival}” instead")
+    return Standalone(standalone, bool(rival))
 
 
 def completed(question: str, earlier: Sequence[str]) -> str:
@@ -119,9 +137,25 @@ def completed(question: str, earlier: Sequence[str]) -> str:
     Returns:
         ``"WORDS: QUESTION"`` with at most ``MAX_CARRIED_WORDS`` words, or the question itself.
     """
+    return _completion(question, earlier)[0]
+
+
+def rival_topic(question: str, earlier: Sequence[str]) -> str:
+    """What a question that refers back may be about instead of the topic that :func:`completed` gives it.
+
+    It is what the last question named beside the topic that it went on with: after "What does the rail crane
+    cost?" and "And who issues the pass?", "until when is it valid?" may be about either. "" if there is none.
+    """
+    return _completion(question, earlier)[1]
+
+
+def _completion(question: str, earlier: Sequence[str]) -> tuple[str, str]:
+    """The completed question, and what it may be about instead, or ""."""
     topic: list[str] = []
     last: list[str] = []
     carried: list[str] = []
+    beside: list[str] = []
+    rival = ""
     for text in (*earlier, question):
         dependence = _dependence(text) if topic else _Dependence.ALONE
         source = {
@@ -130,10 +164,13 @@ def completed(question: str, earlier: Sequence[str]) -> str:
             _Dependence.CONTINUES: _carried_over(last, text),
         }[dependence]
         carried = _missing_words(text, source)
+        rival = " ".join(beside) if dependence is _Dependence.REFERS else ""
         if dependence is not _Dependence.REFERS:
             topic = _topic(text, going_on=dependence is _Dependence.CONTINUES) or topic
+        named = _things(text) if dependence is not _Dependence.ALONE else []
+        beside = [] if set(map(folded, named)) & set(map(folded, topic)) else named
         last = [*carried, *content_words(text)]
-    return f"{' '.join(carried)}: {question}" if carried else question
+    return (f"{' '.join(carried)}: {question}", rival) if carried else (question, "")
 
 
 def _fitting(model: LanguageModel, turns: Sequence[Turn], question: str) -> Sequence[Turn]:
@@ -209,6 +246,17 @@ def _topic(text: str, *, going_on: bool) -> list[str]:
             return after[:MAX_TOPIC_WORDS]
     names = [word for word in words[1:] if _is_name(word)]
     return (names or _topic_words(words) or content_words(text))[:MAX_TOPIC_WORDS]
+
+
+def _things(text: str) -> list[str]:
+    """The words after the first article of a text that can name a topic: "the pass", "a season ticket"."""
+    words = WORD_PATTERN.findall(text)
+    for i, word in enumerate(words):
+        if folded(word) in _ARTICLES:
+            following = takewhile(lambda each: _names_topic(folded(each)), words[i + 1 :])
+            if found := list(following)[:MAX_TOPIC_WORDS]:
+                return found
+    return []
 
 
 def _topic_words(words: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import is_row, joined, numbered, shown_text, strips, with_lead_ins
+from localcrag.crag.refinement import is_row, joined, numbered, shown_text, span, strips, with_surroundings
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.errors import ConstraintError, ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
@@ -68,7 +68,7 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
 
     Raises ContextOverflow if not even one piece of evidence fits the context.
     """
-    kept = with_lead_ins(strip for finding in findings for strip in finding.strips)
+    kept = with_surroundings(strip for finding in findings for strip in finding.strips)
     layout = _layout_of(whole, kept)
     evidence = yield from _fitting(whole, layout.evidence(kept), layout)
     yield Gathered(tuple(evidence))
@@ -213,14 +213,14 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        chosen.append(joined(with_lead_ins(picked)))
+        chosen.append(joined(with_surroundings(picked)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from _check_agreement(whole, evidence)
     gone = lost_citations(whole, [cite(item) for item in evidence])
     held = [item for item in evidence if item.key not in gone]
     if held:
-        shown = {_span(item.strip): item for item in held}
+        shown = {span(item.strip): item for item in held}
         yield Delta("\n\n".join(_quotation_blocks(findings, chosen, shown)))
     yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
     if not held:
@@ -236,7 +236,7 @@ def _quotation_blocks(
 ) -> Iterator[str]:
     """The quotations as text; if there are several findings, those of each below its question."""
     for finding, picked in zip(findings, chosen, strict=True):
-        items = [shown[_span(strip)] for strip in picked if _span(strip) in shown]
+        items = [shown[span(strip)] for strip in picked if span(strip) in shown]
         lines = [f"{shown_text(item.strip)} [{item.key}]" for item in items]
         if len(findings) == 1:
             yield from lines
@@ -258,12 +258,7 @@ def _check_agreement(state: QuestionState, evidence: Sequence[Evidence]) -> Step
 
 def _distinct(kept: Iterable[Strip]) -> list[Strip]:
     """The strips, each span once."""
-    return list({_span(strip): strip for strip in kept}.values())
-
-
-def _span(strip: Strip) -> tuple[str, int, int]:
-    """The place of a strip: the id of its passage, and its start and end."""
-    return strip.passage.id, strip.start, strip.end
+    return list({span(strip): strip for strip in kept}.values())
 
 
 def lost_citations(state: QuestionState, citations: Sequence[Citation]) -> dict[int, str]:

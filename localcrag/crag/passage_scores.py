@@ -1,4 +1,4 @@
-"""How probably passages help: judged whole, and by those sentences that speak of what is asked.
+"""How probably passages and strips help: a passage is judged whole, and by what it says of the question.
 
 A passage of many rows, or one whose answer is half a sentence, is judged with doubt as a whole. So the strips
 that share most terms with the question are judged beside it, and the best judgement counts. On 35 questions
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import in_context, strips
+from localcrag.crag.row_lookup import looked_up, raised
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
 
@@ -21,23 +22,38 @@ JUDGED_STRIPS = 2
 
 def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[float]:
     """P(the passage helps) of each passage: that of the whole, or of its best strip if it is greater."""
-    asked = terms(question)
-    chosen = [_nearest(passage, asked) for passage in passages]
+    cut = [strips(passage) for passage in passages]
+    gains = looked_up(question, [strip for found in cut for strip in found])
+    chosen: list[list[tuple[Strip, float]]] = []
+    first, asked = 0, terms(question)
+    for found in cut:
+        own = [gains.get(first + at, 0.0) for at in range(len(found))]
+        chosen.append(_nearest(list(zip(found, own, strict=True)), asked))
+        first += len(found)
     texts = [passage.in_context for passage in passages]
-    texts += [in_context(strip) for picked in chosen for strip in picked]
+    texts += [in_context(strip) for picked in chosen for strip, _ in picked]
     scores = evaluator.score(question, texts)
     rest = iter(scores[len(passages) :])
     return [
-        max([p, *(next(rest) for _ in picked)])
+        max([p, *(raised(next(rest), gain) for _, gain in picked)])
         for p, picked in zip(scores[: len(passages)], chosen, strict=True)
     ]
 
 
-def _nearest(passage: Passage, asked: set[str]) -> list[Strip]:
-    """The strips that share most terms with the question; none if the passage has only one strip."""
-    cut = strips(passage)
-    if len(cut) <= 1:
-        return []
-    shared = [(len(terms(strip.text) & asked), strip) for strip in cut]
-    ranked = sorted(shared, key=lambda pair: -pair[0])[:JUDGED_STRIPS]
-    return [strip for count, strip in ranked if count]
+def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:
+    """P(the strip helps) of each strip, that of a row which is looked up raised (:mod:`.row_lookup`)."""
+    gains = looked_up(question, found)
+    scores = evaluator.score(question, [in_context(strip) for strip in found])
+    return [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
+
+
+def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tuple[Strip, float]]:
+    """The strips of a passage that are looked up or share most terms with the question, with their gains.
+
+    There are none if the passage has only one strip and it is not looked up.
+    """
+    if len(found) <= 1:
+        return [pair for pair in found if pair[1]]
+    shared = [(bool(pair[1]), len(terms(pair[0].text) & asked), pair) for pair in found]
+    ranked = sorted(shared, key=lambda each: (-each[0], -each[1]))[:JUDGED_STRIPS]
+    return [pair for _, count, pair in ranked if count]

@@ -25,14 +25,16 @@ from time import perf_counter
 
 from localcrag.crag import agent, generation
 from localcrag.crag.answer_builder import AnswerBuilder
-from localcrag.crag.condense import condense
+from localcrag.crag.condense import Standalone, condense
 from localcrag.crag.correction import correct_by
 from localcrag.crag.decomposition import divide, may_have_parts
 from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.graders import ask
 from localcrag.crag.grading import emit_decision, grade_hits
+from localcrag.crag.passage_scores import strip_scores
 from localcrag.crag.policy import borne_out, relevant, settled
-from localcrag.crag.refinement import in_context, refine, strips, whole, wholes, windows
+from localcrag.crag.query_terms import terms
+from localcrag.crag.refinement import in_context, refine, span, strips, whole, wholes, windows
 from localcrag.crag.state import (
     Adapters,
     Finding,
@@ -93,8 +95,9 @@ class Pipeline:
         """Understand the question, find the evidence for each part of it, and answer from all evidence."""
         if self.options.without_model:
             yield Degraded("model", self.options.without_model)
-        question, parts = yield from self._understand(query)
+        (question, is_doubtful), parts = yield from self._understand(query)
         state = QuestionState(self.adapters, self.options, question, query.question, query.filter)
+        state.doubtful = is_doubtful
         if len(parts) > 1:
             findings = yield from self._find_each(state, parts, alone=not query.history)
         else:
@@ -105,31 +108,52 @@ class Pipeline:
                 yield from timed(self.adapters, "suggest", suggest_filter(finding.state, query.filter))
         return outcome
 
-    def _understand(self, query: Query) -> Steps[tuple[str, list[str]]]:
+    def _understand(self, query: Query) -> Steps[tuple[Standalone, list[str]]]:
         """Rewrite the question as a standalone one, and divide it; returns both, with itself as one part."""
-        adapters, options, question = self.adapters, self.options, query.question
+        adapters, options, asked = self.adapters, self.options, Standalone(query.question)
         if query.history:
-            condensed = condense(adapters.model, query.history, question, extractive=options.extractive)
-            question = yield from timed(adapters, "condense", condensed)
-        if not options.divide or options.agent is not None or not may_have_parts(question):
-            return question, [question]
-        divided = divide(adapters.model, question, by_rule=options.divide_by_rule)
-        return question, (yield from timed(adapters, "divide", divided))
+            condensed = condense(adapters.model, query.history, query.question, extractive=options.extractive)
+            asked = yield from timed(adapters, "condense", condensed)
+        if not options.divide or options.agent is not None or not may_have_parts(asked.question):
+            return asked, [asked.question]
+        divided = divide(adapters.model, asked.question, by_rule=options.divide_by_rule)
+        return asked, (yield from timed(adapters, "divide", divided))
 
     def _find_each(self, whole: QuestionState, parts: Sequence[str], *, alone: bool) -> Steps[list[Finding]]:
         """Find the evidence for each part separately.
 
         With a conversation before the question (``alone`` is False), the web query of every part is made
-        from the user's whole question, and is sent only once.
+        from the user's whole question, and is sent only once. For the first part that nothing is found for,
+        the whole question is asked of the documents as well: division may have taken what names the subject.
+        What it finds belongs to the part if it shares a word with it that the other parts do not have.
         """
-        shared, findings = SharedWebAccess(), []
+        shared, findings = SharedWebAccess(), list[Finding]()
         adapters, options = shared.wrap(self.adapters, self.options)
+        undivided: tuple[Strip, ...] | None = None
         for part in parts:
             state = QuestionState(adapters, options, part, part if alone else whole.asked, whole.filter)
-            findings.append((yield from shared.without_repeats(self._find(state))))
+            state.doubtful = whole.doubtful
+            finding = yield from shared.without_repeats(self._find(state))
             whole.grades += state.grades
-            yield PartSettled(part, findings[-1].status, state.action or Action.INCORRECT)
+            if not finding.strips:
+                undivided = (yield from self._find_undivided(whole)) if undivided is None else undivided
+                known = {span(strip) for earlier in findings for strip in earlier.strips}
+                own = terms(part) - set().union(*(terms(other) for other in parts if other != part))
+                left = [strip for strip in undivided if span(strip) not in known]
+                spoken = tuple(strip for strip in left if terms(in_context(strip)) & own)
+                finding = replace(finding, strips=spoken, sure=False)
+            findings.append(finding)
+            yield PartSettled(part, finding.status, state.action or Action.INCORRECT)
         return findings
+
+    def _find_undivided(self, whole: QuestionState) -> Steps[tuple[Strip, ...]]:
+        """The strips that the documents have for a whole question; nothing is corrected for it."""
+        options = replace(self.options, corrections=())
+        adapters = replace(self.adapters, web=None)
+        state = QuestionState(adapters, options, whole.question, whole.asked, whole.filter)
+        finding = yield from self._find(state)
+        whole.grades += state.grades
+        return finding.strips
 
     def _find(self, state: QuestionState) -> Steps[Finding]:
         """Gather passages for one question, and keep the strips of them that help."""
@@ -177,11 +201,10 @@ class Pipeline:
     def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
         """The strips that help, with their scores, and the number of the others."""
         options, evaluator = self.options, self.adapters.evaluator
-        texts = [in_context(strip) for strip in cut]
         if evaluator is not None:
-            scores, floor = evaluator.score(state.question, texts), evaluator.thresholds.lower
+            scores, floor = strip_scores(evaluator, state.question, cut), evaluator.thresholds.lower
         else:
-            choices = ask(self.adapters.model, state.question, texts)
+            choices = ask(self.adapters.model, state.question, [in_context(strip) for strip in cut])
             scores = [choice.probabilities[0] if isinstance(choice, Choice) else 0.0 for choice in choices]
             floor = MODEL_STRIP_FLOOR
             if failed := [choice for choice in choices if isinstance(choice, Exception)]:

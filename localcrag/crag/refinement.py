@@ -26,6 +26,9 @@ BULLET = "• "
 """What stands before the items of a list that are shown together."""
 _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
 """The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
+_LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
+MAX_LED_TO = 8
+"""The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 WINDOW_SENTENCES = 3
 """The number of sentences in a window."""
 MIN_STRIP_CHARACTERS = 20
@@ -137,14 +140,46 @@ def lead_in(strip: Strip) -> Strip | None:
     return found if found.text.endswith((":", "：")) else None
 
 
-def with_lead_ins(kept: Iterable[Strip]) -> list[Strip]:
-    """The strips, each span once, with what leads in to a list before the first item of it that was kept."""
+def led_to(strip: Strip) -> list[Strip]:
+    """The code, or the items of a list, that a sentence leads to by its colon; none if it leads to nothing.
+
+    They stand directly below it in its passage. Of long ones it is the first ``MAX_LED_TO``.
+    """
+    if not strip.text.rstrip().endswith((":", "：")):
+        return []
+    blocks = strip.passage.blocks
+    at = bisect_right([block.start for block in blocks], strip.start)
+    if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:
+        return []
+    kind, found = blocks[at].kind, list[Strip]()
+    for block in blocks[at:]:
+        if block.kind is not kind or len(found) == MAX_LED_TO:
+            break
+        origin = strip.passage.start
+        found.append(_strip(strip.passage, block.start - origin, block.end - origin, strip.score))
+    return found
+
+
+def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
+    """The strips, each span once, with what leads in to them and what they lead to.
+
+    What leads in to a list stands before the first item of it that was kept; the code or the list that a
+    sentence leads to stands after it, unless some of it was kept itself.
+    """
+    given = list(kept)
+    places = set(map(span, given))
     result: dict[tuple[str, int, int], Strip] = {}
-    for strip in kept:
-        for each in (lead_in(strip), strip):
+    for strip in given:
+        led = led_to(strip)
+        for each in (lead_in(strip), strip, *([] if places & set(map(span, led)) else led)):
             if each is not None:
-                result.setdefault((each.passage.id, each.start, each.end), each)
+                result.setdefault(span(each), each)
     return list(result.values())
+
+
+def span(strip: Strip) -> tuple[str, int, int]:
+    """The place of a strip: the id of its passage, and its start and end."""
+    return strip.passage.id, strip.start, strip.end
 
 
 def in_context(strip: Strip) -> str:

@@ -204,8 +204,9 @@ class QuestionState:
 
     ``question`` is the standalone question. ``asked`` is the user's own text, and the only text that a web
     query is made from. ``action`` is the first decision, which says whether to correct. ``joint`` holds the
-    passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question was made
-    plainer by words that may have been part of it, so that no answer to it is sure.
+    passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question may
+    be understood wrongly (made plainer by words that were part of it, or whole by the wrong ones), so that no
+    answer to it is sure.
     """
 
     adapters: Adapters

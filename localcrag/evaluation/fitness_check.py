@@ -219,7 +219,7 @@ class _Run:
             roles = ("user", "assistant")
             history = [Turn(roles[i % 2], text) for i, text in enumerate(asked.history)]
             made = self._result("follow-ups", condense(self.model, history, asked.text, extractive=False))
-            self.tally.follow_ups.append(_f1(made, asked.standalone))
+            self.tally.follow_ups.append(_f1(made.question, asked.standalone))
 
     def write_json(self) -> None:
         """Ask for divisions and plans."""

@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
-from localcrag.crag.condense import MAX_CARRIED_WORDS, MAX_TURNS, STANDALONE_TOKENS, completed, condense
+from localcrag.crag.condense import (
+    MAX_CARRIED_WORDS,
+    MAX_TURNS,
+    STANDALONE_TOKENS,
+    completed,
+    condense,
+    rival_topic,
+)
 from localcrag.crag.query_terms import WORD_PATTERN, content_words, folded
 from localcrag.errors import ConstraintError
 from localcrag.events import Condensed, Degraded, Event, Retrieved, result_of
@@ -35,7 +42,7 @@ def run(
         try:
             events.append(next(steps))
         except StopIteration as stop:
-            return events, stop.value
+            return events, stop.value.question
 
 
 class TestByModel:
@@ -137,6 +144,31 @@ class TestByRule:
         assert events == [Condensed("Is it treatable?", standalone)]
         assert SILENT.asked == []
 
+    @pytest.mark.parametrize(
+        ("earlier", "question", "rival"),
+        [
+            (["How do I rent a rail crane?", "Does it need a permit?"], "Until when is it valid?", "permit"),
+            (
+                ["What is the dose of Zeldrine?", "What are the side effects?"],
+                "How long do they last?",
+                "side",
+            ),
+            (["What is throat cancer?", "Is it treatable?"], "What are its symptoms?", ""),
+            (["What does the rail crane cost?", "What about the permit?"], "Until when is it valid?", ""),
+            (["How do I rent a rail crane?", "Does it need a permit?"], "Who issues the permit?", ""),
+            (["How do I rent a rail crane?"], "Until when is it open?", ""),
+        ],
+    )
+    def test_what_it_may_be_about_instead_is_named_and_makes_it_doubtful(
+        self, earlier: list[str], question: str, rival: str
+    ) -> None:
+        assert rival_topic(question, earlier) == rival
+        events = list(condense(SILENT, conversation(*earlier), question, extractive=True))
+        said = [event.reason for event in events if isinstance(event, Degraded)]
+        assert said == ([f"it may ask about “{rival}” instead"] if rival else [])
+        made = result_of(condense(SILENT, conversation(*earlier), question, extractive=True))
+        assert made.is_doubtful is bool(rival)
+
     def test_a_question_that_stands_alone_stays_and_is_no_event(self) -> None:
         history = conversation("What is throat cancer?")
         asked = "What is the capital of France?"
@@ -146,7 +178,7 @@ class TestByRule:
     @given(st.text(alphabet="abc .,?", max_size=40), st.sampled_from(["Is it so?", "Why?", "What about it?"]))
     def test_nothing_of_an_answer_is_carried(self, said: str, question: str) -> None:
         history = [Turn("user", "What is throat cancer?"), Turn("assistant", f"xylophone {said}")]
-        standalone = result_of(condense(SILENT, history, question, extractive=True))
+        standalone = result_of(condense(SILENT, history, question, extractive=True)).question
         assert "xylophone" not in standalone
         assert {folded(word) for word in content_words(standalone)} <= {"throat", "cancer"}
 

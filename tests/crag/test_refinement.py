@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag.refinement import (
+    MAX_LED_TO,
     in_context,
     is_row,
     joined,
@@ -19,7 +20,7 @@ from localcrag.crag.refinement import (
     strips,
     whole,
     windows,
-    with_lead_ins,
+    with_surroundings,
 )
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
@@ -105,11 +106,37 @@ def test_an_item_is_judged_and_shown_with_what_leads_in_to_it() -> None:
     assert in_context(second) == f"Dose\n{lead.text} a glass of water"
     assert in_context(lead) == f"Dose\n{lead.text}"
     assert in_context(strips(HANDBOOK)[0]) == f"What is Zeldrine?\n{strips(HANDBOOK)[0].text}"
-    assert [s.text for s in with_lead_ins([second])] == [lead.text, second.text]
-    assert [s.text for s in with_lead_ins([lead, first])] == [lead.text, first.text]
-    [shown] = joined(with_lead_ins([first, second]))
+    assert [s.text for s in with_surroundings([second])] == [lead.text, second.text]
+    assert [s.text for s in with_surroundings([lead, first])] == [lead.text, first.text]
+    [shown] = joined(with_surroundings([first, second]))
     assert shown.text == f"{lead.text}\n\n- {first.text}\n\n- {second.text}"
     assert HANDBOOK.text[shown.start - 7 : shown.end - 7] == shown.text
+
+
+def test_a_sentence_brings_the_code_or_the_list_that_its_colon_leads_to() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "It is off at first. Using this flag looks like this:"),
+        (BlockKind.CODE, "$ run --now"),
+        (BlockKind.PARAGRAPH, "You need both of these:"),
+        (BlockKind.ITEM, "a prescription"),
+        (BlockKind.ITEM, "a glass of water"),
+        (BlockKind.PARAGRAPH, "And this goes nowhere:"),
+        (BlockKind.PARAGRAPH, "A paragraph."),
+    )
+    off, flag, code, need, first, second, nowhere, _ = strips(made)
+    assert [s.text for s in with_surroundings([flag])] == [flag.text, code.text]
+    assert [s.text for s in with_surroundings([off])] == [off.text]
+    assert [s.text for s in with_surroundings([need])] == [need.text, first.text, second.text]
+    assert [s.text for s in with_surroundings([need, second])] == [need.text, second.text]
+    assert [s.text for s in with_surroundings([nowhere])] == [nowhere.text]
+    [shown] = joined(with_surroundings([flag]))
+    assert shown_text(shown) == f"{flag.text}\n$ run --now"
+
+
+def test_of_a_long_list_only_the_first_items_follow_the_sentence_that_leads_to_it() -> None:
+    items = [(BlockKind.ITEM, f"item number {n}") for n in range(3 * MAX_LED_TO)]
+    made = structured((BlockKind.PARAGRAPH, "These are all:"), *items)
+    assert len(with_surroundings(strips(made)[:1])) == 1 + MAX_LED_TO
 
 
 def test_a_strip_is_judged_below_its_headings() -> None:
@@ -203,7 +230,7 @@ def test_without_an_evaluator_a_passage_is_one_strip_and_keys_count_from_one() -
 def test_what_is_shown_has_lines_only_where_they_mean_something() -> None:
     *_, code, _, _, _, first, second = strips(HANDBOOK)
     assert shown_text(code) == "# a comment\nrun()"
-    [listed] = joined(with_lead_ins([first, second]))
+    [listed] = joined(with_surroundings([first, second]))
     lead = "Before you take it, you need both of these:"
     assert shown_text(listed) == f"{lead}\n• a prescription of a doctor\n• a glass of water"
     assert shown_text(second) == "a glass of water"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.types import Meta, Mode, Policy, RubricLabel, Status, StripKind
+from localcrag.types import Meta, Mode, Policy, RubricLabel, Status, StripKind, Turn
 from tests.crag.scenario import AMBIGUOUS, INCORRECT, NOT_FOUND, ONE, REWRITE, WRITTEN, Check, Scenario
 from tests.crag.world import Script
 
@@ -39,7 +39,8 @@ PARTS = [
         question=TWO,
         script=Script(parts=(FIRST, SECOND), grades={"dose": 0.95}, answer=WRITTEN),
         events="Divided Retrieved Graded Graded Decided(correct) PartSettled "
-        "Retrieved Graded Graded Decided(incorrect) Decided(incorrect) PartSettled "
+        "Retrieved Graded Graded Decided(incorrect) Decided(incorrect) "
+        "Retrieved Graded Graded Decided(correct) PartSettled "
         "Gathered Verified Degraded(answer)",
         status=Status.UNSURE,
         degraded=(f"answer: nothing was found for: {SECOND}",),
@@ -53,7 +54,8 @@ PARTS = [
         name="no part is found: nothing is answered, and each is named",
         question=TWO,
         script=Script(parts=(FIRST, SECOND)),
-        events="Divided Retrieved Graded Graded Decided(incorrect) Decided(incorrect) PartSettled "
+        events="Divided Retrieved Graded Graded Decided(incorrect) Decided(incorrect) "
+        "Retrieved Graded Graded Decided(incorrect) Decided(incorrect) PartSettled "
         "Retrieved Graded Graded Decided(incorrect) Decided(incorrect) PartSettled "
         "Degraded(answer) Degraded(answer)",
         action=INCORRECT,
@@ -70,18 +72,46 @@ PARTS = [
         name="quotes stand under the part that they answer, and a part without any says so",
         question=f"{TWO} who pays?",
         mode=Mode.QUOTE,
-        evaluator=lambda question, text: 0.9 if WORDS[question] in text else 0.1,
+        evaluator=lambda question, text: 0.9 if WORDS.get(question, "nothing") in text else 0.1,
         options=ONE,
         script=Script(parts=tuple(WORDS), grades={"dose": 0.95, "1928": 0.9}),
         events="Divided Retrieved Reranked Graded Decided(correct) Refined PartSettled "
         "Retrieved Reranked Graded Decided(correct) Refined PartSettled "
-        "Retrieved Reranked Graded Decided(incorrect) Decided(incorrect) PartSettled "
+        "Retrieved Reranked Graded Decided(incorrect) Decided(incorrect) "
+        "Retrieved Reranked Graded Decided(correct) Refined PartSettled "
         "Gathered Verified Degraded(answer)",
         status=Status.UNSURE,
         prints=f"{FIRST}\nThe dose of Zeldrine is 5 mg a day. [1]\n\n"
         f"{SECOND}\nZeldrine was found in 1928 by accident. [2]\n\n"
         "who pays?\nThe documents do not answer this.",
         degraded=("answer: nothing was found for: who pays?",),
+    ),
+    Scenario(
+        name="a part that only the whole question finds is answered, and to be checked",
+        question=TWO,
+        mode=Mode.QUOTE,
+        evaluator=lambda question, text: (
+            0.9 if {FIRST: "dose", TWO: "1928"}.get(question, "-") in text else 0.1
+        ),
+        options=ONE,
+        script=Script(parts=(FIRST, SECOND), grades={"dose": 0.95, "1928": 0.9}),
+        events="Divided Retrieved Reranked Graded Decided(correct) Refined PartSettled "
+        "Retrieved Reranked Graded Decided(correct) Refined "
+        "Retrieved Reranked Graded Decided(correct) Refined PartSettled "
+        "Gathered Verified",
+        status=Status.UNSURE,
+        prints=f"{FIRST}\nThe dose of Zeldrine is 5 mg a day. [1]\n\n"
+        f"{SECOND}\nZeldrine was found in 1928 by accident. [2]",
+    ),
+    Scenario(
+        name="a follow-up that may be about something else is answered, and to be checked",
+        question="How much of it is taken?",
+        history=(Turn("user", "What is Zeldrine?"), Turn("user", "Does it need a prescription?")),
+        options={"extractive": True},
+        script=Script(grades={"dose": 0.95}, answer=WRITTEN),
+        events="Condensed Degraded(condense) Retrieved Graded Graded Decided(correct) Gathered Verified",
+        status=Status.UNSURE,
+        degraded=("condense: it may ask about “prescription” instead",),
     ),
     Scenario(
         name="a part corrects itself without the others",

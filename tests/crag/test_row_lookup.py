@@ -1,0 +1,74 @@
+"""Looking a cell up: one row of a table holds what a question names, and no other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from localcrag.crag.passage_scores import passage_scores, strip_scores
+from localcrag.crag.refinement import strips
+from localcrag.crag.row_lookup import COMPLETE_WEIGHT, INCOMPLETE_WEIGHT, looked_up
+from localcrag.types import Block, BlockKind, Passage
+from tests.crag.values import passage
+from tests.fakes.llm import ScriptedEvaluator
+
+ROWS = (
+    "Code: E07 · What to do: close the door",
+    "Code: E21 · What to do: change the filter",
+    "Code: E22 · What to do: change the filter and the pump of the E40",
+)
+
+
+def table(*rows: str, heading: str = "Faults of the Tarn 4", title: str = "") -> Passage:
+    """A passage of rows, each a block, below a heading."""
+    text, blocks = "", []
+    for row in rows:
+        text += "\n\n" if text else ""
+        blocks.append(Block(BlockKind.ROW, len(text), len(text) + len(row)))
+        text += row
+    return replace(passage(text), heading=heading, title=title, blocks=tuple(blocks))
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What does E21 mean?", {1: COMPLETE_WEIGHT}),
+        ("What do I do about the code e07 of the Tarn 4?", {0: COMPLETE_WEIGHT}),
+        ("What should I do when the display of the Tarn 4 shows E21?", {}),
+        ("What should I do when the Tarn 4 has fault E21 again and beeps?", {1: INCOMPLETE_WEIGHT}),
+        ("Which code has it that I change the filter?", {1: COMPLETE_WEIGHT}),
+        ("What does E99 mean?", {}),
+        ("What does E40 mean?", {}),
+        ("What colour is E21?", {}),
+        ("What is it?", {}),
+    ],
+)
+def test_the_row_that_holds_what_is_named_gains(question: str, found: dict[int, float]) -> None:
+    assert looked_up(question, strips(table(*ROWS))) == found
+
+
+def test_two_rows_that_hold_it_gain_nothing_unless_they_say_the_same() -> None:
+    other = table("Code: E21 · What to do: call us")
+    both = [*strips(table(*ROWS)), *strips(other)]
+    assert looked_up("What does E21 mean?", both) == {}
+    again = [*strips(table(*ROWS)), *strips(table(ROWS[1], heading="Copy"))]
+    assert looked_up("What does E21 mean?", again) == {1: COMPLETE_WEIGHT, 3: COMPLETE_WEIGHT}
+
+
+def test_a_sentence_is_no_row_and_a_row_that_says_nothing_else_is_none_either() -> None:
+    sentence = passage("The fault E21: change the filter at once.")
+    assert looked_up("What does E21 mean?", strips(sentence)) == {}
+    assert looked_up("Which code is E21?", strips(table("Code: E21", "Code: E22"))) == {}
+
+
+def test_what_is_looked_up_is_more_probable_as_a_strip_and_as_a_passage() -> None:
+    evaluator = ScriptedEvaluator(lambda _, text: 0.1)
+    faults, prose = table(*ROWS), passage("The Tarn 4 has an E-series display. It is grey.")
+    cut = strips(faults)
+    assert strip_scores(evaluator, "What does E21 mean?", cut)[0] == 0.1
+    assert strip_scores(evaluator, "What does E21 mean?", cut)[1] == pytest.approx(0.69, abs=0.01)
+    scores = passage_scores(evaluator, "What does E21 mean?", [prose, faults])
+    assert scores == [0.1, pytest.approx(0.69, abs=0.01)]
+    [alone] = passage_scores(evaluator, "What does E21 mean?", [table(ROWS[1])])
+    assert alone == pytest.approx(0.69, abs=0.01), "a table of one row is looked up as well"
