@@ -58,7 +58,7 @@ class AnswerText:
     def printed(self, piece: Delta) -> str:
         """What is printed for a piece of the answer."""
         if self.width is None:
-            return plain(disarmed(piece.text, piece.marks))
+            return "".join(run.text for run in self._runs(piece))
         return "".join(self._wrapped(self._runs(piece), self.width))
 
     def begin_line(self) -> None:
@@ -92,6 +92,9 @@ class AnswerText:
         """A quotation, shortened if it is long, with the words that answer marked."""
         lines = [(disarmed(plain(line), code=code), code) for line, code in shown_lines(strip)]
         text = "\n".join(line for line, _ in lines)
+        if self.width is None:
+            yield _Run(text)
+            return
         best = self._best_sentence(strip, text)
         marked = term_spans(text, self.question)
         start, end = excerpt(text, marked, best, whole_lines=any(code for _, code in lines))

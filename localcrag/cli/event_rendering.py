@@ -16,6 +16,7 @@ from localcrag.cli.hit_list import place, snippet
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import plain
 from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.refinement import shown_lines
 from localcrag.events import (
     Assessed,
     Bounded,
@@ -277,8 +278,13 @@ class StepRenderer:
             if self.evidence:
                 self._show_in_context(citation)
             else:
-                quote = snippet(shown(citation.quote), "", 200)[0]
+                quote = snippet(plain(disarmed(citation.quote, code=self._is_code(citation))), "", 200)[0]
                 self.say(f"    characters {citation.start}–{citation.end}: “{quote}”")
+
+    def _is_code(self, citation: Citation) -> bool:
+        """Whether a piece of code is cited."""
+        cited = [item.strip for item in self._gathered if item.key == citation.key]
+        return any(code for strip in cited for _, code in shown_lines(strip))
 
     def _show_closest(self, grades: Sequence[Grade]) -> None:
         """Print the passages nearest to an answer that was not found: places to look, not evidence."""
@@ -296,7 +302,7 @@ class StepRenderer:
 
         passage = next(item.strip.passage for item in self._gathered if item.key == citation.key)
         text, start, end = (
-            disarmed(passage.text),
+            disarmed(passage.text, code=self._is_code(citation)),
             citation.start - passage.start,
             citation.end - passage.start,
         )

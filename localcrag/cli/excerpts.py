@@ -55,6 +55,8 @@ def excerpt(
 ) -> Span:
     """The part of a long text that has most of the words that answer, cut between sentences or clauses.
 
+    It begins with the first sentence that has such words, or with the text if none has.
+
     Args:
         text: the text, of which all is returned if it is short.
         marked: the places of the words that answer.
@@ -69,15 +71,19 @@ def excerpt(
     weights = [_weight(units[at][:2], marked, best) for at in range(len(units))]
     sums = [0, *accumulate(weights)]
     opens = [True, *(unit[2] for unit in units)]
-    chosen, highest = (0, 0), (-1, False, False)
+    chosen, highest = (0, 0), (-1, False, False, 0)
     last = 0
     for first in range(len(units)):
         last = max(last, first)
         while last + 1 < len(units) and ends[last + 1] - starts[first] <= most:
             last += 1
-        rank = (sums[last + 1] - sums[first], opens[first], units[last][2])
+        kept = last
+        while kept > first and not units[kept][2] and not weights[kept]:
+            kept -= 1
+        value = sums[last + 1] - sums[first]
+        rank = (value, opens[first], units[kept][2], first if value else -first)
         if rank > highest:
-            chosen, highest = (first, last), rank
+            chosen, highest = (first, kept), rank
     return starts[chosen[0]], ends[chosen[1]]
 
 

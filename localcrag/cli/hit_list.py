@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import sys
 from pathlib import Path
 
 import click
 
+from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import one_line, plain
 from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.types import Hit
@@ -27,8 +30,11 @@ def print_hits(query: str, hits: list[Hit]) -> None:
             click.style(one_line(place(passage.source, passage.page)), fg="cyan"),
         ]
         click.echo("".join([*head, *(click.style(f"  {text}", dim=True) for text in behind)]), color=colour)
-        shown, terms = snippet(disarmed(plain(passage.text)), query)
-        click.echo("   " + marked(shown, terms), color=colour)
+        shown, terms = snippet(disarmed(plain(passage.text), code=True), query)
+        shown = f"   {shown}"
+        if sys.stdout.isatty():
+            shown = wrapped(shown, shutil.get_terminal_size().columns)
+        click.echo(marked(shown, terms), color=colour)
 
 
 def place(source: str, page: int | None) -> str:

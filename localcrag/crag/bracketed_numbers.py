@@ -26,6 +26,8 @@ _INVISIBLE_CATEGORIES = frozenset({"Zs", "Cc", "Cf", "Mn", "Me"})
 _INDEX = re.compile(r"[\w)\]\"'$]$")
 _CODE_SIGN = re.compile(r"[=({$]|[;:]\s*$")
 """What a line of code has beside an index, and a sentence with a citation rarely has."""
+MAX_CODE_WORDS = 4
+"""The most words before an index in a line of code without such a sign."""
 SHOWN_BRACKETS = ("‹", "›")
 """The brackets of a number in a document, as it is shown."""
 
@@ -78,8 +80,9 @@ def disarmed(text: str, marks: Iterable[CitationMark] = (), *, code: bool = Fals
 
 
 def _is_index(text: str, start: int, end: int) -> bool:
-    """Whether a number in brackets is an index in code: behind a name, in a line with a sign of code."""
+    """Whether a number in brackets is an index in code: behind a name, in a line that is no sentence."""
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", end)
-    beside = text[first:start] + text[end : last if last >= 0 else len(text)]
-    return bool(_INDEX.search(text[first:start])) and bool(_CODE_SIGN.search(beside))
+    before, behind = text[first:start], text[end : last if last >= 0 else len(text)]
+    is_code = _CODE_SIGN.search(before) or _CODE_SIGN.search(behind) or len(before.split()) <= MAX_CODE_WORDS
+    return bool(_INDEX.search(before) and is_code)
