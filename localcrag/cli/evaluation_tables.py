@@ -254,9 +254,9 @@ def _empty_table(title: str, *columns: str) -> Table:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", show_edge=False, title_style="bold")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", overflow="fold")
     return table
 
 

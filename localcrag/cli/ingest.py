@@ -16,6 +16,8 @@ from localcrag.events import Degraded, Discovered, Event, Optimizing, Progressed
 from localcrag.types import IngestReport
 
 MAX_SHOWN_SKIPS = 20
+MIN_TABLE_COLUMNS = 76
+"""The columns of a terminal from which on the counts of a report stand side by side."""
 
 
 @click.command()
@@ -180,14 +182,22 @@ def _print_report(report: IngestReport) -> None:
     from localcrag.cli.event_rendering import stderr_console
 
     console = stderr_console()
-    table = Table(title=f"{report.kb}: {report.seconds:.1f} s", title_justify="left", show_edge=False)
-    names = ["added", "changed", "unchanged", "removed", "passages"]
+    counts = {
+        name: getattr(report, name) for name in ("added", "changed", "unchanged", "removed", "passages")
+    }
     if report.questions:
-        names.append("questions")
-    for name in (*names, "skipped"):
-        table.add_column(name, justify="right")
-    table.add_row(*(str(getattr(report, name)) for name in names), str(len(report.skipped)))
-    console.print(table)
+        counts["questions"] = report.questions
+    counts["skipped"] = len(report.skipped)
+    title = f"{report.kb}: {report.seconds:.1f} s"
+    if console.width < MIN_TABLE_COLUMNS:
+        lines = "\n".join(f"{number:8} {name}" for name, number in counts.items())
+        console.print(Text(f"{title}\n{lines}"))
+    else:
+        table = Table(title=title, title_justify="left", show_edge=False)
+        for name in counts:
+            table.add_column(name, justify="right")
+        table.add_row(*map(str, counts.values()))
+        console.print(table)
     for item in report.skipped[:MAX_SHOWN_SKIPS]:
         console.print(Text(one_line(f"skipped {item.source}: {item.reason}"), style="yellow"))
     if rest := report.skipped[MAX_SHOWN_SKIPS:]:

@@ -10,6 +10,7 @@ Every command prints text that is not its own through :func:`plain`, :func:`one_
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import sys
@@ -50,17 +51,34 @@ def json_text(value: JsonValue, indent: int | None = None) -> str:
     return _ESCAPED_IN_JSON.sub(_escaped, text)
 
 
+class _AsciiText(io.TextIOWrapper):
+    """A stream that writes "?" for what is not ASCII.
+
+    It says that its encoding is UTF-8, because click writes UTF-8 to a stream that says it has ASCII.
+    """
+
+    def write(self, text: str, /) -> int:
+        """Write a text."""
+        return super().write(text.encode("ascii", "replace").decode("ascii"))
+
+
 def replace_unencodable() -> None:
     """Have standard output and error print "?" for characters that their encoding lacks, and not fail."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not _has_all_characters(stream):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if not isinstance(stream, io.TextIOWrapper) or _has_all_characters(stream):
+            continue
+        if codecs.lookup(stream.encoding).name == "ascii" and not isinstance(stream, _AsciiText):
+            binary = open(stream.fileno(), "wb", closefd=False)  # noqa: SIM115 - as long as the process
+            setattr(sys, name, _AsciiText(binary, "utf-8", line_buffering=True))
+        else:
             stream.reconfigure(errors="replace")
 
 
 def _has_all_characters(stream: TextIO) -> bool:
     """Whether the encoding of a stream is a form of Unicode."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    return encoding.lower().replace("-", "").replace("_", "").startswith(("utf", "cp65001"))
+    return not isinstance(stream, _AsciiText) and codecs.lookup(encoding).name.startswith("utf")
 
 
 def _escaped(found: re.Match[str]) -> str:
