@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -53,8 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
         complain(error)
         return error.exit_code
     except click.ClickException as error:
-        error.message = plain(error.message)
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(plain(shown.getvalue()), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; what was finished before is kept.", err=True)
