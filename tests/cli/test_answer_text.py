@@ -18,8 +18,8 @@ PROSE = "The office opens at nine, and nobody comes before ten. " * 6
 LONG = f"{PROSE}The library closes at four in summer. {PROSE}"
 
 
-def lines_of(text: str, width: int, **how: int) -> list[str]:
-    return [text[start:end] for start, end in line_spans(text, width, **how)]
+def lines_of(text: str, width: int, column: int = 0) -> list[str]:
+    return [text[start:end] for start, end in line_spans(text, width, column=column)]
 
 
 def quotation(text: str, *blocks: Block) -> tuple[Delta, dict[int, Evidence]]:

@@ -14,7 +14,7 @@ import pytest
 
 from localcrag.cli.safe_output import json_text, one_line, plain
 from localcrag.conversations import SqliteThreads
-from localcrag.types import Turn
+from localcrag.types import JsonValue, Turn
 from tests.cli.conftest import Run
 
 BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
@@ -42,7 +42,7 @@ def test_a_joiner_behind_ascii_hides_nothing() -> None:
 
 
 def test_json_is_escaped_and_has_the_same_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    value = {EVIL: [EVIL, "\udcff é می‌خواهم", 1, None]}
+    value: JsonValue = {EVIL: [EVIL, "\udcff é می‌خواهم", 1, None]}
     text = json_text(value)
     assert json.loads(text) == value and not FORBIDDEN & set(text) and "é می‌خواهم" in text
     assert "\\udb40\\udc41" in text
