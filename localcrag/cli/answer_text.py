@@ -97,10 +97,11 @@ class AnswerText:
             return
         best = self._best_sentence(strip, text)
         marked = term_spans(text, self.question)
-        start, end = excerpt(text, marked, best, whole_lines=any(code for _, code in lines))
+        is_code = any(code for _, code in lines)
+        start, end = excerpt(text, marked, best, whole_lines=is_code)
         bold = merged_spans([*marked, *([best] if best else [])]) if self.styled else []
         if start:
-            yield _Run(ELLIPSIS + ("\n" if text[start - 1] == "\n" else " "))
+            yield _Run(ELLIPSIS + ("\n" if is_code else " "))
         at = 0
         for number, (line, code) in enumerate(lines):
             low, high = max(start, at), min(end, at + len(line))
@@ -110,7 +111,7 @@ class AnswerText:
                 )
             at += len(line) + 1
         if end < len(text):
-            yield _Run(("\n" if text[end] == "\n" else " ") + ELLIPSIS)
+            yield _Run(("\n" if is_code else " ") + ELLIPSIS)
 
     def _best_sentence(self, strip: Strip, text: str) -> Span | None:
         """The place of the sentence of a quotation that the judge scored best, if it has several."""

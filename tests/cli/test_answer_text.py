@@ -168,3 +168,10 @@ def test_several_quotations_and_questions_stand_in_lines_of_their_own() -> None:
     assert delta.text == "Who?\nIt is he. [1]\n\nWhen?\nAt four. [2]"
     assert [delta.text[mark.start : mark.end] for mark in delta.marks] == ["[1]", "[2]"]
     assert AnswerText("", 60).printed(delta) == delta.text
+
+
+def test_a_shortened_quotation_of_several_blocks_goes_on_in_the_line_of_the_ellipsis() -> None:
+    text = f"Hours\n{LONG}"
+    blocks = Block(BlockKind.HEADING, 0, 5), Block(BlockKind.PARAGRAPH, 6, len(text))
+    seen = shown(text, *blocks, question="When does the library close in summer?")
+    assert seen.startswith("… The library closes")
