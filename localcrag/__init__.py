@@ -239,6 +239,9 @@ if TYPE_CHECKING:
         Citation as Citation,
     )
     from localcrag.types import (
+        CitationMark as CitationMark,
+    )
+    from localcrag.types import (
         Claim as Claim,
     )
     from localcrag.types import (
@@ -353,8 +356,8 @@ _NAMES = {
     "options": "AskKeywords AskOptions",
     "settings": "Settings",
     "types": """
-        Action Answer Citation Claim Contradiction Correction CorrectionKind Decision Document
-        Evidence Grade GraderKind Grounding Hit IndexedDocument IngestReport Layout Mode Origin
+        Action Answer Citation CitationMark Claim Contradiction Correction CorrectionKind Decision
+        Document Evidence Grade GraderKind Grounding Hit IndexedDocument IngestReport Layout Mode Origin
         PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo Strip StripKind Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,

@@ -15,6 +15,7 @@ from typing import TypeVar
 from localcrag.types import (
     Action,
     Answer,
+    CitationMark,
     Claim,
     Contradiction,
     CorrectionKind,
@@ -191,9 +192,10 @@ class Gathered(Event):
 
 @dataclass(frozen=True, slots=True)
 class Delta(Event):
-    """A further piece of the answer's text is ready."""
+    """A further piece of the answer's text is ready; ``marks`` are the places of its citations in it."""
 
     text: str
+    marks: tuple[CitationMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

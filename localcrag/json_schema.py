@@ -14,6 +14,7 @@ from localcrag import events
 from localcrag.types import (
     Action,
     Citation,
+    CitationMark,
     Claim,
     Contradiction,
     Correction,
@@ -68,6 +69,7 @@ class AnswerObject(TypedDict):
     claims: list[Claim]
     contradictions: list[Contradiction]
     suggestions: list[str]
+    marks: list[CitationMark]
 
 
 class SkippedObject(TypedDict):

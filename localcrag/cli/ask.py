@@ -19,6 +19,7 @@ from localcrag.cli.command_state import (
     print_reason,
 )
 from localcrag.cli.parameters import json_option, kb_option
+from localcrag.cli.safe_output import one_line
 from localcrag.events import answer_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ NO_ANSWER_EXIT_CODE = 3
 
 
 @click.command()
-@click.argument("question")
+@click.argument("question", nargs=-1, required=True)
 @kb_option
 @with_ask_options
 @click.option(
@@ -41,7 +42,7 @@ NO_ANSWER_EXIT_CODE = 3
 def ask(
     state: CommandState,
     /,
-    question: str,
+    question: tuple[str, ...],
     kb: str | None,
     trace: bool,
     show_evidence: bool,
@@ -51,12 +52,15 @@ def ask(
 ) -> int:
     """Answer QUESTION from your documents; `-` reads it from stdin.
 
+    Several words are one question, so it needs no quotation marks unless the shell reads one of its
+    characters, as `?`, `'` or `*`; put `--` before a question that begins with a dash.
+
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
     an answer, 3 where the documents hold none.
     """
     from localcrag.options import AskOptions
 
-    text = _stdin_text() if question == "-" else question
+    text = _stdin_text() if question == ("-",) else " ".join(question)
     base = state.open_askable(kb, print_reason if trace else ignore_reason)
     if jsonl:
         show = print_event
@@ -65,7 +69,7 @@ def ask(
     else:
         from localcrag.cli.event_rendering import StepRenderer
 
-        show = StepRenderer(trace, show_evidence).show
+        show = StepRenderer(trace, show_evidence, text).show
     for event in base.stream(text, AskOptions(consent=consent(), **how)):
         show(event)
     answer = answer_of([event])
@@ -88,5 +92,5 @@ def consent() -> Consent | None:
 
 def _ask_consent(query: str) -> str | None:
     """Show the exact line that would be sent, and ask; returns the line, or None without consent."""
-    click.echo(f"Send this line to your SearXNG?\n    {query}", err=True)
+    click.echo(f"Send this line to your SearXNG?\n    {one_line(query)}", err=True)
     return query if click.confirm("Send", default=False, err=True) else None

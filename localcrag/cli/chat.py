@@ -12,10 +12,10 @@ import click
 from localcrag.cli.ask import consent
 from localcrag.cli.ask_options import with_ask_options
 from localcrag.cli.command_state import CommandState, complain, ignore_reason, pass_state
-from localcrag.cli.event_rendering import plain
 from localcrag.cli.parameters import kb_option
+from localcrag.cli.safe_output import one_line, plain
 from localcrag.cli.terminal_input import Lines, input_lines
-from localcrag.cli.threads import kept_answer
+from localcrag.cli.threads import kept_answer, shown_turn
 from localcrag.errors import LocalCragError, UsageError, WebNotConfigured
 from localcrag.events import Delta, Event, Finished
 from localcrag.protocols import ThreadStore
@@ -70,7 +70,7 @@ def chat(
     session = Chat(base, replace(options, filter=options.filter or conversation.kept_filter), conversation)
     session.welcome()
     earlier = [turn.text for turn in conversation.turns if turn.role == "user"]
-    session.run(input_lines(f"{thread or base.name} › ", COMPLETIONS, earlier))
+    session.run(input_lines(f"{one_line(thread or base.name)} › ", COMPLETIONS, earlier))
 
 
 @dataclass
@@ -165,7 +165,7 @@ class Chat:
         """Answer a question as ``localcrag ask`` does, and add it to the conversation."""
         from localcrag.cli.event_rendering import StepRenderer
 
-        steps, self.events = StepRenderer(trace=False), []
+        steps, self.events = StepRenderer(trace=False, question=question), []
         asked = replace(self.options, history=tuple(self.conversation.turns), consent=consent())
         try:
             for event in self.base.stream(question, asked):
@@ -183,7 +183,7 @@ class Chat:
         where = f", only where {self.options.filter}" if self.options.filter else ""
         say(f"Asking {self.base.name}{where}. /help lists the commands.")
         for turn in self.conversation.turns[-SHOWN_TURNS:]:
-            text = " ".join(turn.text.split())
+            text = " ".join((turn.text if turn.role == "user" else shown_turn(turn)).split())
             say(("› " if turn.role == "user" else "  ") + (text if len(text) < 300 else f"{text[:300]}…"))
 
     # ------------------------------------------------------------------------------ commands

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from localcrag.cli.safe_output import json_text, one_line
 from localcrag.egress import go_offline
 from localcrag.errors import LocalCragError
 
@@ -84,9 +85,7 @@ pass_state = click.make_pass_decorator(CommandState)
 
 def print_json(value: JsonValue) -> None:
     """Print one JSON value on stdout."""
-    import json
-
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(json_text(value, indent=2))
 
 
 def complain(error: LocalCragError) -> None:
@@ -97,23 +96,15 @@ def complain(error: LocalCragError) -> None:
 
 
 def _line(text: str) -> str:
-    """The message of an error on one line, without a final full stop.
-
-    Unprintable characters, line breaks and tabs among them, become blanks, and runs of blanks become one:
-    unlike in ``plain`` of event_rendering.py, the message must stay on one line, and unlike in the filter of
-    hit_list.py, words on different lines must not run together.
-    """
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(shown.split()).removesuffix(".")
+    """The message of an error on one line, without a final full stop; runs of blanks become one."""
+    return " ".join(one_line(text).split()).removesuffix(".")
 
 
 def print_event(event: Event) -> None:
     """Print an event as one line of JSON on stdout."""
-    import json
-
     from localcrag.events import to_dict
 
-    click.echo(json.dumps(to_dict(event), ensure_ascii=False))
+    click.echo(json_text(to_dict(event)))
 
 
 def print_events(events: Iterable[Event]) -> Iterator[Event]:
@@ -133,4 +124,4 @@ def ignore_reason(reason: str) -> None:
 
 def print_reason(reason: str) -> None:
     """Print on stderr why the warm process did not answer, under --trace."""
-    click.echo(click.style(f"done without the warm process: {reason}", dim=True), err=True)
+    click.echo(click.style(f"done without the warm process: {one_line(reason)}", dim=True), err=True)

@@ -8,6 +8,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from localcrag.cli.command_state import CommandState, pass_state
+from localcrag.cli.safe_output import one_line, plain
 from localcrag.settings import SECTIONS, config_file
 
 
@@ -17,8 +18,8 @@ def config(state: CommandState) -> None:
     """Show the settings in force, and where they are kept."""
     settings = state.settings
     path = settings.home / "config.toml" if state.home else config_file()
-    click.echo(f"# file: {path}" + ("" if path.is_file() else " (does not exist)"))
-    click.echo(f"# home: {settings.home}")
+    click.echo(one_line(f"# file: {path}") + ("" if path.is_file() else " (does not exist)"))
+    click.echo(one_line(f"# home: {settings.home}"))
     click.echo(_toml({"kb": settings.kb, "offline": settings.offline}))
     for section, cls in SECTIONS.items():
         click.echo(f"\n[{section}]")
@@ -40,4 +41,4 @@ def completion(context: click.Context, shell: str) -> None:
 def _toml(values: dict[str, object]) -> str:
     import tomli_w
 
-    return tomli_w.dumps(values).rstrip()
+    return plain(tomli_w.dumps(values)).rstrip()

@@ -14,6 +14,7 @@ import click
 from localcrag._platform import cores
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.parameters import json_option
+from localcrag.cli.safe_output import one_line
 from localcrag.errors import LocalCragError, StoreError
 from localcrag.types import WebPolicy
 
@@ -57,9 +58,9 @@ def doctor(state: CommandState, as_json: bool) -> int:
 
 def _print(finding: CheckResult) -> None:
     mark = click.style("ok   ", fg="green") if finding.fine else click.style("wrong", fg="red")
-    click.echo(f"{mark}  {finding.subject}: {finding.detail}")
+    click.echo(f"{mark}  {finding.subject}: {one_line(finding.detail)}")
     if finding.hint and not finding.fine:
-        click.echo(f"       {finding.hint}")
+        click.echo(f"       {one_line(finding.hint)}")
 
 
 def _findings(

@@ -22,6 +22,7 @@ from localcrag.cli.parameters import (
     kb_option,
     model_option,
 )
+from localcrag.cli.safe_output import one_line
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.settings import Settings, overlaid
 from localcrag.types import GraderKind, JsonValue, Mode, Policy
@@ -267,7 +268,7 @@ class _Job:
         """Keep the lines that are skipped, and report them on stderr."""
         self.skipped += broken
         for item in broken[:MAX_SHOWN_BROKEN]:
-            click.echo(f"skipped line {item.line}: {item.reason}", err=True)
+            click.echo(one_line(f"skipped line {item.line}: {item.reason}"), err=True)
         if (rest := len(broken) - MAX_SHOWN_BROKEN) > 0:
             click.echo(f"… and {rest} more; --json lists all", err=True)
 
@@ -392,7 +393,8 @@ def _forget(base: KnowledgeBase) -> int:
     """Remove the calibrations of the models in use, and report them; returns the exit code."""
     removed = base.models.forget()
     for entry in removed:
-        click.echo(f"Forgot {entry.judge}, fitted on {entry.questions} questions on {entry.made}.", err=True)
+        about = f"Forgot {entry.judge}, fitted on {entry.questions} questions on {entry.made}."
+        click.echo(one_line(about), err=True)
     if not removed:
         click.echo("Nothing was fitted for these models.", err=True)
     return 0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from localcrag.cli.safe_output import one_line
 from localcrag.evaluation.cross_validation import FittedBand
 from localcrag.evaluation.grader_comparison import GraderComparison, verdict
 from localcrag.evaluation.measures import Confusion, Group
@@ -122,7 +123,7 @@ def show_grader_comparison(found: GraderComparison) -> None:
         if standing.against:
             console.print(verdict(standing.kind, found.reference, standing.against))
     for broken in found.failed:
-        console.print(f"line {broken.line} failed: {broken.reason}", style="red", markup=False)
+        console.print(one_line(f"line {broken.line} failed: {broken.reason}"), style="red", markup=False)
     if found.partial:
         console.print("interrupted, this is a part of the questions", style="yellow")
 
@@ -205,7 +206,8 @@ def _print_outcomes(console: Console, result: Result) -> None:
     if degraded:
         console.print(f"{result.name}: {degraded} answers were degraded (--json says how)", style="yellow")
     for broken in result.failed:
-        console.print(f"{result.name}: line {broken.line} failed: {broken.reason}", style="red", markup=False)
+        failed = one_line(f"{result.name}: line {broken.line} failed: {broken.reason}")
+        console.print(failed, style="red", markup=False)
     if result.partial:
         console.print(f"{result.name}: interrupted, this is a part of the questions", style="yellow")
 
@@ -252,9 +254,9 @@ def _empty_table(title: str, *columns: str) -> Table:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", show_edge=False, title_style="bold")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", overflow="fold")
     return table
 
 

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from localcrag.cli.answer_text import AnswerText
 from localcrag.cli.hit_list import place, snippet
+from localcrag.cli.line_wrapping import wrapped
+from localcrag.cli.safe_output import plain
+from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.refinement import shown_lines
 from localcrag.events import (
     Assessed,
     Bounded,
@@ -40,7 +45,7 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
-from localcrag.types import Answer, Citation, Claim, Evidence, Grade, Origin, Status, Verdict
+from localcrag.types import Answer, Citation, CitationMark, Claim, Evidence, Grade, Origin, Status, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,8 +54,8 @@ MAX_CLOSEST_PASSAGES, MIN_CLOSEST_CONFIDENCE = 2, 0.01
 """Passages that are named if no answer was found, and the least confidence of their grades."""
 MIN_SNIPPET_CHARACTERS = 24
 """Characters of a snippet that a line shows at least, however narrow the terminal is."""
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""The control characters (C0, DEL, C1) without the line break and the tab."""
+_OWN_KEY = re.compile(r"(?:\bcitation|\bthe sources of|\) and) \[(\d+)\]")
+"""The key of a piece of evidence in a reason, which is a citation of localcrag's own."""
 
 
 def _note(answer: Answer) -> str:
@@ -73,13 +78,15 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def plain(text: str) -> str:
-    """Text that a document may send to a terminal: control characters become blanks.
+def shown(text: str) -> str:
+    """Text of a document, or a place, as it is shown: nothing in it can be taken for a citation."""
+    return disarmed(plain(text))
 
-    Line breaks and tabs are kept, because the text may be a whole answer or passage. The filters of
-    hit_list.py and command_state.py make one line, so they drop or blank line breaks too.
-    """
-    return _CONTROL_CHARACTERS.sub(" ", text)
+
+def _reason(text: str) -> str:
+    """A reason in words, in which only the keys of the evidence are citations."""
+    found = _OWN_KEY.finditer(text)
+    return disarmed(text, [CitationMark(int(key[1]), key.start(1) - 1, key.end()) for key in found])
 
 
 def stderr_console() -> Console:
@@ -104,13 +111,20 @@ def link(citation: Citation) -> str:
 class StepRenderer:
     """Shows the events of one question.
 
-    ``trace`` adds every passage with its grade, and ``evidence`` the passages that the answer cites.
+    ``trace`` adds every passage with its grade, and ``evidence`` the passages that the answer cites. The
+    words of ``question`` are highlighted in the answer.
     """
 
     trace: bool
     evidence: bool = False
+    question: str = ""
     _gathered: tuple[Evidence, ...] = field(default=(), init=False)
     _in_answer: bool = field(default=False, init=False)
+
+    @cached_property
+    def answer_text(self) -> AnswerText:
+        """The text of the answer, made when it begins."""
+        return AnswerText.for_stdout(self.question)
 
     @cached_property
     def console(self) -> Console:
@@ -121,6 +135,7 @@ class StepRenderer:
         """Show one event; some are shown only with ``trace``, and some not at all."""
         match event:
             case Condensed():
+                self.question = f"{self.question} {event.standalone}"
                 self.say(f"understood as: {event.standalone}")
             case Divided():
                 self.say(f"{len(event.parts)} parts: {' | '.join(event.parts)}")
@@ -159,18 +174,19 @@ class StepRenderer:
                 self._show_refinement(event)
             case Gathered():
                 self._gathered = event.evidence
+                self.answer_text.evidence = {item.key: item for item in event.evidence}
             case Delta():
                 self._in_answer = True
-                click.echo(plain(event.text), nl=False)
+                click.echo(self.answer_text.printed(event), nl=False)
             case Verified():
                 for reason in event.removed:
-                    self.say(f"removed from the answer: {reason}", "yellow")
+                    self.say(f"removed from the answer: {_reason(reason)}", "yellow")
             case Grounded() if self.trace:
                 self._show_claims(event.claims)
             case Suggested():
                 self.say(f"you could ask again {event.suggestion}", "cyan")
             case Degraded():
-                self.say(f"degraded: {event.part}: {event.reason}", "yellow")
+                self.say(f"degraded: {event.part}: {_reason(event.reason)}", "yellow")
             case Measured() if self.trace:
                 self._show_cost(event)
             case Finished():
@@ -182,7 +198,10 @@ class StepRenderer:
         from rich.text import Text
 
         self._end_answer()
-        self.console.print(Text(plain(text), style=style))
+        shown = plain(text)
+        if self.console.is_terminal:
+            shown = wrapped(shown, self.console.width)
+        self.console.print(Text(shown, style=style))
 
     def _say_snippet(self, before: str, text: str, most: int) -> None:
         """Print a line that ends with the beginning of a text, at most ``most`` characters of it.
@@ -190,11 +209,12 @@ class StepRenderer:
         On a terminal the text is cut to fit the line.
         """
         room = self.console.width - len(before) - 1 if self.console.is_terminal else most
-        self.say(before + snippet(text, "", max(MIN_SNIPPET_CHARACTERS, min(most, room)))[0])
+        self.say(before + snippet(shown(text), "", max(MIN_SNIPPET_CHARACTERS, min(most, room)))[0])
 
     def _end_answer(self) -> None:
         if self._in_answer:
             click.echo()
+            self.answer_text.begin_line()
         self._in_answer = False
 
     def _show_plan(self, event: Planned) -> None:
@@ -211,15 +231,15 @@ class StepRenderer:
         self.say(f"reranked, the best {len(event.hits)} go on")
         if self.trace:
             for rank, hit in enumerate(event.hits, 1):
-                self.say(f"    {rank}. {hit.score:.4f}  {place(hit.passage.source, hit.passage.page)}")
+                self.say(f"    {rank}. {hit.score:.4f}  {shown(place(hit.passage.source, hit.passage.page))}")
 
     def _show_grade(self, grade: Grade) -> None:
         passage = grade.hit.passage
         confidence = "" if grade.confidence is None else f" P={grade.confidence:.3f}"
-        where = place(passage.source, passage.page)
+        where = shown(place(passage.source, passage.page))
         self._say_snippet(f"    {grade.verdict:5}{confidence}  {where}: ", passage.text, 90)
         if grade.reason:
-            self.say(f"          {grade.reason}")
+            self.say(f"          {shown(grade.reason)}")
 
     def _show_web_query(self, event: WebAsked) -> None:
         if event.sent:
@@ -228,6 +248,7 @@ class StepRenderer:
             self.say(f"not sent to the web ({event.reason}): “{event.query}”")
 
     def _show_refinement(self, event: Refined) -> None:
+        self.answer_text.judged = (*self.answer_text.judged, *event.kept)
         self.say(f"kept {count(len(event.kept), 'strip')} of evidence, left {event.dropped}")
         if self.trace:
             for strip in event.kept:
@@ -248,7 +269,7 @@ class StepRenderer:
         for citation in answer.citations:
             line = Text(f"[{citation.key}] ", style="bold")
             line.append(
-                plain(place(citation.source, citation.page)),
+                shown(place(citation.source, citation.page)),
                 style=f"link {link(citation)}" if link(citation) else "",
             )
             if citation.origin is Origin.WEB:
@@ -257,16 +278,22 @@ class StepRenderer:
             if self.evidence:
                 self._show_in_context(citation)
             else:
-                quote = snippet(citation.quote, "", 200)[0]
+                quote = snippet(plain(disarmed(citation.quote, code=self._is_code(citation))), "", 200)[0]
                 self.say(f"    characters {citation.start}–{citation.end}: “{quote}”")
+
+    def _is_code(self, citation: Citation) -> bool:
+        """Whether a piece of code is cited."""
+        cited = [item.strip for item in self._gathered if item.key == citation.key]
+        return any(code for strip in cited for _, code in shown_lines(strip))
 
     def _show_closest(self, grades: Sequence[Grade]) -> None:
         """Print the passages nearest to an answer that was not found: places to look, not evidence."""
         near = [grade for grade in grades if (grade.confidence or 0.0) >= MIN_CLOSEST_CONFIDENCE]
         for grade in sorted(near, key=lambda grade: -(grade.confidence or 0.0))[:MAX_CLOSEST_PASSAGES]:
             passage = grade.hit.passage
-            where = place(passage.source, passage.page)
-            self.say(f"closest: {where} (P={grade.confidence:.2f}): {snippet(passage.text, '', 90)[0]}")
+            where = shown(place(passage.source, passage.page))
+            text = snippet(shown(passage.text), "", 90)[0]
+            self.say(f"closest: {where} (P={grade.confidence:.2f}): {text}")
 
     def _show_in_context(self, citation: Citation) -> None:
         """Print the passage of a citation with the quote highlighted."""
@@ -274,6 +301,13 @@ class StepRenderer:
         from rich.text import Text
 
         passage = next(item.strip.passage for item in self._gathered if item.key == citation.key)
-        shown = Text(plain(passage.text), style="dim")
-        shown.stylize("bold yellow not dim", citation.start - passage.start, citation.end - passage.start)
-        self.console.print(Padding(shown, (0, 0, 1, 4)), soft_wrap=False)
+        text, start, end = (
+            disarmed(passage.text, code=self._is_code(citation)),
+            citation.start - passage.start,
+            citation.end - passage.start,
+        )
+        in_context = Text(style="dim")
+        in_context.append(plain(text[:start]))
+        in_context.append(plain(text[start:end]), style="bold yellow not dim")
+        in_context.append(plain(text[end:]))
+        self.console.print(Padding(in_context, (0, 0, 1, 4)), soft_wrap=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from localcrag.cli.safe_output import one_line
 from localcrag.evaluation.model_check import ModelCheck
 from localcrag.fitness.fitness_result import FitnessCosts
 from localcrag.fitness.fitness_verdicts import Fitness, fitness_of_model, verdicts
@@ -26,16 +27,16 @@ def show_check(check: ModelCheck) -> None:
     """Print the verdict on each task with its figures, the costs, the hints, and the defaults."""
     result, info = check.result, check.info
     size = f"{info.parameters / 1e6:,.0f} M weights, {info.file_type}, {info.size / 1e6:,.0f} MB"
-    click.echo(f"{click.style(result.model, bold=True)} ({info.path.name}, {size})")
+    click.echo(f"{click.style(one_line(result.model), bold=True)} ({one_line(info.path.name)}, {size})")
     for each in verdicts(result):
         mark = click.style(each.fitness.ljust(_FITNESS_COLUMNS), fg=_COLOURS[each.fitness])
-        click.echo(f"{each.task.ljust(_TASK_COLUMNS)}{mark}{each.sentence}")
+        click.echo(f"{each.task.ljust(_TASK_COLUMNS)}{mark}{one_line(each.sentence)}")
     for task, line in _costs(result.costs):
         click.echo(f"{task.ljust(_TASK_COLUMNS)}{line}")
     for failure in result.failures:
-        click.echo(f"{'failed'.ljust(_TASK_COLUMNS)}{failure}")
+        click.echo(f"{'failed'.ljust(_TASK_COLUMNS)}{one_line(failure)}")
     for hint in check.hints:
-        click.echo(f"{'hint'.ljust(_TASK_COLUMNS)}{hint}")
+        click.echo(f"{'hint'.ljust(_TASK_COLUMNS)}{one_line(hint)}")
     if not result.complete:
         why = "interrupted" if check.interrupted else "the time was up"
         click.echo(f"{'not all measured'.ljust(_TASK_COLUMNS)}{why}; --seconds gives it more")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import sys
 from pathlib import Path
 
 import click
 
+from localcrag.cli.line_wrapping import wrapped
+from localcrag.cli.safe_output import one_line, plain
+from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.types import Hit
+
+MAX_WORD_CHARACTERS = 24
+"""The most characters of a word that a snippet does not cut."""
 
 
 def print_hits(query: str, hits: list[Hit]) -> None:
@@ -16,16 +24,17 @@ def print_hits(query: str, hits: list[Hit]) -> None:
     colour = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
     for rank, hit in enumerate(hits, 1):
         passage = hit.passage
-        behind = [f"{hit.score:.4f}", *([passage.heading] if passage.heading else [])]
+        behind = [f"{hit.score:.4f}", *([disarmed(one_line(passage.heading))] if passage.heading else [])]
         head = [
             click.style(f"{rank}. ", bold=True),
-            click.style(_plain(place(passage.source, passage.page)), fg="cyan"),
+            click.style(one_line(place(passage.source, passage.page)), fg="cyan"),
         ]
-        click.echo(
-            "".join([*head, *(click.style(f"  {_plain(text)}", dim=True) for text in behind)]), color=colour
-        )
-        shown, terms = snippet(passage.text, query)
-        click.echo("   " + marked(_plain(shown), terms), color=colour)
+        click.echo("".join([*head, *(click.style(f"  {text}", dim=True) for text in behind)]), color=colour)
+        shown, terms = snippet(disarmed(plain(passage.text), code=True), query)
+        shown = f"   {shown}"
+        if sys.stdout.isatty():
+            shown = wrapped(shown, shutil.get_terminal_size().columns)
+        click.echo(marked(shown, terms), color=colour)
 
 
 def place(source: str, page: int | None) -> str:
@@ -48,8 +57,25 @@ def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:
     terms = [word for word in "".join(c if c.isalnum() else " " for c in words).split() if len(word) > 2]
     places = [at for at in (flat.casefold().find(term.casefold()) for term in terms) if at >= 0]
     start = max(0, min(places, default=0) - width // 4)
-    cut = flat[start : start + width]
-    return ("…" if start else "") + cut + ("…" if start + width < len(flat) else ""), terms
+    start = _word_start(flat, start)
+    end = _word_end(flat, start, min(start + width, len(flat)))
+    return ("…" if start else "") + flat[start:end] + ("…" if end < len(flat) else ""), terms
+
+
+def _word_start(text: str, at: int) -> int:
+    """The start of the next word, if ``at`` lies within a word of usual length."""
+    if not at or text[at - 1] == " ":
+        return at
+    blank = text.find(" ", at, at + MAX_WORD_CHARACTERS)
+    return blank + 1 if blank >= 0 else at
+
+
+def _word_end(text: str, start: int, at: int) -> int:
+    """The end of the word before, if ``at`` lies within a word of usual length."""
+    if at == len(text) or text[at] == " ":
+        return at
+    blank = text.rfind(" ", max(start, at - MAX_WORD_CHARACTERS), at)
+    return blank if blank > start else at
 
 
 def marked(text: str, terms: list[str]) -> str:
@@ -58,12 +84,3 @@ def marked(text: str, terms: list[str]) -> str:
         return text
     any_term = "|".join(map(re.escape, sorted(terms, key=len, reverse=True)))
     return re.sub(any_term, lambda found: click.style(found[0], fg="yellow", bold=True), text, flags=re.I)
-
-
-def _plain(text: str) -> str:
-    """Text without unprintable characters, which a document must not send to the terminal.
-
-    They are dropped, line breaks and tabs among them, because the text is a part of one line whose white
-    space is already normal. ``plain`` of event_rendering.py keeps line breaks for whole answers.
-    """
-    return "".join(c for c in text if c.isprintable())

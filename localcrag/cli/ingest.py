@@ -10,11 +10,14 @@ import click
 
 from localcrag.cli.command_state import CommandState, complain, pass_state, print_events, print_json
 from localcrag.cli.parameters import adapter_option, json_option, kb_option, model_option, parse_meta
+from localcrag.cli.safe_output import one_line
 from localcrag.errors import CorpusError, LocalCragError, UsageError
 from localcrag.events import Degraded, Discovered, Event, Optimizing, Progressed, Questioned, report_of
 from localcrag.types import IngestReport
 
 MAX_SHOWN_SKIPS = 20
+MIN_TABLE_COLUMNS = 76
+"""The columns of a terminal from which on the counts of a report stand side by side."""
 
 
 @click.command()
@@ -163,7 +166,7 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
             elif isinstance(event, Degraded):
                 failed += 1
                 if failed <= MAX_SHOWN_SKIPS:
-                    console.print(Text(f"{event.part}: {event.reason}", style="yellow"))
+                    console.print(Text(one_line(f"{event.part}: {event.reason}"), style="yellow"))
             yield event
     if failed > MAX_SHOWN_SKIPS:
         console.print(
@@ -176,19 +179,27 @@ def _print_report(report: IngestReport) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from localcrag.cli.event_rendering import plain, stderr_console
+    from localcrag.cli.event_rendering import stderr_console
 
     console = stderr_console()
-    table = Table(title=f"{report.kb}: {report.seconds:.1f} s", title_justify="left", show_edge=False)
-    names = ["added", "changed", "unchanged", "removed", "passages"]
+    counts = {
+        name: getattr(report, name) for name in ("added", "changed", "unchanged", "removed", "passages")
+    }
     if report.questions:
-        names.append("questions")
-    for name in (*names, "skipped"):
-        table.add_column(name, justify="right")
-    table.add_row(*(str(getattr(report, name)) for name in names), str(len(report.skipped)))
-    console.print(table)
+        counts["questions"] = report.questions
+    counts["skipped"] = len(report.skipped)
+    title = f"{report.kb}: {report.seconds:.1f} s"
+    if console.width < MIN_TABLE_COLUMNS:
+        lines = "\n".join(f"{number:8} {name}" for name, number in counts.items())
+        console.print(Text(f"{title}\n{lines}"))
+    else:
+        table = Table(title=title, title_justify="left", show_edge=False)
+        for name in counts:
+            table.add_column(name, justify="right")
+        table.add_row(*map(str, counts.values()))
+        console.print(table)
     for item in report.skipped[:MAX_SHOWN_SKIPS]:
-        console.print(Text(plain(f"skipped {item.source}: {item.reason}"), style="yellow"))
+        console.print(Text(one_line(f"skipped {item.source}: {item.reason}"), style="yellow"))
     if rest := report.skipped[MAX_SHOWN_SKIPS:]:
         reasons = ", ".join(f"{reason} ({n})" for reason, n in Counter(s.reason for s in rest).most_common(4))
-        console.print(Text(f"… and {len(rest)} more: {reasons}; --json lists all", style="yellow"))
+        console.print(Text(one_line(f"… and {len(rest)} more: {reasons}; --json lists all"), style="yellow"))

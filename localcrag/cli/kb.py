@@ -13,8 +13,8 @@ import click
 
 from localcrag._platform import source_of
 from localcrag.cli.command_state import CommandState, pass_state, print_json
-from localcrag.cli.event_rendering import plain
 from localcrag.cli.parameters import filter_option, json_option
+from localcrag.cli.safe_output import json_text, one_line
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.filters import BUILT_IN
 from localcrag.types import JsonValue, StoreInfo
@@ -43,7 +43,7 @@ def list_(state: CommandState, as_json: bool) -> int:
     infos, unreadable = _infos(state, names)
     for name, error in unreadable.items():
         advice = f" ({error.hint})" if error.hint else ""
-        click.echo(click.style(f"{name} cannot be read: {error}{advice}", fg="yellow"), err=True)
+        click.echo(click.style(one_line(f"{name} cannot be read: {error}{advice}"), fg="yellow"), err=True)
     code = 1 if unreadable else 0
     if as_json:
         print_json([asdict(info) | {"fields": list(info.fields)} for info in infos])
@@ -104,13 +104,13 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
         f"{info.name}: {info.documents} documents, {info.passages} passages{asked}, {info.size / 1e6:.1f} MB"
     )
     click.echo(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
-    click.echo(f"fields for --filter: {', '.join(info.fields)}")
+    click.echo(one_line(f"fields for --filter: {', '.join(info.fields)}"))
     for key, values in facets.items():
-        click.echo(plain(f"  {key}: {_facets_in_words(values)}"))
+        click.echo(one_line(f"  {key}: {_facets_in_words(values)}"))
     if filter_:
-        click.echo(f"{len(documents)} documents match {filter_}")
+        click.echo(one_line(f"{len(documents)} documents match {filter_}"))
     for document in documents:
-        click.echo(plain(f"{document.passages:6}  {document.source}"))
+        click.echo(one_line(f"{document.passages:6}  {document.source}"))
 
 
 def _facets(
@@ -142,9 +142,9 @@ def remove(state: CommandState, name: str, yes: bool) -> None:
     """Delete a knowledge base; the documents themselves are not touched."""
     base = state.open(name)
     if not yes:
-        click.confirm(f"Delete {name}{_content_in_words(base)}?", abort=True, err=True)
+        click.confirm(f"Delete {one_line(name)}{_content_in_words(base)}?", abort=True, err=True)
     base.remove()
-    click.echo(f"Removed {name}.", err=True)
+    click.echo(f"Removed {one_line(name)}.", err=True)
 
 
 def _content_in_words(base: KnowledgeBase) -> str:
@@ -198,4 +198,4 @@ def export(state: CommandState, name: str | None, filter_: str | None) -> None:
     for document in state.open(name).export(filter=filter_):
         pages = [{"number": page.number, "text": page.text} for page in document.pages]
         row = {item.name: getattr(document, item.name) for item in fields(document)}
-        click.echo(json.dumps({**row, "pages": pages, "meta": dict(document.meta)}, ensure_ascii=False))
+        click.echo(json_text({**row, "pages": pages, "meta": dict(document.meta)}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 from localcrag import __version__
 from localcrag.cli.command_state import CommandState, complain
 from localcrag.cli.lazy_commands import LazyGroup
+from localcrag.cli.safe_output import plain, replace_unencodable
 from localcrag.egress import obey_environment
 from localcrag.errors import LocalCragError
 
@@ -43,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     0 answered or done; 1 error; 2 usage; 3 no answer in the evidence; 130 interrupted.
     """
     obey_environment()
+    replace_unencodable()
     try:
         result = cli.main(arguments, standalone_mode=False)
         sys.stdout.flush()
@@ -51,7 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
         complain(error)
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(plain(shown.getvalue()), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; what was finished before is kept.", err=True)

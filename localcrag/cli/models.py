@@ -10,6 +10,7 @@ import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.parameters import ModelName, adapter_option, json_option
+from localcrag.cli.safe_output import one_line
 from localcrag.errors import ModelError, OfflineError, UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def list_(state: CommandState, as_json: bool) -> None:
     for entry, word in zip(entries, words, strict=True):
         size = f"{entry.bytes / 1e6:.1f} MB"
         cells = (entry.name, _purpose(entry), size, word or "–", _origin(entry), entry.description)
-        click.echo("\t".join(cells))
+        click.echo("\t".join(map(one_line, cells)))
 
 
 def _purpose(entry: ModelEntry) -> str:
@@ -149,11 +150,11 @@ def verify(state: CommandState) -> int:
     failed = 0
     for entry in registry.Registry(state.settings.home).entries():
         if not entry.installed:
-            click.echo(f"{entry.name}: not installed: {entry.installation}")
+            click.echo(one_line(f"{entry.name}: not installed: {entry.installation}"))
             continue
         wrong = registry.verify(entry)
         failed += bool(wrong)
-        click.echo(f"{entry.name}: {wrong or 'ok'}")
+        click.echo(one_line(f"{entry.name}: {wrong or 'ok'}"))
     return 1 if failed else 0
 
 
@@ -174,9 +175,9 @@ def add(state: CommandState, name: str, file: Path, role: str | None, descriptio
     if role and role != found:
         raise UsageError(f"{file.name} is no {role} model but of role {found}", hint=f"give --role {found}")
     entry = Registry(state.settings.home).add(name, file, found, description)
-    click.echo(f"Added {entry.name} ({_purpose(entry)}), sha256 {entry.sha256}", err=True)
+    click.echo(one_line(f"Added {entry.name} ({_purpose(entry)}), sha256 {entry.sha256}"), err=True)
     if found is Role.LANGUAGE:
-        click.echo(f"What is it worth here? localcrag models check {entry.name}", err=True)
+        click.echo(one_line(f"What is it worth here? localcrag models check {entry.name}"), err=True)
 
 
 @models.command()
@@ -187,7 +188,7 @@ def remove(state: CommandState, name: str) -> None:
     from localcrag.llm.registry import Registry
 
     entry = Registry(state.settings.home).remove(name)
-    click.echo(f"Forgot {entry.name}; {entry.path} is still there.", err=True)
+    click.echo(one_line(f"Forgot {entry.name}; {entry.path} is still there."), err=True)
 
 
 @models.command()

@@ -11,7 +11,7 @@ NO_HITS_EXIT_CODE = 3
 
 
 @click.command()
-@click.argument("query")
+@click.argument("query", nargs=-1, required=True)
 @kb_option
 @filter_option
 @click.option(
@@ -22,7 +22,7 @@ NO_HITS_EXIT_CODE = 3
 @pass_state
 def search(
     state: CommandState,
-    query: str,
+    query: tuple[str, ...],
     kb: str | None,
     filter_: str | None,
     k: int,
@@ -30,15 +30,16 @@ def search(
     as_json: bool,
 ) -> int:
     """Find the passages that bear on QUERY: retrieval alone, no answer."""
+    text = " ".join(query)
     base = state.open_askable(kb, ignore_reason)
-    hits = base.search(query, k=k, filter=filter_, evaluator=evaluator)
+    hits = base.search(text, k=k, filter=filter_, evaluator=evaluator)
     if as_json:
         rows = [hit.to_dict(rank) for rank, hit in enumerate(hits, 1)]
-        print_json({"query": query, "kb": base.name, "hits": rows})
+        print_json({"query": text, "kb": base.name, "hits": rows})
     else:
         from localcrag.cli.hit_list import print_hits
 
-        print_hits(query, hits)
+        print_hits(text, hits)
         if not hits:
             click.echo("Nothing found.", err=True)
     return 0 if hits else NO_HITS_EXIT_CODE

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 
 import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
-from localcrag.cli.event_rendering import link, plain
+from localcrag.cli.event_rendering import link, shown
 from localcrag.cli.hit_list import place
 from localcrag.cli.parameters import json_option
+from localcrag.cli.safe_output import one_line, plain
+from localcrag.crag.answer_form import citation_marks
+from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.errors import StoreError
 from localcrag.protocols import ThreadStore
 from localcrag.types import (
     Action,
     Answer,
     Citation,
+    CitationMark,
     JsonValue,
     Mode,
     Origin,
@@ -46,8 +51,8 @@ def list_(state: CommandState, as_json: bool) -> None:
     if not found:
         click.echo("No conversation yet: localcrag chat --thread NAME begins one.", err=True)
     for thread in found:
-        about = f"\t{thread.filter}" if thread.filter else ""
-        click.echo(f"{thread.name}\t{thread.turns} turns\t{_when(thread.used)}\t{thread.kb or ''}{about}")
+        cells = [thread.name, f"{thread.turns} turns", _when(thread.used), thread.kb or ""]
+        click.echo("\t".join(map(one_line, [*cells, *([thread.filter] if thread.filter else [])])))
 
 
 @threads.command()
@@ -61,7 +66,7 @@ def show(state: CommandState, name: str, as_json: bool) -> None:
         print_json(_thread_json(thread, turns))
         return
     for turn in turns:
-        click.echo(plain(f"> {turn.text}" if turn.role == "user" else f"\n{turn.text}\n"))
+        click.echo(plain(f"> {turn.text}") if turn.role == "user" else f"\n{shown_turn(turn)}\n")
 
 
 @threads.command()
@@ -86,9 +91,9 @@ def delete(state: CommandState, name: str, yes: bool) -> None:
     store = _store(state)
     thread, _ = _thread_and_turns(store, name)
     if not yes:
-        click.confirm(f"Delete {name} with {thread.turns} turns for good?", abort=True, err=True)
+        click.confirm(f"Delete {one_line(name)} with {thread.turns} turns for good?", abort=True, err=True)
     store.delete(name)
-    click.echo(f"Deleted {name}.", err=True)
+    click.echo(f"Deleted {one_line(name)}.", err=True)
 
 
 def kept_answer(turn: Turn) -> Answer | None:
@@ -108,12 +113,26 @@ def kept_answer(turn: Turn) -> Answer | None:
             policy=Policy(kept["policy"]),
             action=Action(kept["action"]),
             citations=tuple(Citation(**{**c, "origin": Origin(c["origin"])}) for c in kept["citations"]),
+            marks=tuple(CitationMark(**mark) for mark in kept.get("marks", [])),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(
             f"the sources of an answer in this conversation cannot be read: {error}",
             hint="its text is there all the same: localcrag threads show",
         ) from error
+
+
+def shown_turn(turn: Turn) -> str:
+    """The text of an assistant's turn as it is shown: only the citations of the answer look like citations.
+
+    An answer that was kept before its citations had places cites its keys, wherever they stand.
+    """
+    with suppress(StoreError):
+        if answer := kept_answer(turn):
+            keys = {citation.key for citation in answer.citations}
+            cited = [mark for mark in citation_marks(turn.text) if mark.key in keys]
+            return plain(disarmed(turn.text, answer.marks or cited))
+    return plain(disarmed(turn.text))
 
 
 def _store(state: CommandState) -> ThreadStore:
@@ -151,16 +170,16 @@ def _markdown(thread: Thread, turns: Sequence[Turn]) -> Iterator[str]:
         if turn.role == "user":
             yield f"## {' '.join(turn.text.split())}"
             continue
-        yield turn.text.strip()
+        yield shown_turn(turn).strip()
         answer = kept_answer(turn)
         if answer and answer.citations:
             yield "\n".join(_source(citation) for citation in answer.citations)
 
 
 def _source(citation: Citation) -> str:
-    where = place(citation.source, citation.page)
+    where = shown(place(citation.source, citation.page))
     linked = f"[{where}]({link(citation)})" if link(citation) else where
-    quote = " ".join(citation.quote.split())
+    quote = shown(" ".join(citation.quote.split()))
     return f"- [{citation.key}] {linked}, characters {citation.start}–{citation.end}: “{quote}”"
 
 

@@ -8,8 +8,8 @@ from functools import partial
 import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
-from localcrag.cli.event_rendering import plain
 from localcrag.cli.parameters import json_option
+from localcrag.cli.safe_output import one_line
 
 
 @click.group()
@@ -39,11 +39,11 @@ def check(state: CommandState, url: str | None, as_json: bool) -> int:
             }
         )
         return 0 if found.fine else 1
-    click.echo(plain(f"{found.state}: {found.detail}"))
+    click.echo(one_line(f"{found.state}: {found.detail}"))
     if found.version:
-        click.echo(plain(f"SearXNG {found.version}; engines: {', '.join(found.engines) or 'none'}"))
+        click.echo(one_line(f"SearXNG {found.version}; engines: {', '.join(found.engines) or 'none'}"))
     if found.hint:
-        click.echo(f"Hint: {found.hint}", err=True)
+        click.echo(f"Hint: {one_line(found.hint)}", err=True)
     return 0 if found.fine else 1
 
 
@@ -68,6 +68,6 @@ def log(state: CommandState, limit: int | None, since: datetime | None, as_json:
     for entry in entries:
         when = entry.when.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         question = f"  for “{entry.question}”" if entry.question else ""
-        click.echo(plain(f"{when}  {entry.kind:5}  {entry.target}{question}"))
+        click.echo(one_line(f"{when}  {entry.kind:5}  {entry.target}{question}"))
     if not entries:
         click.echo("No query and no address has left this machine.", err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from localcrag.crag.answer_form import moved_marks
 from localcrag.crag.state import Outcome
 from localcrag.events import (
     Bounded,
@@ -27,6 +28,7 @@ from localcrag.events import (
 from localcrag.types import (
     Action,
     Answer,
+    CitationMark,
     Claim,
     Contradiction,
     Correction,
@@ -66,6 +68,7 @@ class AnswerBuilder:
     claims: tuple[Claim, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: list[str] = field(default_factory=list)
+    marks: list[CitationMark] = field(default_factory=list)
     _divided: bool = False
     _part_begins: int = 0
 
@@ -90,6 +93,7 @@ class AnswerBuilder:
             case PageRead(degraded=reason) if reason:
                 self.degraded.append(f"web page: {event.url}: {reason}; only its snippet was read")
             case Delta():
+                self.marks += moved_marks(event.marks, len(self.text))
                 self.text += event.text
             case Verified():
                 self.degraded += [f"removed from the answer: {reason}" for reason in event.removed]
@@ -144,4 +148,5 @@ class AnswerBuilder:
             contradictions=self.contradictions,
             suggestions=tuple(self.suggestions),
             found=outcome.found,
+            marks=tuple(moved_marks(self.marks, len(self.text.lstrip()) - len(self.text))),
         )

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from localcrag.crag import prompts
 from localcrag.crag.query_terms import terms
+from localcrag.types import CitationMark
 
 MAX_SENTENCES = 8
 """The most sentences of a written answer."""
@@ -82,6 +83,18 @@ def without_keys(sentence: str) -> str:
 def cited_keys(sentence: str) -> tuple[int, ...]:
     """The keys that a sentence cites, each once, in order."""
     return tuple(dict.fromkeys(int(key) for key in _KEY.findall(sentence)))
+
+
+def citation_marks(sentence: str) -> tuple[CitationMark, ...]:
+    """The places of the citations in written sentences that passed the checks."""
+    return tuple(
+        CitationMark(int(found[1]), found.start(1) - 1, found.end()) for found in _KEY.finditer(sentence)
+    )
+
+
+def moved_marks(marks: Iterable[CitationMark], by: int) -> list[CitationMark]:
+    """The marks with their places moved by some characters, as their text stands in a longer one."""
+    return [replace(mark, start=mark.start + by, end=mark.end + by) for mark in marks]
 
 
 _SOURCES = (

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from localcrag.crag.answer_form import cited_keys, without_keys
+from localcrag.crag.bracketed_numbers import without_bracketed_numbers
 from localcrag.crag.prompt_leaks import leak
 from localcrag.crag.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN, folded, is_english, stem, terms
 from localcrag.crag.refinement import sentences
@@ -35,8 +36,6 @@ MAX_NAMING_WORDS = 6
 _VERB_ENDING = re.compile(r"(?:[^s]s|ed|ing|en)$")
 _YES_OR_NO = frozenset({"yes", "no"})
 _UNCOUNTED = _YES_OR_NO | {"not"}
-_CITATION_MARK = re.compile(r"\[\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\]")
-"""A mark of a citation in the text of a document, "[42]": its number is none that the document states."""
 _RUN_ON = re.compile(r"[a-z]{2}[.!?][\"”’')]*[A-Z][a-z]")
 """The end of a sentence with the next one right behind it."""
 _QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"")
@@ -80,7 +79,7 @@ class CitationChecker:
             there are none, or the sentence fails.
         """
         known = {item.key: item.text for item in self.evidence if item.key not in self.lost}
-        text, keys = without_keys(sentence), cited_keys(sentence)
+        text, keys = _uncited(sentence), cited_keys(sentence)
         for key in sorted(set(keys) - set(known)):
             reason = f"citation [{key}]: {self.lost.get(key, 'there is no such evidence')}"
             if reason not in self.removed:
@@ -105,11 +104,11 @@ class CitationChecker:
         everything = "\n".join((self.question, *(item.text for item in self.evidence)))
         if leaked := leak(text, everything):
             return f"it repeats {leaked}"
-        stated = _CITATION_MARK.sub(" ", support)
+        stated, asked = without_bracketed_numbers(support), without_bracketed_numbers(self.question)
         return (
             _form_error(text, self.question)
-            or _quotation_error(text, support)
-            or _number_error(text, stated, self.question)
+            or _quotation_error(text, stated)
+            or _number_error(text, stated, asked)
             or _name_error(text, stated, self.question)
             or _support_error(text, stated, self.question)
         )
@@ -118,6 +117,13 @@ class CitationChecker:
         """The evidence that the shown sentences cite, in the order of its keys."""
         cited = {key for sentence in shown for key in cited_keys(sentence)}
         return [cite(item) for item in self.evidence if item.key in cited]
+
+
+def _uncited(sentence: str) -> str:
+    """A written sentence without its citations, and without any other number in brackets."""
+    text = without_keys(sentence)
+    stripped = without_bracketed_numbers(text)
+    return text if stripped == text else " ".join(stripped.split())
 
 
 def cite(evidence: Evidence) -> Citation:

@@ -13,6 +13,7 @@ from localcrag.crag.answer_form import (
     SaidBefore,
     answer_pattern,
     by_sentence,
+    citation_marks,
     declines,
     without_keys,
 )
@@ -20,13 +21,14 @@ from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import is_row, joined, numbered, shown_text, span, strips, with_surroundings
+from localcrag.crag.refinement import before_mark, is_row, joined, numbered, span, strips, with_surroundings
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.errors import ConstraintError, ContextOverflow, StoreError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.protocols import PassageStore
 from localcrag.types import (
     Citation,
+    CitationMark,
     Evidence,
     FinishReason,
     Grounding,
@@ -152,7 +154,7 @@ def _check_sentences(state: QuestionState, text: Iterator[str], verifier: Citati
             elif checked:
                 written.append(f" {checked}" if written else checked)
                 if state.options.grounding is not Grounding.REMOVE:
-                    yield Delta(written[-1])
+                    yield Delta(written[-1], citation_marks(written[-1]))
     except ConstraintError as error:
         then = "what was written before it stands" if written else "the evidence is quoted instead"
         yield Degraded("answer", f"{error}; {then}")
@@ -193,7 +195,8 @@ def _check_grounding(
         return list(written), _GroundingResult(not failed)
     stands = [sentence for sentence in written if without_keys(sentence) not in failed]
     if stands:
-        yield Delta("".join(stands).strip())
+        text = "".join(stands).strip()
+        yield Delta(text, citation_marks(text))
     return stands, _GroundingResult(not failed, tuple(sorted(failed)))
 
 
@@ -221,7 +224,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     held = [item for item in evidence if item.key not in gone]
     if held:
         shown = {span(item.strip): item for item in held}
-        yield Delta("\n\n".join(_quotation_blocks(findings, chosen, shown)))
+        yield _quotations(_quotation_blocks(findings, chosen, shown))
     yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
     if not held:
         return Outcome(Status.NOT_FOUND)
@@ -229,19 +232,35 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, held)))
 
 
+def _quotations(blocks: Iterable[Sequence[tuple[str, int]]]) -> Delta:
+    """The blocks of lines as text, with a blank line between two, and the places of their citations.
+
+    A line is a text and the key that it cites, 0 for none. Behind code, the citation has a line of its own.
+    """
+    text, marks = "", list[CitationMark]()
+    for block in blocks:
+        text += "\n\n" if text else ""
+        for number, (line, key) in enumerate(block):
+            text += f"\n{line}" if number else line
+            if key:
+                marks.append(CitationMark(key, len(text), len(text) + len(f"[{key}]")))
+                text += f"[{key}]"
+    return Delta(text, tuple(marks))
+
+
 def _quotation_blocks(
     findings: Sequence[Finding],
     chosen: Sequence[Sequence[Strip]],
     shown: Mapping[tuple[str, int, int], Evidence],
-) -> Iterator[str]:
-    """The quotations as text; if there are several findings, those of each below its question."""
+) -> Iterator[list[tuple[str, int]]]:
+    """The quotations, each with its key; if there are several findings, those of each below its question."""
     for finding, picked in zip(findings, chosen, strict=True):
         items = [shown[span(strip)] for strip in picked if span(strip) in shown]
-        lines = [f"{shown_text(item.strip)} [{item.key}]" for item in items]
+        lines = [(before_mark(item.strip), item.key) for item in items]
         if len(findings) == 1:
-            yield from lines
+            yield from ([line] for line in lines)
         else:
-            yield "\n".join([finding.state.question, *(lines or [prompts.NOT_IN_EVIDENCE])])
+            yield [(finding.state.question, 0), *(lines or [(prompts.NOT_IN_EVIDENCE, 0)])]
 
 
 def _check_agreement(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[bool]:

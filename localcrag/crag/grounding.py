@@ -20,6 +20,7 @@ from itertools import combinations
 
 from localcrag.crag import prompts
 from localcrag.crag.answer_form import cited_keys, without_keys
+from localcrag.crag.bracketed_numbers import without_bracketed_numbers
 from localcrag.crag.citation_check import crosses_languages
 from localcrag.crag.graders import YES_NO_OPTIONS, yes_or_no
 from localcrag.crag.refinement import LIST_MARKER
@@ -53,7 +54,7 @@ def ground(
     Returns:
         A claim for each sentence that says something; its verdict is ``error`` if the check failed.
     """
-    texts = {item.key: item.text for item in evidence}
+    texts = {item.key: without_bracketed_numbers(item.text) for item in evidence}
     split = [(without_keys(sentence), cited_keys(sentence)) for sentence in sentences]
     asked = [(text, keys) for text, keys in split if _says_something(text, keys)]
     support = [[texts[key] for key in keys] or list(texts.values()) for _, keys in asked]
@@ -85,7 +86,7 @@ def is_unsupported(state: QuestionState, sentence: str, evidence: Sequence[Evide
     if evaluator is None or state.options.grounding is Grounding.OFF:
         return False
     keys, text = cited_keys(sentence), without_keys(sentence)
-    support = "\n".join(item.text for item in evidence if item.key in keys)
+    support = without_bracketed_numbers("\n".join(item.text for item in evidence if item.key in keys))
     if crosses_languages(text, support, state.question):
         return False
     try:

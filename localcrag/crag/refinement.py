@@ -24,6 +24,8 @@ _TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
+_MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
+_SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
 """The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
@@ -201,22 +203,43 @@ def headings_above(strip: Strip) -> str:
     return found or passage.heading
 
 
-def shown_text(strip: Strip) -> str:
-    """A strip as it is shown: prose in one line, lines of code and items of a list below each other."""
+def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
+    """The lines in which a strip is shown, each with whether it is code.
+
+    Prose is one line without a marker in front or a separator at its end; items of a list that are shown
+    together have markers.
+    """
     origin = strip.passage.start
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
-    lines: list[str] = []
+    lines: list[tuple[str, bool]] = []
     for block in within:
         start, end = max(block.start, strip.start) - origin, min(block.end, strip.end) - origin
         text = strip.passage.text[start:end]
         if block.kind is BlockKind.CODE:
-            lines += text.strip("\n").split("\n")
+            lines += [(line, True) for line in text.strip("\n").split("\n")]
         else:
             if block.kind is BlockKind.ROW:
-                text = CELL_SEPARATOR.join(text.split("\n"))
+                text = CELL_SEPARATOR.join(filter(str.strip, text.split("\n")))
             marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
-            lines.append(marker + " ".join(text.split()))
-    return "\n".join(lines) or " ".join(strip.text.split())
+            lines.append((marker + _tidy(text), False))
+    return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]
+
+
+def _tidy(text: str) -> str:
+    """Prose in one line, without the marker of a list in front of it and a separator behind it."""
+    flat = " ".join(text.split())
+    return _SEPARATORS_BEHIND.sub("", _MARKERS_BEFORE.sub("", flat)) or flat
+
+
+def shown_text(strip: Strip) -> str:
+    """A strip as it is shown: prose in one line, lines of code and items of a list below each other."""
+    return "\n".join(line for line, _ in shown_lines(strip))
+
+
+def before_mark(strip: Strip) -> str:
+    """A strip as it is shown before its citation, which stands on a line of its own behind code."""
+    lines = shown_lines(strip)
+    return "\n".join(line for line, _ in lines) + ("\n" if lines[-1][1] else " ")
 
 
 def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:

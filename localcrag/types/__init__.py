@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from localcrag.types.answers import (
         Answer,
         Citation,
+        CitationMark,
         Claim,
         Contradiction,
         Correction,
@@ -91,6 +92,7 @@ __all__ = [
     "BlockKind",
     "Choice",
     "Citation",
+    "CitationMark",
     "Claim",
     "Contradiction",
     "Correction",

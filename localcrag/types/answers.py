@@ -52,6 +52,18 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class CitationMark:
+    """A citation in the text of an answer, such as "[1]": characters ``[start, end)``, citing ``key``.
+
+    Only these are citations. Any other number in brackets is a part of a text that is quoted.
+    """
+
+    key: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Correction:
     """One correction that was made: its kind, its query, and the number of new passages it found."""
 
@@ -161,7 +173,8 @@ class Answer:
     ``action`` is the first decision of the policy. ``degraded`` are the parts of the work that failed, in
     words. ``standalone`` is the question as it was understood, if it was rewritten, otherwise "".
     ``suggestions`` are filters that the user could try, in words. ``found`` is False if the text only says
-    that there is no answer.
+    that there is no answer. ``marks`` are the places of the citations in the text; a number in brackets
+    elsewhere is a part of a document.
     """
 
     question: str
@@ -182,6 +195,7 @@ class Answer:
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: tuple[str, ...] = ()
     found: bool = True
+    marks: tuple[CitationMark, ...] = ()
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ask --json`` prints; fields may be added, but none of these is removed."""
@@ -203,6 +217,7 @@ class Answer:
             "claims": [asdict(c) for c in self.claims],
             "contradictions": [asdict(c) for c in self.contradictions],
             "suggestions": list(self.suggestions),
+            "marks": [asdict(m) for m in self.marks],
         }
 
     def to_json(self, indent: int | None = None) -> str:

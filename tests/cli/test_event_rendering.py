@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from localcrag.cli.chat import say
-from localcrag.cli.event_rendering import StepRenderer, link, plain
+from localcrag.cli.event_rendering import StepRenderer, link
+from localcrag.cli.safe_output import plain
 from localcrag.conversations import SqliteThreads
 from localcrag.events import Degraded, Delta, Event, Gathered, Graded, PageRead, Refined, Retrieved
 from localcrag.types import Action, Answer, Citation, Evidence, Mode, Origin, Policy, Status, Strip, Turn
@@ -119,3 +120,32 @@ def test_no_list_brings_control_characters_to_the_terminal(
         done = fresh(*command.split())
         assert done.code == 0 and "PWNED" in done.out, done.err
         assert not CONTROL & set(done.out)
+
+
+@pytest.mark.parametrize(
+    ("reason", "seen"),
+    [
+        ("the sources of [1] (/a [7].txt) and [2] (/b) disagree", "[1] (/a ‹7›.txt) and [2] (/b)"),
+        ("citation [3]: /c [7].txt has changed since it was read", "citation [3]: /c ‹7›.txt has"),
+    ],
+)
+def test_only_the_keys_of_the_evidence_are_citations_in_a_reason(
+    capsys: pytest.CaptureFixture[str], reason: str, seen: str
+) -> None:
+    StepRenderer(trace=False).show(Degraded("evidence", reason))
+    assert seen in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("evidence", [True, False])
+def test_a_file_and_its_text_cannot_pretend_to_be_cited(
+    capsys: pytest.CaptureFixture[str], evidence: bool
+) -> None:
+    text = "as was shown [7] and【8】 at length"
+    citation = Citation(1, "/report [7].txt", 2, 0, len(text), text, Origin.DOCUMENTS)
+    steps = StepRenderer(trace=False, evidence=evidence)
+    steps.show(Gathered((Evidence(1, Strip(passage(text), 0, len(text), text, 0.9)),)))
+    found = Answer("q?", Status.ANSWERED, "", Mode.QUOTE, Policy.CRAG, Action.CORRECT)
+    steps.sources(replace(found, citations=(citation,)))
+    lines = capsys.readouterr().err
+    assert lines.startswith("[1] /report ‹7›.txt, page 2") and "‹7› and‹8›" in lines
+    assert "[7]" not in lines and "【" not in lines

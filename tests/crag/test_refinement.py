@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag.refinement import (
     MAX_LED_TO,
+    before_mark,
     in_context,
     is_row,
     joined,
@@ -251,3 +253,23 @@ def test_rows_of_a_table_stay_apart_where_sentences_are_joined() -> None:
 def test_a_record_of_several_lines_is_shown_in_one() -> None:
     record = structured((BlockKind.ROW, "building: 9\ncause: a dry rail"))
     assert shown_text(strips(record)[0]) == "building: 9 · cause: a dry rail"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("- a photo of yourself,", "a photo of yourself"),
+        ("• Fee: 35 EUR ·", "Fee: 35 EUR"),
+        ("| Fee | 35 EUR |", "Fee | 35 EUR"),
+        ("It is 35 EUR –", "It is 35 EUR"),
+        ("-5 degrees, at night.", "-5 degrees, at night."),
+        ("•", "•"),
+    ],
+)
+def test_a_quotation_has_no_marker_in_front_and_no_separator_behind(text: str, shown: str) -> None:
+    assert shown_text(strips(passage(text))[0]) == shown
+
+
+def test_behind_code_the_citation_has_a_line_of_its_own() -> None:
+    *_, code, _, _, _, _, second = strips(HANDBOOK)
+    assert before_mark(code) == "# a comment\nrun()\n" and before_mark(second) == "a glass of water "
