@@ -28,10 +28,10 @@ class ReadResult:
         return self.reason in (NO_TEXT, NO_TEXT_LAYER) or bool(self.document and not self.passages)
 
 
-READING = 2
+READING = 3
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-2: in blocks, without markup; 1: as flat text.
+3: with the fields that a document itself gives, and the rows of sheets numbered; 2: in blocks, without markup; 1: as flat text.
 """
 
 
@@ -40,7 +40,8 @@ class IndexedDocument:
     """The entry of a document in a knowledge base; ``size`` (bytes) and ``mtime_ns`` are those of its file.
 
     ``mtime_ns`` is the modification time in nanoseconds, ``passages`` the number of passages, and ``reading``
-    the way in which it was read (:data:`READING`).
+    the way in which it was read (:data:`READING`). ``own`` are the names of those fields in ``meta`` that the
+    document itself gives; the others were given for it.
     """
 
     source: str
@@ -51,6 +52,12 @@ class IndexedDocument:
     title: str = ""
     meta: Meta = field(default_factory=lambda: NO_META)
     reading: int = READING
+    own: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> Meta:
+        """The fields that were given for the document, as by ``--meta``."""
+        return {key: value for key, value in self.meta.items() if key not in self.own}
 
 
 @dataclass(frozen=True, slots=True)

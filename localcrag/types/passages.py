@@ -9,8 +9,10 @@ from types import MappingProxyType
 from localcrag.types.enums import BlockKind, Origin
 
 MetaValue = str | int | float | bool
-"""The value of a field of a document."""
-Meta = Mapping[str, MetaValue]
+"""The value that a user gives to a field of a document."""
+FieldValue = MetaValue | tuple[str, ...]
+"""The value of a field of a document: also several texts, such as tags. A date is text: "2024-06-01"."""
+Meta = Mapping[str, FieldValue]
 """The fields of a document, by name; filters compare them."""
 NO_META: Meta = MappingProxyType({})
 """The fields of a document that has none."""
@@ -56,7 +58,7 @@ class Document:
     """A document that was read, with its text by pages.
 
     ``source`` is an absolute path, a URL, or ``stdin:NAME``; ``hash`` is the sha256 (hex) of the
-    bytes that were read.
+    bytes that were read. ``own`` are the names of those fields in ``meta`` that the document itself gives.
     """
 
     source: str
@@ -65,6 +67,7 @@ class Document:
     media_type: str
     pages: tuple[Page, ...]
     meta: Meta = field(default_factory=lambda: NO_META)
+    own: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from localcrag.errors import StoreError
-from localcrag.filters import BUILT_IN, FieldType, Filter, check, is_key, matches, type_of
+from localcrag.filters import BUILT_IN, FieldType, FieldTypes, Filter, check, is_key, matches, type_of
 from localcrag.types import Document, Hit, IndexedDocument, Passage, StoreInfo
 
 Vectors = npt.NDArray[np.float32]
@@ -64,7 +64,7 @@ class MemoryStore:
     optimized: int = 0
     _held: dict[str, _Held] = field(default_factory=dict)
     _asked: dict[str, _Asked] = field(default_factory=dict)
-    _keys: dict[str, FieldType] = field(default_factory=dict)
+    _keys: dict[str, set[FieldType]] = field(default_factory=dict)
 
     def info(self) -> StoreInfo:
         held = list(self._held.values())
@@ -86,8 +86,8 @@ class MemoryStore:
     def replace(self, batch: Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]) -> None:
         for document, *_ in batch:
             for key, value in document.meta.items():
-                if is_key(key) and self._keys.setdefault(key, type_of(value)) is not type_of(value):
-                    raise StoreError(f"meta key {key!r} holds {self._keys[key]}")
+                if is_key(key):
+                    self._keys.setdefault(key, set()).add(type_of(value))
         for document, entry, passages, vectors in batch:
             if vectors.shape != (len(passages), self.dimension):
                 raise ValueError(f"vectors of shape {vectors.shape}")
@@ -157,5 +157,5 @@ class MemoryStore:
             progress("nothing to do")
 
     @property
-    def _fields(self) -> dict[str, FieldType]:
-        return {**BUILT_IN, **dict(sorted(self._keys.items()))}
+    def _fields(self) -> FieldTypes:
+        return {**BUILT_IN, **{key: frozenset(kinds) for key, kinds in sorted(self._keys.items())}}

@@ -93,7 +93,7 @@ def test_a_table_without_blocks_gets_them_with_the_next_write(
         patch.setattr(arrow_rows, "_PASSAGE_FIELDS", fields)
         patch.setattr(arrow_rows, "READING", 1)
         made = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
-        made._tables.add_block_column = lambda: None  # type: ignore[method-assign]
+        made._tables.add_late_columns = lambda: None  # type: ignore[method-assign]
         made.replace([item("/a", "flat text")])
     old = bases.open("old", EMBEDDER.name, EMBEDDER.dimension)
     assert "blocks" not in old._tables.passages.schema.names
