@@ -97,8 +97,8 @@ class Ingestion:
 
         Args:
             targets: files, folders, globs and URLs, or sources that were found before.
-            meta: fields that are added to the fields of the documents; documents without them are read
-                again.
+            meta: fields that are added to those that the documents themselves give, and that win over them;
+                documents without them are read again.
             prune: also remove the documents below the given folders that do not exist any more or are
                 excluded now.
             reread: open every file, even if its size and modification time did not change.
@@ -271,6 +271,7 @@ def _index_entry(read: _ReadDocument) -> IndexedDocument:
         passages=len(read.passages),
         title=document.title,
         meta=document.meta,
+        own=document.own,
     )
 
 
@@ -283,12 +284,12 @@ def _untouched(file: SourceFile, before: IndexedDocument | None, meta: Meta) -> 
 
 def _is_current(before: IndexedDocument, meta: Meta) -> bool:
     """Whether an entry was read as documents are read now, and has these fields."""
-    return before.reading == READING and _covers(before.meta, meta)
+    return before.reading == READING and _covers(before.given, meta)
 
 
 def _merged_meta(before: IndexedDocument | None, meta: Meta) -> Meta:
-    """The fields that a document had, updated with those given now."""
-    return {**(before.meta if before else NO_META), **meta}
+    """The fields that were given for a document before, updated with those given now."""
+    return {**(before.given if before else NO_META), **meta}
 
 
 def _covers(had: Meta, wanted: Meta) -> bool:

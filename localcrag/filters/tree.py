@@ -14,7 +14,6 @@ from types import MappingProxyType
 from localcrag.errors import FilterError
 from localcrag.types import FieldValue, MetaValue, Passage
 
-
 Literal = MetaValue | date
 """A value that a filter compares with; an unquoted 2024-06-01 is a date."""
 

@@ -409,7 +409,9 @@ def _meta(text: str) -> Meta:
     """The meta values of their JSON, none of ""."""
     if not text:
         return NO_META
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()}
+    return {
+        key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()
+    }
 
 
 def _names(written: str | None) -> tuple[str, ...]:

@@ -31,7 +31,8 @@ class ReadResult:
 READING = 3
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-3: with the fields that a document itself gives, and the rows of sheets numbered; 2: in blocks, without markup; 1: as flat text.
+3: with the fields that documents give, and the rows of sheets numbered; 2: in blocks, without markup; 1: as
+flat text.
 """
 
 

@@ -205,7 +205,10 @@ METAS: list[Meta] = [
     *({"team": text} for text in TEXTS),
     *({"year": number, "final": number > 1} for number in NUMBERS),
     *(both(text, number) for text, number in product(TEXTS[:3], NUMBERS[:3])),
-    *({"due": day} for day in ("2024-06-01", "2024-06-02T10:00", "2024-06-02 x", "2024-06-02x", "soon", 2024)),
+    *(
+        {"due": day}
+        for day in ("2024-06-01", "2024-06-02T10:00", "2024-06-02 x", "2024-06-02x", "soon", 2024)
+    ),
     *({"tags": tags} for tags in (("x",), ("X", "it's"), ("x y", "y"), ("2024-06-02",))),
     {"tags": "x", "team": ("x", "100%_"), "year": "1", "final": "true"},
     {"tags": 3, "due": ("2024-06-01", "x"), "year": False},
@@ -252,7 +255,9 @@ leaves = st.one_of(
     st.builds(Comparison, st.just("tags"), listed, texts),
     st.builds(Comparison, st.just("due"), ordered, days | texts),
     st.builds(Comparison, st.sampled_from(["year", "due", "tags"]), equal, days.map(str) | numbers),
-    st.builds(Membership, st.just("due"), st.lists(days | texts | numbers, min_size=1, max_size=3).map(tuple)),
+    st.builds(
+        Membership, st.just("due"), st.lists(days | texts | numbers, min_size=1, max_size=3).map(tuple)
+    ),
     st.builds(Membership, text_fields, st.lists(texts, min_size=1, max_size=3).map(tuple)),
     st.builds(Membership, number_fields, st.lists(numbers, min_size=1, max_size=3).map(tuple)),
 )

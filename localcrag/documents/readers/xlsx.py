@@ -12,7 +12,7 @@ from localcrag.documents import zip_guard
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.readers.docx import core_title
+from localcrag.documents.readers.file_properties import core_properties
 from localcrag.documents.table_rows import bounded_cells, with_headers
 from localcrag.types import BlockKind, Page
 
@@ -28,13 +28,13 @@ def read_xlsx(data: bytes, limits: Limits) -> ExtractedText:
     Raises UnreadableError: damaged, a zip bomb, or more text than ``limits.text``.
     """
     with zip_guard.opened(data, "XLSX", limits) as container:
-        title = core_title(container)
+        title, fields = core_properties(container)
         book = _opened(data)
         try:
             pages = tuple(_pages(book, limits))
         finally:
             book.close()
-    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.XLSX], pages)
+    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.XLSX], pages, meta=fields)
 
 
 def _opened(data: bytes) -> Workbook:
