@@ -21,6 +21,7 @@ from localcrag.types import (
     Origin,
     PartAnswer,
     Policy,
+    Skipped,
     Status,
     Verdict,
     WebQuery,
@@ -68,13 +69,14 @@ class AnswerObject(TypedDict):
     claims: list[Claim]
     contradictions: list[Contradiction]
     suggestions: list[str]
+    unread: list[Skipped]
 
 
-class SkippedObject(TypedDict):
-    """A source that was not read, and why."""
+class LeftOutObject(TypedDict):
+    """A page of which ``share`` of the characters, from 0 to 1, were taken for navigation."""
 
     source: str
-    reason: str
+    share: float
 
 
 class IngestObject(TypedDict):
@@ -86,9 +88,10 @@ class IngestObject(TypedDict):
     unchanged: int
     removed: int
     passages: int
-    skipped: list[SkippedObject]
+    skipped: list[Skipped]
     seconds: float
     questions: int
+    left_out: list[LeftOutObject]
 
 
 class FinishedObject(AnswerObject):

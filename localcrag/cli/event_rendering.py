@@ -37,6 +37,7 @@ from localcrag.events import (
     Spared,
     Stepped,
     Suggested,
+    Unread,
     Verified,
     WebAsked,
 )
@@ -169,6 +170,8 @@ class StepRenderer:
                 self._show_claims(event.claims)
             case Suggested():
                 self.say(f"you could ask again {event.suggestion}", "cyan")
+            case Unread():
+                self.say(event.note, "yellow")
             case Degraded():
                 self.say(f"degraded: {event.part}: {event.reason}", "yellow")
             case Measured() if self.trace:

@@ -189,6 +189,9 @@ def _print_report(report: IngestReport) -> None:
     console.print(table)
     for item in report.skipped[:MAX_SHOWN_SKIPS]:
         console.print(Text(plain(f"skipped {item.source}: {item.reason}"), style="yellow"))
+    for page in report.left_out[:MAX_SHOWN_SKIPS]:
+        line = f"{page.source}: {page.share:.0%} taken for navigation and left out"
+        console.print(Text(plain(line.replace("%", " %")), style="yellow"))
     if rest := report.skipped[MAX_SHOWN_SKIPS:]:
         reasons = ", ".join(f"{reason} ({n})" for reason, n in Counter(s.reason for s in rest).most_common(4))
         console.print(Text(f"… and {len(rest)} more: {reasons}; --json lists all", style="yellow"))

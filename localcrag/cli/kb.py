@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from localcrag.knowledge_base import KnowledgeBase
     from localcrag.store.lance_store import Facet
 
+MAX_SHOWN_SKIPS = 100
+"""Skipped documents that `kb show` prints."""
 MAX_SHOWN_FACETS, MAX_LISTED_FACETS = 8, 100
 """Values of a field that `kb show` prints, and that its --json lists."""
 
@@ -95,13 +97,14 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
                 "hash": d.hash,
                 "meta": dict(d.meta),
                 "own": list(d.own),
+                "left_out": round(d.left_out, 3),
             }
             for d in documents
         ]
         listed = {key: _facets_json(summary.values) for key, summary in summaries.items()}
         counts: JsonValue = {key: summary.documents for key, summary in summaries.items()}
         found = {"fields": list(info.fields), "field_documents": counts, "facets": listed, "sources": rows}
-        print_json(asdict(info) | found)
+        print_json(asdict(info) | found | {"skipped": [asdict(item) for item in base.skipped()]})
         return
     asked = f", {info.questions} questions" if info.questions else ""
     click.echo(
@@ -116,6 +119,13 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
         click.echo(f"{len(documents)} documents match {filter_}")
     for document in documents:
         click.echo(plain(f"{document.passages:6}  {document.source}"))
+    skipped = base.skipped()
+    if skipped:
+        click.echo(f"skipped, so not in it: {count(len(skipped), 'document')}")
+    for item in skipped[:MAX_SHOWN_SKIPS]:
+        click.echo(plain(f"        {item.source}: {item.reason}"))
+    if len(skipped) > MAX_SHOWN_SKIPS:
+        click.echo(f"        … and {len(skipped) - MAX_SHOWN_SKIPS} more; --json lists all")
 
 
 @dataclass(frozen=True, slots=True)

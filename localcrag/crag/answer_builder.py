@@ -21,6 +21,7 @@ from localcrag.events import (
     PageRead,
     PartSettled,
     Suggested,
+    Unread,
     Verified,
     WebAsked,
 )
@@ -34,6 +35,7 @@ from localcrag.types import (
     Mode,
     PartAnswer,
     Policy,
+    Skipped,
     Status,
     Tokens,
     Usage,
@@ -66,6 +68,7 @@ class AnswerBuilder:
     claims: tuple[Claim, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: list[str] = field(default_factory=list)
+    unread: tuple[Skipped, ...] = ()
     _divided: bool = False
     _part_begins: int = 0
 
@@ -99,6 +102,8 @@ class AnswerBuilder:
                 self.contradictions = event.contradictions
             case Suggested():
                 self.suggestions.append(event.suggestion)
+            case Unread():
+                self.unread = event.skipped
             case Bounded():
                 self.degraded.append(f"agent: stopped at a bound: {event.reason}")
             case Degraded():
@@ -144,4 +149,5 @@ class AnswerBuilder:
             contradictions=self.contradictions,
             suggestions=tuple(self.suggestions),
             found=outcome.found,
+            unread=self.unread,
         )

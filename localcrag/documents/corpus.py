@@ -165,5 +165,13 @@ def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: 
     titled = first_heading(pages) if markup in (Markup.MARKDOWN, Markup.RST) else ""
     title = one_line(clean(parsed.title)) or one_line(titled) or named
     own = tuple(sorted(parsed.meta.keys() - meta.keys()))
-    fields = {**parsed.meta, **meta}
-    return Document(source, sha256(data).hexdigest(), title, parsed.media_type, pages, fields, own)
+    return Document(
+        source,
+        sha256(data).hexdigest(),
+        title,
+        parsed.media_type,
+        pages,
+        {**parsed.meta, **meta},
+        own,
+        parsed.left_out,
+    )

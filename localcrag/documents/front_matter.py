@@ -43,7 +43,7 @@ def _loader() -> Any:
     """PyYAML's safe loader, which refuses aliases, and to which dates are text."""
     import yaml
 
-    class FrontMatterLoader(yaml.SafeLoader):
+    class FrontMatterLoader(yaml.SafeLoader):  # type: ignore[misc]
         """A safe loader without aliases and dates."""
 
         def compose_node(self, parent: Any, index: Any) -> Any:

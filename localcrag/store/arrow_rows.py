@@ -63,9 +63,10 @@ DOCUMENTS_SCHEMA = pa.schema(
         pa.field("passages", pa.int64()),
         pa.field("meta", pa.string()),
         pa.field("own", pa.string()),
+        pa.field("left_out", pa.float64()),
     ]
 )
-LATE_DOCUMENT_COLUMNS = pa.schema([DOCUMENTS_SCHEMA.field("own")])
+LATE_DOCUMENT_COLUMNS = pa.schema([DOCUMENTS_SCHEMA.field(name) for name in ("own", "left_out")])
 """The columns of ``documents`` that a table has only from the first write of this version on."""
 TEXT_PART_CHARACTERS = 1 << 14
 """The characters of a text in one row: LanceDB compacts 8,192 rows at a time, however long they are."""
@@ -210,6 +211,7 @@ def document_rows(batch: Batch, schema: pa.Schema = DOCUMENTS_SCHEMA) -> pa.Tabl
                 "passages": len(passages),
                 "meta": _json(document.meta),
                 "own": " ".join(document.own),
+                "left_out": document.left_out,
             }
             for document, entry, passages, _ in batch
         ],
@@ -375,6 +377,7 @@ def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[IndexedDocument]:
             meta=_meta(row["meta"]),
             reading=int((row["digest"] or "").partition("-")[2] or 1),
             own=_names(row.get("own")),
+            left_out=row.get("left_out") or 0.0,
         )
 
 
@@ -402,6 +405,7 @@ def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:
         pages=tuple(pages_of(texts).values()),
         meta=_meta(row["meta"]),
         own=_names(row.get("own")),
+        left_out=row.get("left_out") or 0.0,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,8 +20,16 @@ from localcrag.errors import StoreError
 from localcrag.filters import FieldType, Filter, check, check_field
 from localcrag.store import sql
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import KnowledgeBaseFolders, KnowledgeBaseRecord, existing_folder, identity
-from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, StoreInfo
+from localcrag.store.kb_folders import (
+    KnowledgeBaseFolders,
+    KnowledgeBaseRecord,
+    existing_folder,
+    identity,
+    storage_errors,
+    write_lock,
+)
+from localcrag.store.skip_record import SkipRecord
+from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, Skipped, StoreInfo
 
 if TYPE_CHECKING:
     import numpy as np
@@ -264,6 +272,24 @@ class LanceStore:
         with self._open_tables("search") as tables:
             where = None if filter is None else _condition(tables, filter)
             return hybrid(tables, text, vector, k=k, where=where)
+
+    # ------------------------------------------------------------------------------ skips
+
+    def skipped(self) -> list[Skipped]:
+        """The sources that the last ingestion of each could not read, without files that are gone."""
+        with storage_errors(f"read {self.folder}"):
+            return SkipRecord(self.folder).sources()
+
+    def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
+        """Remember skipped sources, and forget the ``settled`` ones, which were read or are left out now.
+
+        Raises StoreError, StorageFull, UnknownKnowledgeBase.
+        """
+        record = SkipRecord(self.folder)
+        with storage_errors(f"write to {self.folder}"):
+            if skipped or record.exists:
+                with write_lock(self.folder, self._identity):
+                    record.update(skipped, settled)
 
     # ------------------------------------------------------------------------------ questions
 

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         READING,
         IndexedDocument,
         IngestReport,
+        LeftOut,
         ReadResult,
         Skipped,
     )
@@ -109,6 +110,7 @@ __all__ = [
     "IngestReport",
     "JsonValue",
     "Layout",
+    "LeftOut",
     "Meta",
     "MetaValue",
     "Mode",

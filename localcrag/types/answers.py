@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 from localcrag.types.enums import Action, CorrectionKind, Mode, Origin, Policy, Status, Tool, Verdict
 from localcrag.types.grades import Grade
+from localcrag.types.ingest_report import Skipped
 from localcrag.types.passages import JsonValue, Passage
 from localcrag.types.prompting import Tokens
 
@@ -161,7 +162,7 @@ class Answer:
     ``action`` is the first decision of the policy. ``degraded`` are the parts of the work that failed, in
     words. ``standalone`` is the question as it was understood, if it was rewritten, otherwise "".
     ``suggestions`` are filters that the user could try, in words. ``found`` is False if the text only says
-    that there is no answer.
+    that there is no answer. ``unread`` are documents that were skipped, if nothing was found.
     """
 
     question: str
@@ -182,6 +183,7 @@ class Answer:
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: tuple[str, ...] = ()
     found: bool = True
+    unread: tuple[Skipped, ...] = ()
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ask --json`` prints; fields may be added, but none of these is removed."""
@@ -203,6 +205,7 @@ class Answer:
             "claims": [asdict(c) for c in self.claims],
             "contradictions": [asdict(c) for c in self.contradictions],
             "suggestions": list(self.suggestions),
+            "unread": [asdict(item) for item in self.unread],
         }
 
     def to_json(self, indent: int | None = None) -> str:

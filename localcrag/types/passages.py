@@ -58,7 +58,8 @@ class Document:
     """A document that was read, with its text by pages.
 
     ``source`` is an absolute path, a URL, or ``stdin:NAME``; ``hash`` is the sha256 (hex) of the
-    bytes that were read. ``own`` are the names of those fields in ``meta`` that the document itself gives.
+    bytes that were read. ``own`` are the names of those fields in ``meta`` that the document itself gives,
+    and ``left_out`` is the share of its characters that were taken for navigation.
     """
 
     source: str
@@ -68,6 +69,7 @@ class Document:
     pages: tuple[Page, ...]
     meta: Meta = field(default_factory=lambda: NO_META)
     own: tuple[str, ...] = ()
+    left_out: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from localcrag.errors import StoreError
 from localcrag.filters import BUILT_IN, FieldType, FieldTypes, Filter, check, is_key, matches, type_of
-from localcrag.types import Document, Hit, IndexedDocument, Passage, StoreInfo
+from localcrag.types import Document, Hit, IndexedDocument, Passage, Skipped, StoreInfo
 
 Vectors = npt.NDArray[np.float32]
 
@@ -64,6 +64,7 @@ class MemoryStore:
     optimized: int = 0
     _held: dict[str, _Held] = field(default_factory=dict)
     _asked: dict[str, _Asked] = field(default_factory=dict)
+    _skips: dict[str, str] = field(default_factory=dict)
     _keys: dict[str, set[FieldType]] = field(default_factory=dict)
 
     def info(self) -> StoreInfo:
@@ -93,6 +94,13 @@ class MemoryStore:
                 raise ValueError(f"vectors of shape {vectors.shape}")
             self._held[document.source] = _Held(document, entry, passages, vectors)
             self._forget_questions(document.source)
+
+    def skipped(self) -> Sequence[Skipped]:
+        return [Skipped(*item) for item in sorted(self._skips.items())]
+
+    def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
+        left = {source: reason for source, reason in self._skips.items() if source not in settled}
+        self._skips = left | {item.source: item.reason for item in skipped}
 
     def remove(self, sources: Sequence[str]) -> int:
         for source in sources:
