@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cli.hit_list import place, snippet
+from localcrag.cli.hit_list import place, place_of, snippet
 from localcrag.events import (
     Assessed,
     Bounded,
@@ -214,12 +214,12 @@ class StepRenderer:
         self.say(f"reranked, the best {len(event.hits)} go on")
         if self.trace:
             for rank, hit in enumerate(event.hits, 1):
-                self.say(f"    {rank}. {hit.score:.4f}  {place(hit.passage.source, hit.passage.page)}")
+                self.say(f"    {rank}. {hit.score:.4f}  {place_of(hit.passage)}")
 
     def _show_grade(self, grade: Grade) -> None:
         passage = grade.hit.passage
         confidence = "" if grade.confidence is None else f" P={grade.confidence:.3f}"
-        where = place(passage.source, passage.page)
+        where = place_of(passage)
         self._say_snippet(f"    {grade.verdict:5}{confidence}  {where}: ", passage.text, 90)
         if grade.reason:
             self.say(f"          {grade.reason}")
@@ -251,7 +251,7 @@ class StepRenderer:
         for citation in answer.citations:
             line = Text(f"[{citation.key}] ", style="bold")
             line.append(
-                plain(place(citation.source, citation.page)),
+                plain(place(citation.source, citation.page, citation.sheet, citation.rows)),
                 style=f"link {link(citation)}" if link(citation) else "",
             )
             if citation.origin is Origin.WEB:
@@ -268,7 +268,7 @@ class StepRenderer:
         near = [grade for grade in grades if (grade.confidence or 0.0) >= MIN_CLOSEST_CONFIDENCE]
         for grade in sorted(near, key=lambda grade: -(grade.confidence or 0.0))[:MAX_CLOSEST_PASSAGES]:
             passage = grade.hit.passage
-            where = place(passage.source, passage.page)
+            where = place_of(passage)
             self.say(f"closest: {where} (P={grade.confidence:.2f}): {snippet(passage.text, '', 90)[0]}")
 
     def _show_in_context(self, citation: Citation) -> None:

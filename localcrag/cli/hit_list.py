@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import click
 
-from localcrag.types import Hit
+from localcrag.types import Hit, Passage
+
+_PAGE_NOUNS = {
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".odp", ".otp"), "slide"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm", ".ods", ".ots"), "sheet"),
+}
+"""What a page is called in files that have none."""
 
 
 def print_hits(query: str, hits: list[Hit]) -> None:
@@ -19,7 +25,7 @@ def print_hits(query: str, hits: list[Hit]) -> None:
         behind = [f"{hit.score:.4f}", *([passage.heading] if passage.heading else [])]
         head = [
             click.style(f"{rank}. ", bold=True),
-            click.style(_plain(place(passage.source, passage.page)), fg="cyan"),
+            click.style(_plain(place_of(passage)), fg="cyan"),
         ]
         click.echo(
             "".join([*head, *(click.style(f"  {_plain(text)}", dim=True) for text in behind)]), color=colour
@@ -28,15 +34,30 @@ def print_hits(query: str, hits: list[Hit]) -> None:
         click.echo("   " + marked(_plain(shown), terms), color=colour)
 
 
-def place(source: str, page: int | None) -> str:
-    """A source with its page, as a path relative to the working directory if it is below that."""
+def place_of(passage: Passage) -> str:
+    """The place of a passage: its source with page, slide, or sheet and rows."""
+    return place(passage.source, passage.page, passage.sheet, passage.rows())
+
+
+def place(source: str, page: int | None, sheet: str = "", rows: tuple[int, int] | None = None) -> str:
+    """A source with page, slide, or sheet and rows: "fees.xlsx, sheet Tariffs, row 14".
+
+    The source is a path relative to the working directory if it is below that.
+    """
     shown = source
     if source.startswith("/"):
         try:
             shown = str(Path(source).relative_to(Path.cwd()))
         except (ValueError, OSError):  # elsewhere, or the working directory is gone
             shown = source
-    return f"{shown}, page {page}" if page else shown
+    if page and not sheet:
+        shown += f", {_PAGE_NOUNS.get(PurePath(source).suffix.lower(), 'page')} {page}"
+    elif sheet:
+        shown += f", sheet {sheet}"
+    if rows is None:
+        return shown
+    first, last = rows
+    return f"{shown}, row {first}" if first == last else f"{shown}, rows {first}–{last}"
 
 
 def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 import click
 
@@ -107,13 +108,18 @@ def kept_answer(turn: Turn) -> Answer | None:
             mode=Mode(kept["mode"]),
             policy=Policy(kept["policy"]),
             action=Action(kept["action"]),
-            citations=tuple(Citation(**{**c, "origin": Origin(c["origin"])}) for c in kept["citations"]),
+            citations=tuple(_kept_citation(citation) for citation in kept["citations"]),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(
             f"the sources of an answer in this conversation cannot be read: {error}",
             hint="its text is there all the same: localcrag threads show",
         ) from error
+
+
+def _kept_citation(kept: dict[str, Any]) -> Citation:
+    rows = kept.get("rows")
+    return Citation(**{**kept, "origin": Origin(kept["origin"]), "rows": tuple(rows) if rows else None})
 
 
 def _store(state: CommandState) -> ThreadStore:
@@ -158,7 +164,7 @@ def _markdown(thread: Thread, turns: Sequence[Turn]) -> Iterator[str]:
 
 
 def _source(citation: Citation) -> str:
-    where = place(citation.source, citation.page)
+    where = place(citation.source, citation.page, citation.sheet, citation.rows)
     linked = f"[{where}]({link(citation)})" if link(citation) else where
     quote = " ".join(citation.quote.split())
     return f"- [{citation.key}] {linked}, characters {citation.start}–{citation.end}: “{quote}”"

@@ -41,7 +41,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A place that the answer cites; ``quote`` is exactly the slice ``start:end`` of the stored text."""
+    """A place that the answer cites; ``quote`` is exactly the slice ``start:end`` of the stored text.
+
+    In a spreadsheet, ``sheet`` is the name of the sheet; there and in a CSV file, ``rows`` are the numbers of
+    the first and the last row that is cited, as the file counts them (its first row is 1).
+    """
 
     key: int
     source: str
@@ -50,6 +54,8 @@ class Citation:
     end: int
     quote: str
     origin: Origin
+    sheet: str = ""
+    rows: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
