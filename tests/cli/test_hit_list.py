@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_the_words_of_the_query_are_marked_whatever_their_case() -> None:
         (("https://example.org/a", None), "https://example.org/a"),
     ],
 )
-def test_the_place_is_named_as_the_file_counts(given: tuple[str, int | None], shown: str) -> None:
+def test_the_place_is_named_as_the_file_counts(given: tuple[Any, ...], shown: str) -> None:
     assert place(*given) == shown
 
 

@@ -7,6 +7,7 @@ import zipfile
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from time import perf_counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -93,19 +94,19 @@ def test_the_properties_of_office_files(read: ReadFunction) -> None:
             if hasattr(type(properties), name) or hasattr(properties, name):
                 setattr(properties, name, value)
 
-    wanted = {
+    wanted: dict[str, object] = {
         "author": "Ada Lovelace",
         "tags": ("travel", "boats"),
         "status": "final",
         "created": "2024-06-01",
     }
-    text = Document()
+    text: Any = Document()
     text.add_paragraph(FOX)
     fill(text.core_properties)
-    slides = Presentation()
+    slides: Any = Presentation()
     slides.slides.add_slide(slides.slide_layouts[0]).shapes.title.text = FOX
     fill(slides.core_properties)
-    book = Workbook()
+    book: Any = Workbook()
     book.active.append(["Kind", "Fee"])
     book.active.append(["Motorcycle", 35])
     fill(book.properties)

@@ -128,7 +128,12 @@ def test_any_text_parses_or_is_a_filter_error(text: str) -> None:
     ],
 )
 def test_the_meaning(text: str, passes: bool) -> None:
-    fields = {"team": "x", "final": True, "tags": ("travel", "motor"), "due": "2024-06-02T10:00"}
+    fields: dict[str, FieldValue] = {
+        "team": "x",
+        "final": True,
+        "tags": ("travel", "motor"),
+        "due": "2024-06-02T10:00",
+    }
     assert matches(parse(text), passage(page=3, title="Report", **fields)) is passes
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from localcrag.store import arrow_rows, tables
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
-from localcrag.types import READING, Block, BlockKind, Page
+from localcrag.types import READING, Block, BlockKind, FieldValue, Page
 from tests.store.conftest import EMBEDDER, Item, item
 
 LONG = "Größe und Maß. " * 40
@@ -116,10 +116,10 @@ def test_fields_that_only_documents_give_cannot_make_columns_without_end(
     monkeypatch.setattr(tables, "MAX_OWN_FIELD_COLUMNS", 3)
     store = bases.create("kb", EMBEDDER.name, EMBEDDER.dimension)
     for name in "ab":
-        meta = {f"{name}{number}": "x" for number in range(5)}
-        document, entry, *rest = item(f"/{name}", "text", meta={**meta, f"given_{name}": 1})
+        meta: dict[str, FieldValue] = {f"{name}{number}": "x" for number in range(5)}
+        document, entry, passages, vectors = item(f"/{name}", "text", meta={**meta, f"given_{name}": 1})
         own = tuple(meta)
-        store.replace([(replace(document, own=own), replace(entry, own=own), *rest)])  # type: ignore[list-item]
+        store.replace([(replace(document, own=own), replace(entry, own=own), passages, vectors)])
     assert store.info().fields[4:] == ("a0", "a1", "a2", "given_a", "given_b")
     assert store.indexed()["/b"].meta["b4"] == "x", "what cannot be compared is kept all the same"
     assert store.indexed()["/b"].own == ("b0", "b1", "b2", "b3", "b4")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 from xml.etree import ElementTree
 
 from localcrag.documents.document_fields import fields_of, pdf_day
@@ -50,8 +51,8 @@ def core_properties(container: zipfile.ZipFile) -> tuple[str, Meta]:
     return found.get("title", ""), {key: value for key, value in fields.items() if key != "title"}
 
 
-def opendocument_fields(meta: ElementTree.Element) -> Meta:
-    """The fields in ``meta.xml`` of an OpenDocument: the common ones, its keywords, and those of its user."""
+def opendocument_fields(meta: Any) -> Meta:
+    """The fields in the root of ``meta.xml`` of an OpenDocument, those that its user has named among them."""
     found = list(_texts(meta))
     first = dict(reversed(found))
     pairs: list[tuple[str, object]] = [
@@ -76,7 +77,7 @@ def pdf_fields(value: Callable[[str], str]) -> Meta:
     return fields_of(given.items())
 
 
-def _texts(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
+def _texts(root: Any) -> Iterator[tuple[str, str]]:
     """The names without namespaces and the texts of all elements that have text."""
     for node in root.iter():
         if isinstance(node.tag, str) and node.text and node.text.strip():
