@@ -12,6 +12,8 @@ from functools import cache
 from typing import Any
 
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
+_MAX_BRACKET_DEPTH = 50
+_BRACKET = re.compile(r"[][{}]")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _MAX_HEAD_LINES, _MAX_HEAD_CHARACTERS = 200, 16 * 1024
 _RST_FIELD = re.compile(r":((?:[^:\\\n]|\\.){1,80}):[ \t]+(\S.*)")
@@ -25,7 +27,7 @@ def front_matter(text: str) -> tuple[dict[str, object], str]:
     Dates are texts, as they are written.
     """
     found = _FRONT_MATTER.match(text, 0, MAX_FRONT_MATTER_CHARACTERS) if text.startswith("---") else None
-    if found is None:
+    if found is None or _bracket_depth(found[1]) > _MAX_BRACKET_DEPTH:
         return {}, text
     import yaml
 
@@ -36,6 +38,15 @@ def front_matter(text: str) -> tuple[dict[str, object], str]:
     if not isinstance(fields, dict):
         return {}, text
     return {str(key): value for key, value in fields.items()}, text[found.end() :]
+
+
+def _bracket_depth(text: str) -> int:
+    """The most brackets that are open at once; PyYAML takes time in proportion to their square."""
+    deepest = depth = 0
+    for bracket in _BRACKET.finditer(text):
+        depth += 1 if bracket[0] in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 @cache

@@ -6,7 +6,7 @@ import io
 import zipfile
 from datetime import UTC, datetime
 from email.message import EmailMessage
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -231,9 +231,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_front_matter_costs_neither_time_nor_the_document(read: ReadFunction, name: str) -> None:
-    started = perf_counter()
+    started = process_time()
     document = read("a.md", f"---\n{HOSTILE[name]}---\nThe fee is 35 EUR.\n")
-    assert perf_counter() - started < 20
+    assert process_time() - started < 20
     assert "The fee is 35 EUR." in document.pages[0].text
     assert len(document.meta) <= MAX_FIELDS
     assert all(is_key(key) for key in document.meta)
