@@ -203,6 +203,9 @@ if TYPE_CHECKING:
         Suggested as Suggested,
     )
     from localcrag.events import (
+        Unread as Unread,
+    )
+    from localcrag.events import (
         Verified as Verified,
     )
     from localcrag.events import (
@@ -349,7 +352,7 @@ _NAMES = {
         Assessed Bounded Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
         Event Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
         Planned Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
-        Stepped Suggested Verified WebAsked
+        Stepped Suggested Unread Verified WebAsked
     """,
     "json_schema": "answer_schema event_schema",
     "knowledge_base": "KnowledgeBase open",

@@ -227,6 +227,18 @@ class Suggested(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Unread(Event):
+    """Nothing was found, and ``documents`` were skipped when they were ingested; ``note`` says it in words.
+
+    ``skipped`` are the first of them.
+    """
+
+    documents: int
+    note: str
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Degraded(Event):
     """A part of the work failed, and the work went on without it; ``reason`` says why."""
 

@@ -28,6 +28,7 @@ from localcrag.types import (
     Document,
     IndexedDocument,
     IngestReport,
+    LeftOut,
     Meta,
     MetaValue,
     Passage,
@@ -40,6 +41,9 @@ BATCH_PASSAGES = 512
 LARGE_BATCH_PASSAGES = 4096
 """The number of passages from which on a batch is written before the next one is filled, since two batches of
 this size may not fit into memory."""
+
+LARGE_SHARE_LEFT_OUT = 0.3
+"""The share of a page taken for navigation from which on the report names the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class _Tally:
         default_factory=lambda: dict.fromkeys(("added", "changed", "unchanged"), 0)
     )
     skipped: list[Skipped] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
     emptied: list[str] = field(default_factory=list)
     passages: int = 0
     removed: int = 0
@@ -97,8 +102,8 @@ class Ingestion:
 
         Args:
             targets: files, folders, globs and URLs, or sources that were found before.
-            meta: fields that are added to the fields of the documents; documents without them are read
-                again.
+            meta: fields that are added to those that the documents themselves give, and that win over them;
+                documents without them are read again.
             prune: also remove the documents below the given folders that do not exist any more or are
                 excluded now.
             reread: open every file, even if its size and modification time did not change.
@@ -132,6 +137,9 @@ class Ingestion:
             if prune
             else []
         )
+        met = {item.source for item in tally.skipped}
+        left = self._left_out_skips(targets, files, tally) if prune else []
+        self.store.record_skips(tally.skipped, {file.source for file in files} - met | set(left))
         if tally.emptied or gone:
             tally.removed = self.store.remove([*tally.emptied, *gone])
         if tally.passages or tally.removed:
@@ -144,9 +152,18 @@ class Ingestion:
                 removed=tally.removed,
                 passages=tally.passages,
                 skipped=tuple(tally.skipped),
+                left_out=tuple(tally.left_out),
                 seconds=perf_counter() - started,
             )
         )
+
+    def _left_out_skips(
+        self, targets: Sequence[str | SourceFile], files: Sequence[SourceFile], tally: _Tally
+    ) -> list[str]:
+        """The remembered skips below the folders among the targets that are not found there any more."""
+        named = [target for target in targets if isinstance(target, str)]
+        before = [item.source for item in self.store.skipped()]
+        return _vanished_sources(named, before, files, tally.skipped)
 
     def _discover(
         self, targets: Sequence[str | SourceFile], tally: _Tally, prune: bool
@@ -220,6 +237,8 @@ class Ingestion:
             outcome = "changed" if read.file.source in known else "added"
             tally.outcomes[outcome] += 1
             tally.passages += len(read.passages)
+            if read.document.left_out >= LARGE_SHARE_LEFT_OUT:
+                tally.left_out.append(LeftOut(read.file.source, read.document.left_out))
             yield Progressed(read.file.source, read.file.size, outcome, len(read.passages))
 
 
@@ -271,6 +290,8 @@ def _index_entry(read: _ReadDocument) -> IndexedDocument:
         passages=len(read.passages),
         title=document.title,
         meta=document.meta,
+        own=document.own,
+        left_out=document.left_out,
     )
 
 
@@ -283,12 +304,12 @@ def _untouched(file: SourceFile, before: IndexedDocument | None, meta: Meta) -> 
 
 def _is_current(before: IndexedDocument, meta: Meta) -> bool:
     """Whether an entry was read as documents are read now, and has these fields."""
-    return before.reading == READING and _covers(before.meta, meta)
+    return before.reading == READING and _covers(before.given, meta)
 
 
 def _merged_meta(before: IndexedDocument | None, meta: Meta) -> Meta:
-    """The fields that a document had, updated with those given now."""
-    return {**(before.meta if before else NO_META), **meta}
+    """The fields that were given for a document before, updated with those given now."""
+    return {**(before.given if before else NO_META), **meta}
 
 
 def _covers(had: Meta, wanted: Meta) -> bool:
@@ -298,11 +319,11 @@ def _covers(had: Meta, wanted: Meta) -> bool:
 
 def _vanished_sources(
     targets: Sequence[str],
-    known: Mapping[str, IndexedDocument],
+    known: Iterable[str],
     files: Sequence[SourceFile],
     skipped: Sequence[Skipped],
 ) -> list[str]:
-    """The indexed sources below the folders among the targets that were not found there this time.
+    """The known sources below the folders among the targets that were not found there this time.
 
     Sources below a folder that was skipped are not among them, since they could not be looked for.
     """

@@ -22,6 +22,7 @@ from localcrag.types import (
     Origin,
     PartAnswer,
     Policy,
+    Skipped,
     Status,
     Verdict,
     WebQuery,
@@ -70,13 +71,14 @@ class AnswerObject(TypedDict):
     contradictions: list[Contradiction]
     suggestions: list[str]
     marks: list[CitationMark]
+    unread: list[Skipped]
 
 
-class SkippedObject(TypedDict):
-    """A source that was not read, and why."""
+class LeftOutObject(TypedDict):
+    """A page of which ``share`` of the characters, from 0 to 1, were taken for navigation."""
 
     source: str
-    reason: str
+    share: float
 
 
 class IngestObject(TypedDict):
@@ -88,9 +90,10 @@ class IngestObject(TypedDict):
     unchanged: int
     removed: int
     passages: int
-    skipped: list[SkippedObject]
+    skipped: list[Skipped]
     seconds: float
     questions: int
+    left_out: list[LeftOutObject]
 
 
 class FinishedObject(AnswerObject):

@@ -40,6 +40,7 @@ from localcrag.types import (
     IngestReport,
     Meta,
     MetaValue,
+    Skipped,
     StoreInfo,
 )
 
@@ -231,6 +232,10 @@ class KnowledgeBase:
     def info(self) -> StoreInfo:
         """What it holds. Raises UnknownKnowledgeBase."""
         return self._held.info()
+
+    def skipped(self) -> list[Skipped]:
+        """The sources that could not be read when they were last ingested, with the reasons, by source."""
+        return self._held.skipped()
 
     def documents(self, *, filter: str | None = None) -> list[IndexedDocument]:
         """The documents it holds, or those that match, by source. Raises FilterError."""

@@ -6,7 +6,7 @@ pass the same contract suite.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from localcrag.types import (
@@ -204,6 +204,17 @@ class PassageStore(Protocol):
                 formats.
 
         Raises StoreError if the document is not in the knowledge base.
+        """
+        ...
+
+    def skipped(self) -> Sequence[Skipped]:
+        """The sources that the last ingestion of each could not read, without files that are gone."""
+        ...
+
+    def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
+        """Remember skipped sources, and forget the ``settled`` ones, which were read or are left out now.
+
+        Raises StoreError, StorageFull.
         """
         ...
 

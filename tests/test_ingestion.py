@@ -96,6 +96,24 @@ def test_meta_is_added_to_unchanged_documents_and_kept_when_they_change() -> Non
     assert dict(store.indexed()["/d/a"].meta) == {"team": "x", "year": 2024}
 
 
+def test_a_field_of_the_document_follows_the_document_and_a_given_one_stays(tmp_path: Path) -> None:
+    path, store = tmp_path / "a.md", MemoryStore()
+    corpus = LocalCorpus(tokenizer_file())
+
+    def ingested(said: str, **given: str) -> dict[str, object]:
+        path.write_text(f"---\nstatus: {said}\nteam: own\n---\nThe fee is 35 EUR.\n")
+        report_of(Ingestion("kb", corpus, HashEmbedder(), store).run([str(path)], meta=given, reread=True))
+        return dict(store.indexed()[str(path.resolve())].meta)
+
+    assert ingested("draft") == {"status": "draft", "team": "own"}
+    assert ingested("final") == {"status": "final", "team": "own"}
+    assert ingested("final", team="own") == {"status": "final", "team": "own"}
+    path.write_text("The fee is 35 EUR.")
+    report_of(Ingestion("kb", corpus, HashEmbedder(), store).run([str(path)], reread=True))
+    assert store.indexed()[str(path.resolve())].meta == {"team": "own"}, "it was given, and wins"
+    assert ingested("final", status="mine") == {"status": "mine", "team": "own"}
+
+
 def test_prune_forgets_what_is_gone_below_the_folders_given_and_nothing_else(tmp_path: Path) -> None:
     folder, other = tmp_path / "here", tmp_path / "here too"
     folder.mkdir()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.answer_text import AnswerText
-from localcrag.cli.hit_list import place, snippet
+from localcrag.cli.hit_list import place, place_of, snippet
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import plain
 from localcrag.crag.bracketed_numbers import disarmed
@@ -42,6 +42,7 @@ from localcrag.events import (
     Spared,
     Stepped,
     Suggested,
+    Unread,
     Verified,
     WebAsked,
 )
@@ -185,6 +186,8 @@ class StepRenderer:
                 self._show_claims(event.claims)
             case Suggested():
                 self.say(f"you could ask again {event.suggestion}", "cyan")
+            case Unread():
+                self.say(event.note, "yellow")
             case Degraded():
                 self.say(f"degraded: {event.part}: {_reason(event.reason)}", "yellow")
             case Measured() if self.trace:
@@ -231,12 +234,12 @@ class StepRenderer:
         self.say(f"reranked, the best {len(event.hits)} go on")
         if self.trace:
             for rank, hit in enumerate(event.hits, 1):
-                self.say(f"    {rank}. {hit.score:.4f}  {shown(place(hit.passage.source, hit.passage.page))}")
+                self.say(f"    {rank}. {hit.score:.4f}  {shown(place_of(hit.passage))}")
 
     def _show_grade(self, grade: Grade) -> None:
         passage = grade.hit.passage
         confidence = "" if grade.confidence is None else f" P={grade.confidence:.3f}"
-        where = shown(place(passage.source, passage.page))
+        where = shown(place_of(passage))
         self._say_snippet(f"    {grade.verdict:5}{confidence}  {where}: ", passage.text, 90)
         if grade.reason:
             self.say(f"          {shown(grade.reason)}")
@@ -269,7 +272,7 @@ class StepRenderer:
         for citation in answer.citations:
             line = Text(f"[{citation.key}] ", style="bold")
             line.append(
-                shown(place(citation.source, citation.page)),
+                shown(place(citation.source, citation.page, citation.sheet, citation.rows)),
                 style=f"link {link(citation)}" if link(citation) else "",
             )
             if citation.origin is Origin.WEB:
@@ -291,7 +294,7 @@ class StepRenderer:
         near = [grade for grade in grades if (grade.confidence or 0.0) >= MIN_CLOSEST_CONFIDENCE]
         for grade in sorted(near, key=lambda grade: -(grade.confidence or 0.0))[:MAX_CLOSEST_PASSAGES]:
             passage = grade.hit.passage
-            where = shown(place(passage.source, passage.page))
+            where = shown(place_of(passage))
             text = snippet(shown(passage.text), "", 90)[0]
             self.say(f"closest: {where} (P={grade.confidence:.2f}): {text}")
 

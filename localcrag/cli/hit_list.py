@@ -6,14 +6,20 @@ import os
 import re
 import shutil
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import click
 
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import one_line, plain
 from localcrag.crag.bracketed_numbers import disarmed
-from localcrag.types import Hit
+from localcrag.types import Hit, Passage
+
+_PAGE_NOUNS = {
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".odp", ".otp"), "slide"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm", ".ods", ".ots"), "sheet"),
+}
+"""What a page is called in files that have none."""
 
 MAX_WORD_CHARACTERS = 24
 """The most characters of a word that a snippet does not cut."""
@@ -27,7 +33,7 @@ def print_hits(query: str, hits: list[Hit]) -> None:
         behind = [f"{hit.score:.4f}", *([disarmed(one_line(passage.heading))] if passage.heading else [])]
         head = [
             click.style(f"{rank}. ", bold=True),
-            click.style(one_line(place(passage.source, passage.page)), fg="cyan"),
+            click.style(one_line(place_of(passage)), fg="cyan"),
         ]
         click.echo("".join([*head, *(click.style(f"  {text}", dim=True) for text in behind)]), color=colour)
         shown, terms = snippet(disarmed(plain(passage.text), code=True), query)
@@ -37,15 +43,30 @@ def print_hits(query: str, hits: list[Hit]) -> None:
         click.echo(marked(shown, terms), color=colour)
 
 
-def place(source: str, page: int | None) -> str:
-    """A source with its page, as a path relative to the working directory if it is below that."""
+def place_of(passage: Passage) -> str:
+    """The place of a passage: its source with page, slide, or sheet and rows."""
+    return place(passage.source, passage.page, passage.sheet, passage.rows())
+
+
+def place(source: str, page: int | None, sheet: str = "", rows: tuple[int, int] | None = None) -> str:
+    """A source with page, slide, or sheet and rows: "fees.xlsx, sheet Tariffs, row 14".
+
+    The source is a path relative to the working directory if it is below that.
+    """
     shown = source
     if source.startswith("/"):
         try:
             shown = str(Path(source).relative_to(Path.cwd()))
         except (ValueError, OSError):  # elsewhere, or the working directory is gone
             shown = source
-    return f"{shown}, page {page}" if page else shown
+    if page and not sheet:
+        shown += f", {_PAGE_NOUNS.get(PurePath(source).suffix.lower(), 'page')} {page}"
+    elif sheet:
+        shown += f", sheet {sheet}"
+    if rows is None:
+        return shown
+    first, last = rows
+    return f"{shown}, row {first}" if first == last else f"{shown}, rows {first}–{last}"
 
 
 def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:

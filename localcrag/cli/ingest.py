@@ -200,6 +200,11 @@ def _print_report(report: IngestReport) -> None:
         console.print(table)
     for item in report.skipped[:MAX_SHOWN_SKIPS]:
         console.print(Text(one_line(f"skipped {item.source}: {item.reason}"), style="yellow"))
+    for page in report.left_out[:MAX_SHOWN_SKIPS]:
+        share = f"{100 * page.share:.0f} %"
+        console.print(
+            Text(one_line(f"{page.source}: {share} taken for navigation and left out"), style="yellow")
+        )
     if rest := report.skipped[MAX_SHOWN_SKIPS:]:
         reasons = ", ".join(f"{reason} ({n})" for reason, n in Counter(s.reason for s in rest).most_common(4))
         console.print(Text(one_line(f"… and {len(rest)} more: {reasons}; --json lists all"), style="yellow"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,16 +13,18 @@ import click
 
 from localcrag._platform import source_of
 from localcrag.cli.command_state import CommandState, pass_state, print_json
+from localcrag.cli.event_rendering import count
 from localcrag.cli.parameters import filter_option, json_option
 from localcrag.cli.safe_output import json_text, one_line
 from localcrag.errors import StoreError, UnknownKnowledgeBase
-from localcrag.filters import BUILT_IN
-from localcrag.types import JsonValue, StoreInfo
+from localcrag.types import FieldValue, IndexedDocument, JsonValue, MetaValue, StoreInfo
 
 if TYPE_CHECKING:
     from localcrag.knowledge_base import KnowledgeBase
     from localcrag.store.lance_store import Facet
 
+MAX_SHOWN_SKIPS = 100
+"""Skipped documents that `kb show` prints."""
 MAX_SHOWN_FACETS, MAX_LISTED_FACETS = 8, 100
 """Values of a field that `kb show` prints, and that its --json lists."""
 
@@ -81,10 +83,12 @@ def _infos(state: CommandState, names: Sequence[str]) -> tuple[list[StoreInfo], 
 @json_option
 @pass_state
 def show(state: CommandState, name: str | None, filter_: str | None, as_json: bool) -> None:
-    """The documents of a knowledge base, the fields that --filter knows, and the values of --meta fields."""
+    """The documents of a knowledge base, the fields that --filter knows, and their values."""
     base = state.open(name)
     info, documents = base.info(), base.documents(filter=filter_)
-    facets = _facets(base, info, filter_, MAX_LISTED_FACETS if as_json else MAX_SHOWN_FACETS + 1)
+    summaries = field_summaries(
+        documents, info.fields, MAX_LISTED_FACETS if as_json else MAX_SHOWN_FACETS + 1
+    )
     if as_json:
         rows = [
             {
@@ -93,11 +97,15 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
                 "passages": d.passages,
                 "hash": d.hash,
                 "meta": dict(d.meta),
+                "own": list(d.own),
+                "left_out": round(d.left_out, 3),
             }
             for d in documents
         ]
-        listed = {key: _facets_json(values) for key, values in facets.items()}
-        print_json(asdict(info) | {"fields": list(info.fields), "facets": listed, "sources": rows})
+        listed = {key: _facets_json(summary.values) for key, summary in summaries.items()}
+        counts: JsonValue = {key: summary.documents for key, summary in summaries.items()}
+        found = {"fields": list(info.fields), "field_documents": counts, "facets": listed, "sources": rows}
+        print_json(asdict(info) | found | {"skipped": [asdict(item) for item in base.skipped()]})
         return
     asked = f", {info.questions} questions" if info.questions else ""
     click.echo(
@@ -105,20 +113,54 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
     )
     click.echo(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
     click.echo(one_line(f"fields for --filter: {', '.join(info.fields)}"))
-    for key, values in facets.items():
-        click.echo(one_line(f"  {key}: {_facets_in_words(values)}"))
+    for key, summary in summaries.items():
+        held = f"  {key}, in {count(summary.documents, 'document')}: "
+        click.echo(one_line(held + _facets_in_words(summary.values)))
     if filter_:
         click.echo(one_line(f"{len(documents)} documents match {filter_}"))
     for document in documents:
         click.echo(one_line(f"{document.passages:6}  {document.source}"))
+    skipped = base.skipped()
+    if skipped:
+        click.echo(f"skipped, so not in it: {count(len(skipped), 'document')}")
+    for item in skipped[:MAX_SHOWN_SKIPS]:
+        click.echo(one_line(f"        {item.source}: {item.reason}"))
+    if len(skipped) > MAX_SHOWN_SKIPS:
+        click.echo(f"        … and {len(skipped) - MAX_SHOWN_SKIPS} more; --json lists all")
 
 
-def _facets(
-    base: KnowledgeBase, info: StoreInfo, filter_: str | None, limit: int
-) -> Mapping[str, Sequence[Facet]]:
-    """The most frequent values of every field that was given with --meta, at most ``limit`` each."""
-    keys = [key for key in info.fields if key not in BUILT_IN]
-    return {key: base.facets(key, limit=limit, filter=filter_) for key in keys}
+@dataclass(frozen=True, slots=True)
+class FieldSummary:
+    """The number of documents that have a field, and its most frequent values."""
+
+    documents: int
+    values: Sequence[Facet]
+
+
+def field_summaries(
+    documents: Sequence[IndexedDocument], fields: Sequence[str], limit: int
+) -> dict[str, FieldSummary]:
+    """The fields of these documents that are among ``fields``, each with at most ``limit`` values."""
+    from localcrag.store.lance_store import most_frequent
+
+    held: dict[str, list[FieldValue]] = {key: [] for key in fields}
+    for document in documents:
+        for key in document.meta.keys() & held.keys():
+            held[key].append(document.meta[key])
+    return {
+        key: FieldSummary(len(values), most_frequent(_single(values), limit))
+        for key, values in held.items()
+        if values
+    }
+
+
+def _single(values: Sequence[FieldValue]) -> Iterator[MetaValue]:
+    """The values, and the texts of those that are lists."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from value
+        else:
+            yield value
 
 
 def _facets_json(facets: Sequence[Facet]) -> JsonValue:
@@ -166,9 +208,9 @@ def forget(state: CommandState, source: tuple[str, ...], name: str | None) -> in
     base = state.open(name)
     held = {document.source for document in base.documents()}
     places = {place for item in source for place in _possible_sources(item) if place in held}
-    count = base.forget(sorted(places))
-    click.echo(f"Forgot {count} of {len(source)} documents.", err=True)
-    return 0 if count == len(source) else 1
+    forgotten = base.forget(sorted(places))
+    click.echo(f"Forgot {forgotten} of {len(source)} documents.", err=True)
+    return 0 if forgotten == len(source) else 1
 
 
 def _possible_sources(item: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 import click
 
@@ -112,7 +113,7 @@ def kept_answer(turn: Turn) -> Answer | None:
             mode=Mode(kept["mode"]),
             policy=Policy(kept["policy"]),
             action=Action(kept["action"]),
-            citations=tuple(Citation(**{**c, "origin": Origin(c["origin"])}) for c in kept["citations"]),
+            citations=tuple(_kept_citation(citation) for citation in kept["citations"]),
             marks=tuple(CitationMark(**mark) for mark in kept.get("marks", [])),
         )
     except (ValueError, KeyError, TypeError) as error:
@@ -133,6 +134,11 @@ def shown_turn(turn: Turn) -> str:
             cited = [mark for mark in citation_marks(turn.text) if mark.key in keys]
             return plain(disarmed(turn.text, answer.marks or cited))
     return plain(disarmed(turn.text))
+
+
+def _kept_citation(kept: dict[str, Any]) -> Citation:
+    rows = kept.get("rows")
+    return Citation(**{**kept, "origin": Origin(kept["origin"]), "rows": tuple(rows) if rows else None})
 
 
 def _store(state: CommandState) -> ThreadStore:
@@ -177,7 +183,7 @@ def _markdown(thread: Thread, turns: Sequence[Turn]) -> Iterator[str]:
 
 
 def _source(citation: Citation) -> str:
-    where = shown(place(citation.source, citation.page))
+    where = shown(place(citation.source, citation.page, citation.sheet, citation.rows))
     linked = f"[{where}]({link(citation)})" if link(citation) else where
     quote = shown(" ".join(citation.quote.split()))
     return f"- [{citation.key}] {linked}, characters {citation.start}–{citation.end}: “{quote}”"

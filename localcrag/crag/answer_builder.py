@@ -22,6 +22,7 @@ from localcrag.events import (
     PageRead,
     PartSettled,
     Suggested,
+    Unread,
     Verified,
     WebAsked,
 )
@@ -36,6 +37,7 @@ from localcrag.types import (
     Mode,
     PartAnswer,
     Policy,
+    Skipped,
     Status,
     Tokens,
     Usage,
@@ -69,6 +71,7 @@ class AnswerBuilder:
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: list[str] = field(default_factory=list)
     marks: list[CitationMark] = field(default_factory=list)
+    unread: tuple[Skipped, ...] = ()
     _divided: bool = False
     _part_begins: int = 0
 
@@ -103,6 +106,8 @@ class AnswerBuilder:
                 self.contradictions = event.contradictions
             case Suggested():
                 self.suggestions.append(event.suggestion)
+            case Unread():
+                self.unread = event.skipped
             case Bounded():
                 self.degraded.append(f"agent: stopped at a bound: {event.reason}")
             case Degraded():
@@ -149,4 +154,5 @@ class AnswerBuilder:
             suggestions=tuple(self.suggestions),
             found=outcome.found,
             marks=tuple(moved_marks(self.marks, len(self.text.lstrip()) - len(self.text))),
+            unread=self.unread,
         )

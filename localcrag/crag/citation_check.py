@@ -131,7 +131,15 @@ def cite(evidence: Evidence) -> Citation:
     strip = evidence.strip
     passage = strip.passage
     return Citation(
-        evidence.key, passage.source, passage.page, strip.start, strip.end, strip.text, passage.origin
+        evidence.key,
+        passage.source,
+        passage.page,
+        strip.start,
+        strip.end,
+        strip.text,
+        passage.origin,
+        passage.sheet,
+        passage.rows(strip.start, strip.end),
     )
 
 

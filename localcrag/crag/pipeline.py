@@ -45,6 +45,7 @@ from localcrag.crag.state import (
     SharedWebAccess,
     timed,
 )
+from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
 from localcrag.types import Action, Choice, CorrectionKind, Origin, Passage, Policy, Status, Strip, StripKind
 
@@ -220,6 +221,7 @@ class Pipeline:
         if not outcome.found:
             web = any(grade.hit.passage.origin is Origin.WEB for grade in whole.grades)
             yield Delta(NOT_FOUND[web])
+            yield from say_unread(self.adapters.store)
         for finding in findings:
             if len(findings) > 1 and not finding.strips:
                 yield Degraded("answer", f"nothing was found for: {finding.state.question}")

@@ -37,7 +37,8 @@ class BlockText:
         Args:
             kind: what the block is.
             text: its text, which is cleaned as all stored text is.
-            level: the level of a heading, from 1, or the depth of a list item, from 0.
+            level: the level of a heading, from 1, the depth of a list item, from 0, or the number of a row in
+                its sheet, from 1.
             marker: what stands before the block and is no part of it, as :data:`BULLET`.
 
         Raises UnreadableError if the text becomes too long.
@@ -60,7 +61,7 @@ class BlockText:
         self._apart = True
 
     def add_page(self, page: Page, *, deeper: int = 0) -> None:
-        """Append the blocks of another page, its headings ``deeper`` levels deeper.
+        """Append the blocks of another page, its headings ``deeper`` levels deeper, its rows unnumbered.
 
         Raises UnreadableError if the text becomes too long.
         """
@@ -72,7 +73,7 @@ class BlockText:
                 self.part()
             is_item, is_heading = block.kind is BlockKind.ITEM, block.kind is BlockKind.HEADING
             marker = before.rpartition("\n")[2].removeprefix(_INDENT * block.level) if is_item else ""
-            level = block.level + deeper if is_heading else block.level
+            level = block.level + deeper if is_heading else 0 if block.kind is BlockKind.ROW else block.level
             self.add(block.kind, page.text[block.start : end], level=level, marker=marker)
 
     def page(self, number: int | None = None) -> Page:

@@ -164,4 +164,14 @@ def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: 
     named = name if parsed.media_type == MEDIA_TYPES[DocumentFormat.CODE] else PurePosixPath(name).stem
     titled = first_heading(pages) if markup in (Markup.MARKDOWN, Markup.RST) else ""
     title = one_line(clean(parsed.title)) or one_line(titled) or named
-    return Document(source, sha256(data).hexdigest(), title, parsed.media_type, pages, meta)
+    own = tuple(sorted(parsed.meta.keys() - meta.keys()))
+    return Document(
+        source,
+        sha256(data).hexdigest(),
+        title,
+        parsed.media_type,
+        pages,
+        {**parsed.meta, **meta},
+        own,
+        parsed.left_out,
+    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from localcrag._platform import storable
 from localcrag.errors import UnreadableError
-from localcrag.types import Page
+from localcrag.types import NO_META, Meta, Page
 
 MEBIBYTE = 1024 * 1024
 
@@ -31,18 +31,20 @@ class Limits:
 class ExtractedText:
     """The text of a document; ``title`` is "" if the document names none.
 
-    ``left_out`` is the share of its visible characters that were taken for navigation and left out.
+    ``left_out`` is the share of its visible characters that were taken for navigation and left out, and
+    ``meta`` are the fields that the document gives.
     """
 
     title: str
     media_type: str
     pages: tuple[Page, ...]
     left_out: float = 0.0
+    meta: Meta = field(default_factory=lambda: NO_META)
 
 
-def whole(title: str, media_type: str, text: str) -> ExtractedText:
+def whole(title: str, media_type: str, text: str, meta: Meta = NO_META) -> ExtractedText:
     """The text of a document in a format without pages, as one page without a number."""
-    return ExtractedText(title, media_type, (Page(None, text),))
+    return ExtractedText(title, media_type, (Page(None, text),), meta=meta)
 
 
 def clean(text: str) -> str:

@@ -9,7 +9,7 @@ text that it takes for no part of the main content, among it headings with links
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.html_tables import cell_text, is_layout, rows_of, table_lines
@@ -36,21 +36,22 @@ def add_html(made: BlockText, html: str) -> str:
 
     Raises UnreadableError if it is nested too deeply or too long.
     """
-    root, title = parse(html)
+    root, title, _ = parse(html)
     _Walk(made).container(root)
     return title
 
 
-def add_html_page(made: BlockText, html: str) -> tuple[str, float]:
-    """Append the blocks of a page without its navigation; returns its title and the share left out.
+def add_html_page(made: BlockText, html: str) -> tuple[str, Mapping[str, str], float]:
+    """Append the blocks of a page without its navigation; returns title, properties and the share left out.
 
-    The share is that of the characters in navigation, see
-    :func:`~localcrag.documents.html_tree.mark_navigation`. Raises UnreadableError as :func:`add_html`.
+    The properties are its language (``lang``) and its ``<meta>`` elements by their names. The share is that
+    of the characters in navigation, see :func:`~localcrag.documents.html_tree.mark_navigation`. Raises
+    UnreadableError as :func:`add_html`.
     """
-    root, title = parse(html)
+    root, title, properties = parse(html)
     left_out = mark_navigation(root)
     _Walk(made).container(root)
-    return title, left_out
+    return title, properties, left_out
 
 
 class _Walk:

@@ -43,6 +43,7 @@ _MAX_DEPTH = 250
 """Levels of elements in the tree; the text of deeper ones belongs to the last."""
 _MAX_OPEN_ELEMENTS = 2000
 _MAX_TITLE_CHARACTERS = 2000
+_MAX_PROPERTIES, _MAX_NAME_CHARACTERS = 100, 60
 _MIN_LINK_DENSITY = 0.9
 """The share of characters in links from which on a list is navigation, at the start or end of a page."""
 _MIN_LINKS = 3
@@ -85,10 +86,11 @@ class Element:
             waiting += element.elements()
 
 
-def parse(html: str) -> tuple[Element, str]:
-    """The tree of a page, and its title, "" if it has none.
+def parse(html: str) -> tuple[Element, str, Mapping[str, str]]:
+    """The tree of a page, its title, "" if it has none, and its properties.
 
-    Raises UnreadableError if elements are nested too deeply.
+    They are its language (``lang``) and the contents of its ``<meta>`` elements, by their names. Raises
+    UnreadableError if elements are nested too deeply.
     """
     from lxml import etree
 
@@ -99,7 +101,7 @@ def parse(html: str) -> tuple[Element, str]:
     except etree.LxmlError as error:
         if html.strip() and not target.root.children:
             raise UnreadableError(f"HTML that cannot be parsed ({one_line(str(error))})") from error
-    return target.root, target.title
+    return target.root, target.title, target.properties
 
 
 class _TreeBuilder:
@@ -107,6 +109,7 @@ class _TreeBuilder:
 
     def __init__(self) -> None:
         self.root = Element("html", {})
+        self.properties: dict[str, str] = {}
         self.title = ""
         self._stack = [self.root]
         self._is_kept: list[bool] = []
@@ -126,6 +129,8 @@ class _TreeBuilder:
             self.data(" ")
             kept = False
         self._is_kept.append(kept)
+        if tag in ("html", "meta") and len(self.properties) < _MAX_PROPERTIES:
+            self._add_property(tag, attributes)
         if kept:
             element = Element(_heading_tag(attributes) if is_heading else tag, attributes)
             element.navigation = tag == "nav" or attributes.get("role") in _NAVIGATION_ROLES
@@ -140,6 +145,12 @@ class _TreeBuilder:
             self.data(f" {alternative} ")
         elif tag == "title" and not self.title:
             self._title = []
+
+    def _add_property(self, tag: str, attributes: Mapping[str, str]) -> None:
+        name = "lang" if tag == "html" else attributes.get("name") or attributes.get("property") or ""
+        content = attributes.get("lang" if tag == "html" else "content", "")
+        if content:
+            self.properties.setdefault(name[:_MAX_NAME_CHARACTERS].lower(), content[:_MAX_TITLE_CHARACTERS])
 
     def end(self, tag: str) -> None:
         if self._unseen:

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import unescape
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import one_line
+from localcrag.documents.front_matter import front_matter
 from localcrag.documents.table_rows import row_text, with_headers
 from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
@@ -21,32 +23,17 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_MAX_SHOWN_FIELDS, _MAX_FIELD_DEPTH = 200, 5
+"""Fields of front matter, and levels of lists in them, that are kept as text."""
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
-
-
-def front_matter(text: str) -> tuple[dict[str, object], str]:
-    """The fields of the YAML front matter of a text, {} if it has none, and the text after it."""
-    found = _FRONT_MATTER.match(text)
-    if found is None:
-        return {}, text
-    import yaml
-
-    try:
-        fields = yaml.safe_load(found[1])
-    except (yaml.YAMLError, ValueError):  # ValueError for a date such as 2024-02-31
-        return {}, text
-    if not isinstance(fields, dict):
-        return {}, text
-    return {str(key): value for key, value in fields.items()}, text[found.end() :]
 
 
 def markdown_page(text: str, number: int | None = None) -> Page:
     """A Markdown text as a page of blocks."""
     made = BlockText()
     fields, body = front_matter(text)
-    shown = {key: _field_text(value) for key, value in fields.items()}
+    shown = {one_line(key): _field_text(value) for key, value in islice(fields.items(), _MAX_SHOWN_FIELDS)}
     if any(shown.values()):
         made.add(
             BlockKind.ROW, CELL_SEPARATOR.join(f"{key}: {value}" for key, value in shown.items() if value)
@@ -139,14 +126,20 @@ def _without_tags(html: str) -> str:
     return one_line(unescape(_TAG.sub(" ", html)), 100_000)
 
 
-def _field_text(value: object) -> str:
+def _field_text(value: object, depth: int = 0) -> str:
+    if isinstance(value, (list, tuple, dict)) and depth == _MAX_FIELD_DEPTH:
+        return ""
     if isinstance(value, (list, tuple)):
-        return ", ".join(filter(None, map(_field_text, value)))
+        return ", ".join(filter(None, (_field_text(item, depth + 1) for item in value)))
     if isinstance(value, dict):
-        return ", ".join(f"{key} {shown}" for key, item in value.items() if (shown := _field_text(item)))
+        parts = ((key, _field_text(item, depth + 1)) for key, item in value.items())
+        return ", ".join(f"{key} {shown}" for key, shown in parts if shown)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "" if value is None else one_line(str(value))
+    try:
+        return "" if value is None else one_line(str(value))
+    except ValueError:  # an integer of thousands of digits
+        return ""
 
 
 @cache

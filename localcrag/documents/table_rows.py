@@ -25,14 +25,19 @@ def bounded_cells(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
 
     Raises UnreadableError after ten million cells.
     """
+    yield from (row for _, row in bounded_rows((0, row) for row in rows))
+
+
+def bounded_rows(rows: Iterable[tuple[int, Sequence[str]]]) -> Iterator[tuple[int, Sequence[str]]]:
+    """The rows of :func:`bounded_cells`, each with its number."""
     cells = 0
-    for row in rows:
+    for number, row in rows:
         cells += len(row)
         if cells > _MAX_CELLS:
             raise UnreadableError(
                 f"its tables have more than {_MAX_CELLS // 1_000_000} million cells", hint="Split the file."
             )
-        yield row
+        yield number, row
 
 
 def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -41,19 +46,24 @@ def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     The header is the first of the leading rows that names the columns of the row after it. Rows above it,
     such as the title of a table, are kept without names, as are all rows if there is no header.
     """
+    yield from (line for _, line in numbered_with_headers(enumerate(rows, 1)))
+
+
+def numbered_with_headers(rows: Iterable[tuple[int, Sequence[str]]]) -> Iterator[tuple[int, str]]:
+    """The lines of :func:`with_headers`, each with the number that its row has in the document."""
     header: Sequence[str] = ()
-    before: Sequence[str] | None = None
-    for number, row in enumerate(rows):
+    before: tuple[int, Sequence[str]] | None = None
+    for index, (number, row) in enumerate(rows):
         if not header and before is not None:
-            if number <= _MAX_HEADER_ROW and _is_header(before, row):
-                header = before
+            if index <= _MAX_HEADER_ROW and _is_header(before[1], row):
+                header = before[1]
             else:
-                yield row_text(before, ())
+                yield before[0], row_text(before[1], ())
         if header:
-            yield row_text(row, header)
-        before = row
+            yield number, row_text(row, header)
+        before = number, row
     if not header and before is not None:
-        yield row_text(before, ())
+        yield before[0], row_text(before[1], ())
 
 
 def header_number(rows: Sequence[Sequence[str]]) -> int | None:

@@ -6,9 +6,10 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from localcrag.errors import FilterError
-from localcrag.filters.tree import KEYWORDS, And, Comparison, Filter, Membership, Not, Operator, Or
+from localcrag.filters.tree import KEYWORDS, And, Comparison, Filter, Literal, Membership, Not, Operator, Or
 from localcrag.types import MetaValue
 
 MAX_COMPARISONS = 100
@@ -20,6 +21,7 @@ MAX_DEPTH = 40
 
 _TOKEN_PATTERN = re.compile(
     r"""(?P<space>\s+)
+      | (?P<date>[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?![\w.-]))
       | (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
       | (?P<string>"(?:[^"]|"")*"|'(?:[^']|'')*')
       | (?P<word>[A-Za-z_][A-Za-z0-9_-]*)
@@ -144,17 +146,19 @@ class _Parser:
             )
         return Membership(name.text, tuple(values), name.column)
 
-    def _literal(self) -> MetaValue:
+    def _literal(self) -> Literal:
         token = self._next
         if token.kind == "string":
             quote = token.text[0]
-            value: MetaValue = token.text[1:-1].replace(quote * 2, quote)
+            value: Literal = token.text[1:-1].replace(quote * 2, quote)
         elif token.kind == "number":
             value = _number(token)
+        elif token.kind == "date":
+            value = _date(token)
         elif token.is_("true", "false"):
             value = token.text.lower() == "true"
         else:
-            raise self._unexpected('a value: "text" in quotes, a number, true or false')
+            raise self._unexpected('a value: "text" in quotes, a number, a date, true or false')
         self._take()
         return value
 
@@ -180,6 +184,16 @@ def _number(token: _Token) -> MetaValue:
             hint="give a number below 1e308, or text in quotes",
         )
     return value
+
+
+def _date(token: _Token) -> date:
+    try:
+        return date(*map(int, token.text.split("-")))
+    except ValueError:
+        raise FilterError(
+            f"column {token.column}: there is no day {token.text}",
+            hint="a date is year, month and day: 2024-06-01; text stands in quotes",
+        ) from None
 
 
 def _tokens(text: str) -> Sequence[_Token]:

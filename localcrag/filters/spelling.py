@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from localcrag.filters.tree import And, Comparison, Filter, Membership, Not, Or
-from localcrag.types import MetaValue
+from datetime import date
+
+from localcrag.filters.tree import And, Comparison, Filter, Literal, Membership, Not, Or
 
 _MAX_EXACT_CHARACTERS = 15
 """Digits and sign of the longest whole number that the parser reads exactly, not as a 64-bit float."""
@@ -32,14 +33,16 @@ def _inside(part: Filter, *loose: type[And] | type[Or]) -> str:
     return f"({text})" if isinstance(part, loose) else text
 
 
-def _listed(values: tuple[MetaValue, ...]) -> str:
+def _listed(values: tuple[Literal, ...]) -> str:
     return f"({', '.join(map(_literal, values))})"
 
 
-def _literal(value: MetaValue) -> str:
+def _literal(value: Literal) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         return '"' + value.replace('"', '""') + '"'
+    if isinstance(value, date):
+        return value.isoformat()
     whole = isinstance(value, int) and len(str(value)) <= _MAX_EXACT_CHARACTERS
     return str(value) if whole else repr(float(value))

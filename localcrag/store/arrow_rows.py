@@ -5,7 +5,7 @@ This is the only module that imports pyarrow; it is itself imported on first use
 - ``passages``: the searchable passages, one row each. Its text is stored once, in ``lexical``, after the
   title and the heading, which the full-text index reads too; ``prefix`` characters come before it.
   ``blocks`` are "heading1:0-14 paragraph0:16-120": kind, level and characters of the page.
-  Each meta key has a column of its own beside ``meta``, which holds the exact values, as JSON.
+  Each field has a column for each type of its values beside ``meta``, which holds the exact values, as JSON.
 - ``documents``: one small row for each source, without texts, so that the sources are listed quickly.
 - ``texts``: the stored text, a row for each part of a page, by the document's hash and a digest of the
   text, because two readers may read the same bytes differently. Layout 1 had one row for each page.
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
+from localcrag.filters import BUILT_IN, FieldType, FieldTypes, is_key, type_of
 from localcrag.store import sql
 from localcrag.types import (
     NO_META,
@@ -33,6 +33,7 @@ from localcrag.types import (
     Block,
     BlockKind,
     Document,
+    FieldValue,
     IndexedDocument,
     Meta,
     MetaValue,
@@ -61,8 +62,12 @@ DOCUMENTS_SCHEMA = pa.schema(
         pa.field("mtime_ns", pa.int64()),
         pa.field("passages", pa.int64()),
         pa.field("meta", pa.string()),
+        pa.field("own", pa.string()),
+        pa.field("left_out", pa.float64()),
     ]
 )
+LATE_DOCUMENT_COLUMNS = pa.schema([DOCUMENTS_SCHEMA.field(name) for name in ("own", "left_out")])
+"""The columns of ``documents`` that a table has only from the first write of this version on."""
 TEXT_PART_CHARACTERS = 1 << 14
 """The characters of a text in one row: LanceDB compacts 8,192 rows at a time, however long they are."""
 TEXTS_SCHEMA = pa.schema(
@@ -107,7 +112,14 @@ _ARROW_TYPES: Mapping[FieldType, pa.DataType] = {
     FieldType.TEXT: pa.string(),
     FieldType.NUMBER: pa.float64(),
     FieldType.BOOLEAN: pa.bool_(),
+    FieldType.LIST: pa.string(),
 }
+_ALSO_COLUMN = re.compile(sql.ALSO_PREFIX + r"(text|number|boolean|list)_(.+)")
+
+
+def columns_schema(columns: Iterable[pa.Field]) -> pa.Schema:
+    """The schema of these columns."""
+    return pa.schema(list(columns))
 
 
 def passages_schema(dimension: int) -> pa.Schema:
@@ -129,26 +141,44 @@ def questions_schema(passages: pa.Schema) -> pa.Schema:
     return pa.schema([*_QUESTION_FIELDS, *copied, passages.field("vector")])
 
 
-def meta_schema(types: Mapping[str, FieldType]) -> pa.Schema:
-    """The columns of meta keys."""
-    return pa.schema([pa.field(sql.META_PREFIX + key, _ARROW_TYPES[kind]) for key, kind in types.items()])
+def meta_schema(types: FieldTypes, held: FieldTypes) -> pa.Schema:
+    """The columns of these fields and types, which come to those that are ``held``."""
+    columns = []
+    for key, kinds in types.items():
+        taken = key in held
+        for kind in (kind for kind in FieldType if kind in kinds):
+            also = taken or kind is FieldType.LIST  # the type of a column does not tell a list from a text
+            columns.append(pa.field(_also(key, kind) if also else sql.META_PREFIX + key, _ARROW_TYPES[kind]))
+            taken = taken or not also
+    return pa.schema(columns)
 
 
-def meta_types(passages: pa.Schema) -> dict[str, FieldType]:
-    """The meta keys that have columns, in alphabetical order, with their types."""
-    kinds = {arrow: kind for kind, arrow in _ARROW_TYPES.items()}
-    columns = meta_columns(passages)
-    return {name.removeprefix(sql.META_PREFIX): kinds[passages.field(name).type] for name in columns}
+def _also(key: str, kind: FieldType) -> str:
+    return f"{sql.ALSO_PREFIX}{kind.name.lower()}_{key}"
+
+
+def field_columns(passages: pa.Schema) -> sql.FieldColumns:
+    """The columns of the fields that a filter can name: the built-in ones, then the others by name."""
+    kinds = {pa.string(): FieldType.TEXT, pa.float64(): FieldType.NUMBER, pa.bool_(): FieldType.BOOLEAN}
+    found: dict[str, dict[FieldType, str]] = {}
+    for column in meta_columns(passages):
+        if also := _ALSO_COLUMN.fullmatch(column):
+            found.setdefault(also[2], {})[FieldType[also[1].upper()]] = column
+        else:
+            kind = kinds[passages.field(column).type]
+            found.setdefault(column.removeprefix(sql.META_PREFIX), {})[kind] = column
+    built_in = {key: dict.fromkeys(held, key) for key, held in BUILT_IN.items()}
+    return {**built_in, **dict(sorted(found.items()))}
 
 
 def meta_columns(schema: pa.Schema) -> list[str]:
     """The names of the columns of meta keys, in alphabetical order."""
-    return sorted(name for name in schema.names if name.startswith(sql.META_PREFIX))
+    return sorted(name for name in schema.names if name.startswith((sql.META_PREFIX, sql.ALSO_PREFIX)))
 
 
 def is_filtered(column: str) -> bool:
     """Whether filters read the column."""
-    return column in BUILT_IN or column.startswith(sql.META_PREFIX)
+    return column in BUILT_IN or column.startswith((sql.META_PREFIX, sql.ALSO_PREFIX))
 
 
 def digest_of(document: Document) -> str:
@@ -161,8 +191,13 @@ def digest_of(document: Document) -> str:
     return f"{digest.hexdigest()[:32]}-{READING}"
 
 
-def document_rows(batch: Batch) -> pa.Table:
-    """The rows of ``documents`` for a batch."""
+def document_columns(documents: pa.Schema) -> list[str]:
+    """The columns that :func:`indexed_of` needs, of those that the table has."""
+    return [name for name in DOCUMENTS_SCHEMA.names if name in documents.names and name != "media_type"]
+
+
+def document_rows(batch: Batch, schema: pa.Schema = DOCUMENTS_SCHEMA) -> pa.Table:
+    """The rows of ``documents`` for a batch, in the schema of the table."""
     return pa.Table.from_pylist(
         [
             {
@@ -175,10 +210,12 @@ def document_rows(batch: Batch) -> pa.Table:
                 "mtime_ns": entry.mtime_ns,
                 "passages": len(passages),
                 "meta": _json(document.meta),
+                "own": " ".join(document.own),
+                "left_out": document.left_out,
             }
             for document, entry, passages, _ in batch
         ],
-        schema=DOCUMENTS_SCHEMA,
+        schema=schema,
     )
 
 
@@ -207,8 +244,10 @@ def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS_SCHEMA) -
 def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
     """The rows of ``passages`` for a batch, in the schema of the table, meta columns included."""
     rows: list[dict[str, Any]] = []
+    columns = field_columns(schema)
     for document, _, passages, _ in batch:
         digest = digest_of(document)
+        cells = _meta_cells(document.meta, columns)
         for ordinal, passage in enumerate(passages):
             front = "".join(line + "\n" for line in (passage.title, passage.heading) if line)
             rows.append(
@@ -227,7 +266,7 @@ def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
                     "lexical": front + passage.text,
                     "meta": _json(passage.meta),
                     "blocks": _written_blocks(passage.blocks),
-                    **_meta_cells(passage.meta),
+                    **(cells if passage.meta is document.meta else _meta_cells(passage.meta, columns)),
                 }
             )
     return _with_vectors(rows, [vectors for *_, vectors in batch], schema)
@@ -235,6 +274,7 @@ def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
 
 def question_rows(batch: Questions, schema: pa.Schema) -> pa.Table:
     """The rows of ``questions`` for a batch, in the schema of the table."""
+    columns = field_columns(schema)
     rows = [
         {
             "passage": passage.id,
@@ -244,7 +284,7 @@ def question_rows(batch: Questions, schema: pa.Schema) -> pa.Table:
             "heading": passage.heading,
             "page": passage.page,
             "lexical": question,
-            **_meta_cells(passage.meta),
+            **_meta_cells(passage.meta, columns),
         }
         for passage, questions, _ in batch
         for question in questions
@@ -266,14 +306,20 @@ def _with_vectors(rows: list[dict[str, Any]], vectors: Sequence[Vectors], schema
     return table.append_column(schema.field("vector"), column).select(schema.names)
 
 
-def _meta_cells(meta: Meta) -> dict[str, MetaValue]:
-    """The columns of the meta keys that a filter can name."""
-    return {sql.META_PREFIX + key: _meta_cell(value) for key, value in meta.items() if is_key(key)}
+def _meta_cells(meta: Meta, columns: sql.FieldColumns) -> dict[str, MetaValue]:
+    """The cells of the fields that have columns of the type of their value."""
+    return {
+        columns[key][type_of(value)]: _meta_cell(value)
+        for key, value in meta.items()
+        if is_key(key) and type_of(value) in columns.get(key, {})
+    }
 
 
-def _meta_cell(value: MetaValue) -> MetaValue:
+def _meta_cell(value: FieldValue) -> MetaValue:
     """The value in the column that filters read; numbers are 64-bit floats there."""
-    return float(value) if type_of(value) is FieldType.NUMBER else value
+    if isinstance(value, tuple):
+        return sql.listed(value)
+    return value if isinstance(value, (str, bool)) else float(value)
 
 
 def _json(meta: Meta) -> str:
@@ -330,6 +376,8 @@ def indexed_of(rows: pa.RecordBatch | pa.Table) -> Iterator[IndexedDocument]:
             title=row["title"],
             meta=_meta(row["meta"]),
             reading=int((row["digest"] or "").partition("-")[2] or 1),
+            own=_names(row.get("own")),
+            left_out=row.get("left_out") or 0.0,
         )
 
 
@@ -356,9 +404,19 @@ def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:
         media_type=row["media_type"],
         pages=tuple(pages_of(texts).values()),
         meta=_meta(row["meta"]),
+        own=_names(row.get("own")),
+        left_out=row.get("left_out") or 0.0,
     )
 
 
 def _meta(text: str) -> Meta:
     """The meta values of their JSON, none of ""."""
-    return json.loads(text) if text else NO_META
+    if not text:
+        return NO_META
+    return {
+        key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()
+    }
+
+
+def _names(written: str | None) -> tuple[str, ...]:
+    return tuple((written or "").split())

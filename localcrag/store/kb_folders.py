@@ -5,6 +5,7 @@
     HOME/knowledge/                      readable by its owner only
     HOME/knowledge/NAME/kb.json          the name, the embedding model, the dimension, the layout
                        /lance/           the tables
+                       /skipped.json     the sources that could not be read, and why
                        /unfinished.json  the sources of a write that is under way, or was cut off
                        /write.lock       held by the one process that writes or removes
 
@@ -270,6 +271,15 @@ def storage_error(error: BaseException, attempt: str) -> StoreError:
         )
     first = said.splitlines()[0][:200] if said else type(error).__name__
     return StoreError(f"cannot {attempt}: {first}", hint=UNKNOWN_FAULT_HINT)
+
+
+@contextmanager
+def storage_errors(attempt: str) -> Iterator[None]:
+    """Raise errors of the system in the block as StoreError or StorageFull; see :func:`storage_error`."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(error, attempt) from error
 
 
 @contextmanager

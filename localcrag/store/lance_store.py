@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,11 +17,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.errors import StoreError
-from localcrag.filters import Filter, check, check_field
+from localcrag.filters import FieldType, Filter, check, check_field
 from localcrag.store import sql
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import KnowledgeBaseFolders, KnowledgeBaseRecord, existing_folder, identity
-from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, StoreInfo
+from localcrag.store.kb_folders import (
+    KnowledgeBaseFolders,
+    KnowledgeBaseRecord,
+    existing_folder,
+    identity,
+    storage_errors,
+    write_lock,
+)
+from localcrag.store.skip_record import SkipRecord
+from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, Skipped, StoreInfo
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,10 +149,10 @@ class LanceStore:
         A document whose writing was cut off, so that its passages may be newer than its entry, has a hash
         and a size that equal no file's.
         """
-        from localcrag.store.arrow_rows import UNFINISHED_HASH, indexed_of
+        from localcrag.store.arrow_rows import UNFINISHED_HASH, document_columns, indexed_of
 
-        columns = ["source", "hash", "digest", "size", "mtime_ns", "passages", "title", "meta"]
         with self._open_tables("read") as tables:
+            columns = document_columns(tables.documents.schema)
             doubtful = self._journal.sources()
             batches = tables.documents.search().select(columns).to_batches()
             held = {item.source: item for rows in batches for item in indexed_of(rows)}
@@ -170,10 +178,9 @@ class LanceStore:
         """
         from localcrag.store.arrow_rows import UNFINISHED_HASH, document_of
 
-        columns = ["source", "hash", "digest", "title", "media_type", "meta"]
         with self._open_tables("read") as tables:
             doubtful = self._journal.sources()
-            rows = tables.documents.search().select(columns).to_arrow().to_pylist()
+            rows = tables.documents.search().to_arrow().to_pylist()
         chosen = None if filter is None else self.matching(filter)
         for row in sorted(rows, key=lambda row: str(row["source"])):
             if chosen is not None and row["source"] not in chosen:
@@ -195,18 +202,13 @@ class LanceStore:
         """
         with self._open_tables("read") as tables:
             check_field(field, tables.fields)
-            column = sql.column(field)
-            where = f"{sql.name(column)} IS NOT NULL"
-            where = f"{where} AND {_condition(tables, filter)}" if filter else where
-            query = tables.passages.search().where(where)
-            pairs = {
+            found = {
                 (value, source)
-                for rows in query.select(list({"source", column})).to_batches()
-                for value, source in zip(rows[column].to_pylist(), rows["source"].to_pylist(), strict=True)
+                for kind, column in tables.columns[field].items()
+                for cell, source in _cells(tables, column, filter)
+                for value in (sql.unlisted(str(cell)) if kind is FieldType.LIST else [cell])
             }
-        counts = Counter(value for value, _ in pairs)
-        best = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
-        return [Facet(_whole_number(value), count) for value, count in best[:limit]]
+        return most_frequent((_whole_number(value) for value, _ in found), limit)
 
     def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
         """The stored text of a page, in which the offsets of passages count.
@@ -271,6 +273,24 @@ class LanceStore:
             where = None if filter is None else _condition(tables, filter)
             return hybrid(tables, text, vector, k=k, where=where)
 
+    # ------------------------------------------------------------------------------ skips
+
+    def skipped(self) -> list[Skipped]:
+        """The sources that the last ingestion of each could not read, without files that are gone."""
+        with storage_errors(f"read {self.folder}"):
+            return SkipRecord(self.folder).sources()
+
+    def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
+        """Remember skipped sources, and forget the ``settled`` ones, which were read or are left out now.
+
+        Raises StoreError, StorageFull, UnknownKnowledgeBase.
+        """
+        record = SkipRecord(self.folder)
+        with storage_errors(f"write to {self.folder}"):
+            if skipped or record.exists:
+                with write_lock(self.folder, self._identity):
+                    record.update(skipped, settled)
+
     # ------------------------------------------------------------------------------ questions
 
     def questionless(self) -> Iterator[Passage]:
@@ -308,8 +328,8 @@ class LanceStore:
 
         A kill or a full disk leaves a source with its old passages or with its new ones. The vectors of a
         document's passages have the shape (passages, dimension). Raises ValueError for another shape or a
-        source that occurs twice; StoreError (also for a meta key whose type changes; then nothing is
-        written), StorageFull.
+        source that occurs twice; StoreError (also for a value of a field that cannot be kept; then nothing
+        is written), StorageFull.
         """
         self._check(batch)
         if batch:
@@ -375,7 +395,22 @@ class LanceStore:
 def _condition(tables: Tables, filter: Filter) -> str:
     """The filter as an SQL condition. Raises FilterError for an unknown field or a wrong comparison."""
     check(filter, tables.fields)
-    return sql.compile(filter)
+    return sql.compile(filter, tables.columns)
+
+
+def _cells(tables: Tables, column: str, filter: Filter | None) -> Iterator[tuple[MetaValue, str]]:
+    """The values in a column of the passages that match, each with its source."""
+    where = f"{sql.name(column)} IS NOT NULL"
+    where = f"{where} AND {_condition(tables, filter)}" if filter else where
+    for rows in tables.passages.search().where(where).select(list({"source", column})).to_batches():
+        yield from zip(rows[column].to_pylist(), rows["source"].to_pylist(), strict=True)
+
+
+def most_frequent(values: Iterable[MetaValue], limit: int) -> list[Facet]:
+    """The values with how often each occurs, at most ``limit``, the most frequent first."""
+    counts = Counter((type(value).__name__ == "bool", value) for value in values)  # 1 equals True
+    best = sorted(counts.items(), key=lambda item: (-item[1], str(item[0][1])))
+    return [Facet(value, count) for (_, value), count in best[:limit]]
 
 
 def _row_from_passages(tables: Tables, source: str) -> dict[str, str] | None:

@@ -17,22 +17,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.errors import StoreError
-from localcrag.filters import BUILT_IN, FieldType, is_key, type_of
-from localcrag.store import native_memory
+from localcrag.filters import FieldType, FieldTypes, is_key, type_of
+from localcrag.store import native_memory, sql
 from localcrag.store.arrow_rows import (
     BLOCKS_SCHEMA,
     DOCUMENTS_SCHEMA,
+    LATE_DOCUMENT_COLUMNS,
     TEXTS_SCHEMA,
     ArrowError,
+    columns_schema,
+    field_columns,
+    meta_columns,
     meta_schema,
-    meta_types,
     passage_columns,
     passages_of,
     passages_schema,
     questions_schema,
 )
 from localcrag.store.kb_folders import UNKNOWN_FAULT_HINT, is_gone, remake_hint, removed_error, storage_error
-from localcrag.types import Document, MetaValue, Passage
+from localcrag.types import Document, FieldValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # errors are raised; the log would only be noise on stderr
 native_memory.limit_heaps()
@@ -70,6 +73,8 @@ FULL_TEXT_INDEX = FTS(
 searched too; English words by their stems. The stop words are our own, because this tokenizer's built-in
 list covers all languages at once and drops digits and single letters too."""
 
+MAX_OWN_FIELD_COLUMNS = 200
+"""The columns of fields up to which those get one that only documents give; their values are kept anyway."""
 _MIB = 1024**2
 _WRITER_CACHE_BYTES, _READER_CACHE_BYTES = (128 * _MIB, 64 * _MIB), (1024 * _MIB, 64 * _MIB)
 """The most bytes cached of indexes and of metadata, in the sessions of writing and of searching. Lance's own
@@ -145,18 +150,24 @@ class Tables:
         return self._connection.open_table("questions")
 
     @property
-    def fields(self) -> dict[str, FieldType]:
+    def columns(self) -> sql.FieldColumns:
+        """The columns of the fields that a filter can name, by type."""
+        return field_columns(self.passages.schema)
+
+    @property
+    def fields(self) -> FieldTypes:
         """The fields that a filter can name: the built-in ones, and the meta keys in alphabetical order."""
-        return {**BUILT_IN, **meta_types(self.passages.schema)}
+        return {key: frozenset(columns) for key, columns in self.columns.items()}
 
     def add_meta_columns(self, documents: Iterable[Document]) -> None:
-        """Add columns for the new meta keys of these documents.
+        """Add columns for the new meta keys of these documents, and for new types of their values.
 
-        Raises StoreError if a key changes its type, or has a value that cannot be stored or compared; then
-        nothing is changed.
+        A key that only documents give has none if there are very many. Raises StoreError for a value that
+        cannot be stored or compared; then nothing is changed.
         """
         known = self.fields
-        new: dict[str, FieldType] = {}
+        room = MAX_OWN_FIELD_COLUMNS - len(meta_columns(self.passages.schema))
+        new: dict[str, set[FieldType]] = {}
         for document in documents:
             for key, value in document.meta.items():
                 if not _is_storable(value):
@@ -164,26 +175,25 @@ class Tables:
                         f"meta key {key!r} cannot hold {str(value)[:40]}, which {document.source} gives it",
                         hint="give it text, true or false, or a finite number",
                     )
-                if not is_key(key):
+                held = known.get(key, frozenset()) | new.get(key, set())
+                if not is_key(key) or type_of(value) in held:
                     continue
-                kind = known.get(key) or new.setdefault(key, type_of(value))
-                if kind is not type_of(value):
-                    raise StoreError(
-                        f"meta key {key!r} holds {kind}, and {document.source} gives it {value!r}",
-                        hint="give the value in the same type, or use another key",
-                    )
+                if key not in document.own or sum(map(len, new.values())) < room:
+                    new.setdefault(key, set()).add(type_of(value))
         if new:
-            columns = meta_schema(new)
+            columns = meta_schema({key: frozenset(kinds) for key, kinds in new.items()}, known)
             if (asked := self.questions) is not None:  # first, as a filter knows the passages' columns
                 if left := set(columns.names) & set(asked.schema.names):  # left by a kill at this point
                     asked.drop_columns(sorted(left))
                 asked.add_columns(columns)
             self.passages.add_columns(columns)
 
-    def add_block_column(self) -> None:
-        """Add the column of blocks to a table that an earlier version made; its passages have none."""
-        if not set(BLOCKS_SCHEMA.names) <= set(self.passages.schema.names):
-            self.passages.add_columns(BLOCKS_SCHEMA)
+    def add_late_columns(self) -> None:
+        """Add the columns that tables have not which an earlier version made; their rows have no values."""
+        for table, columns in ((self.passages, BLOCKS_SCHEMA), (self.documents, LATE_DOCUMENT_COLUMNS)):
+            held = table.schema.names
+            if missing := [field for field in columns if field.name not in held]:
+                table.add_columns(columns_schema(missing))
 
 
 def passages_where(passages: Table, where: str) -> list[Passage]:
@@ -192,9 +202,9 @@ def passages_where(passages: Table, where: str) -> list[Passage]:
     return passages_of(passages.search().where(where).select(columns).to_arrow())
 
 
-def _is_storable(value: MetaValue) -> bool:
+def _is_storable(value: FieldValue) -> bool:
     """Whether JSON and a column can hold the value: no NaN, no infinity, no integer beyond floats."""
-    if isinstance(value, str):
+    if isinstance(value, (str, tuple)):
         return True
     try:
         return isinstance(value, (int, float)) and math.isfinite(value)

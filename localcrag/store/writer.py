@@ -92,7 +92,7 @@ class StoreWriter:
             native_memory.release_large_blocks()
         with self._exclusive():
             self._tables.add_meta_columns(document for document, *_ in batch)
-            self._tables.add_block_column()
+            self._tables.add_late_columns()
             self._add_texts([document for document, *_ in batch])
             self._journal.begin(sources)
             self._replace_passages(batch, sources)
@@ -184,7 +184,7 @@ class StoreWriter:
     def _replace_documents(self, batch: Batch) -> None:
         """Replace the rows of these documents in one commit."""
         merge = self._tables.documents.merge_insert("source").when_matched_update_all()
-        merge.when_not_matched_insert_all().execute(document_rows(batch))
+        merge.when_not_matched_insert_all().execute(document_rows(batch, self._tables.documents.schema))
 
     def _write_questions(self, batch: Questions) -> None:
         """Replace the questions of these passages in one commit."""

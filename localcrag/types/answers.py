@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 from localcrag.types.enums import Action, CorrectionKind, Mode, Origin, Policy, Status, Tool, Verdict
 from localcrag.types.grades import Grade
+from localcrag.types.ingest_report import Skipped
 from localcrag.types.passages import JsonValue, Passage
 from localcrag.types.prompting import Tokens
 
@@ -40,7 +41,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A place that the answer cites; ``quote`` is exactly the slice ``start:end`` of the stored text."""
+    """A place that the answer cites; ``quote`` is exactly the slice ``start:end`` of the stored text.
+
+    In a spreadsheet, ``sheet`` is the name of the sheet; there and in a CSV file, ``rows`` are the numbers of
+    the first and the last row that is cited, as the file counts them (its first row is 1).
+    """
 
     key: int
     source: str
@@ -49,6 +54,8 @@ class Citation:
     end: int
     quote: str
     origin: Origin
+    sheet: str = ""
+    rows: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +181,7 @@ class Answer:
     words. ``standalone`` is the question as it was understood, if it was rewritten, otherwise "".
     ``suggestions`` are filters that the user could try, in words. ``found`` is False if the text only says
     that there is no answer. ``marks`` are the places of the citations in the text; a number in brackets
-    elsewhere is a part of a document.
+    elsewhere is a part of a document. ``unread`` are documents that were skipped, if nothing was found.
     """
 
     question: str
@@ -196,6 +203,7 @@ class Answer:
     suggestions: tuple[str, ...] = ()
     found: bool = True
     marks: tuple[CitationMark, ...] = ()
+    unread: tuple[Skipped, ...] = ()
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ask --json`` prints; fields may be added, but none of these is removed."""
@@ -218,6 +226,7 @@ class Answer:
             "contradictions": [asdict(c) for c in self.contradictions],
             "suggestions": list(self.suggestions),
             "marks": [asdict(m) for m in self.marks],
+            "unread": [asdict(item) for item in self.unread],
         }
 
     def to_json(self, indent: int | None = None) -> str:

@@ -32,6 +32,8 @@ class Hit:
             "end": p.end,
             "text": p.text,
             "meta": dict(p.meta),
+            "sheet": p.sheet,
+            "rows": p.rows(),
         }
 
     def to_json(self, indent: int | None = None) -> str:

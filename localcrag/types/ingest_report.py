@@ -28,10 +28,11 @@ class ReadResult:
         return self.reason in (NO_TEXT, NO_TEXT_LAYER) or bool(self.document and not self.passages)
 
 
-READING = 2
+READING = 3
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-2: in blocks, without markup; 1: as flat text.
+3: with the fields that documents give, and the rows of sheets numbered; 2: in blocks, without markup; 1: as
+flat text.
 """
 
 
@@ -40,7 +41,9 @@ class IndexedDocument:
     """The entry of a document in a knowledge base; ``size`` (bytes) and ``mtime_ns`` are those of its file.
 
     ``mtime_ns`` is the modification time in nanoseconds, ``passages`` the number of passages, and ``reading``
-    the way in which it was read (:data:`READING`).
+    the way in which it was read (:data:`READING`). ``own`` are the names of those fields in ``meta`` that the
+    document itself gives; the others were given for it. ``left_out`` is the share of its text that was
+    taken for navigation and left out.
     """
 
     source: str
@@ -51,6 +54,13 @@ class IndexedDocument:
     title: str = ""
     meta: Meta = field(default_factory=lambda: NO_META)
     reading: int = READING
+    own: tuple[str, ...] = ()
+    left_out: float = 0.0
+
+    @property
+    def given(self) -> Meta:
+        """The fields that were given for the document, as by ``--meta``."""
+        return {key: value for key, value in self.meta.items() if key not in self.own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +72,18 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A page of which the ``share`` of its characters, from 0 to 1, was taken for navigation and left out."""
+
+    source: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     """The report of an ingestion; the counts are documents, ``passages`` and ``questions`` those written.
 
-    ``seconds`` is the wall time.
+    ``seconds`` is the wall time, and ``left_out`` are the pages of which much was taken for navigation.
     """
 
     kb: str
@@ -77,12 +95,14 @@ class IngestReport:
     skipped: tuple[Skipped, ...] = ()
     seconds: float = 0.0
     questions: int = 0
+    left_out: tuple[LeftOut, ...] = ()
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ingest --json`` prints."""
         return asdict(self) | {
             "skipped": [asdict(s) for s in self.skipped],
             "seconds": round(self.seconds, 3),
+            "left_out": [{"source": p.source, "share": round(p.share, 3)} for p in self.left_out],
         }
 
     def to_json(self, indent: int | None = None) -> str:

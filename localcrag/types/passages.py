@@ -9,8 +9,10 @@ from types import MappingProxyType
 from localcrag.types.enums import BlockKind, Origin
 
 MetaValue = str | int | float | bool
-"""The value of a field of a document."""
-Meta = Mapping[str, MetaValue]
+"""The value that a user gives to a field of a document."""
+FieldValue = MetaValue | tuple[str, ...]
+"""The value of a field of a document: also several texts, such as tags. A date is text: "2024-06-01"."""
+Meta = Mapping[str, FieldValue]
 """The fields of a document, by name; filters compare them."""
 NO_META: Meta = MappingProxyType({})
 """The fields of a document that has none."""
@@ -29,7 +31,8 @@ class Block:
     """A heading, a paragraph, an item of a list, a row of a table, …: characters ``[start, end)`` of a page.
 
     The marker of a list item ("-") lies before its start. ``level`` is that of a heading, from 1, the
-    outermost, or the depth of a list item, from 0; other blocks have 0.
+    outermost, the depth of a list item, from 0, or the number of a row in its sheet or CSV file, from 1;
+    other blocks have 0.
     """
 
     kind: BlockKind
@@ -56,7 +59,8 @@ class Document:
     """A document that was read, with its text by pages.
 
     ``source`` is an absolute path, a URL, or ``stdin:NAME``; ``hash`` is the sha256 (hex) of the
-    bytes that were read.
+    bytes that were read. ``own`` are the names of those fields in ``meta`` that the document itself gives,
+    and ``left_out`` is the share of its characters that were taken for navigation.
     """
 
     source: str
@@ -65,6 +69,8 @@ class Document:
     media_type: str
     pages: tuple[Page, ...]
     meta: Meta = field(default_factory=lambda: NO_META)
+    own: tuple[str, ...] = ()
+    left_out: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,24 @@ class Passage:
             heading for heading in self.heading.split(HEADING_SEPARATOR) if heading and heading not in own
         ]
         return "\n".join([HEADING_SEPARATOR.join(above), self.text]) if above else self.text
+
+    def rows(self, start: int | None = None, end: int | None = None) -> tuple[int, int] | None:
+        """The numbers of the first and the last row of a sheet or CSV file that it has, as the file counts.
+
+        With ``start`` and ``end``, of those that overlap these characters of the page; None without any.
+        """
+        start, end = (self.start if start is None else start), (self.end if end is None else end)
+        numbers = [
+            block.level
+            for block in self.blocks
+            if block.kind is BlockKind.ROW and block.level and block.start < end and start < block.end
+        ]
+        return (min(numbers), max(numbers)) if numbers else None
+
+    @property
+    def sheet(self) -> str:
+        """The name of the sheet of a spreadsheet that it is in; "" if it is in none."""
+        return self.heading if self.page is not None and self.rows() else ""
 
     @property
     def searchable(self) -> str:

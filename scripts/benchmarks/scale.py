@@ -204,10 +204,11 @@ def _recall(snapshot: Snapshot, queries: Sequence[Query]) -> tuple[float, float]
     """The share of the ten nearest, by comparing every vector, that are the first ten found."""
     from localcrag.filters import parse
     from localcrag.store import sql
+    from localcrag.store.arrow_rows import field_columns
     from localcrag.store.hybrid_search import CANDIDATES_PER_HALF, Wanted, nearest
 
     shares = []
-    for where in (None, sql.compile(parse(FILTER))):
+    for where in (None, sql.compile(parse(FILTER), field_columns(snapshot.table.schema))):
         found = []
         for query, exact in zip(queries, _exact(snapshot, queries, where), strict=True):
             near = nearest(snapshot, Wanted(query.text, query.vector, where, CANDIDATES_PER_HALF))

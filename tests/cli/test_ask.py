@@ -15,6 +15,7 @@ from localcrag.crag.pipeline import NOT_FOUND
 from localcrag.events import Delta, Finished
 from localcrag.types import Action, Answer, Mode, Policy, Status
 from tests.cli.conftest import Run
+from tests.documents.builders import xlsx
 from tests.shape_models import shape
 
 QUESTION = "What is the usual dose of Zeldrine?"
@@ -181,6 +182,21 @@ def test_what_was_answered_exits_0_though_it_cites_nothing(
     assert (done.code, done.out) == (code, f"{text}\n")
 
 
+def test_a_citation_names_sheet_and_row(fresh: Run, tmp_path: Path) -> None:
+    fees = [["Vehicle", "Parking fee"], ["Car", "48 EUR"], ["Motorcycle", "35 EUR"], ["Lorry", "112 EUR"]]
+    (tmp_path / "fees.xlsx").write_bytes(xlsx({"Notes": [["Ask at the gate."]], "Tariffs": fees}))
+    (tmp_path / "staff.csv").write_text("Name,Telephone extension\nAda Byron,4711\nCarl Gauss,4712\n")
+    assert fresh("ingest", str(tmp_path)).code == 0
+    asked = fresh("ask", "What is the parking fee for a motorcycle?")
+    assert "fees.xlsx, sheet Tariffs, row 3" in asked.err
+    [citation] = fresh("ask", "--json", "What is the parking fee for a motorcycle?").json["citations"]
+    assert (citation["sheet"], citation["rows"], citation["page"]) == ("Tariffs", [3, 3], 2)
+    assert "staff.csv, row 2" in fresh("ask", "What is the telephone extension of Ada Byron?").err
+    assert "fees.xlsx, sheet Tariffs, rows 2–4" in fresh("search", "parking fee motorcycle").out
+    fresh("chat", "--thread", "fees", stdin="What is the parking fee for a motorcycle?\n")
+    assert "fees.xlsx, sheet Tariffs, row 3](" in fresh("threads", "export", "fees").out
+
+
 def test_search_prints_hits_with_place_score_and_snippet(run: Run) -> None:
     done = run("search", "sunny place for lavender", "-k", "2")
     assert done.code == 0
@@ -189,7 +205,7 @@ def test_search_prints_hits_with_place_score_and_snippet(run: Run) -> None:
     assert list(found) == ["query", "kb", "hits"]
     assert [hit["rank"] for hit in found["hits"]] == [1, 2]
     assert list(found["hits"][0]) == [
-        "rank", "score", "source", "title", "page", "start", "end", "text", "meta",
+        "rank", "score", "source", "title", "page", "start", "end", "text", "meta", "sheet", "rows",
     ]  # fmt: skip
     assert found["hits"][0]["meta"] == {"team": "x"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,22 @@ def test_the_words_of_the_query_are_marked_whatever_their_case() -> None:
         marked("Tea and a teapot", ["tea"]) == "\x1b[33m\x1b[1mTea\x1b[0m and a \x1b[33m\x1b[1mtea\x1b[0mpot"
     )
     assert marked("a+b", ["a+b"]) != "a+b" == marked("a+b", [])
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (("/a/fees.xlsx", 2, "Tariffs", (14, 14)), "/a/fees.xlsx, sheet Tariffs, row 14"),
+        (("/a/fees.ods", 2, "Tariffs", (2, 9)), "/a/fees.ods, sheet Tariffs, rows 2–9"),
+        (("/a/fees.xlsx", 2), "/a/fees.xlsx, sheet 2"),
+        (("/a/cells.csv", None, "", (120, 120)), "/a/cells.csv, row 120"),
+        (("/a/talk.PPTX", 3), "/a/talk.PPTX, slide 3"),
+        (("/a/leaflet.pdf", 3), "/a/leaflet.pdf, page 3"),
+        (("https://example.org/a", None), "https://example.org/a"),
+    ],
+)
+def test_the_place_is_named_as_the_file_counts(given: tuple[Any, ...], shown: str) -> None:
+    assert place(*given) == shown
 
 
 def test_a_snippet_begins_near_the_first_word_of_the_query() -> None:

@@ -36,6 +36,7 @@ def test_the_report_says_what_was_added_and_then_that_nothing_changed(fresh: Run
         "skipped": [],
         "seconds": 0,
         "questions": 0,
+        "left_out": [],
     }
     again = fresh("ingest", str(documents))
     assert again.code == 0 and again.out == ""
@@ -54,6 +55,45 @@ def test_skipped_files_are_listed_with_their_reasons_and_the_rest_is_read(fresh:
     assert "binary" in reasons["noise.bin"]
     shown = fresh("ingest", str(tmp_path), "--reread")
     assert "locked.pdf" in shown.err and "password" in shown.err
+
+
+def test_what_was_skipped_is_remembered_and_said_where_nothing_is_found(fresh: Run, tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text("A good file about herons.")
+    locked = tmp_path / "locked.pdf"
+    locked.write_bytes(pdf(["The dose is 35 mg."], password="x"))
+    fresh("ingest", str(tmp_path))
+    shown = fresh("kb", "show")
+    assert "skipped, so not in it: 1 document" in shown.out and "locked.pdf: encrypted PDF" in shown.out
+    [item] = fresh("kb", "show", "--json").json["skipped"]
+    assert (item["source"], "password" in item["reason"]) == (str(locked.resolve()), True)
+    question = "How many megawatts does the reactor of Zwentendorf have?"
+    asked = fresh("ask", question)
+    assert "1 document was skipped (localcrag kb show lists what was skipped)" in asked.err
+    assert fresh("ask", "--json", question).json["unread"] == [item]
+    found = fresh("ask", "--json", "What is the good file about?").json
+    assert (found["unread"], "herons" in found["answer"]) == ([], True), "what is found is not spoilt"
+    locked.write_bytes(pdf(["The dose is 35 mg."]))
+    fresh("ingest", str(tmp_path))
+    assert fresh("kb", "show", "--json").json["skipped"] == []
+    assert "not in it" not in fresh("kb", "show").out and "kb show" not in fresh("ask", question).err
+
+
+def test_a_page_of_which_much_is_left_out_is_named(fresh: Run, tmp_path: Path) -> None:
+    links = "".join(f'<li><a href="/{n}">Another part of the manual {n}</a></li>' for n in range(20))
+    page = tmp_path / "manual.html"
+    page.write_text(
+        f"<html><body><nav><ul>{links}</ul></nav><p>{'The fee is 35 EUR. ' * 12}</p></body></html>"
+    )
+    (tmp_path / "good.html").write_text("<html><body><p>The fee is 36 EUR.</p></body></html>")
+    done = fresh("ingest", str(tmp_path))
+    [line] = [line for line in done.err.splitlines() if "navigation" in line]
+    assert line.startswith(str(page.resolve()) + ": ") and line.endswith(
+        " % taken for navigation and left out"
+    )
+    rows = fresh("kb", "show", "--json").json["sources"]
+    assert [0.3 < row["left_out"] < 1 for row in rows] == [False, True]
+    [told] = fresh("ingest", "--reread", "--meta", "a=b", str(tmp_path), "--json").json["left_out"]
+    assert told == {"source": str(page.resolve()), "share": rows[1]["left_out"]}
 
 
 def test_a_folder_where_nothing_can_be_read_fails_and_leaves_no_knowledge_base(

@@ -101,3 +101,29 @@ def test_a_document_is_forgotten_by_any_name_of_its_place(
     assert fresh("kb", "forget", "../real/a.txt").code == 0
     assert fresh("kb", "forget", str(tmp_path / "link" / "b.txt"), "nothing.txt").code == 1
     assert [Path(row["source"]).name for row in fresh("kb", "show", "--json").json["sources"]] == ["c.txt"]
+
+
+def test_the_fields_of_documents_are_shown_and_can_be_filtered_by(fresh: Run, tmp_path: Path) -> None:
+    for name, head in (("a", "tags: [x, y]\nyear: 2024\nmodified: 2024-07-01"), ("b", "tags: x\nyear: then")):
+        (tmp_path / f"{name}.md").write_text(f"---\n{head}\n---\nThe fee is 35 EUR.\n")
+    assert fresh("ingest", str(tmp_path)).code == 0
+    shown = fresh("kb", "show").out
+    assert "fields for --filter: source, title, page, heading, modified, tags, year" in shown
+    assert '  tags, in 2 documents: "x" (2), "y" (1)' in shown
+    assert '  modified, in 1 document: "2024-07-01" (1)' in shown
+    found = fresh("kb", "show", "--json").json
+    assert found["field_documents"] == {"modified": 1, "tags": 2, "year": 2}
+    assert found["facets"]["year"] == [{"value": 2024, "documents": 1}, {"value": "then", "documents": 1}]
+    assert found["sources"][0]["meta"]["tags"] == ["x", "y"]
+    assert found["sources"][0]["own"] == ["modified", "tags", "year"]
+
+    def matching(filter: str) -> list[str]:
+        rows = fresh("kb", "show", "--filter", filter, "--json").json["sources"]
+        return [Path(row["source"]).stem for row in rows]
+
+    assert matching("modified > 2024-06-01 and year > 2000") == ["a"]
+    assert matching('tags = "x"') == ["a", "b"] and matching('year = "then"') == ["b"]
+    assert fresh("search", "--filter", 'tags = "y"', "--json", "fee").json["hits"][0]["meta"]["tags"] == [
+        "x",
+        "y",
+    ]

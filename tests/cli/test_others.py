@@ -53,7 +53,7 @@ def test_kb_show_has_facets_and_takes_a_filter(teams: Run) -> None:
     assert [Path(row["source"]).name for row in narrow["sources"]] == ["b.txt"]
     assert narrow["facets"]["team"] == [{"value": "x", "documents": 1}]
     printed = teams("kb", "show", "--filter", 'team = "x"').out
-    assert '  team: "x" (2)\n' in printed and "2 documents match" in printed
+    assert '  team, in 2 documents: "x" (2)\n' in printed and "2 documents match" in printed
     assert "b.txt" in printed and "c.txt" not in printed
 
 

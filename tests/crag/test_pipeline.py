@@ -81,7 +81,7 @@ def test_json_has_exactly_the_promised_fields() -> None:
     assert list(found) == [
         "question", "status", "answer", "mode", "citations", "action", "policy", "grades",
         "corrections", "web", "degraded", "usage", "standalone", "parts", "claims", "contradictions",
-        "suggestions",
+        "suggestions", "unread",
     ]  # fmt: skip
     assert found["citations"] == [
         {
@@ -92,6 +92,8 @@ def test_json_has_exactly_the_promised_fields() -> None:
             "end": 23,
             "quote": "The dose is 5 mg a day.",
             "origin": "documents",
+            "sheet": "",
+            "rows": None,
         }
     ]
     assert found["corrections"] == found["web"] == found["degraded"] == []

@@ -17,7 +17,7 @@ from localcrag.documents import LocalCorpus
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
-from tests.documents.builders import FOX, docx, epub, mail, pdf, pptx, replaced, xlsx, xlsx_far_corner
+from tests.documents.builders import FOX, docx, epub, mail, pdf, pptx, replaced, xlsx, xlsx_far_corner, zipped
 from tests.documents.conftest import ReadFunction
 
 UNREAD_MESSAGE = "Attachments that were not read: message/rfc822 (a message that cannot be read)"
@@ -123,9 +123,33 @@ def test_xlsx_sheets_are_pages_and_rows_stand_alone(read: ReadFunction, corpus: 
     ]
     assert blocks(document.pages[1]) == [
         (BlockKind.HEADING, 1, "N_o_tes"),
-        (BlockKind.ROW, 0, "just a *note*"),
+        (BlockKind.ROW, 1, "just a *note*"),
     ]
     assert headings(corpus, document) == ["Doses", "N_o_tes"]
+
+
+def numbers(page: Page) -> list[int]:
+    return [block.level for block in page.blocks if block.kind is BlockKind.ROW]
+
+
+def test_rows_have_the_numbers_that_the_file_gives_them(read: ReadFunction, corpus: LocalCorpus) -> None:
+    title: list[Sequence[object]] = [["Fees of 2026"], [], ["kind", "fee"], ["car", 48], [], [], ["boat", 75]]
+    document = read("x.xlsx", xlsx({"Old": [["just a note"]], "Tariffs": title}))
+    assert [numbers(page) for page in document.pages] == [[1], [1, 4, 7]]
+    first, second = corpus.split(document)
+    assert (first.sheet, first.rows()) == ("Old", (1, 1))
+    assert (second.sheet, second.rows()) == ("Tariffs", (1, 7))
+    row = second.blocks[-1]
+    assert second.rows(row.start, row.end) == (7, 7)
+    text = 'kind,fee\ncar,"48\nEUR"\n\n\nboat,75\n'
+    document = read("x.csv", text)
+    assert numbers(document.pages[0]) == [2, 5], "a cell of two lines is one row; blank rows count"
+    [passage] = corpus.split(document)
+    assert (passage.sheet, passage.rows()) == ("", (2, 5))
+    table = read("x.md", TABLE)
+    assert set(numbers(table.pages[0])) == {0} and corpus.split(table)[0].rows() is None
+    archive = read("x.zip", zipped({"x.csv": text.encode()}))
+    assert corpus.split(archive)[0].rows() is None, "the number alone would not say in which file"
 
 
 def test_a_sheet_with_a_cell_in_its_farthest_corner_costs_little(read: ReadFunction) -> None:

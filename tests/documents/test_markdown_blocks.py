@@ -70,7 +70,7 @@ def test_front_matter_is_one_row_and_known_by_its_keys() -> None:
 
 
 def test_what_only_looks_like_front_matter_stays() -> None:
-    for text in ("---\nNo fields here\n---\n\nText.", "---\na: [1\n---\n", "---\nday: 2024-02-31\n---\n"):
+    for text in ("---\nNo fields here\n---\n\nText.", "---\na: [1\n---\n", "---\na: &a 1\nb: *a\n---\n"):
         assert front_matter(text) == ({}, text)
 
 

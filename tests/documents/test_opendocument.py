@@ -79,6 +79,21 @@ def test_a_table_gives_rows_with_headers_and_repeated_cells(read: ReadFunction) 
     assert {kind for kind, _, _ in blocks(page)} == {BlockKind.ROW}
 
 
+def test_the_rows_of_a_sheet_are_numbered_as_it_counts(read: ReadFunction) -> None:
+    rows = [
+        row(cell("Kind"), cell("Fee")),
+        row(cell("Car"), cell("48 EUR")),
+        '<table:table-row table:number-rows-repeated="100"><table:table-cell/></table:table-row>',
+        row(cell("Boat"), cell("75 EUR")),
+    ]
+    sheet = f'<table:table table:name="Tariffs">{"".join(rows)}</table:table>'
+    [page] = read("a.ods", opendocument("spreadsheet", sheet)).pages
+    assert [(block.level, page.text[block.start : block.end]) for block in page.blocks[1:]] == [
+        (2, "Kind: Car · Fee: 48 EUR"),
+        (103, "Kind: Boat · Fee: 75 EUR"),
+    ]
+
+
 def test_notes_follow_their_paragraph_and_comments_are_left_out(read: ReadFunction) -> None:
     note = (
         "<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>See below.</text:p>"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from localcrag.errors import StoreError
-from localcrag.filters import BUILT_IN, FieldType, Filter, check, is_key, matches, type_of
-from localcrag.types import Document, Hit, IndexedDocument, Passage, StoreInfo
+from localcrag.filters import BUILT_IN, FieldType, FieldTypes, Filter, check, is_key, matches, type_of
+from localcrag.types import Document, Hit, IndexedDocument, Passage, Skipped, StoreInfo
 
 Vectors = npt.NDArray[np.float32]
 
@@ -64,7 +64,8 @@ class MemoryStore:
     optimized: int = 0
     _held: dict[str, _Held] = field(default_factory=dict)
     _asked: dict[str, _Asked] = field(default_factory=dict)
-    _keys: dict[str, FieldType] = field(default_factory=dict)
+    _skips: dict[str, str] = field(default_factory=dict)
+    _keys: dict[str, set[FieldType]] = field(default_factory=dict)
 
     def info(self) -> StoreInfo:
         held = list(self._held.values())
@@ -86,13 +87,20 @@ class MemoryStore:
     def replace(self, batch: Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]) -> None:
         for document, *_ in batch:
             for key, value in document.meta.items():
-                if is_key(key) and self._keys.setdefault(key, type_of(value)) is not type_of(value):
-                    raise StoreError(f"meta key {key!r} holds {self._keys[key]}")
+                if is_key(key):
+                    self._keys.setdefault(key, set()).add(type_of(value))
         for document, entry, passages, vectors in batch:
             if vectors.shape != (len(passages), self.dimension):
                 raise ValueError(f"vectors of shape {vectors.shape}")
             self._held[document.source] = _Held(document, entry, passages, vectors)
             self._forget_questions(document.source)
+
+    def skipped(self) -> Sequence[Skipped]:
+        return [Skipped(*item) for item in sorted(self._skips.items())]
+
+    def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
+        left = {source: reason for source, reason in self._skips.items() if source not in settled}
+        self._skips = left | {item.source: item.reason for item in skipped}
 
     def remove(self, sources: Sequence[str]) -> int:
         for source in sources:
@@ -157,5 +165,5 @@ class MemoryStore:
             progress("nothing to do")
 
     @property
-    def _fields(self) -> dict[str, FieldType]:
-        return {**BUILT_IN, **dict(sorted(self._keys.items()))}
+    def _fields(self) -> FieldTypes:
+        return {**BUILT_IN, **{key: frozenset(kinds) for key, kinds in sorted(self._keys.items())}}

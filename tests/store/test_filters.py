@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,11 +34,11 @@ from localcrag.filters import (
 )
 from localcrag.store import sql
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
-from localcrag.types import Meta, Passage
+from localcrag.types import FieldValue, Meta, Passage
 from tests.store.conftest import EMBEDDER, item
 
 
-def passage(page: int | None = None, title: str = "", **meta: str | float | bool) -> Passage:
+def passage(page: int | None = None, title: str = "", **meta: FieldValue) -> Passage:
     return Passage("id", "hash", "/a/b.txt", title, "", page, 0, 1, "t", 0, meta)
 
 
@@ -69,6 +70,7 @@ def test_the_tree() -> None:
         ("title = 'x", 9, "never closed"),
         ("title contains 3", 16, "a string after contains"),
         ("page < 1e999", 8, "too large"),
+        ("due > 2024-02-31", 7, "no day 2024-02-31"),
         ("and = 3", 1, "a field name"),
         ("title = 'x'; DROP TABLE passages", 12, "no meaning"),
     ],
@@ -115,13 +117,34 @@ def test_any_text_parses_or_is_a_filter_error(text: str) -> None:
         ("not year = 3", True),
         ("not (year < 3 or page = 3)", False),
         ('source = "/a/b.txt"', True),
+        ('tags = "travel" and tags contains "tor" and tags startswith "mo"', True),
+        ('tags = "tor" or tags < "z" or tags != "travel"', False),
+        ('tags in ("x", "motor") and tags not in ("x")', True),
+        ("due > 2024-06-01 and due < 2024-06-03 and due = 2024-06-02", True),
+        ("due >= 2024-6-2 and due <= 2024-06-02 and due in (2024-06-02)", True),
+        ("due != 2024-06-02 or due < 2024-06-02 or due > 2024-06-02", False),
+        ('due >= "2024-06-02T09"', True),
+        ("team > 1999-01-01 or team < 1999-01-01", False),
     ],
 )
 def test_the_meaning(text: str, passes: bool) -> None:
-    assert matches(parse(text), passage(page=3, title="Report", team="x", final=True)) is passes
+    fields: dict[str, FieldValue] = {
+        "team": "x",
+        "final": True,
+        "tags": ("travel", "motor"),
+        "due": "2024-06-02T10:00",
+    }
+    assert matches(parse(text), passage(page=3, title="Report", **fields)) is passes
 
 
-FIELDS = {**BUILT_IN, "team": FieldType.TEXT, "year": FieldType.NUMBER, "final": FieldType.BOOLEAN}
+FIELDS = {
+    **BUILT_IN,
+    "team": frozenset({FieldType.TEXT}),
+    "year": frozenset({FieldType.NUMBER}),
+    "final": frozenset({FieldType.BOOLEAN}),
+    "tags": frozenset({FieldType.LIST}),
+    "version": frozenset({FieldType.TEXT, FieldType.NUMBER}),
+}
 
 
 @pytest.mark.parametrize(
@@ -134,6 +157,10 @@ FIELDS = {**BUILT_IN, "team": FieldType.TEXT, "year": FieldType.NUMBER, "final":
         ('year contains "2"', "'year' is a number, and '2' is text"),
         ("page in (1, true)", "'page' is a number, and true is true or false"),
         ("Page = 3", "no field 'Page'"),
+        ("year > 2024-06-01", "'year' is a number, and 2024-06-01 is a date"),
+        ("tags = 3", "'tags' is a list of texts, and 3 is a number"),
+        ('tags < "m"', "'tags' is a list of texts, which has no <"),
+        ("version = true", "'version' is text or a number, and true is true or false"),
     ],
 )
 def test_types_are_checked_and_both_are_named(text: str, said: str) -> None:
@@ -183,6 +210,13 @@ METAS: list[Meta] = [
     *({"team": text} for text in TEXTS),
     *({"year": number, "final": number > 1} for number in NUMBERS),
     *(both(text, number) for text, number in product(TEXTS[:3], NUMBERS[:3])),
+    *(
+        {"due": day}
+        for day in ("2024-06-01", "2024-06-02T10:00", "2024-06-02 x", "2024-06-02x", "soon", 2024)
+    ),
+    *({"tags": tags} for tags in (("x",), ("X", "it's"), ("x y", "y"), ("2024-06-02",))),
+    {"tags": "x", "team": ("x", "100%_"), "year": "1", "final": "true"},
+    {"tags": 3, "due": ("2024-06-01", "x"), "year": False},
 ]
 
 
@@ -209,16 +243,25 @@ def filled() -> Iterator[LanceStore]:
 
 texts = st.sampled_from(TEXTS) | st.text(max_size=5).filter(lambda text: text.isprintable())
 numbers = st.sampled_from(NUMBERS) | st.integers(-5, 5) | st.floats(allow_nan=False, allow_infinity=False)
+days = st.sampled_from([date(2024, 6, day) for day in (1, 2, 3)]) | st.just(date(9999, 12, 31))
 ordered = st.sampled_from([how for how in Operator if how not in (Operator.CONTAINS, Operator.STARTS_WITH)])
 text_fields, number_fields = (
     st.sampled_from(["team", "Team", "heading", "source", "title"]),
     st.sampled_from(["page", "year"]),
 )
+equal = st.sampled_from([Operator.EQUAL, Operator.UNEQUAL])
+listed = st.sampled_from([Operator.CONTAINS, Operator.STARTS_WITH, Operator.EQUAL, Operator.UNEQUAL])
 leaves = st.one_of(
     st.builds(Comparison, text_fields, st.sampled_from(Operator), texts),
     st.builds(Comparison, number_fields, ordered, numbers),
     st.builds(
         Comparison, st.just("final"), st.sampled_from([Operator.EQUAL, Operator.UNEQUAL]), st.booleans()
+    ),
+    st.builds(Comparison, st.just("tags"), listed, texts),
+    st.builds(Comparison, st.just("due"), ordered, days | texts),
+    st.builds(Comparison, st.sampled_from(["year", "due", "tags"]), equal, days.map(str) | numbers),
+    st.builds(
+        Membership, st.just("due"), st.lists(days | texts | numbers, min_size=1, max_size=3).map(tuple)
     ),
     st.builds(Membership, text_fields, st.lists(texts, min_size=1, max_size=3).map(tuple)),
     st.builds(Membership, number_fields, st.lists(numbers, min_size=1, max_size=3).map(tuple)),
@@ -272,6 +315,7 @@ def test_a_column_name_cannot_end_early() -> None:
         '(a = 1 and b = 2) and c not in ("x")',
         "not (a = 1 or not not b = 2)",
         "year >= -1.5e+300 and year != 123456789012345",
+        "due > 2024-06-01 and due in (2024-06-02)",
     ],
 )
 def test_a_filter_is_spelled_as_it_was_written(text: str) -> None:

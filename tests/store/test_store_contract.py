@@ -175,11 +175,19 @@ def test_a_filter_on_what_is_not_there(store: PassageStore) -> None:
         ask(store, "text", filter="team = 3")
 
 
-def test_a_meta_key_keeps_its_type(store: PassageStore) -> None:
+def test_a_field_may_have_another_type_in_each_document(store: PassageStore) -> None:
     store.replace([item("/a", "text", meta={"year": 2024})])
-    with pytest.raises(StoreError, match="'year'"):
-        store.replace([item("/b", "text", meta={"year": "unknown"})])
-    assert set(store.indexed()) == {"/a"}
+    store.replace([item("/b", "text", meta={"year": "2024-06-01"}), item("/c", "text", meta={"year": True})])
+    store.replace([item("/d", "text", meta={"year": ("early", "late")})])
+
+    def found(filter: str) -> set[str]:
+        return {hit.passage.source for hit in ask(store, "text", filter=filter)}
+
+    assert found("year > 2000") == {"/a"} and found("year = true") == {"/c"}
+    assert found("year > 2024-01-01") == {"/b"} and found('year = "late"') == {"/d"}
+    assert found('year != "late"') == {"/a", "/b", "/c"}
+    assert store.indexed()["/d"].meta == {"year": ("early", "late")}
+    assert store.info().fields[-1] == "year"
 
 
 @pytest.mark.parametrize(

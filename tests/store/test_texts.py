@@ -10,7 +10,7 @@ import pytest
 
 from localcrag.store import arrow_rows, tables
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
-from localcrag.types import READING, Block, BlockKind, Page
+from localcrag.types import READING, Block, BlockKind, FieldValue, Page
 from tests.store.conftest import EMBEDDER, Item, item
 
 LONG = "Größe und Maß. " * 40
@@ -93,14 +93,33 @@ def test_a_table_without_blocks_gets_them_with_the_next_write(
         patch.setattr(arrow_rows, "_PASSAGE_FIELDS", fields)
         patch.setattr(arrow_rows, "READING", 1)
         made = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
-        made._tables.add_block_column = lambda: None  # type: ignore[method-assign]
-        made.replace([item("/a", "flat text")])
+        made._tables.add_late_columns = lambda: None  # type: ignore[method-assign]
+        made.replace([item("/a", "flat text", meta={"team": "x"})])
+    made._tables.documents.drop_columns(["own", "left_out"])
     old = bases.open("old", EMBEDDER.name, EMBEDDER.dimension)
     assert "blocks" not in old._tables.passages.schema.names
     assert [entry.reading for entry in old.indexed().values()] == [1]
     [hit] = old.search("flat", EMBEDDER.encode(["flat"])[0], k=1)
     assert hit.passage.blocks == ()
+    entry = old.indexed()["/a"]
+    assert (entry.own, entry.left_out, entry.given) == ((), 0.0, {"team": "x"}), "all of them were given"
+    assert [document.own for document in old.documents()] == [()]
     new = structured("/b", "Fees\n\nA boat costs 75.")
     old.replace([new])
     assert {p.source: p.blocks for p in old.questionless()} == {"/a": (), "/b": new[2][0].blocks}
     assert {entry.source: entry.reading for entry in old.indexed().values()} == {"/a": 1, "/b": READING}
+
+
+def test_fields_that_only_documents_give_cannot_make_columns_without_end(
+    bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "MAX_OWN_FIELD_COLUMNS", 3)
+    store = bases.create("kb", EMBEDDER.name, EMBEDDER.dimension)
+    for name in "ab":
+        meta: dict[str, FieldValue] = {f"{name}{number}": "x" for number in range(5)}
+        document, entry, passages, vectors = item(f"/{name}", "text", meta={**meta, f"given_{name}": 1})
+        own = tuple(meta)
+        store.replace([(replace(document, own=own), replace(entry, own=own), passages, vectors)])
+    assert store.info().fields[4:] == ("a0", "a1", "a2", "given_a", "given_b")
+    assert store.indexed()["/b"].meta["b4"] == "x", "what cannot be compared is kept all the same"
+    assert store.indexed()["/b"].own == ("b0", "b1", "b2", "b3", "b4")

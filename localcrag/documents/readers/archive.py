@@ -98,7 +98,7 @@ def _add_page(made: BlockText, page: Page) -> None:
         if before.count("\n") > 1:
             made.part()
         marker = before.strip()
-        deeper = level + (kind is BlockKind.HEADING)
+        deeper = 0 if kind is BlockKind.ROW else level + (kind is BlockKind.HEADING)
         made.add(kind, text, level=deeper, marker=f"{marker} " if marker else "")
 
 

@@ -7,7 +7,7 @@ import io
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
-from localcrag.documents.table_rows import bounded_cells, with_headers
+from localcrag.documents.table_rows import bounded_rows, numbered_with_headers
 from localcrag.types import BlockKind, Page
 
 _SAMPLE_CHARACTERS = 8 * 1024
@@ -15,13 +15,18 @@ _DELIMITERS = ",;\t|"
 
 
 def read_rows(text: str, limits: Limits) -> Page:
-    """CSV or TSV as a page, one block per row. Raises UnreadableError if it exceeds ``limits.text``."""
+    """CSV or TSV as a page, one block per row, numbered as in the file.
+
+    Raises UnreadableError if it exceeds ``limits.text``.
+    """
     csv.field_size_limit(limits.data)
     reader = csv.reader(io.StringIO(text, newline=""), _dialect(text[:_SAMPLE_CHARACTERS]))
-    rows = ([" ".join(cell.split()) for cell in row] for row in reader if any(row))
+    rows = (
+        (number, [" ".join(cell.split()) for cell in row]) for number, row in enumerate(reader, 1) if any(row)
+    )
     made = BlockText(limits)
-    for row in with_headers(bounded_cells(rows)):
-        made.add(BlockKind.ROW, row)
+    for number, line in numbered_with_headers(bounded_rows(rows)):
+        made.add(BlockKind.ROW, line, level=number)
     return made.page()
 
 

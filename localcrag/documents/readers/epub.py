@@ -10,14 +10,24 @@ from xml.etree import ElementTree
 
 from localcrag.documents import zip_guard
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.document_fields import fields_of
 from localcrag.documents.encoding import decode
 from localcrag.documents.extracted import ExtractedText, Limits, one_line
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.html_blocks import add_html
 from localcrag.errors import UnreadableError
+from localcrag.types import Meta
 
 _CONTAINER_PATH = "META-INF/container.xml"
 _ENCRYPTION_PATH = "META-INF/encryption.xml"
+_FIELDS = {
+    "creator": "author",
+    "date": "date",
+    "language": "language",
+    "subject": "tags",
+    "description": "description",
+    "publisher": "publisher",
+}
 _CHAPTER_TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
@@ -36,7 +46,18 @@ def read_epub(data: bytes, limits: Limits) -> ExtractedText:
             if path in names:
                 add_html(made, decode(book.read(path), "utf-8"))
     title = next((one_line(node.text or "") for node in _named(package, "title")), "")
-    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.EPUB], (made.page(),))
+    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.EPUB], (made.page(),), meta=_fields(package))
+
+
+def _fields(package: ElementTree.Element) -> Meta:
+    """The fields in the metadata of the package; several authors or subjects are a list."""
+    pairs: list[tuple[str, object]] = []
+    for name, field in _FIELDS.items():
+        texts = [node.text for node in _named(package, name) if node.text and node.text.strip()]
+        if texts:
+            pairs.append((field, texts if len(texts) > 1 else texts[0]))
+    modified = (node.text for node in _named(package, "meta") if node.get("property") == "dcterms:modified")
+    return fields_of([*pairs, ("modified", next(modified, None))])
 
 
 def _xml(book: zipfile.ZipFile, path: str) -> ElementTree.Element:

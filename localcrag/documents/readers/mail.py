@@ -11,6 +11,7 @@ from email.message import Message
 from email.policy import Compat32
 
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.document_fields import MAX_VALUE_CHARACTERS, fields_of, mail_day
 from localcrag.documents.encoding import decode
 from localcrag.documents.extracted import ExtractedText, Limits, clean, one_line
 from localcrag.documents.formats import (
@@ -24,7 +25,7 @@ from localcrag.documents.formats import (
 )
 from localcrag.documents.mail_body import add_mail_text
 from localcrag.errors import UnreadableError
-from localcrag.types import CELL_SEPARATOR, BlockKind, Page
+from localcrag.types import CELL_SEPARATOR, NO_META, BlockKind, Meta, Page
 
 _PLAIN, _HTML = "text/plain", "text/html"
 _MAX_FORWARD_DEPTH = 10
@@ -62,8 +63,9 @@ class _BoundedHeaders(Compat32):
 def read_mail(data: bytes, limits: Limits) -> ExtractedText:
     """Read a message; its plain text is preferred to its HTML. Raises UnreadableError."""
     made = BlockText(limits)
-    title = _MailReader(made, limits).read(data)
-    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.MAIL], (made.page(),))
+    reader = _MailReader(made, limits)
+    title = reader.read(data)
+    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.MAIL], (made.page(),), meta=reader.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,14 @@ class _MailReader:
     def __init__(self, made: BlockText, limits: Limits) -> None:
         self._made, self._limits = made, limits
         self._attachments_left = _MAX_ATTACHMENTS
+        self.fields: Meta = NO_META
 
     def read(self, data: bytes, depth: int = 0) -> str:
         """Append a message; returns its subject. ``depth`` counts the messages that it is attached to."""
         try:
             message = message_from_bytes(data, policy=_BoundedHeaders())
+            if not depth:
+                self.fields = _fields(message)
             self._message(message, _MAX_FORWARD_DEPTH, depth)
             return _header(message, "Subject", 1000)
         except _PARSER_ERRORS as error:
@@ -200,6 +205,13 @@ class _MailReader:
             self._made.add(BlockKind.CODE, page.text)
         else:
             add_mail_text(self._made, clean(page.text))
+
+
+def _fields(message: Message) -> Meta:
+    """The fields in the headers of a message."""
+    names = ("From", "To", "Cc", "Subject")
+    shown = [(name, _header(message, name, MAX_VALUE_CHARACTERS)) for name in names]
+    return fields_of([*shown, ("date", mail_day(str(message.get("Date", ""))))])
 
 
 def _leaves(part: Message) -> list[_Leaf]:

@@ -14,6 +14,7 @@ from localcrag.documents import zip_guard
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits, one_line
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
+from localcrag.documents.readers.file_properties import opendocument_fields
 from localcrag.documents.readers.opendocument_body import DocumentBody
 from localcrag.documents.readers.opendocument_styles import Styles
 from localcrag.documents.readers.opendocument_tables import sheet_rows
@@ -21,7 +22,7 @@ from localcrag.documents.readers.opendocument_words import in_namespace, words
 from localcrag.documents.readers.pptx import first_heading
 from localcrag.documents.readers.xlsx import sheet_page
 from localcrag.errors import UnreadableError
-from localcrag.types import BlockKind, Page
+from localcrag.types import NO_META, BlockKind, Page
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -51,11 +52,13 @@ def read_opendocument(format_: DocumentFormat, data: bytes, limits: Limits) -> E
             )
         content = _parsed(container, _CONTENT_PATH)
         styles = Styles(content, *([_parsed(container, _STYLES_PATH)] if _STYLES_PATH in names else []))
-        title = _title(_parsed(container, _META_PATH)) if _META_PATH in names else ""
+        meta = _parsed(container, _META_PATH) if _META_PATH in names else None
         pages = tuple(_pages(content, styles, limits))
+    title = "" if meta is None else _title(meta)
     if not title and format_ is DocumentFormat.ODP:
         title = first_heading(pages)
-    return ExtractedText(title, MEDIA_TYPES[format_], pages)
+    fields = NO_META if meta is None else opendocument_fields(meta)
+    return ExtractedText(title, MEDIA_TYPES[format_], pages, meta=fields)
 
 
 def _parsed(container: zipfile.ZipFile, path: str) -> _Element:

@@ -58,7 +58,7 @@ class DocumentBody:
             self._list(element, element.get(_STYLE_NAME, ""), 0)
         elif element.tag == f"{_TABLE}table":
             self._made.part()
-            for row in with_headers(bounded_cells(sheet_rows(element))):
+            for row in with_headers(bounded_cells(cells for _, cells in sheet_rows(element))):
                 self._made.add(BlockKind.ROW, row)
             for note in element.iter(NOTE):
                 self._note(note)

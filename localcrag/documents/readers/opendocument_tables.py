@@ -16,21 +16,30 @@ _ROW_GROUPS = frozenset(_TABLE + f"table-{name}" for name in ("header-rows", "ro
 _CELL, _COVERED_CELL = f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"
 _MAX_COLUMNS = 16_384
 """Columns of a row that are read, as many as a spreadsheet has."""
+_MAX_ROWS = 1_048_576
+"""Rows that a spreadsheet has at most."""
 _MAX_REPEATED_ROWS = 1_000
 """Times that one row is repeated."""
 _MIDNIGHT = "T00:00:00"
 
 
-def sheet_rows(table: _Element) -> Iterator[list[str]]:
-    """The rows that have a cell with text; empty cells at the end of a row are left out."""
+def sheet_rows(table: _Element) -> Iterator[tuple[int, list[str]]]:
+    """The rows that have a cell with text, with their numbers; empty cells at the end are left out."""
+    number = 1
+    for row in _row_elements(table):
+        cells = _cells(row)
+        if cells:
+            for repeated in range(_repeated(row, "number-rows-repeated", _MAX_REPEATED_ROWS)):
+                yield number + repeated, cells
+        number += _repeated(row, "number-rows-repeated", _MAX_ROWS)
+
+
+def _row_elements(table: _Element) -> Iterator[_Element]:
     for child in table:
         if child.tag in _ROW_GROUPS:
-            yield from sheet_rows(child)
+            yield from _row_elements(child)
         elif child.tag == _ROW:
-            cells = _cells(child)
-            if cells:
-                for _ in range(_repeated(child, "number-rows-repeated", _MAX_REPEATED_ROWS)):
-                    yield cells
+            yield child
 
 
 def _cells(row: _Element) -> list[str]:

@@ -8,10 +8,11 @@ from typing import Any
 
 from localcrag.documents.extracted import ExtractedText, Limits, joined, one_line
 from localcrag.documents.formats import MEDIA_TYPES, OCR_HINT, DocumentFormat, can_recognise
+from localcrag.documents.readers.file_properties import pdf_fields
 from localcrag.documents.readers.pdf_blocks import PageContent, page_content, pages_of
 from localcrag.documents.readers.pdf_words import page_words
 from localcrag.errors import UnreadableError
-from localcrag.types import NO_TEXT, NO_TEXT_LAYER, Page
+from localcrag.types import NO_TEXT, NO_TEXT_LAYER, Meta, Page
 
 _PDFIUM_LOCK = Lock()  # PDFium serves one thread at a time
 _POINTS_PER_INCH = 72
@@ -33,7 +34,7 @@ def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
 
     try:
         with _PDFIUM_LOCK:
-            title, contents, scans = _contents(data, limits)
+            title, fields, contents, scans = _contents(data, limits)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
             raise UnreadableError(
@@ -46,13 +47,12 @@ def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
             raise UnreadableError(NO_TEXT)
         raise UnreadableError(NO_TEXT_LAYER, hint=OCR_HINT)
     joined((page.text for page in pages), limits)
-    return ExtractedText(
-        "" if _PLACEHOLDER_TITLES.match(title) else title, MEDIA_TYPES[DocumentFormat.PDF], pages
-    )
+    named = "" if _PLACEHOLDER_TITLES.match(title) else title
+    return ExtractedText(named, MEDIA_TYPES[DocumentFormat.PDF], pages, meta=fields)
 
 
-def _contents(data: bytes, limits: Limits) -> tuple[str, list[PageContent], list[Page]]:
-    """The title, the content of each page as PDFium gives it, and the pages that were recognised.
+def _contents(data: bytes, limits: Limits) -> tuple[str, Meta, list[PageContent], list[Page]]:
+    """The title, the fields, the content of each page as PDFium gives it, and the pages that were recognised.
 
     Raises PdfiumError.
     """
@@ -72,7 +72,7 @@ def _contents(data: bytes, limits: Limits) -> tuple[str, list[PageContent], list
                 scans.append(_recognised(page, number, limits))
             page.close()  # with its text page: a long document need not be held whole
         title = one_line(document.get_metadata_value("Title"))  # type: ignore[no-untyped-call]
-        return title, contents, [page for page in scans if page.text]
+        return title, pdf_fields(document.get_metadata_value), contents, [page for page in scans if page.text]
     finally:
         document.close()  # type: ignore[no-untyped-call]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from localcrag.documents.document_fields import fields_of
 from localcrag.documents.encoding import charset_of, decode
 from localcrag.documents.extracted import ExtractedText, Limits, clean, whole
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.markdown_blocks import front_matter
+from localcrag.documents.front_matter import front_matter, org_fields, rst_fields
 from localcrag.documents.readers.csv_rows import read_rows
 from localcrag.documents.readers.json_records import read_json, read_json_lines
 from localcrag.documents.readers.notebook import read_notebook
@@ -21,8 +22,12 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
     media_type = MEDIA_TYPES[format_]
     match format_:
         case DocumentFormat.MARKDOWN:
-            named = front_matter(text)[0].get("title")
-            return whole("" if named is None else str(named), media_type, text)
+            fields = front_matter(text)[0]
+            named = fields.pop("title", None)
+            title = str(named) if isinstance(named, (str, int, float)) else ""
+            return whole(title, media_type, text, fields_of(fields.items()))
+        case DocumentFormat.RST:
+            return whole("", media_type, text, fields_of(rst_fields(text)))
         case DocumentFormat.NOTEBOOK:
             return whole("", media_type, read_notebook(text, limits))
         case DocumentFormat.CSV:
@@ -34,5 +39,9 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
             if page is None:
                 return whole("", MEDIA_TYPES[DocumentFormat.CODE], text)
             return ExtractedText("", media_type, (page,))
+        case DocumentFormat.TEXT if text.startswith("#+"):
+            named_by = {name.lower(): value for name, value in org_fields(text)}
+            title = str(named_by.pop("title", ""))
+            return whole(title, media_type, text, fields_of(named_by.items()))
         case _:
             return whole("", media_type, text)

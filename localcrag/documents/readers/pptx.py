@@ -10,6 +10,7 @@ from localcrag.documents import zip_guard
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
+from localcrag.documents.readers.file_properties import core_properties
 from localcrag.documents.table_rows import with_headers
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
@@ -30,15 +31,16 @@ def read_pptx(data: bytes, limits: Limits) -> ExtractedText:
     from pptx import Presentation
     from pptx.exc import PythonPptxError
 
-    with zip_guard.opened(data, "PPTX", limits):
+    with zip_guard.opened(data, "PPTX", limits) as container:
+        title, fields = core_properties(container)
         try:
             deck = Presentation(io.BytesIO(data))
             pages = [_page(number, slide, limits) for number, slide in enumerate(deck.slides, start=1)]
-            title = deck.core_properties.title or ""
         except (PythonPptxError, etree.LxmlError) as error:
             raise UnreadableError("damaged PPTX") from error
     filled = tuple(page for page in pages if page.blocks)
-    return ExtractedText(title or first_heading(filled), MEDIA_TYPES[DocumentFormat.PPTX], filled)
+    title = title or first_heading(filled)
+    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.PPTX], filled, meta=fields)
 
 
 def first_heading(pages: Iterable[Page]) -> str:

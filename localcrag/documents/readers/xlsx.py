@@ -12,8 +12,8 @@ from localcrag.documents import zip_guard
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.readers.docx import core_title
-from localcrag.documents.table_rows import bounded_cells, with_headers
+from localcrag.documents.readers.file_properties import core_properties
+from localcrag.documents.table_rows import bounded_rows, numbered_with_headers
 from localcrag.types import BlockKind, Page
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ def read_xlsx(data: bytes, limits: Limits) -> ExtractedText:
     Raises UnreadableError: damaged, a zip bomb, or more text than ``limits.text``.
     """
     with zip_guard.opened(data, "XLSX", limits) as container:
-        title = core_title(container)
+        title, fields = core_properties(container)
         book = _opened(data)
         try:
             pages = tuple(_pages(book, limits))
         finally:
             book.close()
-    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.XLSX], pages)
+    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.XLSX], pages, meta=fields)
 
 
 def _opened(data: bytes) -> Workbook:
@@ -55,25 +55,26 @@ def _pages(book: Workbook, limits: Limits) -> Iterator[Page]:
                 yield page
 
 
-def sheet_page(number: int, name: str, rows: Iterable[Sequence[str]], limits: Limits) -> Page:
-    """A sheet as a page: its name as the heading, then its rows with their headers.
+def sheet_page(number: int, name: str, rows: Iterable[tuple[int, Sequence[str]]], limits: Limits) -> Page:
+    """A sheet as a page: its name as the heading, then its numbered rows with their headers.
 
     It has no blocks if there are no rows. Raises UnreadableError if there are too many cells, or more text
     than ``limits.text``.
     """
     made = BlockText(limits)
-    for index, row in enumerate(with_headers(bounded_cells(rows))):
+    for index, (row, line) in enumerate(numbered_with_headers(bounded_rows(rows))):
         if not index:
             made.add(BlockKind.HEADING, name, level=1)
-        made.add(BlockKind.ROW, row)
+        made.add(BlockKind.ROW, line, level=row)
     return made.page(number)
 
 
-def _rows(sheet: Worksheet) -> Iterator[list[str]]:
-    for row in sheet.iter_rows(values_only=True):
+def _rows(sheet: Worksheet) -> Iterator[tuple[int, list[str]]]:
+    """The rows with a filled cell, with the numbers that Excel shows; missing rows are counted."""
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         cells = [_shown(value) for value in row]
         if any(cells):
-            yield cells
+            yield number, cells
 
 
 def _shown(value: object) -> str:

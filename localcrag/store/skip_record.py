@@ -1,0 +1,61 @@
+"""The record of what was skipped: the sources that the last ingestion of each could not read, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from localcrag.store.kb_folders import write_json
+from localcrag.types import Skipped
+
+MAX_KEPT_SKIPS = 10_000
+"""Skipped sources that are remembered; the ones skipped last are."""
+_NAMED = ("stdin:", "text:")
+"""How the sources begin that have no place to which one could go back."""
+
+
+class SkipRecord:
+    """The file ``skipped.json`` in a knowledge base's folder, which exists once something was skipped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "skipped.json"
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever skipped."""
+        return self._path.exists()
+
+    def sources(self) -> list[Skipped]:
+        """The skipped sources, in alphabetical order, without the files that are gone."""
+        return [Skipped(*item) for item in sorted(self._kept().items()) if not _is_gone(item[0])]
+
+    def update(self, skipped: Iterable[Skipped], settled: Collection[str]) -> None:
+        """Add what was skipped, and drop what is ``settled``: read, or of no interest. Raises OSError."""
+        before = self._kept()
+        kept = {source: reason for source, reason in before.items() if source not in settled}
+        for item in skipped:
+            if not item.source.startswith(_NAMED):
+                kept.pop(item.source, None)
+                kept[item.source] = item.reason
+        if kept != before:
+            kept = {source: reason for source, reason in kept.items() if not _is_gone(source)}
+            write_json(self._path, dict(list(kept.items())[-MAX_KEPT_SKIPS:]))
+
+    def _kept(self) -> dict[str, str]:
+        """The reasons by source; none if there is no such file, or it holds something else."""
+        try:
+            found = json.loads(self._path.read_text("utf-8"))
+        except (FileNotFoundError, ValueError):
+            return {}
+        held = found.items() if isinstance(found, dict) else ()
+        return {source: reason for source, reason in held if isinstance(reason, str)}
+
+
+def _is_gone(source: str) -> bool:
+    """Whether a source is a file or folder that does not exist any more."""
+    path = Path(source)
+    try:
+        return path.is_absolute() and not path.exists() and not path.is_symlink()
+    except (OSError, ValueError):
+        return False
