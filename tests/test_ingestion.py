@@ -164,7 +164,7 @@ def test_what_was_emptied_is_forgotten_and_what_is_unreadable_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
 ) -> None:
     if processes:
-        monkeypatch.setattr("localcrag.documents.prefetch.MIN_BYTES_FOR_PROCESSES", 0)
+        monkeypatch.setattr("localcrag.documents.corpus.MAX_BYTES_AT_HAND", -1)
     now = {"blank.md": b" \n", "broken.pdf": b"%PDF-1.4 nothing", "empty.txt": b"", "scan.pdf": pdf([])}
     for name in now:
         (tmp_path / name).write_bytes(pdf(["Old words."]) if name.endswith("pdf") else b"Old words.")
@@ -301,7 +301,7 @@ def test_who_stops_listening_keeps_what_was_written() -> None:
 SLOW = """if True:
     import sys, time
     from pathlib import Path
-    from localcrag.documents import LocalCorpus, prefetch
+    from localcrag.documents import LocalCorpus, corpus, prefetch
     from localcrag.store.lance_store import KnowledgeBases
     from localcrag.ingestion import Ingestion
     from tests.documents.conftest import tokenizer_file
@@ -319,7 +319,7 @@ SLOW = """if True:
                 time.sleep(600)
             return super().encode(texts)
 
-    prefetch.MIN_BYTES_FOR_PROCESSES, prefetch.cores = 0, lambda: 2
+    corpus.MAX_BYTES_AT_HAND, prefetch.cores = -1, lambda: 2
     store = KnowledgeBases(Path(sys.argv[1])).create("kb", "hash", 64)
     try:
         for event in Ingestion("kb", LocalCorpus(tokenizer_file()), Slow(), store).run([sys.argv[2]]):

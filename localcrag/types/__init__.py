@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         IngestReport,
         ReadResult,
         Skipped,
+        StillReading,
     )
     from localcrag.types.passages import (
         CELL_SEPARATOR,
@@ -122,6 +123,7 @@ __all__ = [
     "RubricLabel",
     "Skipped",
     "Status",
+    "StillReading",
     "StoreInfo",
     "Strip",
     "StripKind",
