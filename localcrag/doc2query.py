@@ -69,8 +69,8 @@ class QuestionWriter:
                     left = max(done, total) - done
                     yield Degraded(
                         "questions",
-                        f"given up: the model failed on {failures} passages in a row, and {left} are left; use "
-                        "another model, and run the same command again",
+                        f"given up: the model failed on {failures} passages in a row, and {left} are left; "
+                        "use another model, and run the same command again",
                     )
                     break
             if len(batch) == PASSAGES_PER_BATCH:

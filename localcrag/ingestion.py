@@ -3,9 +3,9 @@
 It is a generator of events that ends in Ingested(report). Documents that did not change are skipped. Three
 stages run at the same time: the corpus reads ahead (in other processes), the embedder works on one batch, and
 the store writes the batch before. Each holds a bounded amount of text, so memory does not grow with the
-corpus. A batch is bounded by time as well: on a slow machine it has fewer passages, and it does not wait for a
-document that takes long to read. So an interruption costs a few seconds of work, or the one document that is
-at work for longer. The search indexes are updated once, at the end.
+corpus. A batch is bounded by time as well: on a slow machine it has fewer passages, and it does not wait for
+a document that takes long to read. So an interruption costs a few seconds of work, or the one document that
+takes longer. The search indexes are updated once, at the end.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class _ReadDocument:
 class _Tally:
     """The progress of one ingestion.
 
-    ``batch`` is being filled since ``began`` and has ``batched`` passages; with ``batch_passages`` it is full.
-    ``writing`` is the batch before, and ``written``
-    the future of its writing. ``emptied`` are the indexed sources that have no text any more.
+    ``batch`` has been filled since ``began`` and has ``batched`` passages; ``batch_passages`` make it full.
+    ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied`` are the indexed
+    sources that have no text any more.
     """
 
     outcomes: dict[str, int] = field(
@@ -256,7 +256,7 @@ class Ingestion:
             yield from self._finish_write(known, tally)
 
     def _embed(self, batch: Sequence[_ReadDocument], tally: _Tally) -> Steps[Vectors]:
-        """The vectors of the passages of a batch; a large one is embedded in pieces that take some seconds."""
+        """The vectors of the passages of a batch; a large one is embedded in pieces of some seconds."""
         import numpy as np
 
         texts = [passage.searchable for read in batch for passage in read.passages]

@@ -140,8 +140,8 @@ class KnowledgeBase:
         Parameters:
             sources: one or several files, folders, globs or web addresses.
             metadata: fields that every document gets, for ``filter``; strings, numbers, True and False.
-            prune: forget documents below the given folders that are gone, or left out now; ``"empty"`` also if
-                nothing is left of a folder, as of a disk that is not mounted.
+            prune: forget documents below the given folders that are gone, or left out now; ``"empty"``: also
+                if nothing is left of a folder, as of a disk that is not mounted.
             reread: open every file, also those whose size and time did not change.
             questions: have a chat model write so many questions for each passage that has none, and
                 index them beside it (doc2query); 0 for none.
@@ -391,6 +391,7 @@ class KnowledgeBase:
             max_bytes=limits.max_size_mb * 1024 * 1024,
             fetch_url=self._fetch,
             home=self.settings.home,
+            follow_links=limits.follow_links,
         )
 
     def _models(self, options: AskOptions) -> LoadedModels:

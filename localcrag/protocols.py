@@ -19,8 +19,8 @@ from localcrag.types import (
     Passage,
     Prompt,
     ReadResult,
-    StillReading,
     Skipped,
+    StillReading,
     StoreInfo,
     Thread,
     Thresholds,
@@ -253,8 +253,9 @@ class Corpus(Protocol):
     def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult | StillReading]:
         """Read and split all given sources, several at the same time if that is faster.
 
-        The results come as they are ready, and StillReading after each second without one. Reading is ahead of the caller by a bounded amount of text. A
-        source that cannot be read, or that crashes its parser, gives a ReadResult with the reason.
+        The results come as they are ready, and StillReading after each second without one. Reading is ahead
+        of the caller by a bounded amount of text. A source that cannot be read, or that crashes its parser,
+        gives a ReadResult with the reason.
         """
         ...
 

@@ -40,6 +40,7 @@ MAX_NAME_CHARACTERS = 40
 @click.option(
     "--reread", is_flag=True, help="Open every file, also those whose size and time did not change."
 )
+@click.option("--follow", is_flag=True, help="Read links that lead out of a folder too, or to hidden files.")
 @click.option("--max-size", type=click.IntRange(1), metavar="MIB", help="Largest file read.")
 @click.option(
     "--questions",
@@ -61,6 +62,7 @@ def ingest(
     prune: bool,
     prune_empty: bool,
     reread: bool,
+    follow: bool,
     max_size: int | None,
     questions: int | None,
     model: str | None,
@@ -75,7 +77,8 @@ def ingest(
     """
     if watch and as_json:
         raise UsageError("--json prints one object, and --watch has no end", hint="use --jsonl")
-    base = state.open(kb, ingest={"max_size_mb": max_size}, model={"language": model, "adapter": adapter})
+    limits = {"max_size_mb": max_size, "follow_links": follow or None}
+    base = state.open(kb, ingest=limits, model={"language": model, "adapter": adapter})
     metadata = parse_meta(meta)
 
     def ingest_once(wanted: Prune = "empty" if prune_empty else prune) -> IngestReport:

@@ -58,7 +58,8 @@ class LocalCorpus:
     ``tokenizer`` is the path of the embedding model's ``tokenizer.json``, ``passage_tokens`` the largest
     number of its tokens in a passage, and ``max_bytes`` the largest size of a source. ``fetch_url`` returns
     the bytes and the content type of a URL; without it URLs are refused. ``stdin`` replaces the standard
-    input of the process. Files that localcrag itself keeps in ``home`` are not documents. Libraries and the
+    input of the process. Files that localcrag itself keeps in ``home`` are not documents.
+    ``follow_links`` also takes links that lead out of a folder, or to something hidden in it. Libraries and the
     tokenizer are loaded when they are first needed.
     """
 
@@ -71,6 +72,7 @@ class LocalCorpus:
         fetch_url: FetchUrl | None = None,
         stdin: BinaryIO | None = None,
         home: Path | None = None,
+        follow_links: bool = False,
     ) -> None:
         self._tokenizer = tokenizer
         self._passage_tokens = passage_tokens
@@ -78,6 +80,7 @@ class LocalCorpus:
         self._fetch_url = fetch_url
         self._stdin = stdin
         self._home = Home.at(home) if home else Home()
+        self._follow_links = follow_links
         self._readers: ReaderPool | None = None
 
     def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[FoundSource | SourceFile]:
@@ -87,10 +90,11 @@ class LocalCorpus:
         :func:`localcrag.documents.discovery.discover`.
         """
         yield from (target for target in targets if not isinstance(target, str))
-        yield from discover([target for target in targets if isinstance(target, str)], self._home)
+        named = [target for target in targets if isinstance(target, str)]
+        yield from discover(named, self._home, follow=self._follow_links)
 
     def read(self, source: SourceFile, meta: Meta = NO_META, *, plain: bool = False) -> Document:
-        """The text of a source as a document with the fields ``meta``; ``plain`` refuses other than plain text.
+        """The text of a source as a document with the fields ``meta``; ``plain`` refuses any but plain text.
 
         It is read in this process, without limits of time and memory; see :meth:`read_all`. Raises
         UnreadableError with the reason that the report of the ingestion shows.

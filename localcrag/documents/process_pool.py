@@ -58,8 +58,8 @@ class ReaderPool:
     """At most ``count`` processes that read documents, each started when it first has something to read.
 
     At first there is one. If it is held up for a second, another one helps; :meth:`spread` lets all of them
-    work at once. ``setting`` holds the keyword arguments of the :class:`~localcrag.documents.LocalCorpus` in each
-    process. The pool must be used in a ``with``, which ends the processes.
+    work at once. ``setting`` holds the keyword arguments of the :class:`~localcrag.documents.LocalCorpus` in
+    each process. The pool must be used in a ``with``, which ends the processes.
     """
 
     def __init__(self, count: int, setting: Mapping[str, Any]) -> None:

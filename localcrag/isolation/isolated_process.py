@@ -1,9 +1,9 @@
 """A process that does jobs with data of strangers, each within limits of time and memory.
 
 The process is a child started by :mod:`subprocess`, with its own pipes. A
-:class:`~concurrent.futures.ProcessPoolExecutor` would not do: it does not say which job broke it, gives up all
-the others, cannot end a process that hangs, and runs the script of the caller again in each child. A child ends
-when its parent ends, however that happened.
+:class:`~concurrent.futures.ProcessPoolExecutor` would not do: it does not say which job broke it, gives up
+all the others, cannot end a process that hangs, and runs the script of the caller again in each child. A
+child ends when its parent ends, however that happened.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ _MEMORY_SIGNALS = frozenset({"SIGKILL", "SIGABRT", "SIGTRAP", "SIGILL"})
 
 
 class JobLost(Exception):
-    """The process ended before it answered; the message is why."""
+    """The process ended before it answered; the message is why, and ``overdue`` whether it took too long."""
+
+    def __init__(self, why: str, *, overdue: bool = False) -> None:
+        super().__init__(why)
+        self.overdue = overdue
 
 
 class ProcessNotStarted(Exception):
@@ -76,6 +80,15 @@ class IsolatedProcess:
         with contextlib.suppress(OSError, JobLost):
             self._spawn()
 
+    def start_if_ended(self) -> None:
+        """Start the process again if it ended because it was idle; nothing if it runs or does a job."""
+        child = self._child
+        if child is None:
+            self.start()
+        elif self._due == float("inf") and child.poll() is not None:
+            self._drop(child)
+            self.start()
+
     def ask(self, job: object, budget: Budget) -> Any:
         """Give the process a job, and wait for the answer. Raises JobLost, ProcessNotStarted.
 
@@ -96,7 +109,7 @@ class IsolatedProcess:
             code = self._drop(child)
             if self._overdue or (code < 0 and code == -getattr(signal, "SIGXCPU", 0)):
                 spent = min(seconds * WALL_FACTOR, monotonic() - began)
-                raise JobLost(f"was given up after {_in_words(spent)}") from error
+                raise JobLost(f"was given up after {_in_words(spent)}", overdue=True) from error
             if code == MEMORY_EXIT_CODE:
                 raise JobLost(f"needs more than {budget.memory / GIBIBYTE:.1f} GiB of memory") from error
             raise JobLost(f"ended the process that did ({_exit_in_words(code)})") from error

@@ -118,8 +118,8 @@ def allow_more_time(seconds: float) -> None:
 def run(prepare: Callable[[Any], Answer], idle_seconds: float | None = None) -> None:
     """Answer the jobs from stdin until the pipe is closed, or no job came for ``idle_seconds``.
 
-    The first frame is the setting, of which ``prepare`` makes the function that answers jobs. Each other frame
-    is ``(job, Budget)``. An answer is what the function returns; an exception is sent as an answer, too.
+    The first frame is the setting, of which ``prepare`` makes the function that answers jobs. Each other
+    frame is ``(job, Budget)``. An answer is what the function returns, or the exception that it raises.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
