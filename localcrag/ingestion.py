@@ -83,9 +83,9 @@ class _ReadDocument:
 class _Tally:
     """The progress of one ingestion.
 
-    ``batch`` has been filled since ``began`` and has ``batched`` passages; ``batch_passages`` make it full.
-    ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied`` are the indexed
-    sources that have no text any more.
+    ``batch`` has been filled since ``began`` and has ``batched`` passages; ``pace`` passages are embedded in
+    EMBEDDING_SECONDS. ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied``
+    are the indexed sources that have no text any more.
     """
 
     outcomes: dict[str, int] = field(
@@ -97,7 +97,7 @@ class _Tally:
     removed: int = 0
     batch: list[_ReadDocument] = field(default_factory=list)
     batched: int = 0
-    batch_passages: int = MIN_BATCH_PASSAGES
+    pace: int = MIN_BATCH_PASSAGES
     began: float = 0.0
     writing: list[_ReadDocument] = field(default_factory=list)
     written: Future[None] | None = None
@@ -105,7 +105,11 @@ class _Tally:
     def is_full(self) -> bool:
         """Whether the batch is to be embedded and written."""
         waited = bool(self.batch) and perf_counter() - self.began >= WAITING_SECONDS
-        return self.batched >= self.batch_passages or waited
+        return self.batched >= min(self.pace, BATCH_PASSAGES) or waited
+
+    def is_written(self) -> bool:
+        """Whether the batch before is written, and its documents are not counted yet."""
+        return self.written is not None and self.written.done()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +166,12 @@ class Ingestion:
                 if isinstance(reading, StillReading):
                     yield Processing("reading", reading.source)
                 else:
+                    if len(reading.passages) > tally.pace:  # the others are not to wait for it
+                        yield from self._write(known, tally, writer)
                     yield from self._take_reading(waiting[reading.source], reading, known, meta, tally)
                 if tally.is_full():
                     yield from self._write(known, tally, writer)
-                elif tally.written is not None and tally.written.done():
+                elif tally.is_written():
                     yield from self._finish_write(known, tally)
             yield from self._write(known, tally, writer)
             yield from self._finish_write(known, tally)
@@ -244,7 +250,7 @@ class Ingestion:
         batch, tally.batch, tally.batched = tally.batch, [], 0
         if not batch:
             return
-        vectors = yield from self._embed(batch, tally)
+        vectors = yield from self._embed(batch, known, tally)
         rows, start = [], 0
         for read in batch:
             end = start + len(read.passages)
@@ -255,7 +261,9 @@ class Ingestion:
         if start >= LARGE_BATCH_PASSAGES:
             yield from self._finish_write(known, tally)
 
-    def _embed(self, batch: Sequence[_ReadDocument], tally: _Tally) -> Steps[Vectors]:
+    def _embed(
+        self, batch: Sequence[_ReadDocument], known: Mapping[str, IndexedDocument], tally: _Tally
+    ) -> Steps[Vectors]:
         """The vectors of the passages of a batch; a large one is embedded in pieces of some seconds."""
         import numpy as np
 
@@ -265,15 +273,17 @@ class Ingestion:
         start = 0
         while start < len(texts):
             began = perf_counter()
-            piece = texts[start : start + tally.batch_passages]
+            piece = texts[start : start + tally.pace]
             found.append(self.embedder.encode(piece))
             seconds = perf_counter() - began
             start += len(piece)
             wanted = int(len(piece) * EMBEDDING_SECONDS / max(seconds, 1e-3))
-            if len(piece) >= MIN_BATCH_PASSAGES or wanted < tally.batch_passages:
-                tally.batch_passages = max(MIN_BATCH_PASSAGES, min(wanted, BATCH_PASSAGES))
+            if len(piece) >= MIN_BATCH_PASSAGES or wanted < tally.pace:
+                tally.pace = max(MIN_BATCH_PASSAGES, min(wanted, LARGE_BATCH_PASSAGES))
             if start < len(texts) and seconds >= 1.0:
                 yield Processing("embedding", sources[start])
+            if tally.is_written():
+                yield from self._finish_write(known, tally)
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _finish_write(self, known: Mapping[str, IndexedDocument], tally: _Tally) -> Iterator[Event]:

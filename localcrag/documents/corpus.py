@@ -58,9 +58,9 @@ class LocalCorpus:
     ``tokenizer`` is the path of the embedding model's ``tokenizer.json``, ``passage_tokens`` the largest
     number of its tokens in a passage, and ``max_bytes`` the largest size of a source. ``fetch_url`` returns
     the bytes and the content type of a URL; without it URLs are refused. ``stdin`` replaces the standard
-    input of the process. Files that localcrag itself keeps in ``home`` are not documents.
-    ``follow_links`` also takes links that lead out of a folder, or to something hidden in it. Libraries and the
-    tokenizer are loaded when they are first needed.
+    input of the process. Files that localcrag itself keeps in ``home`` are not documents. ``follow_links``
+    also takes links that lead out of a folder, or to something hidden in it. Libraries and the tokenizer are
+    loaded when they are first needed.
     """
 
     def __init__(

@@ -51,8 +51,8 @@ def discover(targets: Sequence[str], home: Home = _NO_HOME, *, follow: bool = Fa
 
     A file named by itself is always taken, unless it is one that localcrag keeps in its ``home``. Below
     folders and for globs, hidden entries, folders made by tools, ignored paths and the home are left out
-    (see :mod:`localcrag.documents.ignore`). An entry that cannot be read is given as Skipped, and so is a link
-    that leads out of the folder or to something hidden in it, unless ``follow`` says to take it.
+    (see :mod:`localcrag.documents.ignore`). An entry that cannot be read is given as Skipped, and so is a
+    link that leads out of the folder or to something hidden in it, unless ``follow`` says to take it.
 
     Raises CorpusError for a target that does not exist, before anything is yielded, and for a glob that
     matches nothing.
@@ -217,7 +217,7 @@ def _leads_astray(real: str, folder: str) -> str:
     inside = folder.rstrip(os.sep) + os.sep
     if not real.startswith(inside):
         return "a link out of the folder (--follow reads it)"
-    if any(map(is_hidden, real[len(inside) :].split(os.sep))):
+    if any(map(is_hidden, Path(real[len(inside) :]).parts)):
         return "a link to something hidden (--follow reads it)"
     return ""
 
