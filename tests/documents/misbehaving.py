@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import sys
@@ -34,6 +35,8 @@ def read(corpus: LocalCorpus, source: SourceFile, meta: Meta = NO_META) -> Docum
         case "hang":
             Path(f"{source.source}.begun").touch()
             time.sleep(600)
+        case "spin":
+            re.match("(a+)+$", "a" * 64 + "b")  # Python runs nothing else meanwhile
         case "noise":
             print("noise", flush=True)
             os.write(1, b"more noise")

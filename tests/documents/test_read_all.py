@@ -163,6 +163,18 @@ def test_a_parser_that_never_ends_is_given_up(
     assert found["a.txt"].document and found["b.txt"].document and all(map(gone, misbehave))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of processor time")
+def test_a_parser_that_lets_nothing_else_run_ends_even_without_its_parent(
+    misbehave: list[int], monkeypatch: pytest.MonkeyPatch, tokenizer: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(process_pool, "MAX_READ_SECONDS", 1.0)
+    (spinning,) = files(tmp_path, "spin.txt")
+    with process_pool.ReaderPool(1, {"tokenizer": tokenizer}) as readers:
+        monkeypatch.setattr(readers._processes[0], "end_if_overdue", lambda: None)
+        assert "was given up after" in readers.read(spinning, NO_META).reason
+    assert soon(lambda: all(map(gone, misbehave)))
+
+
 def test_a_killed_process_is_replaced(corpus: LocalCorpus, misbehave: list[int], tmp_path: Path) -> None:
     """As the system does when memory runs out: here while a document is being read."""
     found = files(tmp_path, "hang.txt", *(f"{n}.txt" for n in range(20)))
