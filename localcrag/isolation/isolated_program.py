@@ -43,6 +43,8 @@ MEMORY_EXIT_CODE = 86
 """The exit code of a process that wanted more memory than its job may use."""
 WALL_FACTOR = 3.0
 """Seconds of wall time for each second of processor time: other programs may use the processors, too."""
+MAX_MORE_SECONDS = 3600.0
+"""Seconds of processor time that a job may be given in addition."""
 MAX_IDLE_MEMORY = 1 << 30
 """Bytes of peak memory after which the process ends with its job, to give the memory back."""
 _MEMORY_CHECK_SECONDS = 0.05
@@ -58,7 +60,7 @@ class _Guard:
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
         self._memory = math.inf
-        self._wall_end = 0.0
+        self._wall_end = self._more = 0.0
         if resource is not None:
             with contextlib.suppress(OSError, ValueError):
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -68,6 +70,7 @@ class _Guard:
         """Begin a job with its limits."""
         self._memory = max(float(budget.memory), float(peak_memory_bytes() or 0))
         self._wall_end = time.monotonic() + budget.seconds * WALL_FACTOR
+        self._more = 0.0
         self._limit_wall()
         if resource is None:
             return
@@ -76,7 +79,11 @@ class _Guard:
             _lower(resource.RLIMIT_DATA, _data_bytes() + budget.memory + _MEMORY_SLACK)
 
     def extend(self, seconds: float) -> None:
-        """Give the job more processor time, and tell the parent."""
+        """Give the job more processor time, as far as MAX_MORE_SECONDS go, and tell the parent."""
+        seconds = min(seconds, MAX_MORE_SECONDS - self._more)
+        if seconds <= 0:
+            return
+        self._more += seconds
         self._wall_end += seconds * WALL_FACTOR
         self._limit_wall()
         if resource is not None:

@@ -163,6 +163,13 @@ def test_a_parser_that_never_ends_is_given_up(
     assert found["a.txt"].document and found["b.txt"].document and all(map(gone, misbehave))
 
 
+def test_a_reader_that_knows_of_more_work_gets_more_time(
+    corpus: LocalCorpus, misbehave: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(process_pool, "MAX_READ_SECONDS", 1.0)
+    assert readings(corpus, files(tmp_path, "patient.txt"))["patient.txt"].document
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of processor time")
 def test_a_parser_that_lets_nothing_else_run_ends_even_without_its_parent(
     misbehave: list[int], monkeypatch: pytest.MonkeyPatch, tokenizer: Path, tmp_path: Path
