@@ -107,8 +107,9 @@ class IsolatedProcess:
             return answer
         except _GONE_ERRORS as error:
             code = self._drop(child)
-            if self._overdue or (code < 0 and code == -getattr(signal, "SIGXCPU", 0)):
-                spent = min(seconds * WALL_FACTOR, monotonic() - began)
+            spent = monotonic() - began
+            out_of_time = code < 0 and code == -getattr(signal, "SIGXCPU", 0)
+            if self._overdue or out_of_time or spent > seconds * WALL_FACTOR:
                 raise JobLost(f"was given up after {_in_words(spent)}", overdue=True) from error
             if code == MEMORY_EXIT_CODE:
                 raise JobLost(f"needs more than {budget.memory / GIBIBYTE:.1f} GiB of memory") from error

@@ -35,8 +35,10 @@ from localcrag.isolation.message_frames import Budget, MoreTime
 
 try:
     import resource
-except ImportError:  # Windows has none
-    resource = None  # type: ignore[assignment]
+
+    _HAS_RESOURCE = True
+except ImportError:  # on Windows
+    _HAS_RESOURCE = False
 
 READY = "ready"
 MEMORY_EXIT_CODE = 86
@@ -61,7 +63,7 @@ class _Guard:
         self._out = out
         self._memory = math.inf
         self._wall_end = self._more = 0.0
-        if resource is not None:
+        if _HAS_RESOURCE:
             with contextlib.suppress(OSError, ValueError):
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         Thread(target=self._watch_memory, daemon=True).start()
@@ -72,7 +74,7 @@ class _Guard:
         self._wall_end = time.monotonic() + budget.seconds * WALL_FACTOR
         self._more = 0.0
         self._limit_wall()
-        if resource is None:
+        if not _HAS_RESOURCE:
             return
         _lower(resource.RLIMIT_CPU, math.ceil(_processor_seconds() + budget.seconds))
         if sys.platform == "linux":
@@ -86,7 +88,7 @@ class _Guard:
         self._more += seconds
         self._wall_end += seconds * WALL_FACTOR
         self._limit_wall()
-        if resource is not None:
+        if _HAS_RESOURCE:
             _lower(resource.RLIMIT_CPU, resource.getrlimit(resource.RLIMIT_CPU)[0] + math.ceil(seconds))
         message_frames.send(self._out, MoreTime(seconds))
 
@@ -94,14 +96,14 @@ class _Guard:
         """End the limits of a job; whether the process may do another one."""
         self._memory = math.inf
         faulthandler.cancel_dump_traceback_later()
-        if resource is not None:
+        if _HAS_RESOURCE:
             _lower(resource.RLIMIT_CPU, resource.RLIM_INFINITY)
         return (peak_memory_bytes() or 0) <= MAX_IDLE_MEMORY
 
     def _limit_wall(self) -> None:
         left = max(1.0, self._wall_end - time.monotonic())
         # the parent comes first, if there is one
-        faulthandler.dump_traceback_later(left + 5.0, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(left + 5.0, exit=True, file=sys.stderr.fileno())
 
     def _watch_memory(self) -> None:
         while True:
