@@ -74,6 +74,9 @@ if TYPE_CHECKING:
         OfflineError as OfflineError,
     )
     from localcrag.errors import (
+        PruneRefused as PruneRefused,
+    )
+    from localcrag.errors import (
         RateLimited as RateLimited,
     )
     from localcrag.errors import (
@@ -171,6 +174,9 @@ if TYPE_CHECKING:
     )
     from localcrag.events import (
         Planned as Planned,
+    )
+    from localcrag.events import (
+        Processing as Processing,
     )
     from localcrag.events import (
         Progressed as Progressed,
@@ -344,14 +350,15 @@ _NAMES = {
     "errors": """
         BadReply ConstraintError ContextOverflow CorpusError EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
-        ModelFileError ModelNotFound ModelNotInstalled OfflineError RateLimited ServerDown SettingsError
+        ModelFileError ModelNotFound ModelNotInstalled OfflineError PruneRefused RateLimited ServerDown
+        SettingsError
         StorageFull StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError
         WebError WebNotConfigured
     """,
     "events": """
         Assessed Bounded Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
         Event Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
-        Planned Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
+        Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
         Stepped Suggested Unread Verified WebAsked
     """,
     "json_schema": "answer_schema event_schema",

@@ -21,6 +21,8 @@ MAX_QUESTION_TOKENS = 40
 """The most tokens of one question."""
 PASSAGES_PER_BATCH = 8
 """The number of passages whose questions are embedded and stored together; a kill loses no more."""
+MAX_FAILURES = 5
+"""Passages in a row on which the model may fail; then it will fail on the others, too."""
 
 _CONTROL = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 _LINE = rf"[^\s{_CONTROL}\d?*#.>•–—-][^{_CONTROL}?]*\?"
@@ -45,21 +47,32 @@ class QuestionWriter:
         """Write and store the questions; yields Questioned, first with no passage done.
 
         A passage for which the model fails is reported as Degraded and skipped; the next run tries it again.
+        After MAX_FAILURES passages in a row the run ends, which is reported as Degraded, too.
         If a run is interrupted, the questions stored so far stay, and the next run goes on from there.
 
         Returns the number of questions written. Raises StoreError, ModelNotFound, ModelFileError.
         """
         total = sum(1 for _ in self.store.questionless())
-        written = 0
+        written = failures = 0
         batch: list[tuple[Passage, list[str]]] = []
         yield Questioned(0, total)
         for done, passage in enumerate(self.store.questionless(), 1):
             try:
                 batch.append((passage, self.questions_for(passage)))
+                failures = 0
             except (ModelNotFound, ModelFileError):
                 raise
             except ModelError as error:
                 yield Degraded("questions", f"passage {passage.ordinal + 1} of {passage.source}: {error}")
+                failures += 1
+                if failures == MAX_FAILURES:
+                    left = max(done, total) - done
+                    yield Degraded(
+                        "questions",
+                        f"given up: the model failed on {failures} passages in a row, and {left} are left; "
+                        "use another model, and run the same command again",
+                    )
+                    break
             if len(batch) == PASSAGES_PER_BATCH:
                 written += self._write(batch)
                 batch = []

@@ -74,6 +74,10 @@ class CorpusError(LocalCragError):
     """Raised if a target of an ingestion does not exist, or if there are no documents in it."""
 
 
+class PruneRefused(CorpusError):
+    """Raised if pruning would forget all documents of a folder, which may be a disk that is not mounted."""
+
+
 class UnreadableError(CorpusError):
     """Raised for one source that cannot be read; the ingestion skips it and goes on."""
 

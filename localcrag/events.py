@@ -284,6 +284,14 @@ class Progressed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Processing(Event):
+    """A step that takes a second or more is at a source; ``step`` is reading or embedding."""
+
+    step: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class SkippedSource(Event):
     """A source was skipped; ``skipped`` names it and the reason."""
 

@@ -1,9 +1,11 @@
 """Ingestion: documents are found, read, split, embedded and indexed, a batch at a time.
 
 It is a generator of events that ends in Ingested(report). Documents that did not change are skipped. Three
-stages run at the same time: the corpus reads ahead (in other processes, if there is much to read), the
-embedder works on one batch, and the store writes the batch before. Each holds a bounded amount of text, so
-memory does not grow with the corpus. The search indexes are updated once, at the end.
+stages run at the same time: the corpus reads ahead (in other processes), the embedder works on one batch, and
+the store writes the batch before. Each holds a bounded amount of text, so memory does not grow with the
+corpus. A batch is bounded by time as well: on a slow machine it has fewer passages, and it does not wait for
+a document that takes long to read. So an interruption costs a few seconds of work, or the one document that
+takes longer. The search indexes are updated once, at the end.
 """
 
 from __future__ import annotations
@@ -15,10 +17,20 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, Literal
 
 from localcrag._platform import expanded
-from localcrag.errors import CorpusError, UsageError
-from localcrag.events import Discovered, Event, Ingested, Optimizing, Progressed, SkippedSource, Steps
+from localcrag.errors import CorpusError, PruneRefused, UsageError
+from localcrag.events import (
+    Discovered,
+    Event,
+    Ingested,
+    Optimizing,
+    Processing,
+    Progressed,
+    SkippedSource,
+    Steps,
+)
 from localcrag.filters import is_key
 from localcrag.protocols import Corpus, Embedder, PassageStore, SourceFile
 from localcrag.types import (
@@ -34,10 +46,26 @@ from localcrag.types import (
     Passage,
     ReadResult,
     Skipped,
+    StillReading,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vectors = npt.NDArray[np.float32]
+
+Prune = bool | Literal["empty"]
+"""Whether documents that are gone are forgotten; ``"empty"``: also if nothing is left of a folder."""
 
 BATCH_PASSAGES = 512
 """The number of passages from which on a batch is embedded and written; a document is never divided."""
+MIN_BATCH_PASSAGES = 64
+"""The number of passages of a batch on a machine that is slow, and of the first batch."""
+EMBEDDING_SECONDS = 4.0
+"""Seconds that embedding a batch should take: the last batch tells how many passages that are."""
+WAITING_SECONDS = 3.0
+"""Seconds after which a batch that has not as many passages yet is embedded and written all the same."""
 LARGE_BATCH_PASSAGES = 4096
 """The number of passages from which on a batch is written before the next one is filled, since two batches of
 this size may not fit into memory."""
@@ -59,8 +87,9 @@ class _ReadDocument:
 class _Tally:
     """The progress of one ingestion.
 
-    ``batch`` is being filled and has ``batched`` passages. ``writing`` is the batch before, and ``written``
-    the future of its writing. ``emptied`` are the indexed sources that have no text any more.
+    ``batch`` has been filled since ``began`` and has ``batched`` passages; ``pace`` passages are embedded in
+    EMBEDDING_SECONDS. ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied``
+    are the indexed sources that have no text any more.
     """
 
     outcomes: dict[str, int] = field(
@@ -73,8 +102,19 @@ class _Tally:
     removed: int = 0
     batch: list[_ReadDocument] = field(default_factory=list)
     batched: int = 0
+    pace: int = MIN_BATCH_PASSAGES
+    began: float = 0.0
     writing: list[_ReadDocument] = field(default_factory=list)
     written: Future[None] | None = None
+
+    def is_full(self) -> bool:
+        """Whether the batch is to be embedded and written."""
+        waited = bool(self.batch) and perf_counter() - self.began >= WAITING_SECONDS
+        return self.batched >= min(self.pace, BATCH_PASSAGES) or waited
+
+    def is_written(self) -> bool:
+        """Whether the batch before is written, and its documents are not counted yet."""
+        return self.written is not None and self.written.done()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +131,7 @@ class Ingestion:
         targets: Sequence[str | SourceFile],
         *,
         meta: Meta = NO_META,
-        prune: bool = False,
+        prune: Prune = False,
         reread: bool = False,
     ) -> Iterator[Event]:
         """The events of one ingestion; the last one is Ingested, with the report.
@@ -105,16 +145,19 @@ class Ingestion:
             meta: fields that are added to those that the documents themselves give, and that win over them;
                 documents without them are read again.
             prune: also remove the documents below the given folders that do not exist any more or are
-                excluded now.
+                excluded now; ``"empty"`` allows that this is all of a folder.
             reread: open every file, even if its size and modification time did not change.
 
-        Raises CorpusError if a target does not exist or there are no documents, StoreError if writing fails.
+        Raises CorpusError if a target does not exist or there are no documents, PruneRefused if ``prune`` is
+        True and nothing is left of a folder, StoreError if writing fails.
         The batches written before an error stay.
         """
         started = perf_counter()
         tally = _Tally()
         known = self.store.indexed()
-        files = yield from self._discover(targets, tally, prune)
+        files = yield from self._discover(targets, tally, bool(prune))
+        if prune is True:
+            _refuse_to_empty(targets, known, files, tally.skipped)
         waiting: dict[str, SourceFile] = {}
         for file in files:
             if not reread and _untouched(file, known.get(file.source), meta):
@@ -125,9 +168,16 @@ class Ingestion:
         wanted = [(file, _merged_meta(known.get(file.source), meta)) for file in waiting.values()]
         with ThreadPoolExecutor(1, "write") as writer, closing(self.corpus.read_all(wanted)) as readings:
             for reading in readings:
-                yield from self._take_reading(waiting[reading.source], reading, known, meta, tally)
-                if tally.batched >= BATCH_PASSAGES:
+                if isinstance(reading, StillReading):
+                    yield Processing("reading", reading.source)
+                else:
+                    if len(reading.passages) > tally.pace:  # the others are not to wait for it
+                        yield from self._write(known, tally, writer)
+                    yield from self._take_reading(waiting[reading.source], reading, known, meta, tally)
+                if tally.is_full():
                     yield from self._write(known, tally, writer)
+                elif tally.is_written():
+                    yield from self._finish_write(known, tally)
             yield from self._write(known, tally, writer)
             yield from self._finish_write(known, tally)
         gone = (
@@ -206,6 +256,7 @@ class Ingestion:
             tally.outcomes["unchanged"] += 1
             yield Progressed(file.source, file.size, "unchanged")
         else:
+            tally.began = tally.began if tally.batch else perf_counter()
             tally.batch.append(_ReadDocument(file, document, reading.passages))
             tally.batched += len(reading.passages)
 
@@ -216,7 +267,7 @@ class Ingestion:
         batch, tally.batch, tally.batched = tally.batch, [], 0
         if not batch:
             return
-        vectors = self.embedder.encode([passage.searchable for read in batch for passage in read.passages])
+        vectors = yield from self._embed(batch, known, tally)
         rows, start = [], 0
         for read in batch:
             end = start + len(read.passages)
@@ -226,6 +277,31 @@ class Ingestion:
         tally.writing, tally.written = batch, writer.submit(self.store.replace, rows)
         if start >= LARGE_BATCH_PASSAGES:
             yield from self._finish_write(known, tally)
+
+    def _embed(
+        self, batch: Sequence[_ReadDocument], known: Mapping[str, IndexedDocument], tally: _Tally
+    ) -> Steps[Vectors]:
+        """The vectors of the passages of a batch; a large one is embedded in pieces of some seconds."""
+        import numpy as np
+
+        texts = [passage.searchable for read in batch for passage in read.passages]
+        sources = [read.file.source for read in batch for _ in read.passages]
+        found: list[Vectors] = []
+        start = 0
+        while start < len(texts):
+            began = perf_counter()
+            piece = texts[start : start + tally.pace]
+            found.append(self.embedder.encode(piece))
+            seconds = perf_counter() - began
+            start += len(piece)
+            wanted = int(len(piece) * EMBEDDING_SECONDS / max(seconds, 1e-3))
+            if len(piece) >= MIN_BATCH_PASSAGES or wanted < tally.pace:
+                tally.pace = max(MIN_BATCH_PASSAGES, min(wanted, LARGE_BATCH_PASSAGES))
+            if start < len(texts) and seconds >= 1.0:
+                yield Processing("embedding", sources[start])
+            if tally.is_written():
+                yield from self._finish_write(known, tally)
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _finish_write(self, known: Mapping[str, IndexedDocument], tally: _Tally) -> Iterator[Event]:
         """Wait until the batch before is written, and count its documents. Raises StoreError."""
@@ -336,6 +412,27 @@ def _vanished_sources(
         for source in known
         if source not in met and _below(source, folders) and not _below(source, unseen)
     ]
+
+
+def _refuse_to_empty(
+    targets: Sequence[str | SourceFile],
+    known: Mapping[str, IndexedDocument],
+    files: Sequence[SourceFile],
+    skipped: Sequence[Skipped],
+) -> None:
+    """Raise PruneRefused if there are documents of a folder among the known ones, and none in the folder."""
+    met = [file.source for file in files] + [item.source for item in skipped]
+    for target in targets:
+        folder = os.path.realpath(expanded(target)) if isinstance(target, str) else ""
+        if not folder or not Path(folder).is_dir():
+            continue
+        lost = sum(_below(source, [folder]) for source in known)
+        if lost and not any(source == folder or _below(source, [folder]) for source in met):
+            documents = "the document" if lost == 1 else f"all {lost} documents"
+            raise PruneRefused(
+                f"{target} holds no document any more, and {documents} of it would be forgotten",
+                hint='is its disk mounted? If it is to be so, say --prune-empty (in Python, prune="empty")',
+            )
 
 
 def _below(source: str, folders: Sequence[str]) -> bool:

@@ -23,7 +23,7 @@ from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
-from localcrag.ingestion import Ingestion, checked_meta, checked_sources
+from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
@@ -132,7 +132,7 @@ class KnowledgeBase:
         sources: Source | Iterable[Source],
         *,
         metadata: Mapping[str, MetaValue] | None = None,
-        prune: bool = False,
+        prune: Prune = False,
         reread: bool = False,
         questions: int = 0,
     ) -> IngestReport:
@@ -141,14 +141,15 @@ class KnowledgeBase:
         Parameters:
             sources: one or several files, folders, globs or web addresses.
             metadata: fields that every document gets, for ``filter``; strings, numbers, True and False.
-            prune: forget documents below the given folders that are gone, or left out now.
+            prune: forget documents below the given folders that are gone, or left out now; ``"empty"``: also
+                if nothing is left of a folder, as of a disk that is not mounted.
             reread: open every file, also those whose size and time did not change.
             questions: have a chat model write so many questions for each passage that has none, and
                 index them beside it (doc2query); 0 for none.
 
         What cannot be read is in the report's ``skipped``, with the reason. Raises CorpusError for a
-        target that does not exist, UsageError for metadata that cannot be kept, StoreError,
-        EmbeddingMismatch.
+        target that does not exist, PruneRefused if nothing is left of a folder, UsageError for metadata that
+        cannot be kept, StoreError, EmbeddingMismatch.
         """
         return report_of(
             self.stream_ingestion(sources, metadata=metadata, prune=prune, reread=reread, questions=questions)
@@ -178,7 +179,7 @@ class KnowledgeBase:
         sources: Source | Iterable[Source],
         *,
         metadata: Mapping[str, MetaValue] | None = None,
-        prune: bool = False,
+        prune: Prune = False,
         reread: bool = False,
         questions: int = 0,
     ) -> Iterator[Event]:
@@ -198,10 +199,11 @@ class KnowledgeBase:
         self,
         sources: Sequence[str | SourceFile],
         meta: Meta = NO_META,
-        prune: bool = False,
+        prune: Prune = False,
         reread: bool = False,
         questions: int = 0,
     ) -> Iterator[Event]:
+        self.corpus.prepare(sources)
         made = self.name not in names(self.settings)
         store = self._store(create=True)
         ingestion = Ingestion(self.name, self.corpus, self.models.embedder, store)
@@ -355,7 +357,7 @@ class KnowledgeBase:
         sources: Source | Iterable[Source],
         *,
         metadata: Mapping[str, MetaValue] | None = None,
-        prune: bool = False,
+        prune: Prune = False,
         reread: bool = False,
         questions: int = 0,
     ) -> IngestReport:
@@ -394,6 +396,7 @@ class KnowledgeBase:
             max_bytes=limits.max_size_mb * 1024 * 1024,
             fetch_url=self._fetch,
             home=self.settings.home,
+            follow_links=limits.follow_links,
         )
 
     def _models(self, options: AskOptions) -> LoadedModels:

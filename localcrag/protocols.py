@@ -20,6 +20,7 @@ from localcrag.types import (
     Prompt,
     ReadResult,
     Skipped,
+    StillReading,
     StoreInfo,
     Thread,
     Thresholds,
@@ -260,11 +261,12 @@ class Corpus(Protocol):
         """The passages of a document, in order."""
         ...
 
-    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult]:
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult | StillReading]:
         """Read and split all given sources, several at the same time if that is faster.
 
-        The results come as they are ready. Reading is ahead of the caller by a bounded amount of text. A
-        source that cannot be read, or that crashes its parser, gives a ReadResult with the reason.
+        The results come as they are ready, and StillReading after each second without one. Reading is ahead
+        of the caller by a bounded amount of text. A source that cannot be read, or that crashes its parser,
+        gives a ReadResult with the reason.
         """
         ...
 

@@ -134,6 +134,7 @@ class IngestSettings:
 
     passage_tokens: int = _setting(250, "longest passage, in tokens of the embedding model", least=1)
     max_size_mb: int = _setting(64, "largest file read, in MiB", least=1)
+    follow_links: bool = _setting(False, "read links that lead out of a folder, or to something hidden")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
-from localcrag.doc2query import PASSAGES_PER_BATCH, QUESTION_LINES, QuestionWriter, distinct
+from localcrag.doc2query import MAX_FAILURES, PASSAGES_PER_BATCH, QUESTION_LINES, QuestionWriter, distinct
 from localcrag.errors import ConstraintError, ModelFileError, StorageFull
 from localcrag.events import Degraded, Event, Questioned
 from localcrag.types import UntrustedText
@@ -86,6 +86,15 @@ def test_a_passage_whose_generation_fails_is_passed_over_and_tried_again() -> No
     assert events[-1] == Questioned(3, 3)
     written, events = run(store, ScriptedModel(streams=["Is it second?"]))
     assert (written, events) == (1, [Questioned(0, 1), Questioned(1, 1)])
+
+
+def test_a_model_that_only_fails_is_given_up_after_a_few_passages() -> None:
+    store = filled(30)
+    model = ScriptedModel(streams=lambda _: "no question at all")
+    written, events = run(store, model)
+    failed = [event for event in events if isinstance(event, Degraded)]
+    assert written == 0 and len(model.asked) == MAX_FAILURES and len(failed) == MAX_FAILURES + 1
+    assert "25 are left" in failed[-1].reason and "given up" in failed[-1].reason
 
 
 def test_a_passage_that_does_not_fit_the_context_is_passed_over() -> None:

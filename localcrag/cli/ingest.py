@@ -11,11 +11,23 @@ import click
 from localcrag.cli.command_state import CommandState, complain, pass_state, print_events, print_json
 from localcrag.cli.parameters import adapter_option, json_option, kb_option, model_option, parse_meta
 from localcrag.cli.safe_output import one_line
-from localcrag.errors import CorpusError, LocalCragError, UsageError
-from localcrag.events import Degraded, Discovered, Event, Optimizing, Progressed, Questioned, report_of
+from localcrag.errors import CorpusError, LocalCragError, PruneRefused, UsageError
+from localcrag.events import (
+    Degraded,
+    Discovered,
+    Event,
+    Optimizing,
+    Processing,
+    Progressed,
+    Questioned,
+    report_of,
+)
+from localcrag.ingestion import Prune
 from localcrag.types import IngestReport
 
 MAX_SHOWN_SKIPS = 20
+MAX_NAME_CHARACTERS = 40
+"""Characters of the name of a document in the progress bar."""
 MIN_TABLE_COLUMNS = 76
 """The columns of a terminal from which on the counts of a report stand side by side."""
 
@@ -27,9 +39,11 @@ MIN_TABLE_COLUMNS = 76
 @click.option(
     "--prune", is_flag=True, help="Forget documents below the folders that are gone, or left out now."
 )
+@click.option("--prune-empty", is_flag=True, help="As --prune, also if nothing is left of a folder.")
 @click.option(
     "--reread", is_flag=True, help="Open every file, also those whose size and time did not change."
 )
+@click.option("--follow", is_flag=True, help="Read links that lead out of a folder too, or to hidden files.")
 @click.option("--max-size", type=click.IntRange(1), metavar="MIB", help="Largest file read.")
 @click.option(
     "--questions",
@@ -49,7 +63,9 @@ def ingest(
     kb: str | None,
     meta: tuple[str, ...],
     prune: bool,
+    prune_empty: bool,
     reread: bool,
+    follow: bool,
     max_size: int | None,
     questions: int | None,
     model: str | None,
@@ -64,12 +80,13 @@ def ingest(
     """
     if watch and as_json:
         raise UsageError("--json prints one object, and --watch has no end", hint="use --jsonl")
-    base = state.open(kb, ingest={"max_size_mb": max_size}, model={"language": model, "adapter": adapter})
+    limits = {"max_size_mb": max_size, "follow_links": follow or None}
+    base = state.open(kb, ingest=limits, model={"language": model, "adapter": adapter})
     metadata = parse_meta(meta)
 
-    def ingest_once() -> IngestReport:
+    def ingest_once(wanted: Prune = "empty" if prune_empty else prune) -> IngestReport:
         events = base.stream_ingestion(
-            targets, metadata=metadata, prune=prune, reread=reread, questions=questions or 0
+            targets, metadata=metadata, prune=wanted, reread=reread, questions=questions or 0
         )
         if jsonl:
             events = print_events(events)
@@ -79,12 +96,24 @@ def ingest(
 
     if watch:
         return _watch(state, targets, ingest_once, quiet=jsonl)
-    report = ingest_once()
+    try:
+        report = ingest_once()
+    except PruneRefused as refused:
+        if not _agrees(refused):
+            raise
+        report = ingest_once("empty")
     if as_json:
         print_json(report.to_dict())
     elif not jsonl:
         _print_report(report)
     return _exit_code(report)
+
+
+def _agrees(refused: PruneRefused) -> bool:
+    """Whether the user says that a folder is to be empty; False if there is nobody to ask."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return click.confirm(f"{refused}. Forget them?", err=True)
 
 
 def _watch(
@@ -156,7 +185,9 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
                 passages += event.passages
                 elapsed = bar.tasks[task].elapsed or 0.0
                 rate = f"{passages / elapsed:.0f} passages/s" if elapsed > 1 and passages else ""
-                bar.update(task, advance=event.size, rate=rate)
+                bar.update(task, description="reading", advance=event.size, rate=rate)
+            elif isinstance(event, Processing):
+                bar.update(task, description=f"{event.step} {_short_name(event.source)}")
             elif isinstance(event, Optimizing):
                 bar.update(task, description=f"updating the {event.step}")
             elif isinstance(event, Questioned):
@@ -172,6 +203,14 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
         console.print(
             Text(f"… and {failed - MAX_SHOWN_SKIPS} more passages without questions", style="yellow")
         )
+
+
+def _short_name(source: str) -> str:
+    """The last part of a source, as a terminal may show it, in at most 40 characters."""
+    from rich.markup import escape
+
+    name = one_line(source.rstrip("/").rpartition("/")[2] or source)
+    return escape(name if len(name) <= MAX_NAME_CHARACTERS else f"{name[: MAX_NAME_CHARACTERS - 1]}…")
 
 
 def _print_report(report: IngestReport) -> None:

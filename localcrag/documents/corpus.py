@@ -11,32 +11,43 @@ from localcrag.documents.discovery import FoundSource, discover
 from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
 from localcrag.documents.formats import (
     MEDIA_TYPES,
+    PLAIN_FORMATS,
     DocumentFormat,
     Markup,
     format_of,
+    is_plain,
     markup_of,
     refuse_by_name,
 )
 from localcrag.documents.ignore import Home
-from localcrag.documents.prefetch import processes_for, read_ahead
+from localcrag.documents.prefetch import (
+    MAX_BYTES_AT_HAND,
+    MAX_FILES_AT_HAND,
+    most_processes,
+    pays_several,
+    read_ahead,
+)
 from localcrag.documents.process_pool import ReaderPool, available
 from localcrag.documents.readers import parse
 from localcrag.documents.sources import (
     FetchUrl,
+    GivenBytes,
     LocalFile,
     StdinFile,
     TextSource,
     UrlFile,
+    changed_error,
     read_file,
     read_stdin,
     read_url,
+    start_of,
     too_large,
 )
 from localcrag.documents.splitting import Cut, cuts_of, passages_of
 from localcrag.documents.structure import first_heading, structured
 from localcrag.errors import UnreadableError
 from localcrag.protocols import SourceFile
-from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult
+from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, ReadResult, StillReading
 
 __all__ = ["LocalCorpus"]
 
@@ -47,8 +58,9 @@ class LocalCorpus:
     ``tokenizer`` is the path of the embedding model's ``tokenizer.json``, ``passage_tokens`` the largest
     number of its tokens in a passage, and ``max_bytes`` the largest size of a source. ``fetch_url`` returns
     the bytes and the content type of a URL; without it URLs are refused. ``stdin`` replaces the standard
-    input of the process. Files that localcrag itself keeps in ``home`` are not documents. Libraries and the
-    tokenizer are loaded when they are first needed.
+    input of the process. Files that localcrag itself keeps in ``home`` are not documents. ``follow_links``
+    also takes links that lead out of a folder, or to something hidden in it. Libraries and the tokenizer are
+    loaded when they are first needed.
     """
 
     def __init__(
@@ -60,6 +72,7 @@ class LocalCorpus:
         fetch_url: FetchUrl | None = None,
         stdin: BinaryIO | None = None,
         home: Path | None = None,
+        follow_links: bool = False,
     ) -> None:
         self._tokenizer = tokenizer
         self._passage_tokens = passage_tokens
@@ -67,6 +80,8 @@ class LocalCorpus:
         self._fetch_url = fetch_url
         self._stdin = stdin
         self._home = Home.at(home) if home else Home()
+        self._follow_links = follow_links
+        self._readers: ReaderPool | None = None
 
     def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[FoundSource | SourceFile]:
         """The sources among ``targets``, then those that its strings name, each once.
@@ -75,12 +90,14 @@ class LocalCorpus:
         :func:`localcrag.documents.discovery.discover`.
         """
         yield from (target for target in targets if not isinstance(target, str))
-        yield from discover([target for target in targets if isinstance(target, str)], self._home)
+        named = [target for target in targets if isinstance(target, str)]
+        yield from discover(named, self._home, follow=self._follow_links)
 
-    def read(self, source: SourceFile, meta: Meta = NO_META) -> Document:
-        """The text of a source as a document with the fields ``meta``.
+    def read(self, source: SourceFile, meta: Meta = NO_META, *, plain: bool = False) -> Document:
+        """The text of a source as a document with the fields ``meta``; ``plain`` refuses any but plain text.
 
-        Raises UnreadableError with the reason that the report of the ingestion shows.
+        It is read in this process, without limits of time and memory; see :meth:`read_all`. Raises
+        UnreadableError with the reason that the report of the ingestion shows.
         """
         if isinstance(source, TextSource):
             return self._document_of_text(source, meta)
@@ -88,6 +105,8 @@ class LocalCorpus:
         if not data.strip():
             raise UnreadableError(NO_TEXT)
         format_ = format_of(name, data, content_type)
+        if plain and format_ not in PLAIN_FORMATS:
+            raise changed_error()
         return _document(source.source, name, data, parse(format_, data, self._limits, content_type), meta)
 
     def _document_of_text(self, source: TextSource, meta: Meta) -> Document:
@@ -107,32 +126,64 @@ class LocalCorpus:
         """The bounds of a document's passages; see :func:`localcrag.documents.splitting.cuts_of`."""
         return cuts_of(document, self._tokenizer, self._passage_tokens)
 
-    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult]:
+    def prepare(self, targets: Sequence[str | SourceFile]) -> None:
+        """Start a process to read documents, if ``targets`` may need one, so that it is warm for read_all."""
+        named = [target for target in targets if isinstance(target, str)]
+        if self._readers is None and available() and not all(is_plain(target, b"") for target in named):
+            self._readers = self._pool()
+            self._readers.start()
+
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult | StillReading]:
         """Read and split every source; the results come in the order in which they are finished.
 
-        Large amounts are read in processes of their own, small ones in a thread of this process. A source
-        that cannot be read gives a result with the reason. Raises CorpusError if a process cannot be started.
+        A few plain texts are read at once, everything else in processes of their own, with limits of time and
+        memory. A source that cannot be read gives a result with the reason. Raises CorpusError if a process
+        cannot be started.
         """
-        sizes = [file.size for file, _ in wanted if isinstance(file, LocalFile)]
-        processes = processes_for(sizes)
-        if not processes or not available():
+        readers, self._readers = self._readers, None
+        if not available():
             yield from read_ahead(wanted, self._reading)
             return
+        if _are_at_hand([file for file, _ in wanted]):
+            if readers:
+                readers.close()
+            yield from (self._reading(file, meta, plain=True) for file, meta in wanted)
+            return
+        taken: list[tuple[SourceFile, Meta]] = []
+        with readers or self._pool() as pool:
+            for file, meta in wanted:
+                try:  # only this thread can be interrupted while it waits for standard input
+                    taken.append((self._given(file) if isinstance(file, StdinFile) else file, meta))
+                except UnreadableError as error:
+                    yield ReadResult(file.source, None, reason=str(error))
+
+            def read(file: SourceFile, meta: Meta) -> ReadResult:
+                if isinstance(file, TextSource):
+                    return self._reading(file, meta)
+                try:
+                    return pool.read(self._given(file) if isinstance(file, UrlFile) else file, meta)
+                except UnreadableError as error:
+                    return ReadResult(file.source, None, reason=str(error))
+
+            if pays_several([file.size for file, _ in wanted]):
+                pool.spread()
+            yield from read_ahead(taken, read, most_processes())
+
+    def _given(self, file: SourceFile) -> GivenBytes:
+        """A source with its bytes. Raises UnreadableError."""
+        return GivenBytes(file.source, *self._bytes(file))
+
+    def _pool(self) -> ReaderPool:
         setting = {
             "tokenizer": self._tokenizer,
             "passage_tokens": self._passage_tokens,
             "max_bytes": self._limits.data,
         }
-        with ReaderPool(processes, setting) as readers:
+        return ReaderPool(most_processes(), setting)
 
-            def read(file: SourceFile, meta: Meta) -> ReadResult:
-                return (readers.read if isinstance(file, LocalFile) else self._reading)(file, meta)
-
-            yield from read_ahead(wanted, read, processes)
-
-    def _reading(self, file: SourceFile, meta: Meta) -> ReadResult:
+    def _reading(self, file: SourceFile, meta: Meta, *, plain: bool = False) -> ReadResult:
         try:
-            document = self.read(file, meta)
+            document = self.read(file, meta, plain=plain)
             return ReadResult(file.source, document, self.split(document))
         except UnreadableError as error:
             return ReadResult(file.source, None, reason=str(error))
@@ -147,6 +198,8 @@ class LocalCorpus:
             case LocalFile():
                 refuse_by_name(source.name)
                 return source.name, read_file(source, limit), ""
+            case GivenBytes():
+                return source.name, source.data, source.content_type
             case StdinFile():
                 return source.name, read_stdin(limit, self._stdin), ""
             case UrlFile():
@@ -154,6 +207,16 @@ class LocalCorpus:
                 return source.name, *read_url(source.source, limit, self._fetch_url)
             case _:
                 raise TypeError(f"{type(source).__name__} is not a source of this corpus")
+
+
+def _are_at_hand(files: Sequence[SourceFile]) -> bool:
+    """Whether all sources are plain texts, and so few that reading them takes no time."""
+    if sum(file.size for file in files) > MAX_BYTES_AT_HAND or len(files) > MAX_FILES_AT_HAND:
+        return False
+    return all(
+        isinstance(file, TextSource) or (isinstance(file, LocalFile) and is_plain(file.name, start_of(file)))
+        for file in files
+    )
 
 
 def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: Meta) -> Document:

@@ -36,26 +36,30 @@ class IngestTarget:
     """A folder to walk, and which of the files below it to take.
 
     ``named`` is the target as the user wrote it. ``pattern`` holds the parts of a glob relative to
-    ``folder``; an empty pattern takes every file.
+    ``folder``; an empty pattern takes every file. ``follow`` also takes links that lead out of the folder, or
+    to something hidden in it.
     """
 
     named: str
     folder: str
     pattern: tuple[str, ...] = ()
+    follow: bool = False
 
 
-def discover(targets: Sequence[str], home: Home = _NO_HOME) -> Iterator[FoundSource]:
+def discover(targets: Sequence[str], home: Home = _NO_HOME, *, follow: bool = False) -> Iterator[FoundSource]:
     """Every source that the targets name, each once, in a fixed order.
 
     A file named by itself is always taken, unless it is one that localcrag keeps in its ``home``. Below
     folders and for globs, hidden entries, folders made by tools, ignored paths and the home are left out
-    (see :mod:`localcrag.documents.ignore`). An entry that cannot be read is given as Skipped.
+    (see :mod:`localcrag.documents.ignore`). An entry that cannot be read is given as Skipped, and so is a
+    link that leads out of the folder or to something hidden in it, unless ``follow`` says to take it.
 
     Raises CorpusError for a target that does not exist, before anything is yielded, and for a glob that
     matches nothing.
     """
     plan = [_plan_entry(target, home) for target in targets]
-    return _unique(plan, home)
+    chosen = (replace(item, follow=follow) if isinstance(item, IngestTarget) else item for item in plan)
+    return _unique(list(chosen), home)
 
 
 def _unique(plan: Sequence[KeyedSource | IngestTarget], home: Home) -> Iterator[FoundSource]:
@@ -199,9 +203,23 @@ def _look(
     fits = _may_match_below if is_folder else _matches
     if not fits(target.pattern, parts) or rules.exclude(entry.path, is_folder=is_folder):
         return None
+    if entry.is_symlink() and not target.follow and (reason := _leads_astray(real, target.folder)):
+        return entry.path, Skipped(entry.path, reason)
     if not is_folder:
         return _file(entry.path, info)
     return None if is_tool_folder(entry.path, entry.name) else _Folder(entry.path, real, parts, rules)
+
+
+def _leads_astray(real: str, folder: str) -> str:
+    """Why a link to ``real`` is not followed in a folder; "" if it is."""
+    if real == folder:
+        return ""
+    inside = folder.rstrip(os.sep) + os.sep
+    if not real.startswith(inside):
+        return "a link out of the folder (--follow reads it)"
+    if any(map(is_hidden, Path(real[len(inside) :]).parts)):
+        return "a link to something hidden (--follow reads it)"
+    return ""
 
 
 def _matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:

@@ -78,6 +78,13 @@ MEDIA_TYPES = {
 OFFICE_FORMATS = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
 OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, DocumentFormat.ODS})
 ARCHIVE_FORMATS = OFFICE_FORMATS | OPENDOCUMENT_FORMATS | {DocumentFormat.EPUB}
+PLAIN_FORMATS = frozenset(
+    (
+        *(DocumentFormat.TEXT, DocumentFormat.CODE, DocumentFormat.CSV),
+        *(DocumentFormat.JSON, DocumentFormat.JSONL),
+    )
+)
+"""The formats that take time in proportion to their size, whatever is in them. Markdown is none of them."""
 
 _MARKUP_OF_FORMAT = {
     DocumentFormat.MARKDOWN: Markup.MARKDOWN,
@@ -193,6 +200,17 @@ def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
     if by_signature is not None and by_name not in ARCHIVE_FORMATS:
         return by_signature
     return _format_of_content_type(content_type) or by_name or _format_of_content(data)
+
+
+def is_plain(name: str, start: bytes) -> bool:
+    """Whether a file of that name with these first bytes is in one of the PLAIN_FORMATS."""
+    if _FORMAT_OF_SUFFIX.get(suffix_of(name)) not in PLAIN_FORMATS:
+        return False
+    return not (
+        start.startswith((_OLE_SIGNATURE, b"{\\rtf", b"PK\x03\x04"))
+        or start[:1024].lstrip().startswith(b"%PDF-")
+        or _IMAGE_START.match(start)
+    )
 
 
 def markup_of(media_type: str) -> Markup:

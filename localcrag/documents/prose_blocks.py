@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from localcrag.types import Block, BlockKind
 
-_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_PARAGRAPH = re.compile(r"^[^\S\n]*+\S[^\n]*(?:\n[^\S\n]*+\S[^\n]*)*", re.MULTILINE)
 _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(r"([ \t]*)(?:[-*•+–]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"[ \t]*([=~^#*-])\1{2,}[ \t]*")

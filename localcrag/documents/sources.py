@@ -18,6 +18,7 @@ FetchUrl = Callable[[str], tuple[bytes, str]]
 """Fetches a URL and returns its bytes and its content type. Raises LocalCragError."""
 
 _BLOCK_BYTES = MEBIBYTE
+_START_BYTES = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +94,45 @@ class UrlFile:
         return PurePosixPath(unquote(parts.path)).name or (parts.hostname or "page")
 
 
+@dataclass(frozen=True, slots=True)
+class GivenBytes:
+    """A source whose bytes are at hand: what came from standard input or from the web.
+
+    ``name`` may tell the format, and ``content_type`` is what a server said, or "".
+    """
+
+    source: str
+    name: str
+    data: bytes
+    content_type: str = ""
+    mtime_ns: int = 0
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return len(self.data)
+
+
+def start_of(file: LocalFile) -> bytes:
+    """The first bytes of a file, by which a format is known; none if it cannot be read."""
+    try:
+        with open(file.path, "rb") as stream:  # noqa: PTH123
+            return stream.read(_START_BYTES)
+    except OSError:
+        return b""
+
+
 def too_large(size: int, limit: int) -> UnreadableError:
     """The error for a source of ``size`` bytes where ``limit`` bytes are allowed."""
     return UnreadableError(
         f"too large ({_size_in_words(size)}; limit {limit // MEBIBYTE} MiB, raise with --max-size)",
         hint="Raise the limit with --max-size, or split the file.",
     )
+
+
+def changed_error() -> UnreadableError:
+    """The error for a source that is another one than it was a moment ago."""
+    return UnreadableError("it changed while it was read", hint="Run the same command again.")
 
 
 def read_file(file: LocalFile, limit: int) -> bytes:
@@ -117,7 +151,7 @@ def read_file(file: LocalFile, limit: int) -> bytes:
         raise UnreadableError(_os_reason(error)) from error
     same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     if not same or len(data) != after.st_size:
-        raise UnreadableError("it changed while it was read", hint="Run the same command again.")
+        raise changed_error()
     return data
 
 

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         LeftOut,
         ReadResult,
         Skipped,
+        StillReading,
     )
     from localcrag.types.passages import (
         CELL_SEPARATOR,
@@ -128,6 +129,7 @@ __all__ = [
     "RubricLabel",
     "Skipped",
     "Status",
+    "StillReading",
     "StoreInfo",
     "Strip",
     "StripKind",

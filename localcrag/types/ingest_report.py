@@ -28,6 +28,13 @@ class ReadResult:
         return self.reason in (NO_TEXT, NO_TEXT_LAYER) or bool(self.document and not self.passages)
 
 
+@dataclass(frozen=True, slots=True)
+class StillReading:
+    """No source was finished for a while; ``source`` is the one that has been read for longest."""
+
+    source: str
+
+
 READING = 3
 """The number of the way in which documents are read now; those read in an older way are read anew.
 

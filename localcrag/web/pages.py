@@ -24,6 +24,7 @@ from localcrag._platform import storable
 from localcrag.egress import refuse_outside
 from localcrag.errors import FetchRefused, OfflineError
 from localcrag.types import WebPage, WebResult
+from localcrag.web import page_text
 from localcrag.web.ssrf import IPAddress, is_public, is_web_port, literal
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ _REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 class FetchLimits:
     """Bounds of a fetch with its redirects: ``size`` in bytes of the decompressed body, ``seconds`` in all.
 
-    ``extraction`` is the time in seconds for finding the text in the page, which a page made for that
-    purpose can prolong; ``redirects`` is their largest number.
+    ``extraction`` is the processor time in seconds for finding the text in the page, which a page made for
+    that purpose can prolong; ``redirects`` is their largest number.
     """
 
     size: int = 2 * 1024 * 1024
@@ -84,6 +85,8 @@ class HttpPageFetcher:
         from localcrag.background import in_background
 
         todo = deque(results)
+        if todo:
+            page_text.warm()
         running: deque[tuple[WebResult, Future[WebPage], float]] = deque()
         while todo or running:
             while todo and len(running) < self._parallel:
@@ -95,7 +98,7 @@ class HttpPageFetcher:
     def _page(self, result: WebResult) -> WebPage:
         try:
             body = _follow(result.url, self._limits, self._visit, accept=_READABLE_TYPES)
-            title, text = _extracted(body)
+            title, text = _extracted(body, self._limits.extraction)
         except (FetchRefused, OfflineError) as error:
             return _snippet(result, str(error))
         return WebPage(body.url, result.title or title, text)
@@ -224,34 +227,13 @@ def _snippet(result: WebResult, reason: str) -> WebPage:
     return WebPage(result.url, result.title, result.snippet, degraded=reason)
 
 
-def _extracted(body: _Body) -> tuple[str, str]:
+def _extracted(body: _Body, seconds: float) -> tuple[str, str]:
     """The title and the main text of a page. Raises FetchRefused if it holds no text."""
     if body.media_type in _MARKUP_TYPES:
-        title, text = _main_text(body)
+        page = page_text.FetchedPage(body.url, body.content, body.charset)
+        title, text = page_text.main_text(page, seconds)
     else:
-        title, text = "", _decoded(body)
+        title, text = "", page_text.decoded(body.content, body.charset)
     if not text.strip():
         raise FetchRefused("no text was found on the page")
     return storable(title), storable(text)
-
-
-def _main_text(body: _Body) -> tuple[str, str]:
-    import trafilatura
-
-    content = _decoded(body) if body.charset else body.content
-    try:
-        document = trafilatura.bare_extraction(
-            content, url=body.url, include_comments=False, with_metadata=True
-        )
-    except ValueError as error:
-        raise FetchRefused(f"its text cannot be extracted ({error})") from error
-    if document is None or isinstance(document, dict):
-        return "", ""
-    return document.title or "", document.text or ""
-
-
-def _decoded(body: _Body) -> str:
-    try:
-        return body.content.decode(body.charset or "utf-8", "replace")
-    except (LookupError, ValueError):
-        return body.content.decode("utf-8", "replace")

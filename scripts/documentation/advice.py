@@ -12,6 +12,7 @@ CLASSES = {
     "SettingsError": "The configuration file or a `LOCALCRAG_*` variable cannot be understood.",
     "OfflineError": "A connection was refused because localcrag is offline.",
     "CorpusError": "What you named cannot be found, or cannot be read at all.",
+    "PruneRefused": "All documents of a folder would be forgotten. Nothing was done.",
     "UnreadableError": "One document cannot be read. It is listed as skipped, and the rest is read.",
     "StoreError": "A knowledge base or a conversation cannot be read or written.",
     "UnknownKnowledgeBase": "There is no knowledge base of that name.",

@@ -345,7 +345,10 @@ def test_watching_reads_what_changes_survives_an_error_and_ends_with_ctrl_c(tmp_
     home = tmp_path / "home"
     command = [sys.executable, "-m", "localcrag", "--home", str(home), "ingest", str(folder), str(single)]
     process = subprocess.Popen(
-        [*command, "--watch", "--prune", "--jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--watch", "--prune-empty", "--jsonl"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None and process.stderr is not None
     stdout, stderr = process.stdout, process.stderr

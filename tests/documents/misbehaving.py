@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import sys
@@ -10,6 +11,7 @@ import time
 from pathlib import Path
 
 from localcrag.documents.corpus import LocalCorpus
+from localcrag.isolation.isolated_program import allow_more_time
 from localcrag.protocols import SourceFile
 from localcrag.types import NO_META, Document, Meta, Page
 
@@ -34,6 +36,13 @@ def read(corpus: LocalCorpus, source: SourceFile, meta: Meta = NO_META) -> Docum
         case "hang":
             Path(f"{source.source}.begun").touch()
             time.sleep(600)
+        case "spin":
+            re.match("(a+)+$", "a" * 64 + "b")  # Python runs nothing else meanwhile
+        case "patient":
+            allow_more_time(60.0)
+            end = time.process_time() + 3
+            while time.process_time() < end:
+                pass
         case "noise":
             print("noise", flush=True)
             os.write(1, b"more noise")

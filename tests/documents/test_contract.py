@@ -11,6 +11,7 @@ from localcrag.documents import LocalCorpus
 from localcrag.errors import CorpusError, UnreadableError
 from localcrag.protocols import Corpus, SourceFile
 from localcrag.types import Skipped
+from localcrag.types.ingest_report import ReadResult
 from tests.documents.builders import FOX, pdf
 from tests.fakes.documents import ScriptedCorpus, ScriptedFile
 
@@ -109,7 +110,7 @@ def test_passages_are_exact_slices_that_cover_every_word_once(case: Case, name: 
 
 def test_all_at_once_is_each_by_itself(case: Case) -> None:
     wanted = [(file, {"n": n}) for n, file in enumerate(sources(case, case.folder))]
-    found = {reading.source: reading for reading in case.corpus.read_all(wanted)}
+    found = {each.source: each for each in case.corpus.read_all(wanted) if isinstance(each, ReadResult)}
     assert len(found) == len(wanted) == 3
     broken = found.pop(f"{case.folder}/broken.pdf")
     assert (broken.document, list(broken.passages), broken.reason) == (None, [], "damaged PDF")

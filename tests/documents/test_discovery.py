@@ -192,6 +192,31 @@ def test_a_symlink_loop_is_walked_once(tree: Tree) -> None:
     assert found[1] == Skipped(str(root.resolve() / "b/chain"), "a link to nothing")
 
 
+def test_a_link_out_of_the_folder_or_to_something_hidden_is_followed_only_if_asked(
+    tree: Tree, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "key.txt").write_text("secret")
+    root = tree(**{"a.md": "", ".hidden/key.md": "", "sub/b.md": "", ".gitignore": "left.md"})
+    (root / "key.txt").symlink_to(outside / "key.txt")
+    (root / "left.md").symlink_to(outside / "key.txt")
+    (root / "folder").symlink_to(outside)
+    (root / "sub/key.md").symlink_to(root / ".hidden/key.md")
+    (root / "sub/inside.md").symlink_to(root / "a.md")
+    found = list(discover([str(root)]))
+    real = root.resolve()
+    assert [item for item in found if isinstance(item, Skipped)] == [
+        Skipped(str(real / "folder"), "a link out of the folder (--follow reads it)"),
+        Skipped(str(real / "key.txt"), "a link out of the folder (--follow reads it)"),
+        Skipped(str(real / "sub/key.md"), "a link to something hidden (--follow reads it)"),
+    ]
+    files = [item.source for item in found if isinstance(item, LocalFile)]
+    assert files == [str(real / "a.md"), str(real / "sub/b.md")]
+    followed = [os.path.relpath(item.source, real) for item in discover([str(root)], follow=True)]
+    assert set(followed) >= {"key.txt", "sub/key.md"}
+    assert [item.source for item in discover([str(root / "key.txt")])] == [str(real / "key.txt")]
+
+
 def test_two_globs_may_look_into_the_same_folder(tree: Tree) -> None:
     root = tree(**{"x/a.md": "", "x/b.pdf": "", "x/c.txt": ""})
     assert names(root, root / "x/*.pdf", root / "**/*.md") == ["x/b.pdf", "x/a.md"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.documents.markdown_blocks import front_matter, markdown_page
+from localcrag.documents.front_matter import front_matter
+from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.types import BlockKind, Page
 
 HEADING, PARAGRAPH, ITEM = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.ITEM

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from localcrag.documents import LocalCorpus, LocalFile, prefetch, process_pool
-from localcrag.documents.prefetch import processes_for, read_ahead
+from localcrag.documents import corpus as corpus_module
+from localcrag.documents.prefetch import read_ahead
 from localcrag.egress import OFFLINE_VARIABLE, offline
 from localcrag.errors import CorpusError, OfflineError
-from localcrag.types import NO_META, ReadResult
+from localcrag.types import NO_META, ReadResult, StillReading
 from tests.documents import misbehaving
 from tests.documents.builders import FOX, nested_mail, pdf
 
@@ -37,7 +38,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             super().__init__(*args, **more)
             started.append(self.pid)
 
-    monkeypatch.setattr(prefetch, "MIN_BYTES_FOR_PROCESSES", 0)
+    monkeypatch.setattr(corpus_module, "MAX_BYTES_AT_HAND", -1)
     monkeypatch.setattr(prefetch, "cores", lambda: 2)
     monkeypatch.setattr(subprocess, "Popen", Noted)
     return started
@@ -59,7 +60,8 @@ def files(folder: Path, *names: str) -> list[LocalFile]:
 
 
 def readings(corpus: LocalCorpus, found: list[LocalFile]) -> dict[str, ReadResult]:
-    return {Path(r.source).name: r for r in corpus.read_all([(file, {"team": "x"}) for file in found])}
+    read = corpus.read_all([(file, {"team": "x"}) for file in found])
+    return {Path(r.source).name: r for r in read if isinstance(r, ReadResult)}
 
 
 def gone(pid: int) -> bool:
@@ -118,12 +120,13 @@ def test_a_little_starts_no_process(
 
 
 def test_how_many_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefetch, "cores", lambda: 4)
-    assert processes_for([1000] * 50) == 0
-    assert processes_for([1000] * 2000) == 4
-    assert processes_for([5 * MEBIBYTE]) == 1
-    monkeypatch.setattr(prefetch, "cores", lambda: 64)
-    assert processes_for([MEBIBYTE] * 100) == prefetch.MAX_PROCESSES
+    counted = []
+    for cores in (1, 4, 64):
+        monkeypatch.setattr(prefetch, "cores", lambda cores=cores: cores)
+        counted.append(prefetch.most_processes())
+    assert counted == [2, 4, prefetch.MAX_PROCESSES]
+    assert not prefetch.pays_several([1000] * 50)
+    assert prefetch.pays_several([1000] * 2000) and prefetch.pays_several([5 * MEBIBYTE])
 
 
 def test_where_python_cannot_be_started_again_it_reads_itself(
@@ -152,12 +155,31 @@ def test_a_crash_skips_its_file_and_no_other(
 def test_a_parser_that_never_ends_is_given_up(
     corpus: LocalCorpus, misbehave: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(process_pool.ReaderPool.__init__, "__defaults__", (3.0,))
+    monkeypatch.setattr(process_pool, "MAX_READ_SECONDS", 1.0)
     hanging, *others = files(tmp_path, "hang.txt", "a.txt", "b.txt")
     patient = [replace(file, size=10 * MEBIBYTE) for file in others]  # a busy machine may need it
     found = readings(corpus, [hanging, *patient])
-    assert found["hang.txt"].reason == "reading it was given up after 1 min"
+    assert found["hang.txt"].reason == "reading it was given up after 3 s"
     assert found["a.txt"].document and found["b.txt"].document and all(map(gone, misbehave))
+
+
+def test_a_reader_that_knows_of_more_work_gets_more_time(
+    corpus: LocalCorpus, misbehave: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(process_pool, "MAX_READ_SECONDS", 1.0)
+    assert readings(corpus, files(tmp_path, "patient.txt"))["patient.txt"].document
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of processor time")
+def test_a_parser_that_lets_nothing_else_run_ends_even_without_its_parent(
+    misbehave: list[int], monkeypatch: pytest.MonkeyPatch, tokenizer: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(process_pool, "MAX_READ_SECONDS", 1.0)
+    (spinning,) = files(tmp_path, "spin.txt")
+    with process_pool.ReaderPool(1, {"tokenizer": tokenizer}) as readers:
+        monkeypatch.setattr(readers._processes[0], "end_if_overdue", lambda: None)
+        assert "was given up after" in readers.read(spinning, NO_META).reason
+    assert soon(lambda: all(map(gone, misbehave)))
 
 
 def test_a_killed_process_is_replaced(corpus: LocalCorpus, misbehave: list[int], tmp_path: Path) -> None:
@@ -179,9 +201,10 @@ def test_a_killed_process_is_replaced(corpus: LocalCorpus, misbehave: list[int],
     assert len(taken) == 21
 
 
-def iter_into(taken: list[ReadResult], readings: Iterator[ReadResult]) -> list[ReadResult]:
+def iter_into(taken: list[ReadResult], readings: Iterator[ReadResult | StillReading]) -> list[ReadResult]:
     for reading in readings:
-        taken.append(reading)
+        if isinstance(reading, ReadResult):
+            taken.append(reading)
     return []
 
 
@@ -260,13 +283,15 @@ def test_a_killed_parent_leaves_no_process(tmp_path: Path, tokenizer: Path) -> N
     found = files(tmp_path, "pid.txt", "hang.txt", "hang.2.txt")
     code = f"""if True:
         from pathlib import Path
-        from localcrag.documents import LocalCorpus, LocalFile, prefetch, process_pool
+        from localcrag.documents import LocalCorpus, LocalFile, corpus, prefetch, process_pool
+        from localcrag.types import ReadResult
         from tests.documents import misbehaving
-        prefetch.MIN_BYTES_FOR_PROCESSES, prefetch.cores = 0, lambda: 2
+        corpus.MAX_BYTES_AT_HAND, prefetch.cores = -1, lambda: 2
         process_pool._PROGRAM = misbehaving.PROGRAM
         wanted = [(LocalFile(p, p, 10, 1), {{}}) for p in {[file.path for file in found]!r}]
         for reading in LocalCorpus(Path({str(tokenizer)!r})).read_all(wanted):
-            print(reading.document.pages[0].text, flush=True)
+            if isinstance(reading, ReadResult):
+                print(reading.document.pages[0].text, flush=True)
     """
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None

@@ -21,11 +21,14 @@ from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import IMAGE_NEEDS_OCR, OCR_HINT, can_recognise
 from localcrag.errors import UnreadableError
+from localcrag.isolation.isolated_program import allow_more_time
 from localcrag.types import BlockKind, Page
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_SECONDS_PER_IMAGE = 30.0
+"""Seconds of processor time that the text of an image may take."""
 _MAX_PIXELS = 100_000_000
 _MAX_FRAMES = 500
 """Pages of one image that are read."""
@@ -99,6 +102,7 @@ def add_recognised(made: BlockText, image: Image) -> None:
             f"an image of {pixels / 1e6:.0f} million pixels (limit {_MAX_PIXELS // 1_000_000})",
             hint="Scale it down.",
         )
+    allow_more_time(_SECONDS_PER_IMAGE)
     for paragraph in paragraphs_of(recognised(image)):
         made.add(BlockKind.PARAGRAPH, paragraph)
 

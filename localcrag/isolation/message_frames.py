@@ -1,4 +1,4 @@
-"""The messages between the processes that read documents and their parent: pickles over pipes.
+"""The messages between a process and its parent: pickles over pipes.
 
 A frame is the length of the pickle as eight bytes, little-endian, followed by the pickle. Unpickling is
 safe here because both ends are this program and nobody else has the pipe.
@@ -7,9 +7,25 @@ safe here because both ends are this program and nobody else has the pipe.
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
 from typing import IO, Any
 
 _LENGTH_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a job may use: ``seconds`` of processor time, and bytes of ``memory``."""
+
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class MoreTime:
+    """The message that a job, before its answer, was given more time: ``seconds`` of processor time."""
+
+    seconds: float
 
 
 def send(stream: IO[bytes], value: object) -> None:
