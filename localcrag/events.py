@@ -16,6 +16,7 @@ from localcrag.types import (
     Action,
     Answer,
     Claim,
+    Computation,
     Contradiction,
     CorrectionKind,
     Evidence,
@@ -75,6 +76,13 @@ class Retrieved(Event):
 
     query: str
     hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Computed(Event):
+    """The question was computed over the rows of a table by code; no passage is graded, and no model asked."""
+
+    computation: Computation
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from localcrag.types import (
     Action,
     Citation,
     Claim,
+    Computation,
     Contradiction,
     Correction,
     Mode,
@@ -68,6 +69,7 @@ class AnswerObject(TypedDict):
     claims: list[Claim]
     contradictions: list[Contradiction]
     suggestions: list[str]
+    computed: Computation | None
 
 
 class SkippedObject(TypedDict):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from localcrag.crag.state import Outcome
 from localcrag.events import (
     Bounded,
+    Computed,
     Condensed,
     Contradicted,
     Corrected,
@@ -28,6 +29,7 @@ from localcrag.types import (
     Action,
     Answer,
     Claim,
+    Computation,
     Contradiction,
     Correction,
     Grade,
@@ -66,6 +68,7 @@ class AnswerBuilder:
     claims: tuple[Claim, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: list[str] = field(default_factory=list)
+    computed: Computation | None = None
     _divided: bool = False
     _part_begins: int = 0
 
@@ -97,6 +100,8 @@ class AnswerBuilder:
                 self.claims = event.claims
             case Contradicted():
                 self.contradictions = event.contradictions
+            case Computed():
+                self.computed = event.computation
             case Suggested():
                 self.suggestions.append(event.suggestion)
             case Bounded():
@@ -143,5 +148,6 @@ class AnswerBuilder:
             claims=self.claims,
             contradictions=self.contradictions,
             suggestions=tuple(self.suggestions),
+            computed=self.computed,
             found=outcome.found,
         )

@@ -26,6 +26,7 @@ from localcrag.protocols import (
 from localcrag.types import (
     Action,
     Citation,
+    Computation,
     CorrectionKind,
     Document,
     Grade,
@@ -97,7 +98,8 @@ class PipelineOptions:
     that all are graded. ``evidence`` is the most strips that are kept, and ``answer_tokens`` the most tokens
     of a written answer. ``corrections`` are the local corrections in the order they are tried; with
     ``agent``, a plan takes their place. ``extractive`` restricts a very small model to the question's own
-    words, and ``divide_by_rule`` divides a question without the model. ``without_model`` says why there is no
+    words, and ``divide_by_rule`` divides a question without the model. ``tables``
+    lets code compute over the rows of a table. ``without_model`` says why there is no
     language model, and is "" if there is one. ``consent`` is asked before each web query if ``web_policy`` is
     ``ask``.
     """
@@ -113,6 +115,7 @@ class PipelineOptions:
     evidence: int = 6
     answer_tokens: int = 384
     divide: bool = True
+    tables: bool = True
     divide_by_rule: bool = False
     grounding: Grounding = Grounding.MARK
     contradictions: bool = False
@@ -198,6 +201,15 @@ class Outcome:
         return self.status is not Status.NOT_FOUND
 
 
+@dataclass(frozen=True, slots=True)
+class ComputedAnswer:
+    """An answer that was computed over a table: its text, and the rows that it cites, as keys from 1."""
+
+    computation: Computation
+    text: str
+    rows: tuple[Strip, ...]
+
+
 @dataclass(slots=True)
 class QuestionState:
     """The state of one question: its adapters and options, and the passages found and graded so far.
@@ -205,7 +217,8 @@ class QuestionState:
     ``question`` is the standalone question. ``asked`` is the user's own text, and the only text that a web
     query is made from. ``action`` is the first decision, which says whether to correct. ``joint`` holds the
     passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question was made
-    plainer by words that may have been part of it, so that no answer to it is sure.
+    plainer by words that may have been part of it, so that no answer to it is sure. ``computed`` is the
+    answer if it was computed over a table.
     """
 
     adapters: Adapters
@@ -217,6 +230,7 @@ class QuestionState:
     action: Action | None = None
     joint: JointPassages = field(default_factory=JointPassages)
     doubtful: bool = False
+    computed: ComputedAnswer | None = None
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 

@@ -1,0 +1,412 @@
+"""Questions over a table that code can answer: how many, which has the most, what is the total.
+
+:func:`recognised` reads the form of a question, in English, from its words alone; whether a table has the
+columns and values that it names is for :mod:`.table_matching`. It refuses what it does not understand: a
+negation, alternatives, two of "most" and "least" in one question, a comparison by group.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from localcrag.crag.table_values import quantity, root
+from localcrag.types import Aggregate
+
+_TOKEN = re.compile(
+    r"(?P<number>[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])|(?P<word>[^\W_]+(?:['’.&+-][^\W_]+)*)|(?P<mark>[?!.;:,&/()]|\S)"
+)
+FUNCTION_WORDS = frozenset(
+    """
+    a about according all among an and any are as at be been being by can current currently did do does file for
+    from get give given had has have having how i in into is it its list listed many may me much my of on our out
+    overall please question record row rows sheet show so table tell than that the their them then there these they
+    this those to us was we were what when where which who whom whose with within you your
+    """.split()
+)
+"""Words that say nothing about a table."""
+_VERBS = frozenset("am are be been can could did do does had has have is may must shall should was were will would".split())
+_NEGATIONS = frozenset(
+    "apart besides cannot except excepting excluding lack lacking lacks neither never no nobody none nor not other "
+    "others without".split()
+)
+_UNSUPPORTED = frozenset(
+    "compared difference each either every if median or per percentage proportion rather ratio respectively "
+    "share times versus vs whether why".split()
+)
+_HIGH, _LOW = "high", "low"
+SUPERLATIVES: dict[str, tuple[str, str]] = {
+    word: (direction, about)
+    for direction, about, words in (
+        (_HIGH, "", "most highest largest biggest greatest maximum max maximal top"),
+        (_LOW, "", "least lowest smallest fewest minimum min minimal"),
+        (_LOW, "price", "cheapest"),
+        (_HIGH, "price", "dearest priciest costliest"),
+        (_HIGH, "length", "longest farthest furthest"),
+        (_LOW, "length", "shortest"),
+        (_HIGH, "height", "tallest"),
+        (_HIGH, "weight", "heaviest"),
+        (_LOW, "weight", "lightest"),
+        (_HIGH, "depth", "deepest"),
+        (_LOW, "depth", "shallowest"),
+        (_HIGH, "width", "widest broadest"),
+        (_LOW, "width", "narrowest"),
+        (_HIGH, "temperature", "hottest warmest"),
+        (_LOW, "temperature", "coldest coolest"),
+        (_HIGH, "speed", "fastest quickest"),
+        (_LOW, "speed", "slowest"),
+        (_HIGH, "sound", "loudest noisiest"),
+        (_LOW, "sound", "quietest"),
+        (_LOW, "age", "oldest"),
+        (_HIGH, "age", "newest youngest"),
+        (_HIGH, "time", "latest last"),
+        (_LOW, "time", "earliest first"),
+    )
+    for word in words.split()
+}
+_TWO_WORDS = {
+    ("most", "expensive"): (_HIGH, "price"),
+    ("least", "expensive"): (_LOW, "price"),
+    ("most", "recent"): (_HIGH, "time"),
+    ("most", "recently"): (_HIGH, "time"),
+}
+_GENERIC_ABOUT = {
+    "highest": "height", "lowest": "height", "largest": "size", "biggest": "size", "smallest": "size",
+    "greatest": "size",
+}  # fmt: skip
+"""What a word for the most is about if the question names no column: the highest station, the largest field."""
+QUANTITY_WORDS: dict[str, frozenset[str]] = {
+    about: frozenset(map(root, words.split()))
+    for about, words in {
+        "price": "price cost fee fare charge rate rent",
+        "spending": "amount cost price expense expenditure spend pay",
+        "length": "length distance duration runtime",
+        "height": "height altitude elevation",
+        "weight": "weight mass",
+        "depth": "depth",
+        "width": "width breadth",
+        "size": "size area",
+        "temperature": "temperature",
+        "speed": "speed",
+        "sound": "sound noise loudness",
+        "age": "built founded opened established since installed birth construction",
+        "time": "",
+    }.items()
+}
+"""The words for columns that each kind of superlative is about."""
+_WORD_NUMBERS = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+_TOTAL_PHRASES = (("in", "total"), ("in", "all"), ("in", "sum"), ("altogether",), ("combined",), ("all", "together"))
+_MORE = (">", "more than|over|above|greater than|higher than|larger than|exceeding|bigger than")
+_COMPARATORS = tuple(
+    (sign, phrase.split())
+    for sign, phrases in (
+        (">=", "at least|no less than|a minimum of"),
+        ("<=", "at most|no more than|up to|a maximum of"),
+        _MORE,
+        ("<", "less than|fewer than|under|below|lower than|smaller than"),
+        ("=", "exactly"),
+    )
+    for phrase in phrases.split("|")
+)
+_COMPARATIVES: dict[str, tuple[str, str]] = {
+    "longer": (">", "length"), "shorter": ("<", "length"), "heavier": (">", "weight"),
+    "lighter": ("<", "weight"), "taller": (">", "height"), "deeper": (">", "depth"),
+    "shallower": ("<", "depth"), "cheaper": ("<", "price"), "wider": (">", "width"),
+    "narrower": ("<", "width"),
+}  # fmt: skip
+_TEMPORAL_COMPARATORS = {"before": "<", "after": ">", "since": ">="}
+MAX_WORDS = 40
+"""The most words of a question over a table; a longer one says more than a table does."""
+MAX_RANKED = 20
+"""The most rows that a question may ask for: the top 20."""
+
+
+@dataclass(slots=True)
+class QuestionToken:
+    """A word or a number of a question; ``used`` says that it is accounted for."""
+
+    text: str
+    root: str
+    is_number: bool = False
+    used: bool = False
+
+    @property
+    def low(self) -> str:
+        """The word in lower case."""
+        return self.text.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class NumberCondition:
+    """A comparison with a number: its sign, the number with its unit, and where it stands in the question.
+
+    ``at`` is the place of the first token after it, ``before`` that of the first one of it. ``about`` is
+    the quantity that a comparative such as "longer" is about, or "".
+    """
+
+    sign: str
+    number: Decimal
+    unit: str
+    before: int
+    at: int
+    about: str = ""
+    temporal: bool = False
+
+
+@dataclass(slots=True)
+class TableQuestion:
+    """The form of a question over a table.
+
+    ``subject`` are the places of the tokens that name what is counted, or which one is asked for. ``about``
+    is the quantity that a superlative is about, "" for "most" and the like, and ``count`` the number of rows
+    that are asked for. ``highest`` says which end is asked for. ``asking`` is the word that asks, and
+    ``superlative`` the words for the most.
+    """
+
+    tokens: list[QuestionToken]
+    operation: Aggregate
+    subject: list[int] = field(default_factory=list)
+    about: str = ""
+    highest: bool = True
+    count: int = 1
+    superlative: str = ""
+    asking: str = ""
+    distinct: bool = False
+    in_total: bool = False
+    conditions: list[NumberCondition] = field(default_factory=list)
+    spending: bool = False
+
+    def open_tokens(self) -> list[int]:
+        """The places of the tokens that are not accounted for."""
+        return [at for at, token in enumerate(self.tokens) if not token.used]
+
+
+def recognised(question: str) -> TableQuestion | None:
+    """The form of a question over a table; None for a question of another form, or one that is not clear."""
+    tokens = _tokens(question)
+    if not tokens or len(tokens) > MAX_WORDS:
+        return None
+    words = [token.low for token in tokens]
+    if any(_is_unsupported(word) for word in words):
+        return None
+    conditions = _conditions(tokens)
+    if conditions is None:
+        return None
+    if _NEGATIONS & {token.low for token in tokens if not token.used}:
+        return None
+    found = _counted(tokens) or _extreme(tokens) or _summed(tokens)
+    if found is None:
+        return None
+    found.conditions = conditions
+    for token in tokens:
+        token.used = token.used or token.low in FUNCTION_WORDS
+    return found
+
+
+def _tokens(question: str) -> list[QuestionToken]:
+    """The words and numbers of a question, which ends at its first mark; none if something follows it."""
+    tokens: list[QuestionToken] = []
+    ended = False
+    for match in _TOKEN.finditer(question.strip()):
+        if match["mark"]:
+            ended = ended or match["mark"] in "?!.;:"
+            if match["mark"] in "()/":
+                return []
+            continue
+        if ended:
+            return []
+        text = match["number"] or match["word"]
+        tokens.append(QuestionToken(text, root(text), is_number=bool(match["number"])))
+    return tokens
+
+
+def _is_unsupported(word: str) -> bool:
+    return word in _UNSUPPORTED or word.endswith(("n't", "n’t"))
+
+
+def _take(tokens: list[QuestionToken], start: int, length: int) -> None:
+    """Mark tokens as accounted for."""
+    for token in tokens[start : start + length]:
+        token.used = True
+
+
+def _conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | None:
+    """The comparisons with numbers, whose tokens are then accounted for; None if one has no number."""
+    found: list[NumberCondition] = []
+    words = [token.low for token in tokens]
+    at = 0
+    while at < len(words):
+        sign, length, about, temporal = _comparator(words, at)
+        if not sign:
+            at += 1
+            continue
+        number = _number(tokens, at + length)
+        if number is None:
+            if length > 1 or about or words[at] in ("over", "above", "below", "under", "exactly"):
+                return None
+            at += 1
+            continue
+        value, unit, taken = number
+        end = at + length + taken
+        _take(tokens, at, length + taken)
+        found.append(NumberCondition(sign, value, unit, at, end, about, temporal))
+        at = end
+    return found
+
+
+def _comparator(words: list[str], at: int) -> tuple[str, int, str, bool]:
+    """The sign of the comparison that begins at a word, its number of words, and what it is about."""
+    for sign, phrase in _COMPARATORS:
+        if words[at : at + len(phrase)] == phrase:
+            return sign, len(phrase), "", False
+    if words[at] in _COMPARATIVES and words[at + 1 : at + 2] == ["than"]:
+        sign, about = _COMPARATIVES[words[at]]
+        return sign, 2, about, False
+    if words[at] in _TEMPORAL_COMPARATORS:
+        return _TEMPORAL_COMPARATORS[words[at]], 1, "", True
+    return "", 0, "", False
+
+
+def _number(tokens: list[QuestionToken], at: int) -> tuple[Decimal, str, int] | None:
+    """The number that begins at a token, its unit, and how many tokens it has."""
+    if at >= len(tokens):
+        return None
+    if not tokens[at].is_number:
+        word = _WORD_NUMBERS.get(tokens[at].low) or {"one": 1, "zero": 0}.get(tokens[at].low)
+        return None if word is None else (Decimal(word), "", 1)
+    found = quantity(tokens[at].text)
+    if found is None:
+        return None
+    value, unit = found
+    following = tokens[at + 1].low if at + 1 < len(tokens) else ""
+    if not unit and following in ("million", "billion"):
+        return value, following, 2
+    return value, unit, 1
+
+
+def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
+    """The form of "how many …"; None for another form."""
+    words = [token.low for token in tokens]
+    if words[:2] != ["how", "many"] or _superlatives(tokens):
+        return None
+    _take(tokens, 0, 2)
+    at, distinct = 2, False
+    while at < len(words) and words[at] in ("different", "distinct", "of", "the"):
+        distinct = distinct or words[at] in ("different", "distinct")
+        tokens[at].used = True
+        at += 1
+    subject = _noun_phrase(tokens, at)
+    in_total = _take_total_phrase(tokens)
+    return TableQuestion(
+        tokens, Aggregate.COUNT, subject, asking="how many", distinct=distinct, in_total=in_total
+    )
+
+
+def _noun_phrase(tokens: list[QuestionToken], at: int) -> list[int]:
+    """The places of the tokens from one on, up to a verb, a preposition or a comparison."""
+    places: list[int] = []
+    while at < len(tokens) and tokens[at].low not in FUNCTION_WORDS | _VERBS and not tokens[at].used:
+        places.append(at)
+        at += 1
+    return places
+
+
+def _take_total_phrase(tokens: list[QuestionToken]) -> bool:
+    """Whether the question says "in total" or the like, which is then accounted for."""
+    words = [token.low for token in tokens]
+    for phrase in _TOTAL_PHRASES:
+        for at in range(len(words) - len(phrase) + 1):
+            if tuple(words[at : at + len(phrase)]) == phrase:
+                _take(tokens, at, len(phrase))
+                return True
+    return False
+
+
+def _superlatives(tokens: list[QuestionToken]) -> list[tuple[int, int, str, str]]:
+    """The superlatives: the place and the number of words of each, its direction and what it is about."""
+    words = ["" if token.used else token.low for token in tokens]
+    found: list[tuple[int, int, str, str]] = []
+    at = 0
+    while at < len(words):
+        if pair := _TWO_WORDS.get(tuple(words[at : at + 2])):  # type: ignore[call-overload]
+            found.append((at, 2, *pair))
+            at += 2
+            continue
+        if one := SUPERLATIVES.get(words[at]):
+            found.append((at, 1, *one))
+        at += 1
+    return found
+
+
+def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
+    """The form of "which … has the most …" and "what is the highest …"; None for another form."""
+    words = [token.low for token in tokens]
+    found = _superlatives(tokens)
+    if len(found) != 1 or words[0] not in ("which", "who", "what", "when", "where", "list", "name", "show", "give", "at", "in", "on"):
+        return None
+    (at, length, direction, about), *_ = found
+    asking = next((word for word in words[:2] if word in ("which", "who", "what", "when", "where")), "list")
+    superlative = " ".join(words[at : at + length])
+    _take(tokens, at, length)
+    count = 1
+    for beside in (at - 1, at + length):
+        if 0 <= beside < len(tokens) and not tokens[beside].used:
+            number = _number(tokens, beside)
+            if number and number[1] == "" and number[0] == int(number[0]) and 1 < number[0] <= MAX_RANKED:
+                count = int(number[0])
+                tokens[beside].used = True
+                break
+    if superlative == "top" and count == 1:
+        return None
+    begin = words.index(asking) + 1 if asking in ("which", "what") else at + length
+    if count == 1 and begin < len(tokens) and (number := _WORD_NUMBERS.get(words[begin])):
+        count = number
+        tokens[begin].used = True
+        begin += 1
+    subject = _noun_phrase(tokens, begin)
+    operation = Aggregate.HIGHEST if direction == _HIGH else Aggregate.LOWEST
+    if about in ("age", "time"):
+        operation = Aggregate.LATEST if direction == _HIGH else Aggregate.EARLIEST
+    return TableQuestion(
+        tokens,
+        operation,
+        subject,
+        about,
+        highest=direction == _HIGH,
+        count=count,
+        superlative=superlative,
+        asking=asking,
+    )
+
+
+def generic_about(superlative: str) -> str:
+    """What a word such as "highest" is about if the question names no column; "" for "most"."""
+    return _GENERIC_ABOUT.get(superlative, "")
+
+
+def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
+    """The form of "what is the total …", "what is the average …" and "how much did we spend …"."""
+    words = [token.low for token in tokens]
+    if _superlatives(tokens):
+        return None
+    averages = [at for at, word in enumerate(words) if word in ("average", "mean")]
+    totals = [at for at, word in enumerate(words) if word in ("total", "sum")]
+    much = words[:2] == ["how", "much"]
+    if len(averages) + len(totals) > 1 or words[0] not in ("what", "how", "give", "tell", "show"):
+        return None
+    if averages and words[0] != "how":
+        _take(tokens, averages[0], 1)
+        return TableQuestion(tokens, Aggregate.AVERAGE, asking="what")
+    if totals and words[0] != "how":
+        _take(tokens, totals[0], 1)
+        if words[totals[0] + 1 : totals[0] + 2] in (["number"], ["amount"], ["sum"]):
+            _take(tokens, totals[0] + 1, 1)
+        return TableQuestion(tokens, Aggregate.TOTAL, asking="what", in_total=True)
+    spending = [at for at, token in enumerate(tokens) if token.root in (root("spend"), root("pay"))]
+    if much and len(spending) == 1:
+        in_total = _take_total_phrase(tokens)
+        return TableQuestion(
+            tokens, Aggregate.TOTAL, subject=spending, asking="how much", in_total=in_total, spending=True
+        )
+    return None
