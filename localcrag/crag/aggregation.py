@@ -37,7 +37,9 @@ _AVERAGE_DIGITS = 2
 _NUMBER = re.compile(r"[+-]?\d(?:[\d.,' \u00a0\u202f]*\d)?")
 
 
-def compute(state: QuestionState, question: TableQuestion, found: Sequence[Hit]) -> Steps[ComputedAnswer | None]:
+def compute(
+    state: QuestionState, question: TableQuestion, found: Sequence[Hit]
+) -> Steps[ComputedAnswer | None]:
     """Compute the answer over the one table that accounts for every word of the question.
 
     Yields Computed and Decided if there is one. A table counts if a search found rows of its document, and
@@ -68,7 +70,7 @@ def compute(state: QuestionState, question: TableQuestion, found: Sequence[Hit])
         return None
     yield Computed(only.computation)
     state.action = Action.CORRECT
-    yield Decided(Action.CORRECT, state.options.policy, f"computed over {_rows_of(only.computation)}")
+    yield Decided(Action.CORRECT, state.options.policy, f"computed from {_rows_of(only.computation)}")
     return only
 
 
@@ -241,15 +243,16 @@ def _extreme(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     rows = [match.rows[at] for at in chosen]
     lines: dict[str, list[int]] = {}
     for key, row in enumerate(rows, 1):
-        lines.setdefault(_winner(match, row, first=key == 1), []).append(key)
+        lines.setdefault(_winner(match, row), []).append(key)
     text = "\n".join(f"{line} {''.join(f'[{key}]' for key in keys)}" for line, keys in lines.items())
     value = "; ".join(dict.fromkeys(row.cells[match.column] for row in rows))
     return _Result(value, text, tuple(rows))
 
 
-def _winner(match: TableMatch, row: ParsedRow, *, first: bool) -> str:
+def _winner(match: TableMatch, row: ParsedRow) -> str:
     """A row with the highest or lowest value, in words."""
     asked, table = match.question, match.table
+    superlative = asked.superlative.replace("recently", "recent")
     label = table.columns[0]
     named = match.entity or label
     who = _with_header(match, named, row)
@@ -259,11 +262,11 @@ def _winner(match: TableMatch, row: ParsedRow, *, first: bool) -> str:
     if asked.count > 1:
         return f"{who}: {value}"
     if match.column == named:
-        return f"The {asked.superlative}: {value}"
+        return f"The {superlative}: {value}"
     if asked.asking in ("which", "who") or match.entity:
         verb = "is" if asked.about else "has"
-        return f"{who} {verb} the {asked.superlative}: {value}"
-    return f"The {asked.superlative}: {value}, for {who}"
+        return f"{who} {verb} the {superlative}: {value}"
+    return f"The {superlative}: {value}, for {who}"
 
 
 def _with_header(match: TableMatch, column: str, row: ParsedRow) -> str:
@@ -272,4 +275,3 @@ def _with_header(match: TableMatch, column: str, row: ParsedRow) -> str:
     kind = match.values.kind if column == match.column else None
     bare = cell.replace(".", "").replace("-", "").isdigit() or kind in (ColumnKind.DATE, ColumnKind.TIME)
     return f"{match.table.header(column)} {cell}" if bare else cell
-

@@ -47,7 +47,18 @@ from localcrag.crag.state import (
 )
 from localcrag.crag.table_questions import recognised
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
-from localcrag.types import Action, Choice, CorrectionKind, Hit, Origin, Passage, Policy, Status, Strip, StripKind
+from localcrag.types import (
+    Action,
+    Choice,
+    CorrectionKind,
+    Hit,
+    Origin,
+    Passage,
+    Policy,
+    Status,
+    Strip,
+    StripKind,
+)
 
 NOT_FOUND = {
     True: "Neither your documents nor the web pages that were read answer this.",

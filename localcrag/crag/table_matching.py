@@ -28,6 +28,7 @@ from localcrag.crag.table_values import (
     CURRENCIES,
     TEMPORAL,
     UNITS,
+    WORD,
     ColumnKind,
     ColumnValues,
     column_values,
@@ -41,7 +42,9 @@ from localcrag.types import Aggregate
 _PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
 """A name that lists several things, of which a question may mean one."""
-_TOTAL_LABEL = re.compile(r"(?:grand |sub-?|overall )?(?:total|sum)s?:?|all|overall|average|mean|Σ|∑", re.IGNORECASE)
+_TOTAL_LABEL = re.compile(
+    r"(?:grand |sub-?|overall )?(?:total|sum)s?:?|all|overall|average|mean|Σ|∑", re.IGNORECASE
+)
 _TOTAL_BEGINNING = re.compile(r"(?:(?:grand |sub-?)?total|sum)\b", re.IGNORECASE)
 _YEAR_WORDS = frozenset(
     map(
@@ -52,10 +55,15 @@ _YEAR_WORDS = frozenset(
 )
 _ID_WORDS = frozenset(map(root, "id number no nr code zip postcode phone telephone ticket".split()))
 _QUALIFIERS = frozenset(
-    map(root, {*SUPERLATIVES, "mean", "average", "total", "worst", "best", "previous", "target", "sum", "subtotal"})
+    map(
+        root,
+        {*SUPERLATIVES, "mean", "average", "total", "worst", "best", "previous", "target", "sum", "subtotal"},
+    )
 ) - {root("last"), root("first")}
 """Words in the name of a column that make it another one: "highest level" is not "level"."""
-_RATES = frozenset(map(root, "temperature rate share percent percentage ratio average mean altitude height".split()))
+_RATES = frozenset(
+    map(root, "temperature rate share percent percentage ratio average mean altitude height".split())
+)
 """Words for what cannot be added up."""
 _RATE_UNITS = frozenset({"%", "°c", "°f", "km/h", "db"})
 _PERSONS = frozenset(
@@ -131,6 +139,8 @@ class _Matching:
         column = self._measure()
         self._take_values(column)
         entity = self._entity(column)
+        if asked.operation in _EXTREMES and entity != self.label:
+            self._column([self.label], asked.open_tokens())
         self._take_dates()
         self._take_flags(column)
         self._take_names()
@@ -207,7 +217,14 @@ class _Matching:
         full = [column for column in touched if said >= set(self.named(column))]
         full = [c for c in full if not any(set(self.named(c)) < set(self.named(d)) for d in full)]
         if len(full) > 1:
-            raise _Unclear
+            spelled = {_singular(self.tokens[at].low) for at in open_places}
+            full = [
+                c
+                for c in full
+                if {_singular(w.lower()) for w in WORD.findall(self.table.header(c))} <= spelled
+            ]
+            if len(full) != 1:
+                raise _Unclear
         if not full:
             if not touched:
                 return ""
@@ -225,7 +242,9 @@ class _Matching:
         """Whether a column is meant though only the last word of its name is said: "pairs" of "breeding pairs"."""
         header = self.table.header(column).lower()
         named = self.named(column)
-        whole = re.search(r"\b(?:of|per|each|not|without)\b", header) is None and not header.rstrip(" )").endswith("ed")
+        whole = re.search(r"\b(?:of|per|each|not|without)\b", header) is None and not header.rstrip(
+            " )"
+        ).endswith("ed")
         return whole and named[-1] in said and not (set(named) & _QUALIFIERS) - set(said)
 
     def _about(self, candidates: Sequence[str], about: str) -> str:
@@ -250,7 +269,9 @@ class _Matching:
         everywhere = range(len(self.tokens))
         match asked.operation:
             case Aggregate.COUNT:
-                if asked.in_total and (column := self._column(self.quantities, asked.subject)):
+                if asked.in_total and (column := self._column(self.quantities, everywhere)):
+                    if not all(self.tokens[at].used for at in asked.subject[-1:]):
+                        raise _Unclear
                     asked.operation = Aggregate.TOTAL
                     return column
                 return ""
@@ -272,7 +293,8 @@ class _Matching:
                 column = self._temporal_measure()
             case _:
                 column = self._column(self.quantities, everywhere)
-                about = asked.about or generic_about(asked.superlative)
+                about = asked.about or (self._verb_about() if not column else "")
+                about = about or generic_about(asked.superlative)
                 if not column and about:
                     column = self._about(self.quantities, about)
                 if not column and not asked.about and self._names_nothing_after():
@@ -297,14 +319,22 @@ class _Matching:
             return "" if ages else dated
         return candidates[0] if len(candidates) == 1 else ""
 
+    def _verb_about(self) -> str:
+        """What the verb is about, which is then accounted for: "which costs the most"."""
+        for at in self.question.open_tokens():
+            if self.tokens[at].root == root("cost"):
+                self.tokens[at].used = True
+                return "price"
+        return ""
+
     def _names_nothing_after(self) -> bool:
         """Whether no word follows "most" that would say what: "which island has the most?"."""
         words = [token.low for token in self.tokens]
         last = self.question.superlative.split()[-1]
-        if last not in ("most", "least", "fewest", "highest", "lowest"):
+        at = words.index(last)
+        if last not in ("most", "least", "fewest") or words[max(0, at - 2) : at] not in _HAS_THE:
             return False
-        after = words.index(last) + 1
-        return after == len(words) or words[after] in FUNCTION_WORDS
+        return at + 1 == len(words) or words[at + 1] in FUNCTION_WORDS
 
     # ------------------------------------------------------------------------------ conditions
 
@@ -321,14 +351,18 @@ class _Matching:
         if condition.temporal:
             dated = self.of_kind(ColumnKind.YEAR, ColumnKind.DATE)
             column = self._column(dated, before) or (dated[0] if len(dated) == 1 else "")
-            if not column or condition.number != int(condition.number) or not 1000 <= condition.number <= 2100:
+            if (
+                not column
+                or condition.number != int(condition.number)
+                or not 1000 <= condition.number <= 2100
+            ):
                 raise _Unclear
             values = [None if value is None else _year(value) for value in self.kinds[column].values]
         else:
             candidates = [c for c in self.quantities if not unit or unit in self._units(c)]
             column = self._column(candidates, after) or self._column(candidates, before)
-            if not column and condition.about:
-                column = self._about(candidates, condition.about)
+            if not column and (about := condition.about or self._verb_about()):
+                column = self._about(candidates, about)
             if not column:
                 elsewhere = [at for at in self.question.open_tokens() if at not in self.question.subject]
                 column = self._column(candidates, elsewhere)
@@ -337,14 +371,12 @@ class _Matching:
             if not column:
                 raise _Unclear
             values = [value if isinstance(value, Decimal) else None for value in self.kinds[column].values]
-        if condition.temporal and condition.sign == ">":
-            meets: Callable[[Decimal], bool] = lambda value: value > condition.number  # noqa: E731
-        else:
-            meets = _comparison(condition.sign, condition.number)
+        meets = _comparison(condition.sign, condition.number)
         rows = frozenset(at for at, value in enumerate(values) if value is not None and meets(value))
         number = f"{condition.number:,}" if not condition.temporal else f"{condition.number}"
         shown = f"{number} {condition.unit}".strip()
-        return RowCondition(column, f"{self.table.header(column)} {_SIGNS[condition.sign]} {shown}", rows)
+        sign = (_TEMPORAL_SIGNS if condition.temporal else _SIGNS)[condition.sign]
+        return RowCondition(column, f"{self.table.header(column)} {sign} {shown}", rows)
 
     def _run(self, at: int, step: int) -> Iterator[int]:
         """The places of the words beside a place, in one direction, up to a verb or the like."""
@@ -366,7 +398,9 @@ class _Matching:
         for length in range(longest, 0, -1):
             for start, end, said in list(self._spans(length)):
                 columns = index.get(said)
-                if columns and not any(token.used for token in self.tokens[start:end] if token.low not in FUNCTION_WORDS):
+                if columns and not any(
+                    token.used for token in self.tokens[start:end] if token.low not in FUNCTION_WORDS
+                ):
                     self._take_value(self._meant(columns, start, end), said, start, end)
         for at, token in enumerate(self.tokens):
             if token.is_number and not token.used and at:
@@ -429,7 +463,9 @@ class _Matching:
         text = self.tokens[at].text
         rows = frozenset(n for c in columns for n, cell in enumerate(self.cells(c)) if cell.strip() == text)
         if len(columns) == 1 and rows:
-            self.conditions.append(RowCondition(columns[0], f"{self.table.header(columns[0])} = {text}", rows))
+            self.conditions.append(
+                RowCondition(columns[0], f"{self.table.header(columns[0])} = {text}", rows)
+            )
             before.used = self.tokens[at].used = True
 
     def _take_dates(self) -> None:
@@ -455,17 +491,27 @@ class _Matching:
             month = month_number(self.tokens[at].low)
             rows = {n for n in rows if isinstance(value := values[n], date) and value.month == month}
         for at in years:
-            rows = {n for n in rows if (value := values[n]) is not None and _year(value) == int(self.tokens[at].text)}
+            rows = {
+                n
+                for n in rows
+                if (value := values[n]) is not None and _year(value) == int(self.tokens[at].text)
+            }
         for at in sorted((*months, *years)):
             said.append(self.tokens[at].text)
             self.tokens[at].used = True
-        self.conditions.append(RowCondition(column, f"{self.table.header(column)} in {' '.join(said)}", frozenset(rows)))
+        self.conditions.append(
+            RowCondition(column, f"{self.table.header(column)} in {' '.join(said)}", frozenset(rows))
+        )
 
     def _take_flags(self, measure: str) -> None:
         """Account for the name of a column of yes and no: a row counts if it says yes."""
         for column in self.of_kind(ColumnKind.FLAG):
             places = [at for at in self.question.open_tokens() if self.tokens[at].root in self.named(column)]
-            if places and {self.tokens[at].root for at in places} == set(self.named(column)) and column != measure:
+            if (
+                places
+                and {self.tokens[at].root for at in places} == set(self.named(column))
+                and column != measure
+            ):
                 values = self.kinds[column].values
                 rows = frozenset(at for at, value in enumerate(values) if value is True)
                 self.conditions.append(RowCondition(column, f"{self.table.header(column)} = yes", rows))
@@ -486,9 +532,15 @@ class _Matching:
         head = [at for at in subject[-1:] if asked.operation in _NAMING]
         if asked.operation in _NAMING and asked.asking in ("who", "where", "when"):
             return self._asked_for(asked.asking, others, measure)
-        entity = self._column([column for column in others if column not in flags], subject) if subject else ""
+        entity = (
+            self._column([column for column in others if column not in flags], subject) if subject else ""
+        )
         if entity:
-            if asked.operation is Aggregate.COUNT and self.kinds[entity].kind is ColumnKind.NUMBER and entity != self.label:
+            if (
+                asked.operation is Aggregate.COUNT
+                and self.kinds[entity].kind is ColumnKind.NUMBER
+                and entity != self.label
+            ):
                 raise _Unclear
             return entity
         if head:
@@ -512,6 +564,8 @@ class _Matching:
             found = [column for column in others if set(self.named(column)) & words]
         if len(found) != 1:
             raise _Unclear
+        for at in self.question.open_tokens():
+            self.tokens[at].used = any(_is_akin(self.tokens[at].root, word) for word in self.named(found[0]))
         return found[0]
 
     def _take_row_word(self, at: int) -> None:
@@ -533,7 +587,12 @@ class _Matching:
         A word that occurs in cells is a condition that was not understood, and so is one of several things or
         years that a name lists.
         """
-        within = {word for column in self.of_kind(ColumnKind.TEXT) for cell in self.cells(column) for word in _content(cell)}
+        within = {
+            word
+            for column in self.of_kind(ColumnKind.TEXT)
+            for cell in self.cells(column)
+            for word in _content(cell)
+        }
         single = [name for name in self.table.names if not _LISTING.search(name)]
         known = {word for name in (*single, self.table.prefix) for word in (*roots(name), *_content(name))}
         years = {word for name in self.table.names for word in roots(name) if word.isdecimal()}
@@ -589,7 +648,10 @@ class _Matching:
 _EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
 _NAMING = _EXTREMES | {Aggregate.COUNT}
 """The operations whose question names what is counted, or which one is asked for."""
+_HAS_THE = (["has", "the"], ["have", "the"], ["had", "the"])
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
+
+_TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
 
 
 def _comparison(sign: str, number: Decimal) -> Callable[[Decimal], bool]:
@@ -619,6 +681,11 @@ def _content(text: str) -> tuple[str, ...]:
     """The words of a text that mean something, for comparison."""
     words = re.findall(r"[^\W_]+(?:['’.&+-][^\W_]+)*|%", text)
     return tuple(root(word) for word in words if word.lower() not in FUNCTION_WORDS)
+
+
+def _singular(word: str) -> str:
+    """A word without the ending of a plural: "building" and "built" have one stem, but are two words."""
+    return word.removesuffix("s")
 
 
 def _is_akin(word: str, other: str) -> bool:

@@ -26,7 +26,9 @@ FUNCTION_WORDS = frozenset(
     """.split()
 )
 """Words that say nothing about a table."""
-_VERBS = frozenset("am are be been can could did do does had has have is may must shall should was were will would".split())
+_VERBS = frozenset(
+    "am are be been can could did do does had has have is may must shall should was were will would".split()
+)
 _NEGATIONS = frozenset(
     "apart besides cannot except excepting excluding lack lacking lacks neither never no nobody none nor not other "
     "others without".split()
@@ -80,7 +82,7 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
     about: frozenset(map(root, words.split()))
     for about, words in {
         "price": "price cost fee fare charge rate rent",
-        "spending": "amount cost price expense expenditure spend pay",
+        "spending": "amount cost expense expenditure spend pay",
         "length": "length distance duration runtime",
         "height": "height altitude elevation",
         "weight": "weight mass",
@@ -96,7 +98,14 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
 }
 """The words for columns that each kind of superlative is about."""
 _WORD_NUMBERS = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
-_TOTAL_PHRASES = (("in", "total"), ("in", "all"), ("in", "sum"), ("altogether",), ("combined",), ("all", "together"))
+_TOTAL_PHRASES = (
+    ("in", "total"),
+    ("in", "all"),
+    ("in", "sum"),
+    ("altogether",),
+    ("combined",),
+    ("all", "together"),
+)
 _MORE = (">", "more than|over|above|greater than|higher than|larger than|exceeding|bigger than")
 _COMPARATORS = tuple(
     (sign, phrase.split())
@@ -343,7 +352,20 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     """The form of "which … has the most …" and "what is the highest …"; None for another form."""
     words = [token.low for token in tokens]
     found = _superlatives(tokens)
-    if len(found) != 1 or words[0] not in ("which", "who", "what", "when", "where", "list", "name", "show", "give", "at", "in", "on"):
+    if len(found) != 1 or words[0] not in (
+        "which",
+        "who",
+        "what",
+        "when",
+        "where",
+        "list",
+        "name",
+        "show",
+        "give",
+        "at",
+        "in",
+        "on",
+    ):
         return None
     (at, length, direction, about), *_ = found
     asking = next((word for word in words[:2] if word in ("which", "who", "what", "when", "where")), "list")

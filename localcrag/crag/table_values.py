@@ -50,8 +50,19 @@ class ColumnValues:
     unit: str = ""
 
 
-_MISSING = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "null", "nil", "?", "unknown", "tbd", "tba", "…", "..."})
-_FLAGS = {"yes": True, "true": True, "✓": True, "✔": True, "no": False, "false": False, "✗": False, "✘": False}
+_MISSING = frozenset(
+    {"", "-", "–", "—", "n/a", "na", "n.a.", "null", "nil", "?", "unknown", "tbd", "tba", "…", "..."}
+)
+_FLAGS = {
+    "yes": True,
+    "true": True,
+    "✓": True,
+    "✔": True,
+    "no": False,
+    "false": False,
+    "✗": False,
+    "✘": False,
+}
 _UNITS = {
     "eur": "€ eur euro euros",
     "usd": "$ usd dollar dollars",

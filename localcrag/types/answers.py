@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from localcrag.types.enums import Action, Aggregate, CorrectionKind, Mode, Origin, Policy, Status, Tool, Verdict
+from localcrag.types.enums import (
+    Action,
+    Aggregate,
+    CorrectionKind,
+    Mode,
+    Origin,
+    Policy,
+    Status,
+    Tool,
+    Verdict,
+)
 from localcrag.types.grades import Grade
 from localcrag.types.passages import JsonValue, Passage
 from localcrag.types.prompting import Tokens
