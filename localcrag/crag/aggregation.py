@@ -18,13 +18,13 @@ from localcrag.crag.parsed_tables import ParsedRow, tables_of
 from localcrag.crag.refinement import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_matching import TableMatch, matched
-from localcrag.crag.table_questions import TableQuestion
+from localcrag.crag.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_values import ColumnKind, Value, is_missing
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
 from localcrag.filters import matches
 from localcrag.types import Action, Aggregate, BlockKind, Computation, Hit, Origin, Passage, Status
 
-MAX_DOCUMENTS = 8
+MAX_DOCUMENTS = 16
 """The most documents whose tables are looked at, of those that a search found rows of."""
 MAX_PASSAGES = 20_000
 """The most passages of a document whose tables are looked at."""
@@ -264,7 +264,8 @@ def _winner(match: TableMatch, row: ParsedRow) -> str:
     if match.column == named:
         return f"The {superlative}: {value}"
     if asked.asking in ("which", "who") or match.entity:
-        verb = "is" if asked.about else "has"
+        is_so = bool(asked.about or generic_about(asked.superlative)) and not asked.says_has
+        verb = "is" if is_so else "has"
         return f"{who} {verb} the {superlative}: {value}"
     return f"The {superlative}: {value}, for {who}"
 

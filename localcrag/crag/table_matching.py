@@ -251,7 +251,7 @@ class _Matching:
         """The one column that is about a quantity, such as the price; "" if there is none or several."""
         words = QUANTITY_WORDS.get(about, frozenset())
         found = [column for column in candidates if set(roots(self.table.header(column))) & words]
-        if not found and about in ("price", "spending"):
+        if not found and about == "price":
             found = [column for column in candidates if self._units(column) & CURRENCIES]
         if len(found) > 1 or (found and set(self.named(found[0])) & _QUALIFIERS):
             raise _Unclear

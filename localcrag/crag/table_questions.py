@@ -186,6 +186,11 @@ class TableQuestion:
     conditions: list[NumberCondition] = field(default_factory=list)
     spending: bool = False
 
+    @property
+    def says_has(self) -> bool:
+        """Whether it asks what something has, and not what it is."""
+        return any(token.low in ("has", "have", "had") for token in self.tokens)
+
     def open_tokens(self) -> list[int]:
         """The places of the tokens that are not accounted for."""
         return [at for at, token in enumerate(self.tokens) if not token.used]
@@ -379,6 +384,7 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
                 count = int(number[0])
                 tokens[beside].used = True
                 break
+    _take_number_of(tokens, at + length)
     if superlative == "top" and count == 1:
         return None
     begin = words.index(asking) + 1 if asking in ("which", "what") else at + length
@@ -402,6 +408,12 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     )
 
 
+def _take_number_of(tokens: list[QuestionToken], at: int) -> None:
+    """Account for "number of" or "amount of" at a place."""
+    if [token.low for token in tokens[at : at + 2]] in (["number", "of"], ["amount", "of"]):
+        _take(tokens, at, 2)
+
+
 def generic_about(superlative: str) -> str:
     """What a word such as "highest" is about if the question names no column; "" for "most"."""
     return _GENERIC_ABOUT.get(superlative, "")
@@ -419,11 +431,11 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
         return None
     if averages and words[0] != "how":
         _take(tokens, averages[0], 1)
+        _take_number_of(tokens, averages[0] + 1)
         return TableQuestion(tokens, Aggregate.AVERAGE, asking="what")
     if totals and words[0] != "how":
         _take(tokens, totals[0], 1)
-        if words[totals[0] + 1 : totals[0] + 2] in (["number"], ["amount"], ["sum"]):
-            _take(tokens, totals[0] + 1, 1)
+        _take_number_of(tokens, totals[0] + 1)
         return TableQuestion(tokens, Aggregate.TOTAL, asking="what", in_total=True)
     spending = [at for at, token in enumerate(tokens) if token.root in (root("spend"), root("pay"))]
     if much and len(spending) == 1:
