@@ -80,7 +80,7 @@ class Retrieved(Event):
 
 @dataclass(frozen=True, slots=True)
 class Computed(Event):
-    """The question was computed over the rows of a table by code; no passage is graded, and no model asked."""
+    """The question was computed over the rows of a table by code; no passage is graded."""
 
     computation: Computation
 

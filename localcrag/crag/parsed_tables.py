@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os.path import commonprefix
 from pathlib import PurePath
 
 from localcrag.types import CELL_SEPARATOR, Block, BlockKind, Passage, Strip
@@ -53,7 +52,9 @@ class ParsedTable:
     @cached_property
     def prefix(self) -> str:
         """What the names of all columns begin with, up to a full stop: "stations." of "stations.name"."""
-        return commonprefix(self.columns).rpartition(".")[0] if len(self.columns) > 1 else ""
+        first = self.columns[0].rpartition(".")[0]
+        all_have_it = first and all(column.startswith(f"{first}.") for column in self.columns)
+        return first if all_have_it else ""
 
     def header(self, column: str) -> str:
         """The name of a column without the prefix that all of them have."""

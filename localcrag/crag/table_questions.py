@@ -12,119 +12,27 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from localcrag.crag.table_values import quantity, root
+from localcrag.crag.table_vocabulary import (
+    COMPARATIVES,
+    COMPARATORS,
+    FUNCTION_WORDS,
+    GENERIC_ABOUT,
+    HIGH,
+    NEGATIONS,
+    SUPERLATIVES,
+    TEMPORAL_COMPARATORS,
+    TOTAL_PHRASES,
+    TWO_WORDS,
+    UNSUPPORTED,
+    VERBS,
+    WORD_NUMBERS,
+)
 from localcrag.types import Aggregate
 
 _TOKEN = re.compile(
-    r"(?P<number>[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])|(?P<word>[^\W_]+(?:['’.&+-][^\W_]+)*)|(?P<mark>[?!.;:,&/()]|\S)"
+    r"(?P<number>[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])"
+    r"|(?P<word>[^\W_]+(?:['’.&+-][^\W_]+)*)|(?P<mark>[?!.;:,&/()]|\S)"
 )
-FUNCTION_WORDS = frozenset(
-    """
-    a about according all among an and any are as at be been being by can current currently did do does file for
-    from get give given had has have having how i in into is it its list listed many may me much my of on our out
-    overall please question record row rows sheet show so table tell than that the their them then there these they
-    this those to us was we were what when where which who whom whose with within you your
-    """.split()
-)
-"""Words that say nothing about a table."""
-_VERBS = frozenset(
-    "am are be been can could did do does had has have is may must shall should was were will would".split()
-)
-_NEGATIONS = frozenset(
-    "apart besides cannot except excepting excluding lack lacking lacks neither never no nobody none nor not other "
-    "others without".split()
-)
-_UNSUPPORTED = frozenset(
-    "compared difference each either every if median or per percentage proportion rather ratio respectively "
-    "share times versus vs whether why".split()
-)
-_HIGH, _LOW = "high", "low"
-SUPERLATIVES: dict[str, tuple[str, str]] = {
-    word: (direction, about)
-    for direction, about, words in (
-        (_HIGH, "", "most highest largest biggest greatest maximum max maximal top"),
-        (_LOW, "", "least lowest smallest fewest minimum min minimal"),
-        (_LOW, "price", "cheapest"),
-        (_HIGH, "price", "dearest priciest costliest"),
-        (_HIGH, "length", "longest farthest furthest"),
-        (_LOW, "length", "shortest"),
-        (_HIGH, "height", "tallest"),
-        (_HIGH, "weight", "heaviest"),
-        (_LOW, "weight", "lightest"),
-        (_HIGH, "depth", "deepest"),
-        (_LOW, "depth", "shallowest"),
-        (_HIGH, "width", "widest broadest"),
-        (_LOW, "width", "narrowest"),
-        (_HIGH, "temperature", "hottest warmest"),
-        (_LOW, "temperature", "coldest coolest"),
-        (_HIGH, "speed", "fastest quickest"),
-        (_LOW, "speed", "slowest"),
-        (_HIGH, "sound", "loudest noisiest"),
-        (_LOW, "sound", "quietest"),
-        (_LOW, "age", "oldest"),
-        (_HIGH, "age", "newest youngest"),
-        (_HIGH, "time", "latest last"),
-        (_LOW, "time", "earliest first"),
-    )
-    for word in words.split()
-}
-_TWO_WORDS = {
-    ("most", "expensive"): (_HIGH, "price"),
-    ("least", "expensive"): (_LOW, "price"),
-    ("most", "recent"): (_HIGH, "time"),
-    ("most", "recently"): (_HIGH, "time"),
-}
-_GENERIC_ABOUT = {
-    "highest": "height", "lowest": "height", "largest": "size", "biggest": "size", "smallest": "size",
-    "greatest": "size",
-}  # fmt: skip
-"""What a word for the most is about if the question names no column: the highest station, the largest field."""
-QUANTITY_WORDS: dict[str, frozenset[str]] = {
-    about: frozenset(map(root, words.split()))
-    for about, words in {
-        "price": "price cost fee fare charge rate rent",
-        "spending": "amount cost expense expenditure spend pay",
-        "length": "length distance duration runtime",
-        "height": "height altitude elevation",
-        "weight": "weight mass",
-        "depth": "depth",
-        "width": "width breadth",
-        "size": "size area",
-        "temperature": "temperature",
-        "speed": "speed",
-        "sound": "sound noise loudness",
-        "age": "built founded opened established since installed birth construction",
-        "time": "",
-    }.items()
-}
-"""The words for columns that each kind of superlative is about."""
-_WORD_NUMBERS = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
-_TOTAL_PHRASES = (
-    ("in", "total"),
-    ("in", "all"),
-    ("in", "sum"),
-    ("altogether",),
-    ("combined",),
-    ("all", "together"),
-)
-_MORE = (">", "more than|over|above|greater than|higher than|larger than|exceeding|bigger than")
-_COMPARATORS = tuple(
-    (sign, phrase.split())
-    for sign, phrases in (
-        (">=", "at least|no less than|a minimum of"),
-        ("<=", "at most|no more than|up to|a maximum of"),
-        _MORE,
-        ("<", "less than|fewer than|under|below|lower than|smaller than"),
-        ("=", "exactly"),
-    )
-    for phrase in phrases.split("|")
-)
-_COMPARATIVES: dict[str, tuple[str, str]] = {
-    "longer": (">", "length"), "shorter": ("<", "length"), "heavier": (">", "weight"),
-    "lighter": ("<", "weight"), "taller": (">", "height"), "deeper": (">", "depth"),
-    "shallower": ("<", "depth"), "cheaper": ("<", "price"), "wider": (">", "width"),
-    "narrower": ("<", "width"),
-}  # fmt: skip
-_TEMPORAL_COMPARATORS = {"before": "<", "after": ">", "since": ">="}
 MAX_WORDS = 40
 """The most words of a question over a table; a longer one says more than a table does."""
 MAX_RANKED = 20
@@ -207,7 +115,7 @@ def recognised(question: str) -> TableQuestion | None:
     conditions = _conditions(tokens)
     if conditions is None:
         return None
-    if _NEGATIONS & {token.low for token in tokens if not token.used}:
+    if NEGATIONS & {token.low for token in tokens if not token.used}:
         return None
     found = _counted(tokens) or _extreme(tokens) or _summed(tokens)
     if found is None:
@@ -236,7 +144,7 @@ def _tokens(question: str) -> list[QuestionToken]:
 
 
 def _is_unsupported(word: str) -> bool:
-    return word in _UNSUPPORTED or word.endswith(("n't", "n’t"))
+    return word in UNSUPPORTED or word.endswith(("n't", "n’t"))
 
 
 def _take(tokens: list[QuestionToken], start: int, length: int) -> None:
@@ -271,14 +179,14 @@ def _conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | None:
 
 def _comparator(words: list[str], at: int) -> tuple[str, int, str, bool]:
     """The sign of the comparison that begins at a word, its number of words, and what it is about."""
-    for sign, phrase in _COMPARATORS:
+    for sign, phrase in COMPARATORS:
         if words[at : at + len(phrase)] == phrase:
             return sign, len(phrase), "", False
-    if words[at] in _COMPARATIVES and words[at + 1 : at + 2] == ["than"]:
-        sign, about = _COMPARATIVES[words[at]]
+    if words[at] in COMPARATIVES and words[at + 1 : at + 2] == ["than"]:
+        sign, about = COMPARATIVES[words[at]]
         return sign, 2, about, False
-    if words[at] in _TEMPORAL_COMPARATORS:
-        return _TEMPORAL_COMPARATORS[words[at]], 1, "", True
+    if words[at] in TEMPORAL_COMPARATORS:
+        return TEMPORAL_COMPARATORS[words[at]], 1, "", True
     return "", 0, "", False
 
 
@@ -287,7 +195,7 @@ def _number(tokens: list[QuestionToken], at: int) -> tuple[Decimal, str, int] | 
     if at >= len(tokens):
         return None
     if not tokens[at].is_number:
-        word = _WORD_NUMBERS.get(tokens[at].low) or {"one": 1, "zero": 0}.get(tokens[at].low)
+        word = WORD_NUMBERS.get(tokens[at].low) or {"one": 1, "zero": 0}.get(tokens[at].low)
         return None if word is None else (Decimal(word), "", 1)
     found = quantity(tokens[at].text)
     if found is None:
@@ -320,7 +228,7 @@ def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
 def _noun_phrase(tokens: list[QuestionToken], at: int) -> list[int]:
     """The places of the tokens from one on, up to a verb, a preposition or a comparison."""
     places: list[int] = []
-    while at < len(tokens) and tokens[at].low not in FUNCTION_WORDS | _VERBS and not tokens[at].used:
+    while at < len(tokens) and tokens[at].low not in FUNCTION_WORDS | VERBS and not tokens[at].used:
         places.append(at)
         at += 1
     return places
@@ -329,7 +237,7 @@ def _noun_phrase(tokens: list[QuestionToken], at: int) -> list[int]:
 def _take_total_phrase(tokens: list[QuestionToken]) -> bool:
     """Whether the question says "in total" or the like, which is then accounted for."""
     words = [token.low for token in tokens]
-    for phrase in _TOTAL_PHRASES:
+    for phrase in TOTAL_PHRASES:
         for at in range(len(words) - len(phrase) + 1):
             if tuple(words[at : at + len(phrase)]) == phrase:
                 _take(tokens, at, len(phrase))
@@ -343,7 +251,7 @@ def _superlatives(tokens: list[QuestionToken]) -> list[tuple[int, int, str, str]
     found: list[tuple[int, int, str, str]] = []
     at = 0
     while at < len(words):
-        if pair := _TWO_WORDS.get(tuple(words[at : at + 2])):  # type: ignore[call-overload]
+        if pair := TWO_WORDS.get(tuple(words[at : at + 2])):  # type: ignore[call-overload]
             found.append((at, 2, *pair))
             at += 2
             continue
@@ -388,20 +296,20 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     if superlative == "top" and count == 1:
         return None
     begin = words.index(asking) + 1 if asking in ("which", "what") else at + length
-    if count == 1 and begin < len(tokens) and (number := _WORD_NUMBERS.get(words[begin])):
+    if count == 1 and begin < len(tokens) and (number := WORD_NUMBERS.get(words[begin])):
         count = number
         tokens[begin].used = True
         begin += 1
     subject = _noun_phrase(tokens, begin)
-    operation = Aggregate.HIGHEST if direction == _HIGH else Aggregate.LOWEST
+    operation = Aggregate.HIGHEST if direction == HIGH else Aggregate.LOWEST
     if about in ("age", "time"):
-        operation = Aggregate.LATEST if direction == _HIGH else Aggregate.EARLIEST
+        operation = Aggregate.LATEST if direction == HIGH else Aggregate.EARLIEST
     return TableQuestion(
         tokens,
         operation,
         subject,
         about,
-        highest=direction == _HIGH,
+        highest=direction == HIGH,
         count=count,
         superlative=superlative,
         asking=asking,
@@ -416,7 +324,7 @@ def _take_number_of(tokens: list[QuestionToken], at: int) -> None:
 
 def generic_about(superlative: str) -> str:
     """What a word such as "highest" is about if the question names no column; "" for "most"."""
-    return _GENERIC_ABOUT.get(superlative, "")
+    return GENERIC_ABOUT.get(superlative, "")
 
 
 def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:

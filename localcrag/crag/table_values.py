@@ -1,9 +1,9 @@
 """The values in the cells of a table: numbers with their units, dates, times, and yes or no.
 
 Reading is strict, as a wrong value would make a wrong sum: the cells of a column are of one kind and in one
-unit, or the column counts as text. "2,940" and "2.1 million" are numbers; "ca. 30", "3.61 m (1987)", "05/03/2024"
-where no other date of its column says which is the month, and "1.234" next to nothing that says whether it is
-more than a thousand are none.
+unit, or the column counts as text. "2,940" and "2.1 million" are numbers. "ca. 30" and "3.61 m (1987)" are none; nor
+is "05/03/2024" where no other date of its column says which is the month, or "1.234" where no other number says
+whether it is more than a thousand.
 """
 
 from __future__ import annotations
@@ -48,6 +48,11 @@ class ColumnValues:
     kind: ColumnKind
     values: tuple[Value | None, ...] = ()
     unit: str = ""
+
+
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a list that is written as a text."""
+    return tuple(text.split())
 
 
 _MISSING = frozenset(
@@ -101,14 +106,16 @@ _IRREGULAR = {
 _MONTHS = {
     name[:length]: number
     for number, name in enumerate(
-        "january february march april may june july august september october november december".split(), 1
+        word_list("january february march april may june july august september october november december"),
+        1,
     )
     for length in (3, len(name))
 } | {"sept": 9}
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "−": "-", "’": "'"})
 _QUANTITY = re.compile(
     r"(?P<sign>[+-]?)(?P<before>[€$£]|[A-Z]{3}(?= ))? ?(?P<inner>[+-]?)"
-    r"(?P<number>\d(?:[\d.,' ]*\d)?) ?(?P<unit>%|°[CF]|[€$£]|(?![eE]\d)[^\W\d_]+[²³23]?(?:/[^\W\d_]+[²³23]?)?(?: [^\W\d_]+)?)?"
+    r"(?P<number>\d(?:[\d.,' ]*\d)?) ?(?P<unit>%|°[CF]|[€$£]|(?![eE]\d)[^\W\d_]+[²³23]?"
+    r"(?:/[^\W\d_]+[²³23]?)?(?: [^\W\d_]+)?)?"
 )
 _POINT = re.compile(r"(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,2}(?:[ ']\d{3})+)(?:\.\d+)?")
 _COMMA = re.compile(r"(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+|[1-9]\d{0,2}(?:[ ']\d{3})+)(?:,\d+)?")

@@ -127,7 +127,7 @@ class CorrectionKind(StrEnum):
 
 
 class Aggregate(StrEnum):
-    """What was computed over the rows of a table; the latest and the earliest are of dates, years and times."""
+    """What was computed over the rows of a table; the latest and the earliest are dates, years or times."""
 
     COUNT = "count"
     TOTAL = "total"

@@ -21,7 +21,16 @@ from localcrag.documents.discovery import LocalFile
 from localcrag.events import Computed, Decided, Event, Graded, answer_of
 from localcrag.filters import parse
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
-from localcrag.types import Action, Aggregate, Answer, CorrectionKind, IndexedDocument, Status, StripKind, Thresholds
+from localcrag.types import (
+    Action,
+    Aggregate,
+    Answer,
+    CorrectionKind,
+    IndexedDocument,
+    Status,
+    StripKind,
+    Thresholds,
+)
 from tests.documents.builders import Sheet, drawn_pdf, xlsx
 from tests.documents.conftest import tokenizer_file
 from tests.fakes.llm import ScriptedModel
@@ -228,7 +237,11 @@ COMPUTED: Sequence[tuple[str, str, str]] = [
     ("Which clerk has the highest salary?", "", ""),
     ("Who joined most recently?", "1 October 2024", "Lea Winter"),
     ("Who joined first?", "2 March 2015", "Mara Oakes"),
-    ("Which category has the highest summer fee?", "180 EUR", "Lorry has the highest: Summer fee 180 EUR [1]"),
+    (
+        "Which category has the highest summer fee?",
+        "180 EUR",
+        "Lorry has the highest: Summer fee 180 EUR [1]",
+    ),
     ("Which category has the cheapest winter fee?", "9 EUR", "Foot passenger has the cheapest"),
     ("Which trail is the longest?", "14.8 km", "Long ridge is the longest: Length 14.8 km [1]"),
     ("What is the shortest trail?", "3.2 km", "Mill round is the shortest"),
