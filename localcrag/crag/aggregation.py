@@ -128,13 +128,8 @@ def aggregated(match: TableMatch) -> ComputedAnswer | None:
         counted = [at for at in places if not is_missing(match.rows[at].cells.get(match.entity, ""))]
     if not counted:
         return None
-    match match.question.operation:
-        case Aggregate.COUNT:
-            result = _counted(match, counted)
-        case Aggregate.TOTAL | Aggregate.AVERAGE:
-            result = _summed(match, counted)
-        case _:
-            result = _extreme(match, counted)
+    by_operation = {Aggregate.COUNT: _counted, Aggregate.TOTAL: _summed, Aggregate.AVERAGE: _summed}
+    result = by_operation.get(match.question.operation, _extreme)(match, counted)
     if result is None:
         return None
     passage = result.rows[0].strip.passage
@@ -183,7 +178,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _counted(match: TableMatch, counted: Sequence[int]) -> _Result:
+def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     """The number of rows, or of the different values of a column in them."""
     column = match.entity or match.table.columns[0]
     first: dict[str, ParsedRow] = {}
@@ -205,7 +200,7 @@ def _shown_row(row: ParsedRow) -> str:
     return next(filter(None, row.cells.values()), "")
 
 
-def _summed(match: TableMatch, counted: Sequence[int]) -> _Result:
+def _summed(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     """The total or the average of a column."""
     values = [value for at in counted if isinstance(value := match.values.values[at], Decimal)]
     total = sum(values, Decimal(0))
@@ -217,13 +212,13 @@ def _summed(match: TableMatch, counted: Sequence[int]) -> _Result:
     else:
         shown = f"{total:,f}"
     first = match.rows[counted[0]].cells[match.column]
-    value = _NUMBER.sub(shown, first, count=1)
+    said = _NUMBER.sub(shown, first, count=1)
     rows = [match.rows[at] for at in counted]
     named = rows if len(rows) <= MAX_NAMED_ROWS else rows[:1]
     keys = "".join(f"[{key}]" for key in range(1, len(named) + 1))
     first_only = " (the first of them)" if len(named) < len(rows) else ""
-    text = f"The {operation} of {match.table.header(match.column)}: {value} {keys}{first_only}"
-    return _Result(value, text, tuple(named))
+    text = f"The {operation} of {match.table.header(match.column)}: {said} {keys}{first_only}"
+    return _Result(said, text, tuple(named))
 
 
 def _extreme(match: TableMatch, counted: Sequence[int]) -> _Result | None:

@@ -33,6 +33,8 @@ _TOTAL_LABEL = re.compile(
 )
 _TOTAL_BEGINNING = re.compile(r"(?:(?:grand |sub-?)?total|sum)\b", re.IGNORECASE)
 _CONTENT_WORD = re.compile(r"[^\W_]+(?:['’.&+-][^\W_]+)*|%")
+_OTHER_THING = re.compile(r"\b(?:of|per|each|not|without)\b|ed\W*$")
+"""What makes the last word of a name another thing: the days of "days of grazing", the houses "flooded"."""
 _YEAR_WORDS = frozenset(
     map(
         root,
@@ -130,16 +132,12 @@ class TableColumns:
         """
         open_places = [at for at in places if not self.tokens[at].used]
         said = {self.tokens[at].root for at in open_places} | set(roots(self.question.superlative))
-        touched = [column for column in candidates if said & (set(self.named(column)) - QUALIFIERS)]
-        full = [column for column in touched if said >= set(self.named(column))]
+        touched = [c for c in candidates if said & (set(self.named(c)) - qualifiers(self.table.header(c)))]
+        full = [c for c in touched if said >= {*self.named(c), *qualifiers(self.table.header(c))}]
         full = [c for c in full if not any(set(self.named(c)) < set(self.named(d)) for d in full)]
         if len(full) > 1:
             spelled = {_singular(self.tokens[at].low) for at in open_places}
-            full = [
-                c
-                for c in full
-                if {_singular(w.lower()) for w in WORD.findall(self.table.header(c))} <= spelled
-            ]
+            full = [c for c in full if set(map(_singular, WORD.findall(self.table.header(c)))) <= spelled]
             if len(full) != 1:
                 raise UnclearError
         if not full:
@@ -159,10 +157,8 @@ class TableColumns:
         """Whether a column is meant of whose name only the last word is said: "pairs" of "breeding pairs"."""
         header = self.table.header(column).lower()
         named = self.named(column)
-        whole = re.search(r"\b(?:of|per|each|not|without)\b", header) is None and not header.rstrip(
-            " )"
-        ).endswith("ed")
-        return whole and named[-1] in said and not (set(named) & QUALIFIERS) - set(said)
+        whole = _OTHER_THING.search(header) is None
+        return whole and named[-1] in said and not qualifiers(header) - set(said)
 
     def column_about(self, candidates: Sequence[str], about: str) -> str:
         """The one column that is about a quantity, such as the price; "" if there is none or several."""
@@ -170,7 +166,7 @@ class TableColumns:
         found = [column for column in candidates if set(roots(self.table.header(column))) & words]
         if not found and about == "price":
             found = [column for column in candidates if self.units(column) & CURRENCIES]
-        if len(found) > 1 or (found and set(self.named(found[0])) & QUALIFIERS):
+        if len(found) > 1 or (found and qualifiers(self.table.header(found[0]))):
             raise UnclearError
         return found[0] if found else ""
 
@@ -196,7 +192,7 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(root(word) for word in words if word.lower() not in FUNCTION_WORDS)
 
 
-def _qualifiers(header: str) -> set[str]:
+def qualifiers(header: str) -> set[str]:
     """The words of a name that make it another column; "min" is one before others, and a unit behind them."""
     said = roots(header)
     return (set(said) & QUALIFIERS) | (set(said[:1]) & {root("min")} if len(said) > 1 else set())
@@ -204,4 +200,4 @@ def _qualifiers(header: str) -> set[str]:
 
 def _singular(word: str) -> str:
     """A word without the ending of a plural: "building" and "built" have one stem, but are two words."""
-    return word.removesuffix("s")
+    return word.lower().removesuffix("s")

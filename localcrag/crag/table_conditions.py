@@ -106,7 +106,7 @@ class TableConditions(TableColumns):
                 yield within[0], within[-1] + 1, tuple(self.tokens[at].root for at in within)
 
     def _meant(self, columns: Sequence[str], start: int, end: int) -> str:
-        """The one of several columns with a value whose name stands beside it, if not that of another column."""
+        """The one of several columns with a value whose name stands beside it."""
         beside = [self.tokens[at] for at in (start - 1, end) if 0 <= at < len(self.tokens)]
         said = {token.root for token in beside if token.low not in ("on", "at", "in", "of", "by")}
         named = [c for c in self.table.columns if len(self.named(c)) == 1 and self.named(c)[0] in said]

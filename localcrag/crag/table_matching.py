@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_columns import QUALIFIERS, RowCondition, UnclearError, content
+from localcrag.crag.table_columns import RowCondition, UnclearError, content, qualifiers
 from localcrag.crag.table_conditions import TableConditions, is_akin
 from localcrag.crag.table_questions import FUNCTION_WORDS, QUANTITY_WORDS, TableQuestion, generic_about
 from localcrag.crag.table_values import (
@@ -247,14 +247,11 @@ class _Matching(TableConditions):
         prefix = roots(self.table.prefix)
         nearest = roots(self.table.names[0])[-1:] if self.table.names else ()
         plural = bool(self.table.names) and self.table.names[0].rstrip().lower().endswith("s")
-        if (
-            (plural and token.root in nearest)
-            or token.root in prefix[-1:]
-            or (token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT)
-        ):
-            token.used = True
-        else:
+        is_named = (plural and token.root in nearest) or token.root in prefix[-1:]
+        is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
+        if not is_named and not is_any:
             raise UnclearError
+        token.used = True
 
     def _take_names(self) -> None:
         """Account for words of the table's names, of its file and of its document's title.
@@ -283,14 +280,13 @@ class _Matching(TableConditions):
         asked = match.question
         if asked.operation in (Aggregate.TOTAL, Aggregate.AVERAGE):
             header = set(roots(self.table.header(match.column)))
-            if header & QUALIFIERS:
+            if qualifiers(self.table.header(match.column)):
                 raise UnclearError
             if asked.operation is Aggregate.TOTAL and (header & _RATES or match.values.unit in _RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
         if asked.operation is Aggregate.COUNT and not match.entity:
-            counted = {root(word) for word in ("quantity", "stock", "count", "pieces")}
-            if any(set(self.named(column)) & counted for column in self.quantities):
+            if any(set(self.named(column)) & _COUNTED_WORDS for column in self.quantities):
                 raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
             cells = [cell for cell in self.cells(match.entity) if cell]

@@ -251,7 +251,7 @@ def _superlatives(tokens: list[QuestionToken]) -> list[tuple[int, int, str, str]
     found: list[tuple[int, int, str, str]] = []
     at = 0
     while at < len(words):
-        if pair := TWO_WORDS.get(tuple(words[at : at + 2])):  # type: ignore[call-overload]
+        if pair := TWO_WORDS.get(" ".join(words[at : at + 2])):
             found.append((at, 2, *pair))
             at += 2
             continue
@@ -296,8 +296,8 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     if superlative == "top" and count == 1:
         return None
     begin = words.index(asking) + 1 if asking in ("which", "what") else at + length
-    if count == 1 and begin < len(tokens) and (number := WORD_NUMBERS.get(words[begin])):
-        count = number
+    if count == 1 and begin < len(tokens) and (said := WORD_NUMBERS.get(words[begin])):
+        count = said
         tokens[begin].used = True
         begin += 1
     subject = _noun_phrase(tokens, begin)

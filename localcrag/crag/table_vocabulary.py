@@ -68,16 +68,16 @@ SUPERLATIVES: dict[str, tuple[str, str]] = {
     for word in word_list(words)
 }
 TWO_WORDS = {
-    ("most", "expensive"): (HIGH, "price"),
-    ("least", "expensive"): (LOW, "price"),
-    ("most", "recent"): (HIGH, "time"),
-    ("most", "recently"): (HIGH, "time"),
+    "most expensive": (HIGH, "price"),
+    "least expensive": (LOW, "price"),
+    "most recent": (HIGH, "time"),
+    "most recently": (HIGH, "time"),
 }
 GENERIC_ABOUT = {
     "highest": "height", "lowest": "height", "largest": "size", "biggest": "size", "smallest": "size",
     "greatest": "size",
 }  # fmt: skip
-"""What a word for the most is about if the question names no column: the highest station, the largest field."""
+"""What a word for the most is about if the question names no column: the highest station."""
 QUANTITY_WORDS: dict[str, frozenset[str]] = {
     about: frozenset(map(root, word_list(words)))
     for about, words in {
