@@ -8,13 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from localcrag.crag.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_questions import (
-    FUNCTION_WORDS,
-    QUANTITY_WORDS,
-    SUPERLATIVES,
-    QuestionToken,
-    TableQuestion,
-)
+from localcrag.crag.table_questions import QuestionToken, TableQuestion
 from localcrag.crag.table_values import (
     CURRENCIES,
     UNITS,
@@ -26,6 +20,7 @@ from localcrag.crag.table_values import (
     roots,
     word_list,
 )
+from localcrag.crag.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SUPERLATIVES
 
 _PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _TOTAL_LABEL = re.compile(

@@ -8,8 +8,9 @@ from datetime import date
 from decimal import Decimal
 
 from localcrag.crag.table_columns import RowCondition, TableColumns, UnclearError, content
-from localcrag.crag.table_questions import FUNCTION_WORDS, NumberCondition, QuestionToken
+from localcrag.crag.table_questions import NumberCondition, QuestionToken
 from localcrag.crag.table_values import UNITS, ColumnKind, is_missing, month_number
+from localcrag.crag.table_vocabulary import FUNCTION_WORDS
 
 _MAX_VALUE_WORDS = 8
 """The most words of a cell that a question may name."""

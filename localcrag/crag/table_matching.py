@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from localcrag.crag.parsed_tables import ParsedRow, ParsedTable
 from localcrag.crag.table_columns import RowCondition, UnclearError, content, qualifiers
 from localcrag.crag.table_conditions import TableConditions, is_akin
-from localcrag.crag.table_questions import FUNCTION_WORDS, QUANTITY_WORDS, TableQuestion, generic_about
+from localcrag.crag.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_values import (
     CURRENCIES,
     TEMPORAL,
@@ -24,6 +24,7 @@ from localcrag.crag.table_values import (
     roots,
     word_list,
 )
+from localcrag.crag.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
@@ -285,9 +286,9 @@ class _Matching(TableConditions):
             if asked.operation is Aggregate.TOTAL and (header & _RATES or match.values.unit in _RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
-        if asked.operation is Aggregate.COUNT and not match.entity:
-            if any(set(self.named(column)) & _COUNTED_WORDS for column in self.quantities):
-                raise UnclearError
+        holds_numbers = any(set(self.named(column)) & _COUNTED_WORDS for column in self.quantities)
+        if asked.operation is Aggregate.COUNT and not match.entity and holds_numbers:
+            raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
             cells = [cell for cell in self.cells(match.entity) if cell]
             if len(cells) / 2 < len(set(cells)) < len(cells):

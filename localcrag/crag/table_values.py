@@ -2,8 +2,8 @@
 
 Reading is strict, as a wrong value would make a wrong sum: the cells of a column are of one kind and in one
 unit, or the column counts as text. "2,940" and "2.1 million" are numbers; "ca. 30" and "3.61 m (1987)" are
-none. Nor is "05/03/2024" a date where no other date of its column says which is the month, or "1.234" a number
-where no other one says whether it is more than a thousand.
+none. Nor is "05/03/2024" a date where no other date of its column says which is the month, or "1.234" a
+number where no other one says whether it is more than a thousand.
 """
 
 from __future__ import annotations
