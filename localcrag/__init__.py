@@ -363,8 +363,8 @@ _NAMES = {
     "settings": "Settings",
     "types": """
         Action Aggregate Answer Citation Claim Computation Contradiction Correction CorrectionKind
-        Decision Document Evidence Grade GraderKind Grounding Hit IndexedDocument IngestReport Layout Mode Origin
-        PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo Strip StripKind Tokens Turn
+        Decision Document Evidence Grade GraderKind Grounding Hit IndexedDocument IngestReport Layout
+        Mode Origin PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo Strip StripKind Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,
 }

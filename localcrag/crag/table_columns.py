@@ -167,6 +167,7 @@ class TableColumns:
 
     def units(self, column: str) -> set[str]:
         """The units of a column: those in its cells and in its name."""
+        return {self.kinds[column].unit} | (set(roots(self.table.header(column))) & UNITS)
 
 
 def is_total(row: ParsedRow, *, last: bool) -> bool:

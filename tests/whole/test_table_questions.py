@@ -17,8 +17,7 @@ from localcrag.crag.graders import YesNoGrader
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.state import Adapters, PipelineOptions, Query, QuestionState
 from localcrag.crag.table_questions import recognised
-from localcrag.documents import LocalCorpus
-from localcrag.documents.discovery import LocalFile
+from localcrag.documents import LocalCorpus, LocalFile
 from localcrag.events import Computed, Event, Graded, answer_of
 from localcrag.filters import parse
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
@@ -84,7 +83,7 @@ RENTALS = "Boat,Customer,Days rented,Rent\nTern,Ade,3,120\nTern,Ben,5,200\nGull,
 
 
 def _expenses() -> bytes:
-    rows = [
+    rows: list[list[object]] = [
         ["2024-01-08", "Travel", "Rail", 84.5],
         ["2024-01-19", "Food", "Canteen", 31.2],
         ["2024-02-02", "Travel", "Ferry", 46],
@@ -92,7 +91,7 @@ def _expenses() -> bytes:
         ["2024-03-05", "Travel", "Rail", 99],
         ["2024-03-21", "Food", "Baker", 18.4],
     ]
-    members = [["Year", "Members"], [2021, 180], [2022, 195], [2023, 240], [2024, 212]]
+    members: list[list[object]] = [["Year", "Members"], [2021, 180], [2022, 195], [2023, 240], [2024, 212]]
     return xlsx({"Expenses": [["Date", "Category", "Payee", "Amount"], *rows], "Members": members})
 
 
@@ -152,8 +151,8 @@ FILES: dict[str, bytes | str] = {
     "visits.csv": VISITS,
     "parcels.csv": PARCELS,
     "rentals.csv": RENTALS,
-    "incidents.jsonl": '{"ticket": "L-1", "cause": "fuse", "minutes": 145}\n{"ticket": "L-2", "cause": "cable", '
-    '"minutes": 25}\n{"ticket": "L-3", "cause": "fuse", "minutes": 70}\n',
+    "incidents.jsonl": '{"ticket": "L-1", "cause": "fuse", "minutes": 145}\n'
+    '{"ticket": "L-2", "cause": "cable", "minutes": 25}\n{"ticket": "L-3", "cause": "fuse", "minutes": 70}\n',
 }
 GRAINS = [n * 7 % 501 for n in range(1, 241)]
 
