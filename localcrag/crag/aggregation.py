@@ -230,7 +230,7 @@ def _extreme(match: TableMatch, counted: Sequence[int]) -> _Result | None:
         assert value is not None
         return value
 
-    ranked = sorted(counted, key=value_of, reverse=asked.highest)  # type: ignore[arg-type]
+    ranked = sorted(counted, key=value_of, reverse=asked.highest)
     last = value_of(ranked[min(asked.count, len(ranked)) - 1])
     chosen = [at for place, at in enumerate(ranked) if place < asked.count or value_of(at) == last]
     if len(chosen) > asked.count + MAX_TIES - 1 or (len(chosen) == len(ranked) > 1 and asked.count == 1):

@@ -165,6 +165,14 @@ class TableColumns:
             raise UnclearError
         return found[0] if found else ""
 
+    def verb_about(self) -> str:
+        """What the verb is about, which is then accounted for: "which costs the most"."""
+        for at in self.question.open_tokens():
+            if self.tokens[at].root == root("cost"):
+                self.tokens[at].used = True
+                return "price"
+        return ""
+
     def units(self, column: str) -> set[str]:
         """The units of a column: those in its cells and in its name."""
         return {self.kinds[column].unit} | (set(roots(self.table.header(column))) & UNITS)

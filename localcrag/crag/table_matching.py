@@ -175,14 +175,6 @@ class _Matching(TableConditions):
             return "" if ages else dated
         return candidates[0] if len(candidates) == 1 else ""
 
-    def verb_about(self) -> str:
-        """What the verb is about, which is then accounted for: "which costs the most"."""
-        for at in self.question.open_tokens():
-            if self.tokens[at].root == root("cost"):
-                self.tokens[at].used = True
-                return "price"
-        return ""
-
     def _names_nothing_after(self) -> bool:
         """Whether no word follows "most" that would say what: "which island has the most?"."""
         words = [token.low for token in self.tokens]
