@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -353,3 +354,38 @@ def test_another_question_goes_its_usual_way(asker: _Asker) -> None:
 
 def _hash(store: LanceStore, source: str) -> str:
     return store.indexed()[source].hash
+
+
+def test_no_model_is_asked_and_every_step_is_an_event(asker: _Asker) -> None:
+    events = asker.events("Which island has the most pairs?")
+    steps = [type(event).__name__ for event in events if type(event).__name__ not in ("Measured", "Delta")]
+    assert steps == ["Retrieved", "Computed", "Decided", "Gathered", "Verified", "Finished"]
+    answer = answer_of(events)
+    assert answer.usage.tokens.evaluated == answer.usage.tokens.generated == 0
+    computed = answer.to_dict()["computed"]
+    assert isinstance(computed, dict)
+    assert Path(computed.pop("source")).name == "islands.csv"
+    assert computed == {
+        "operation": "highest",
+        "column": "Pairs",
+        "value": "136,000",
+        "conditions": (),
+        "rows": 6,
+        "table_rows": 8,
+        "left_out": ("1 row without a value of Pairs", "1 row of totals"),
+        "page": None,
+    }
+
+
+def test_a_filter_says_which_of_two_tables_is_meant(asker: _Asker) -> None:
+    question = "Which river is the longest?"
+    north = asker.answer(question, 'title = "rivers-north"')
+    assert north.computed is not None and north.text.startswith("Ask is the longest: Length km 120 [1]")
+    assert asker.answer(question).computed is None
+    assert asker.answer("How many islands are there?", 'title = "rivers-north"').computed is None
+
+
+def test_it_can_be_switched_off(store: LanceStore) -> None:
+    answer = _Asker(store, tables=False).answer("Which island has the most pairs?")
+    assert answer.computed is None and answer.grades
+    assert answer.to_dict()["computed"] is None
