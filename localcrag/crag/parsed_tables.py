@@ -105,6 +105,7 @@ def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
                     whole, first = draft.rows[-1]
                     between = "" if not gap else "\n" if "\n" in whole or "\n" in text else " "
                     draft.rows[-1] = (f"{whole}{between}{text}", first)
+                    draft.known |= _named(draft.rows[-1][0]).keys()
                 elif draft and _is_same_table(draft.rows[-1][0], text, gap):
                     draft.rows.append((text, strip))
                     draft.known |= _named(text).keys()

@@ -279,7 +279,7 @@ class _Matching(TableConditions):
                 raise UnclearError
             self._check_times(match)
         holds_numbers = any(set(self.named(column)) & _COUNTED_WORDS for column in self.quantities)
-        if asked.operation is Aggregate.COUNT and not match.entity and holds_numbers:
+        if asked.operation is Aggregate.COUNT and holds_numbers and not asked.distinct:
             raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
             cells = [cell for cell in self.cells(match.entity) if cell]
