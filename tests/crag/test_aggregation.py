@@ -40,13 +40,13 @@ def passages(rows: list[str], *, cuts: int = 1, kind: BlockKind = BlockKind.ROW)
 
 def computed(question: str, rows: list[str], cuts: int = 1) -> ComputedAnswer | None:
     form, (table,) = recognised(question), tables_of(passages(rows, cuts=cuts))
-    match = form and matched(form, table)
-    return match and aggregated(match)
+    match = matched(form, table) if form is not None else None
+    return aggregated(match) if match is not None else None
 
 
 def value(question: str, rows: list[str], cuts: int = 1) -> str | None:
     found = computed(question, rows, cuts)
-    return found and found.computation.value
+    return found.computation.value if found is not None else None
 
 
 @given(st.lists(AMOUNTS, min_size=2, max_size=40), st.integers(1, 7), st.booleans())
