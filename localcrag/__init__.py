@@ -119,6 +119,9 @@ if TYPE_CHECKING:
         Bounded as Bounded,
     )
     from localcrag.events import (
+        Computed as Computed,
+    )
+    from localcrag.events import (
         Condensed as Condensed,
     )
     from localcrag.events import (
@@ -242,6 +245,9 @@ if TYPE_CHECKING:
         Action as Action,
     )
     from localcrag.types import (
+        Aggregate as Aggregate,
+    )
+    from localcrag.types import (
         Answer as Answer,
     )
     from localcrag.types import (
@@ -252,6 +258,9 @@ if TYPE_CHECKING:
     )
     from localcrag.types import (
         Claim as Claim,
+    )
+    from localcrag.types import (
+        Computation as Computation,
     )
     from localcrag.types import (
         Contradiction as Contradiction,
@@ -356,7 +365,7 @@ _NAMES = {
         WebError WebNotConfigured
     """,
     "events": """
-        Assessed Bounded Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
+        Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
         Event Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
         Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
         Stepped Suggested Unread Verified WebAsked
@@ -366,9 +375,10 @@ _NAMES = {
     "options": "AskKeywords AskOptions",
     "settings": "Settings",
     "types": """
-        Action Answer Citation CitationMark Claim Contradiction Correction CorrectionKind Decision
-        Document Evidence Grade GraderKind Grounding Hit IndexedDocument IngestReport Layout Mode Origin
-        PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo Strip StripKind Tokens Turn
+        Action Aggregate Answer Citation CitationMark Claim Computation Contradiction Correction
+        CorrectionKind Decision Document Evidence Grade GraderKind Grounding Hit IndexedDocument
+        IngestReport Layout Mode Origin PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo
+        Strip StripKind Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,
 }

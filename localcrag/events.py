@@ -17,6 +17,7 @@ from localcrag.types import (
     Answer,
     CitationMark,
     Claim,
+    Computation,
     Contradiction,
     CorrectionKind,
     Evidence,
@@ -76,6 +77,13 @@ class Retrieved(Event):
 
     query: str
     hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Computed(Event):
+    """The question was computed over the rows of a table by code; no passage is graded."""
+
+    computation: Computation
 
 
 @dataclass(frozen=True, slots=True)

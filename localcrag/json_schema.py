@@ -16,6 +16,7 @@ from localcrag.types import (
     Citation,
     CitationMark,
     Claim,
+    Computation,
     Contradiction,
     Correction,
     Mode,
@@ -72,6 +73,7 @@ class AnswerObject(TypedDict):
     suggestions: list[str]
     marks: list[CitationMark]
     unread: list[Skipped]
+    computed: Computation | None
 
 
 class LeftOutObject(TypedDict):

@@ -134,6 +134,7 @@ class PipelineBuilder:
             evidence=loop.evidence,
             answer_tokens=loop.answer_tokens,
             divide=loop.parts,
+            tables=loop.tables,
             divide_by_rule=defaults.divide_by_rule,
             grounding=given.grounding or loop.grounding or defaults.grounding,
             contradictions=loop.contradictions and defaults.contradictions,

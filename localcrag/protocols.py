@@ -195,6 +195,13 @@ class PassageStore(Protocol):
         """The passages just before and just after a passage, in the same document."""
         ...
 
+    def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+        """The first passages of documents, by source and position; at most ``limit`` of each document.
+
+        ``documents`` are their hashes by source; a source that has no such document any more has no passages.
+        """
+        ...
+
     def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
         """The stored text of a document or page, in which the offsets of passages and citations count.
 

@@ -348,7 +348,7 @@ def calibrate(
     grades as accurate as asking it every time, to within --margin.
     """
     settings = state.settings.with_values("model", language=model, adapter=adapter, evaluator=evaluator)
-    settings = settings.with_values("loop", grader=grader, parts=False)
+    settings = settings.with_values("loop", grader=grader, parts=False, tables=False)
     job = _Job(kb, filter_, limit)
     if forget:
         return _forget(job.open(settings))

@@ -20,6 +20,7 @@ from localcrag.crag.refinement import shown_lines
 from localcrag.events import (
     Assessed,
     Bounded,
+    Computed,
     Condensed,
     Corrected,
     Decided,
@@ -154,6 +155,8 @@ class StepRenderer:
             case Retrieved():
                 found = count(len(event.hits), "passage")
                 self.say(f"searched your documents for “{event.query}”: {found}")
+            case Computed(computation=found):
+                self.say(f"computed by code, no model was asked: {found.operation} {found.value}")
             case Reranked():
                 self._show_reranking(event)
             case Graded() if self.trace:

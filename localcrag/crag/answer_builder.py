@@ -8,6 +8,7 @@ from localcrag.crag.answer_form import moved_marks
 from localcrag.crag.state import Outcome
 from localcrag.events import (
     Bounded,
+    Computed,
     Condensed,
     Contradicted,
     Corrected,
@@ -31,6 +32,7 @@ from localcrag.types import (
     Answer,
     CitationMark,
     Claim,
+    Computation,
     Contradiction,
     Correction,
     Grade,
@@ -72,6 +74,7 @@ class AnswerBuilder:
     suggestions: list[str] = field(default_factory=list)
     marks: list[CitationMark] = field(default_factory=list)
     unread: tuple[Skipped, ...] = ()
+    computed: Computation | None = None
     _divided: bool = False
     _part_begins: int = 0
 
@@ -104,6 +107,8 @@ class AnswerBuilder:
                 self.claims = event.claims
             case Contradicted():
                 self.contradictions = event.contradictions
+            case Computed():
+                self.computed = event.computation
             case Suggested():
                 self.suggestions.append(event.suggestion)
             case Unread():
@@ -152,6 +157,7 @@ class AnswerBuilder:
             claims=self.claims,
             contradictions=self.contradictions,
             suggestions=tuple(self.suggestions),
+            computed=self.computed,
             found=outcome.found,
             marks=tuple(moved_marks(self.marks, len(self.text.lstrip()) - len(self.text))),
             unread=self.unread,

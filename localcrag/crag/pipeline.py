@@ -8,6 +8,7 @@ step                           section  here
 understand the question        –        ``_understand``: condense, divide
 retrieve, grade each passage   4.2      ``gather_evidence``, :mod:`.retrieval`, :mod:`.graders`
 choose the action              4.3      ``emit_decision``, :mod:`.policy`
+compute over a table           –        ``_search``, :mod:`.table_questions`, :mod:`.aggregation`
 correct what is weak           4.5      ``_correct``, :mod:`.correction`
 refine into strips             4.4      ``_refine``, :mod:`.refinement`
 generate, check, ground        –        ``_answer``, :mod:`.generation`
@@ -24,6 +25,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from localcrag.crag import agent, generation
+from localcrag.crag.aggregation import compute, show_computed
 from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.condense import Standalone, condense
 from localcrag.crag.correction import correct_by
@@ -45,9 +47,21 @@ from localcrag.crag.state import (
     SharedWebAccess,
     timed,
 )
+from localcrag.crag.table_questions import recognised
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
-from localcrag.types import Action, Choice, CorrectionKind, Origin, Passage, Policy, Status, Strip, StripKind
+from localcrag.types import (
+    Action,
+    Choice,
+    CorrectionKind,
+    Hit,
+    Origin,
+    Passage,
+    Policy,
+    Status,
+    Strip,
+    StripKind,
+)
 
 NOT_FOUND = {
     True: "Neither your documents nor the web pages that were read answer this.",
@@ -129,7 +143,7 @@ class Pipeline:
         What it finds belongs to the part if it shares a word with it that the other parts do not have.
         """
         shared, findings = SharedWebAccess(), list[Finding]()
-        adapters, options = shared.wrap(self.adapters, self.options)
+        adapters, options = shared.wrap(self.adapters, replace(self.options, tables=False))
         undivided: tuple[Strip, ...] | None = None
         for part in parts:
             state = QuestionState(adapters, options, part, part if alone else whole.asked, whole.filter)
@@ -149,7 +163,7 @@ class Pipeline:
 
     def _find_undivided(self, whole: QuestionState) -> Steps[tuple[Strip, ...]]:
         """The strips that the documents have for a whole question; nothing is corrected for it."""
-        options = replace(self.options, corrections=())
+        options = replace(self.options, corrections=(), tables=False)
         adapters = replace(self.adapters, web=None)
         state = QuestionState(adapters, options, whole.question, whole.asked, whole.filter)
         finding = yield from self._find(state)
@@ -160,6 +174,8 @@ class Pipeline:
         """Gather passages for one question, and keep the strips of them that help."""
         search = gather_evidence if self.options.agent is None else agent.gather_evidence
         bound = yield from search(state)
+        if state.computed:
+            return Finding(state, state.computed.rows, sure=True)
         kept = yield from timed(self.adapters, "refine", self._refine(state))
         sure = self._is_sure(state, kept) and not state.doubtful
         return Finding(state, tuple(kept), sure, bound)
@@ -215,6 +231,8 @@ class Pipeline:
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         """Generate the answer from the evidence, or say that nothing was found."""
+        if len(findings) == 1 and (computed := findings[0].state.computed):
+            return (yield from show_computed(computed))
         outcome = Outcome(Status.NOT_FOUND)
         if any(finding.strips for finding in findings):
             outcome = yield from generation.answer(whole, findings)
@@ -236,12 +254,23 @@ def gather_evidence(state: QuestionState) -> Steps[str]:
     The grades are added to ``state.grades``. Returns "", since this loop has no bound at which it stops.
     """
     state.mark_tried([state.question])
-    search = state.retriever.search([state.question], state.question, state.filter)
-    hits = state.mark_seen((yield from timed(state.adapters, "retrieve", search)))
+    hits = state.mark_seen((yield from timed(state.adapters, "retrieve", _search(state))))
+    if state.computed:
+        return ""
     yield from timed(state.adapters, "grade", grade_hits(state, hits))
     if (yield from emit_decision(state)) is not Action.CORRECT:
         yield from timed(state.adapters, "correct", _correct(state))
     return ""
+
+
+def _search(state: QuestionState) -> Steps[list[Hit]]:
+    """The hits that go on to grading; none if the question was computed over the rows of a table."""
+    found = yield from state.retriever.found([state.question], state.filter)
+    asked = recognised(state.question) if state.options.tables else None
+    if asked is not None:
+        computed = compute(state, asked, found)
+        state.computed = yield from timed(state.adapters, "compute", computed)
+    return [] if state.computed else (yield from state.retriever.best(found, state.question))
 
 
 def _correct(state: QuestionState) -> Steps[None]:

@@ -66,15 +66,29 @@ class Retriever:
             At most ``passages`` hits, best first.
         """
         otherwise = vectors is not None or any(query != question for query in queries)
+        found = yield from self.found(queries, filter, vectors=vectors)
+        return (yield from self.best(found, question, as_question=not otherwise))
+
+    def found(
+        self, queries: Sequence[str], filter: Filter | None = None, *, vectors: Vectors | None = None
+    ) -> Steps[list[Hit]]:
+        """Search for the queries, and fuse their hits; parameters and events as for :meth:`search`."""
         vectors = self.embedder.encode(list(queries)) if vectors is None else vectors
         lists: list[list[Hit]] = []
         for query, vector in zip(queries, vectors, strict=True):
             hits = distinct(self.store.search(query, vector, k=self._search_depth, filter=filter))
             lists.append(hits)
             yield Retrieved(query, tuple(hits))
-        best = self.narrowed(lists[0] if len(lists) == 1 else fuse(lists), question)
+        return lists[0] if len(lists) == 1 else fuse(lists)
+
+    def best(self, found: Sequence[Hit], question: str, *, as_question: bool = True) -> Steps[list[Hit]]:
+        """The hits that go on to grading; yields Reranked if there is an evaluator.
+
+        ``as_question`` says that they were found by the question itself, so that their cosine is its.
+        """
+        best = self.narrowed(found, question)
         if self.evaluator and best:
-            best = [replace(hit, similarity=None) for hit in best] if otherwise else best
+            best = best if as_question else [replace(hit, similarity=None) for hit in best]
             yield Reranked(tuple(best))
         return best
 

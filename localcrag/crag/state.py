@@ -26,6 +26,8 @@ from localcrag.protocols import (
 from localcrag.types import (
     Action,
     Citation,
+    CitationMark,
+    Computation,
     CorrectionKind,
     Document,
     Grade,
@@ -97,7 +99,8 @@ class PipelineOptions:
     that all are graded. ``evidence`` is the most strips that are kept, and ``answer_tokens`` the most tokens
     of a written answer. ``corrections`` are the local corrections in the order they are tried; with
     ``agent``, a plan takes their place. ``extractive`` restricts a very small model to the question's own
-    words, and ``divide_by_rule`` divides a question without the model. ``without_model`` says why there is no
+    words, and ``divide_by_rule`` divides a question without the model. ``tables``
+    lets code compute over the rows of a table. ``without_model`` says why there is no
     language model, and is "" if there is one. ``consent`` is asked before each web query if ``web_policy`` is
     ``ask``.
     """
@@ -113,6 +116,7 @@ class PipelineOptions:
     evidence: int = 6
     answer_tokens: int = 384
     divide: bool = True
+    tables: bool = True
     divide_by_rule: bool = False
     grounding: Grounding = Grounding.MARK
     contradictions: bool = False
@@ -198,6 +202,19 @@ class Outcome:
         return self.status is not Status.NOT_FOUND
 
 
+@dataclass(frozen=True, slots=True)
+class ComputedAnswer:
+    """An answer that was computed over a table: its text, and the rows that it cites, as keys from 1.
+
+    ``marks`` are the places of the citations in the text.
+    """
+
+    computation: Computation
+    text: str
+    rows: tuple[Strip, ...]
+    marks: tuple[CitationMark, ...]
+
+
 @dataclass(slots=True)
 class QuestionState:
     """The state of one question: its adapters and options, and the passages found and graded so far.
@@ -206,7 +223,7 @@ class QuestionState:
     query is made from. ``action`` is the first decision, which says whether to correct. ``joint`` holds the
     passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question may
     be understood wrongly (made plainer by words that were part of it, or whole by the wrong ones), so that no
-    answer to it is sure.
+    answer to it is sure. ``computed`` is the answer if it was computed over a table.
     """
 
     adapters: Adapters
@@ -218,6 +235,7 @@ class QuestionState:
     action: Action | None = None
     joint: JointPassages = field(default_factory=JointPassages)
     doubtful: bool = False
+    computed: ComputedAnswer | None = None
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 

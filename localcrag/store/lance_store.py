@@ -254,6 +254,26 @@ class LanceStore:
             found = passages_where(tables.passages, where)
         return sorted(found, key=lambda passage: passage.ordinal)
 
+    def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+        """The first passages of documents, by source and position.
+
+        Args:
+            documents: the hashes of the documents, by source.
+            limit: the most passages of one document, from its first one on.
+
+        Raises StoreError.
+        """
+        from localcrag.store.tables import passages_where
+
+        wanted = (
+            f"({sql.equals('source', source)} AND {sql.equals('document', document)})"
+            for source, document in documents.items()
+        )
+        where = f"({' OR '.join(wanted) or 'false'}) AND ordinal < {limit:d}"
+        with self._open_tables("read") as tables:
+            found = passages_where(tables.passages, where)
+        return sorted(found, key=lambda passage: (passage.source, passage.ordinal))
+
     # ------------------------------------------------------------------------------ searching
 
     def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:

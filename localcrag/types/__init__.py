@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Citation,
         CitationMark,
         Claim,
+        Computation,
         Contradiction,
         Correction,
         Evidence,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     )
     from localcrag.types.enums import (
         Action,
+        Aggregate,
         BlockKind,
         CorrectionKind,
         FinishReason,
@@ -90,6 +92,7 @@ __all__ = [
     "NO_TEXT_LAYER",
     "READING",
     "Action",
+    "Aggregate",
     "Answer",
     "Block",
     "BlockKind",
@@ -97,6 +100,7 @@ __all__ = [
     "Citation",
     "CitationMark",
     "Claim",
+    "Computation",
     "Contradiction",
     "Correction",
     "CorrectionKind",

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from localcrag.types.enums import Action, CorrectionKind, Mode, Origin, Policy, Status, Tool, Verdict
+from localcrag.types.enums import (
+    Action,
+    Aggregate,
+    CorrectionKind,
+    Mode,
+    Origin,
+    Policy,
+    Status,
+    Tool,
+    Verdict,
+)
 from localcrag.types.grades import Grade
 from localcrag.types.ingest_report import Skipped
 from localcrag.types.passages import JsonValue, Passage
@@ -174,14 +184,36 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class Computation:
+    """What was computed by code over the rows of one table of a document, for a question that asks for it.
+
+    ``column`` is the column that was counted, compared or added up, "" if rows were counted, and ``value``
+    the result as the answer shows it. ``conditions`` say in words which rows count; ``rows`` is their
+    number, and ``table_rows`` that of all rows of the table. ``left_out`` says in words which rows do not
+    count for another reason, such as rows of totals.
+    """
+
+    operation: Aggregate
+    column: str
+    value: str
+    conditions: tuple[str, ...]
+    rows: int
+    table_rows: int
+    left_out: tuple[str, ...]
+    source: str
+    page: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to a question: its text, its citations, and how it came about.
 
     ``action`` is the first decision of the policy. ``degraded`` are the parts of the work that failed, in
     words. ``standalone`` is the question as it was understood, if it was rewritten, otherwise "".
-    ``suggestions`` are filters that the user could try, in words. ``found`` is False if the text only says
-    that there is no answer. ``marks`` are the places of the citations in the text; a number in brackets
-    elsewhere is a part of a document. ``unread`` are documents that were skipped, if nothing was found.
+    ``suggestions`` are filters that the user could try, in words. ``computed`` is set if the answer was
+    computed over a table. ``found`` is False if the text only says that there is no answer. ``marks`` are the
+    places of the citations in the text; a number in brackets elsewhere is a part of a document. ``unread``
+    are documents that were skipped, if nothing was found.
     """
 
     question: str
@@ -201,6 +233,7 @@ class Answer:
     claims: tuple[Claim, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     suggestions: tuple[str, ...] = ()
+    computed: Computation | None = None
     found: bool = True
     marks: tuple[CitationMark, ...] = ()
     unread: tuple[Skipped, ...] = ()
@@ -225,6 +258,7 @@ class Answer:
             "claims": [asdict(c) for c in self.claims],
             "contradictions": [asdict(c) for c in self.contradictions],
             "suggestions": list(self.suggestions),
+            "computed": None if self.computed is None else asdict(self.computed),
             "marks": [asdict(m) for m in self.marks],
             "unread": [asdict(item) for item in self.unread],
         }

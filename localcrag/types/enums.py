@@ -126,6 +126,18 @@ class CorrectionKind(StrEnum):
     WEB = "web"
 
 
+class Aggregate(StrEnum):
+    """What was computed over the rows of a table; the latest and the earliest are dates, years or times."""
+
+    COUNT = "count"
+    TOTAL = "total"
+    AVERAGE = "average"
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+    LATEST = "latest"
+    EARLIEST = "earliest"
+
+
 class StripKind(StrEnum):
     """The strips that a relevant passage is cut into before the best are kept (CRAG, section 4.4)."""
 

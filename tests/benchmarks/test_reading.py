@@ -58,7 +58,7 @@ def test_there_are_enough_questions_about_enough_kinds_without_any_package() -> 
 def test_a_gold_answer_stands_in_its_document_on_its_page() -> None:
     for question, document in questions([*MADE, *packages()]):
         page = document.pages[question.page - 1] if question.page else "\n".join(document.pages)
-        assert holds(page, question.answers) == bool(question.answers), question
+        assert question.aggregate or holds(page, question.answers) == bool(question.answers), question
         assert (len(document.pages) > 1 and bool(question.answers)) == (question.page is not None), question
 
 
@@ -78,7 +78,7 @@ def test_every_document_is_read_with_the_pages_it_was_made_with(tmp_path: Path) 
     read = {Path(file.source).name: corpus.read(file) for file in files}
     assert set(read) == {document.name for document in MADE}
     for question, document in ASKED:
-        if question.page and not question.table:
+        if question.page and not question.table and not question.aggregate:
             text = next(page.text for page in read[document.name].pages if page.number == question.page)
             assert holds(text, question.answers), question.question
 

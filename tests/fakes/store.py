@@ -151,6 +151,11 @@ class MemoryStore:
             return []
         return [other for other in item.passages if abs(other.ordinal - passage.ordinal) == 1]
 
+    def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+        found = [self._held[source] for source in sorted(documents) if source in self._held]
+        current = [item for item in found if item.document.hash == documents[item.document.source]]
+        return [passage for item in current for passage in item.passages if passage.ordinal < limit]
+
     def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
         found = [item.document for item in self._held.values() if item.document.hash == document]
         for candidate in sorted(found, key=lambda document: document.source != source):

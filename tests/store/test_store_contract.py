@@ -153,6 +153,16 @@ def test_neighbours_are_of_the_same_document(store: PassageStore) -> None:
     assert store.neighbours(item("/a", "older text")[2][0]) == []
 
 
+def test_the_first_passages_of_documents_come_in_order(store: PassageStore) -> None:
+    first, second = item("/a", "zero", "one", "two"), item("/b'c", "zero", "one")
+    store.replace([second, first, item("/d", "zero")])
+    hashes = {"/b'c": second[0].hash, "/a": first[0].hash}
+    assert store.passages(hashes, limit=9) == [*first[2], *second[2]]
+    assert store.passages(hashes, limit=2) == [*first[2][:2], *second[2]]
+    assert store.passages({"/a": "another hash", "/unknown": "x"}, limit=9) == []
+    assert store.passages({}, limit=9) == []
+
+
 def test_filters_choose_before_ranking(store: PassageStore) -> None:
     store.replace(
         [item(f"/x{n}", f"common words {n}", meta={"team": "x", "year": 2000 + n}) for n in range(60)]

@@ -124,6 +124,8 @@ def _overall(judged: Sequence[Judged]) -> Iterator[Figure]:
     )
     yield Figure("withheld", _mean(not e.found for e in answerable), "share")
     yield Figure("cells of tables: right", _mean(e.right for e in tables), "share", "≥ 0.9")
+    over_rows = [each for each in answerable if each.question.aggregate]
+    yield Figure("over all rows of a table: right", _mean(e.right for e in over_rows), "share")
     yield Figure("not in any document: withheld", _mean(not e.found for e in others), "share")
     unsure = [each for each in others if each.found and not each.answered]
     yield Figure("not in any document: unsure", _share(others, unsure), "share")

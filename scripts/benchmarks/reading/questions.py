@@ -19,7 +19,8 @@ class Question:
     """A question with its gold answers, of which one stands in the document.
 
     None answers a question without gold answers; its document is the one that seems to. ``page`` counts
-    from 1, and is None if the format has no pages. ``table`` says that one cell of a table is asked for.
+    from 1, and is None if the format has no pages. ``table`` says that one cell of a table is asked for, and
+    ``aggregate`` that the answer goes over all rows of one, and may stand nowhere in the document.
     """
 
     document: str
@@ -27,6 +28,7 @@ class Question:
     answers: tuple[str, ...]
     page: int | None = None
     table: bool = False
+    aggregate: bool = False
 
     @property
     def file_name(self) -> str:

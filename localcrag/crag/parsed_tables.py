@@ -1,0 +1,233 @@
+"""The tables of a document, parsed back from the rows that it is stored as.
+
+A row is stored as a line, ``Category: Motorcycle · Fee: 35 EUR``, or, of a JSON record, as a line for each
+value. Rows that stand close are one table, which may go on in the next passage, and on the next page if that
+begins with rows of the same columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+from localcrag.types import CELL_SEPARATOR, Block, BlockKind, Passage, Strip
+
+_NAME_END = ": "
+_CLOSE_GAP, _RECORD_GAP, _FAR = 1, 2, 3
+"""Characters between two rows of a table, between two records, and between rows of different tables."""
+MAX_CELL_NAMES = 60
+"""The most columns of a table that is parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRow:
+    """A row: its cells by the names of their columns, and the strip of the document that it is.
+
+    Of a row that goes on in the next passage, the strip is the part in its first one.
+    """
+
+    cells: Mapping[str, str]
+    strip: Strip
+
+
+@dataclass(frozen=True)
+class ParsedTable:
+    """The rows of one table below the names of its columns, which are in the order of the table.
+
+    ``names`` are the names that it goes by, the nearest first: its caption, the headings above it from the
+    innermost, the name of its file and the title of its document.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[ParsedRow, ...]
+    names: tuple[str, ...]
+
+    @property
+    def source(self) -> str:
+        """The source of its document."""
+        return self.rows[0].strip.passage.source
+
+    @cached_property
+    def prefix(self) -> str:
+        """What the names of all columns begin with, up to a full stop: "stations." of "stations.name"."""
+        first = self.columns[0].rpartition(".")[0]
+        all_have_it = first and all(column.startswith(f"{first}.") for column in self.columns)
+        return first if all_have_it else ""
+
+    def header(self, column: str) -> str:
+        """The name of a column without the prefix that all of them have."""
+        return column.removeprefix(f"{self.prefix}.") if self.prefix else column
+
+    def cells(self, column: str) -> list[str]:
+        """The cells of a column, "" for a row that has none."""
+        return [row.cells.get(column, "") for row in self.rows]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The rows of a table as they are collected; ``known`` are the columns so far.
+
+    ``after_break`` says that nothing stands before it on its page.
+    """
+
+    page: int | None
+    names: list[str]
+    rows: list[tuple[str, Strip]]
+    known: set[str]
+    after_break: bool
+
+
+def tables_of(passages: Sequence[Passage]) -> list[ParsedTable]:
+    """The tables with two rows or more of a document, from all of its passages in order."""
+    return [table for draft in _joined(_drafts(passages)) if (table := _table(draft))]
+
+
+def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
+    """The runs of rows, with the names that each goes by."""
+    path: list[tuple[int, str]] = []
+    draft: _Draft | None = None
+    caption = ""
+    before: Block | None = None
+    page: int | None = None
+    first_of_page = True
+    for passage in passages:
+        if passage.page != page:
+            page, before, first_of_page = passage.page, None, True
+        for block in passage.blocks:
+            text = passage.text[block.start - passage.start : block.end - passage.start]
+            if block.kind is BlockKind.ROW:
+                strip = Strip(passage, block.start, block.end, text, 0.0)
+                gap = block.start - before.end if before and before.kind is BlockKind.ROW else _FAR
+                within = before is not None and before.start >= passage.start
+                if draft and not within and _is_same_row(draft, text, gap):
+                    whole, first = draft.rows[-1]
+                    between = "" if not gap else "\n" if "\n" in whole or "\n" in text else " "
+                    draft.rows[-1] = (f"{whole}{between}{text}", first)
+                    draft.known |= _named(draft.rows[-1][0]).keys()
+                elif draft and _is_same_table(draft.rows[-1][0], text, gap):
+                    draft.rows.append((text, strip))
+                    draft.known |= _named(text).keys()
+                else:
+                    if draft:
+                        yield draft
+                    headings = [heading for _, heading in reversed(path)]
+                    names = [*filter(None, [caption]), *headings]
+                    known = set(_named(text))
+                    draft = _Draft(page, names, [(text, strip)], known, first_of_page)
+            elif block.kind is BlockKind.HEADING:
+                path = [heading for heading in path if heading[0] < block.level] + [(block.level, text)]
+            if block.kind is not BlockKind.FURNITURE:
+                caption = text if block.kind is BlockKind.CAPTION else ""
+                first_of_page = False
+                if draft and block.kind is not BlockKind.ROW:
+                    yield draft
+                    draft = None
+                before = block
+    if draft:
+        yield draft
+
+
+def _is_same_row(draft: _Draft, text: str, gap: int) -> bool:
+    """Whether the first piece of a passage goes on with a row that the end of the one before cut.
+
+    It does within a word; of a record, if it stands close; of a line, if it does not begin with a column.
+    """
+    row = draft.rows[-1][0]
+    if gap > _CLOSE_GAP:
+        return False
+    if not gap or "\n" in row or "\n" in text:
+        return True
+    mark = CELL_SEPARATOR.strip()
+    cut_at_mark = row.endswith(mark) or text.startswith(mark)
+    return cut_at_mark or text.partition(_NAME_END)[0] not in draft.known
+
+
+def _is_same_table(row: str, text: str, gap: int) -> bool:
+    """Whether a row stands close to the one before, or is a record like it."""
+    if gap <= _CLOSE_GAP:
+        return True
+    records = "\n" in row and "\n" in text and gap == _RECORD_GAP
+    return records and bool(_named(row).keys() & _named(text).keys())
+
+
+def _joined(drafts: Iterable[_Draft]) -> Iterator[_Draft]:
+    """The drafts, with one that goes on at the top of the next page joined to the one before."""
+    last: _Draft | None = None
+    for draft in drafts:
+        if last and draft.after_break and _goes_on(last, draft):
+            last.rows += draft.rows
+            last.page = draft.page
+            continue
+        if last:
+            yield last
+        last = draft
+    if last:
+        yield last
+
+
+def _goes_on(last: _Draft, draft: _Draft) -> bool:
+    """Whether a table goes on: on the next page, with the same columns, and nothing between."""
+    if last.page is None or draft.page != last.page + 1:
+        return False
+    columns = [{name for text, _ in each.rows for name in _named(text)} for each in (last, draft)]
+    return columns[0] == columns[1]
+
+
+def _table(draft: _Draft) -> ParsedTable | None:
+    """The table of a run of rows; None if it has less than two rows with names, or one without in between."""
+    rows: list[ParsedRow] = []
+    columns: list[str] = []
+    titles: list[str] = []
+    for text, strip in draft.rows:
+        cells = _named(text)
+        if not cells or (len(cells) == 1 and "" in cells):
+            if rows:
+                continue
+            titles.append(text)
+            continue
+        _add_names(columns, cells)
+        rows.append(ParsedRow(cells, strip))
+        if len(columns) > MAX_CELL_NAMES:
+            return None
+    if len(rows) < 2:
+        return None
+    passage = rows[0].strip.passage
+    names = (*reversed(titles), *draft.names, _file_name(passage.source), passage.title)
+    return ParsedTable(tuple(columns), tuple(rows), tuple(dict.fromkeys(filter(None, names))))
+
+
+def _add_names(columns: list[str], cells: Mapping[str, str]) -> None:
+    """Add the names of a row's columns, a new one after the one that it follows in the row."""
+    at = 0
+    for name in cells:
+        if name in columns:
+            at = columns.index(name) + 1
+        else:
+            columns.insert(at, name)
+            at += 1
+
+
+def _named(text: str) -> dict[str, str]:
+    """The cells of a row by the names of their columns; a first cell without a name has the name "".
+
+    A later piece without a name belongs to the cell before it, whose text has the separator in it.
+    """
+    cells: dict[str, str] = {}
+    last = ""
+    for number, piece in enumerate(text.split("\n") if "\n" in text else text.split(CELL_SEPARATOR)):
+        name, mark, value = piece.partition(_NAME_END)
+        if mark and name not in cells:
+            cells[name] = value
+            last = name
+        elif not number:
+            cells[""] = piece
+        elif last or cells:
+            cells[last] = f"{cells[last]}{CELL_SEPARATOR}{piece}"
+    return cells
+
+
+def _file_name(source: str) -> str:
+    """The name of a file without its suffix; "" for a source that is none."""
+    return PurePath(source).stem if source.startswith("/") else source.rpartition(":")[2].rpartition("/")[2]

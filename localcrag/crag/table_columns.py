@@ -1,0 +1,207 @@
+"""The columns of a table as a question names them, and what their cells hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from localcrag.crag.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_questions import QuestionToken, TableQuestion
+from localcrag.crag.table_values import (
+    CURRENCIES,
+    UNITS,
+    WORD,
+    ColumnKind,
+    ColumnValues,
+    column_values,
+    root,
+    roots,
+    word_list,
+)
+from localcrag.crag.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SUPERLATIVES
+
+_PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_TOTAL_LABEL = re.compile(
+    r"(?:grand |sub-?|overall )?(?:total|sum)s?:?|all|overall|average|mean|Σ|∑", re.IGNORECASE
+)
+_TOTAL_BEGINNING = re.compile(r"(?:(?:grand |sub-?)?total|sum)\b", re.IGNORECASE)
+_CONTENT_WORD = re.compile(r"[^\W_]+(?:['’.&+-][^\W_]+)*|%")
+_OTHER_THING = re.compile(r"\b(?:of|per|each|not|without)\b|ed\W*$")
+"""What makes the last word of a name another thing: the days of "days of grazing", the houses "flooded"."""
+_YEAR_WORDS = frozenset(
+    map(
+        root,
+        word_list(
+            """
+            year built opened founded since established installed born birth renovation constructed
+            construction bought purchased launched released published renovated joined made started
+            """
+        ),
+    )
+)
+"""Words in the name of a column that make a number such as 1986 a year."""
+_ID_WORDS = frozenset(map(root, word_list("id number no nr code zip postcode phone telephone ticket")))
+"""Words in the name of a column whose numbers only name the rows."""
+QUALIFIERS = frozenset(
+    map(root, word_list("mean average total worst best previous target sum subtotal") + tuple(SUPERLATIVES))
+) - {root("last"), root("first"), root("min")}
+"""Words in the name of a column that make it another one: "highest level" is not "level"."""
+
+
+class UnclearError(Exception):
+    """The question can mean two things, or something that the table does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowCondition:
+    """A condition on a cell: its column, the condition in words, and the numbers of the rows that meet it."""
+
+    column: str
+    words: str
+    rows: frozenset[int]
+
+
+@dataclass
+class TableColumns:
+    """A table under a question: its columns, and the words of the question that are accounted for by them."""
+
+    question: TableQuestion
+    table: ParsedTable
+    conditions: list[RowCondition] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> list[QuestionToken]:
+        """The words and numbers of the question."""
+        return self.question.tokens
+
+    @cached_property
+    def rows(self) -> tuple[ParsedRow, ...]:
+        """The rows without those that add others up, by the first cell."""
+        last = len(self.table.rows) - 1
+        return tuple(row for at, row in enumerate(self.table.rows) if not is_total(row, last=at == last))
+
+    @cached_property
+    def kinds(self) -> dict[str, ColumnValues]:
+        """The values of each column."""
+        return {
+            column: column_values(self.cells(column), years=bool(_YEAR_WORDS & set(self.named(column))))
+            for column in self.table.columns
+        }
+
+    def cells(self, column: str) -> list[str]:
+        """The cells of a column, "" for a row that has none."""
+        return [row.cells.get(column, "") for row in self.rows]
+
+    @cached_property
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        return {column: required_words(self.table.header(column)) for column in self.table.columns}
+
+    def named(self, column: str) -> tuple[str, ...]:
+        """The words of a column's name that a question must have, without units and parentheses."""
+        return self._names[column]
+
+    @property
+    def label(self) -> str:
+        """The first column, whose cells name the rows."""
+        return self.table.columns[0]
+
+    def of_kind(self, *kinds: ColumnKind) -> list[str]:
+        """The columns whose cells are of one of these kinds."""
+        return [column for column, values in self.kinds.items() if values.kind in kinds]
+
+    @cached_property
+    def quantities(self) -> list[str]:
+        """The columns of numbers that measure something: neither names of the rows nor numbers of a list."""
+        return [
+            column
+            for column in self.of_kind(ColumnKind.NUMBER)
+            if column != self.label and not (set(self.named(column)) & _ID_WORDS)
+        ]
+
+    def column_said(self, candidates: Sequence[str], places: Iterable[int]) -> str:
+        """The one column that tokens name, which are then accounted for; "" if they name none.
+
+        Raises UnclearError if they could mean two.
+        """
+        open_places = [at for at in places if not self.tokens[at].used]
+        said = {self.tokens[at].root for at in open_places} | set(roots(self.question.superlative))
+        touched = [c for c in candidates if said & (set(self.named(c)) - qualifiers(self.table.header(c)))]
+        full = [c for c in touched if said >= {*self.named(c), *qualifiers(self.table.header(c))}]
+        full = [c for c in full if not any(set(self.named(c)) < set(self.named(d)) for d in full)]
+        if len(full) > 1:
+            spelled = {_singular(self.tokens[at].low) for at in open_places}
+            full = [c for c in full if set(map(_singular, WORD.findall(self.table.header(c)))) <= spelled]
+            if len(full) != 1:
+                raise UnclearError
+        if not full:
+            if not touched:
+                return ""
+            (only, *others) = touched
+            if others or not self._names_by_last_word(only, said):
+                raise UnclearError
+            full = [only]
+        name = self.table.header(full[0])
+        header = {*roots(name), *content(name)}
+        for at in open_places:
+            self.tokens[at].used = self.tokens[at].root in header
+        return full[0]
+
+    def _names_by_last_word(self, column: str, said: Collection[str]) -> bool:
+        """Whether a column is meant of whose name only the last word is said: "pairs" of "breeding pairs"."""
+        header = self.table.header(column).lower()
+        named = self.named(column)
+        whole = _OTHER_THING.search(header) is None
+        return whole and named[-1] in said and not qualifiers(header) - set(said)
+
+    def column_about(self, candidates: Sequence[str], about: str) -> str:
+        """The one column that is about a quantity, such as the price; "" if there is none or several."""
+        words = QUANTITY_WORDS.get(about, frozenset())
+        found = [column for column in candidates if set(roots(self.table.header(column))) & words]
+        if not found and about == "price":
+            found = [column for column in candidates if self.units(column) & CURRENCIES]
+        if len(found) > 1 or (found and qualifiers(self.table.header(found[0]))):
+            raise UnclearError
+        return found[0] if found else ""
+
+    def verb_about(self) -> str:
+        """What the verb is about, which is then accounted for: "which costs the most"."""
+        for at in self.question.open_tokens():
+            if self.tokens[at].root == root("cost"):
+                self.tokens[at].used = True
+                return "price"
+        return ""
+
+    def units(self, column: str) -> set[str]:
+        """The units of a column: those in its cells and in its name."""
+        return {self.kinds[column].unit} | (set(roots(self.table.header(column))) & UNITS)
+
+
+def is_total(row: ParsedRow, *, last: bool) -> bool:
+    """Whether a row adds up others: its first cell says so."""
+    first = next(iter(row.cells.values()), "").strip()
+    return bool(_TOTAL_LABEL.fullmatch(first)) or (last and bool(_TOTAL_BEGINNING.match(first)))
+
+
+def required_words(header: str) -> tuple[str, ...]:
+    """The words of a name of a column that a question must have."""
+    said = content(_PARENTHESES.sub(" ", header)) or roots(header)
+    return tuple(word for word in said if word not in UNITS) or said
+
+
+def content(text: str) -> tuple[str, ...]:
+    """The words of a text that mean something, for comparison."""
+    words = _CONTENT_WORD.findall(text)
+    return tuple(root(word) for word in words if word.lower() not in FUNCTION_WORDS)
+
+
+def qualifiers(header: str) -> set[str]:
+    """The words of a name that make it another column; "min" is one before others, and a unit behind them."""
+    said = roots(header)
+    return (set(said) & QUALIFIERS) | (set(said[:1]) & {root("min")} if len(said) > 1 else set())
+
+
+def _singular(word: str) -> str:
+    """A word without the ending of a plural: "building" and "built" have one stem, but are two words."""
+    return word.lower().removesuffix("s")

@@ -1,0 +1,231 @@
+"""The conditions of a question over a table: which rows count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from decimal import Decimal
+
+from localcrag.crag.table_columns import RowCondition, TableColumns, UnclearError, content
+from localcrag.crag.table_questions import NumberCondition, QuestionToken
+from localcrag.crag.table_values import UNITS, ColumnKind, is_missing, month_number
+from localcrag.crag.table_vocabulary import FUNCTION_WORDS
+
+_MAX_VALUE_WORDS = 8
+"""The most words of a cell that a question may name."""
+_SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
+_TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
+
+
+class TableConditions(TableColumns):
+    """Accounts for the words of a question that are conditions on cells of the table."""
+
+    def compared(self, condition: NumberCondition) -> RowCondition:
+        """A comparison with a number, on the column that the words beside it name."""
+        unit = condition.unit
+        after = list(self._run(condition.at, 1))
+        if not unit and after and self.tokens[after[0]].root in UNITS:
+            beside = self.tokens[after[0]].root
+            if not any(beside in self.named(column) for column in self.quantities):
+                unit = beside
+                self.tokens[after[0]].used = True
+        before = list(self._run(condition.before - 1, -1))
+        if condition.temporal:
+            dated = self.of_kind(ColumnKind.YEAR, ColumnKind.DATE)
+            column = self.column_said(dated, before) or (dated[0] if len(dated) == 1 else "")
+            if (
+                not column
+                or condition.number != int(condition.number)
+                or not 1000 <= condition.number <= 2100
+            ):
+                raise UnclearError
+            values = [None if value is None else _year(value) for value in self.kinds[column].values]
+        else:
+            candidates = [c for c in self.quantities if not unit or unit in self.units(c)]
+            column = self.column_said(candidates, after) or self.column_said(candidates, before)
+            if not column and (about := condition.about or self.verb_about()):
+                column = self.column_about(candidates, about)
+            if not column:
+                elsewhere = [at for at in self.question.open_tokens() if at not in self.question.subject]
+                column = self.column_said(candidates, elsewhere)
+            if not column and unit and len(candidates) == 1:
+                column = candidates[0]
+            if not column:
+                raise UnclearError
+            values = [value if isinstance(value, Decimal) else None for value in self.kinds[column].values]
+        meets = _comparison(condition.sign, condition.number)
+        rows = frozenset(at for at, value in enumerate(values) if value is not None and meets(value))
+        number = f"{condition.number:,}" if not condition.temporal else f"{condition.number}"
+        shown = f"{number} {condition.unit}".strip()
+        sign = (_TEMPORAL_SIGNS if condition.temporal else _SIGNS)[condition.sign]
+        return RowCondition(column, f"{self.table.header(column)} {sign} {shown}", rows)
+
+    def _run(self, at: int, step: int) -> Iterator[int]:
+        """The places of the words beside a place, in one direction, up to a verb or the like."""
+        while 0 <= at < len(self.tokens):
+            token = self.tokens[at]
+            if token.low in FUNCTION_WORDS:
+                if step > 0 or token.low not in ("a", "an", "the", "of", "is", "was", "are", "in"):
+                    return
+            elif token.used:
+                return
+            else:
+                yield at
+            at += step
+
+    def take_values(self, measure: str) -> None:
+        """Account for words that are the whole text of cells, as conditions on their columns."""
+        index = self._values(measure)
+        longest = min(_MAX_VALUE_WORDS, max(map(len, index), default=0))
+        for length in range(longest, 0, -1):
+            for start, end, said in list(self._spans(length)):
+                columns = index.get(said)
+                if columns and not any(
+                    token.used for token in self.tokens[start:end] if token.low not in FUNCTION_WORDS
+                ):
+                    self._take_value(self._meant(columns, start, end), said, start, end)
+        for at, token in enumerate(self.tokens):
+            if token.is_number and not token.used and at:
+                self._take_number(at)
+
+    def _values(self, measure: str) -> dict[tuple[str, ...], list[str]]:
+        """The columns of text that have a cell of these words."""
+        index: dict[tuple[str, ...], list[str]] = {}
+        for column in self.of_kind(ColumnKind.TEXT):
+            if column != measure:
+                for said in {content(cell) for cell in self.cells(column) if not is_missing(cell)} - {()}:
+                    index.setdefault(said, []).append(column)
+        return index
+
+    def _spans(self, length: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """The spans of so many words that are not accounted for, with words without meaning between them."""
+        places = [at for at, token in enumerate(self.tokens) if token.low not in FUNCTION_WORDS]
+        for first in range(len(places) - length + 1):
+            within = places[first : first + length]
+            if not any(self.tokens[at].used for at in within):
+                yield within[0], within[-1] + 1, tuple(self.tokens[at].root for at in within)
+
+    def _meant(self, columns: Sequence[str], start: int, end: int) -> str:
+        """The one of several columns with a value whose name stands beside it."""
+        beside = [self.tokens[at] for at in (start - 1, end) if 0 <= at < len(self.tokens)]
+        said = {token.root for token in beside if token.low not in ("on", "at", "in", "of", "by")}
+        named = [c for c in self.table.columns if len(self.named(c)) == 1 and self.named(c)[0] in said]
+        fitting = [column for column in columns if column in named]
+        if len(fitting) == 1:
+            return fitting[0]
+        before = self.tokens[start - 1].root if start else ""
+        if len(columns) > 1 or any(self.named(c) == (before,) for c in named):
+            raise UnclearError
+        return columns[0]
+
+    def _take_value(self, column: str, said: tuple[str, ...], start: int, end: int) -> None:
+        if any(condition.column == column for condition in self.conditions):
+            raise UnclearError
+        cells = self.cells(column)
+        rows = frozenset(at for at, cell in enumerate(cells) if content(cell) == said)
+        shown = cells[min(rows)]
+        self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {shown}", rows))
+        for token in self.tokens[start:end]:
+            token.used = True
+        places = (start - 1, end, *(at for at in range(len(self.tokens)) if at not in self.question.subject))
+        for at in places:
+            if 0 <= at < len(self.tokens) and not self.tokens[at].used:
+                self.tokens[at].used = at not in self.question.subject[-1:] and any(
+                    is_akin(self.tokens[at].root, word) for word in self.named(column)
+                )
+
+    def _take_number(self, at: int) -> None:
+        """Account for a number behind the name of its column: "building 3"."""
+        before = self.tokens[at - 1]
+        columns = [
+            column
+            for column in self.of_kind(ColumnKind.NUMBER, ColumnKind.TEXT)
+            if self.named(column) == (before.root,)
+        ]
+        text = self.tokens[at].text
+        rows = frozenset(n for c in columns for n, cell in enumerate(self.cells(c)) if cell.strip() == text)
+        if len(columns) == 1 and rows:
+            self.conditions.append(
+                RowCondition(columns[0], f"{self.table.header(columns[0])} = {text}", rows)
+            )
+            before.used = self.tokens[at].used = True
+
+    def take_dates(self) -> None:
+        """Account for years and months as conditions on a column of years or dates."""
+        years = [at for at, token in enumerate(self.tokens) if not token.used and _is_year(token)]
+        months = [
+            at
+            for at, token in enumerate(self.tokens)
+            if not token.used and month_number(token.low) and (token.low != "may" or token.text == "May")
+        ]
+        if len(years) > 1 or len(months) > 1 or not (years or months):
+            return
+        dated = self.of_kind(ColumnKind.DATE) if months else self.of_kind(ColumnKind.DATE, ColumnKind.YEAR)
+        if not dated:
+            return
+        column = self.column_said(dated, range(len(self.tokens))) or (dated[0] if len(dated) == 1 else "")
+        if not column:
+            raise UnclearError
+        values = self.kinds[column].values
+        rows = set(range(len(values)))
+        said = []
+        for at in months:
+            month = month_number(self.tokens[at].low)
+            rows = {n for n in rows if isinstance(value := values[n], date) and value.month == month}
+        for at in years:
+            rows = {
+                n
+                for n in rows
+                if (value := values[n]) is not None and _year(value) == int(self.tokens[at].text)
+            }
+        for at in sorted((*months, *years)):
+            said.append(self.tokens[at].text)
+            self.tokens[at].used = True
+        self.conditions.append(
+            RowCondition(column, f"{self.table.header(column)} in {' '.join(said)}", frozenset(rows))
+        )
+
+    def take_flags(self, measure: str) -> None:
+        """Account for the name of a column of yes and no: a row counts if it says yes."""
+        for column in self.of_kind(ColumnKind.FLAG):
+            places = [at for at in self.question.open_tokens() if self.tokens[at].root in self.named(column)]
+            if (
+                places
+                and {self.tokens[at].root for at in places} == set(self.named(column))
+                and column != measure
+            ):
+                values = self.kinds[column].values
+                rows = frozenset(at for at, value in enumerate(values) if value is True)
+                self.conditions.append(RowCondition(column, f"{self.table.header(column)} = yes", rows))
+                for at in places:
+                    self.tokens[at].used = True
+
+
+def _comparison(sign: str, number: Decimal) -> Callable[[Decimal], bool]:
+    """Whether a value compares so with a number."""
+    return {
+        ">": lambda value: value > number,
+        "<": lambda value: value < number,
+        ">=": lambda value: value >= number,
+        "<=": lambda value: value <= number,
+        "=": lambda value: value == number,
+    }[sign]
+
+
+def is_akin(word: str, other: str) -> bool:
+    """Whether a verb and a noun are of one stem: "own" and "owner"."""
+    short, long = sorted((word, other), key=len)
+    return len(short) >= 3 and long.startswith(short) and len(long) - len(short) <= 2
+
+
+def _year(value: object) -> Decimal | None:
+    """The year of a date, or a year itself."""
+    if isinstance(value, date):
+        return Decimal(value.year)
+    return value if isinstance(value, Decimal) else None
+
+
+def _is_year(token: QuestionToken) -> bool:
+    """Whether a token is a year in four digits."""
+    return token.is_number and re.fullmatch(r"1[5-9]\d\d|20\d\d", token.text) is not None

@@ -1,0 +1,309 @@
+"""Whether a table answers a question: every word of the question must be accounted for by it.
+
+A word is a name of a column, a value in a cell, a number that a cell is compared with, or part of the name
+of the table. One word that is none of these, or that two columns could mean, and there is no match: the
+question then takes its usual way, which is never wrong in a new manner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from localcrag.crag.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_columns import RowCondition, UnclearError, content, qualifiers
+from localcrag.crag.table_conditions import TableConditions, is_akin
+from localcrag.crag.table_questions import TableQuestion, generic_about
+from localcrag.crag.table_values import (
+    CURRENCIES,
+    TEMPORAL,
+    ColumnKind,
+    ColumnValues,
+    root,
+    roots,
+    word_list,
+)
+from localcrag.crag.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS
+from localcrag.types import Aggregate
+
+_LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
+"""A name that lists several things, of which a question may mean one."""
+_RATES = frozenset(
+    map(root, word_list("temperature rate share percent percentage ratio average mean altitude height"))
+)
+"""Words for what cannot be added up."""
+_RATE_UNITS = frozenset({"%", "°c", "°f", "km/h", "db"})
+_PERSONS = frozenset(
+    map(
+        root,
+        word_list(
+            """
+            name person owner leader responsible engineer observer reporter contact member employee author
+            teacher player driver student winner manager customer client guest candidate runner salesperson
+            """
+        ),
+    )
+)
+_PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
+_ROW_WORDS = frozenset(map(root, word_list("one thing item entry line")))
+"""What a question may call a row, whatever it is."""
+_COUNTED_WORDS = frozenset(map(root, word_list("quantity stock count pieces")))
+"""Words in the name of a column that says how many of a thing there are, so that rows do not."""
+_EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
+_NAMING = _EXTREMES | {Aggregate.COUNT}
+"""The operations whose question names what is counted, or which one is asked for."""
+_HAS_THE = (["has", "the"], ["have", "the"], ["had", "the"])
+
+
+@dataclass(frozen=True, slots=True)
+class TableMatch:
+    """How a table answers a question.
+
+    ``rows`` are those of the table without the ``totals`` rows that add them up. ``column`` is the one that
+    is compared or added up, with its ``values``; it is "" if rows are counted. ``entity`` is the column
+    whose values are counted or asked for, or "".
+    """
+
+    table: ParsedTable
+    question: TableQuestion
+    rows: tuple[ParsedRow, ...]
+    totals: int
+    column: str
+    values: ColumnValues
+    entity: str
+    conditions: tuple[RowCondition, ...]
+
+
+def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
+    """How the table answers the question; None if a word is not accounted for, or could mean two things."""
+    copied = replace(question, tokens=[replace(token) for token in question.tokens])
+    try:
+        return _Matching(copied, table).result()
+    except UnclearError:
+        return None
+
+
+class _Matching(TableConditions):
+    """One question held against one table."""
+
+    def result(self) -> TableMatch:
+        asked = self.question
+        if len(self.rows) < 2:
+            raise UnclearError
+        for condition in asked.conditions:
+            self.conditions.append(self.compared(condition))
+        column = self._measure()
+        self.take_values(column)
+        entity = self._entity(column)
+        if asked.operation in _EXTREMES and entity != self.label:
+            self.column_said([self.label], asked.open_tokens())
+        self.take_dates()
+        self.take_flags(column)
+        self._take_names()
+        if asked.open_tokens():
+            raise UnclearError
+        values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
+        match = TableMatch(
+            self.table,
+            self.question,
+            self.rows,
+            len(self.table.rows) - len(self.rows),
+            column,
+            values,
+            entity,
+            tuple(self.conditions),
+        )
+        self._check(match)
+        return match
+
+    # ------------------------------------------------------------------------------ the measure
+
+    def _measure(self) -> str:
+        """The column that is compared or added up; "" if rows are counted. May make a count a total."""
+        asked = self.question
+        everywhere = range(len(self.tokens))
+        match asked.operation:
+            case Aggregate.COUNT:
+                if asked.in_total and (column := self.column_said(self.quantities, everywhere)):
+                    if not all(self.tokens[at].used for at in asked.subject[-1:]):
+                        raise UnclearError
+                    asked.operation = Aggregate.TOTAL
+                    return column
+                return ""
+            case Aggregate.TOTAL:
+                column = self.column_said(self.quantities, everywhere)
+                if not column and asked.spending:
+                    column = self.column_about(self.quantities, "spending")
+                    if not column:
+                        raise UnclearError
+                    for at in asked.subject:
+                        self.tokens[at].used = True
+                if not column and not asked.spending:
+                    asked.operation = Aggregate.COUNT
+                    asked.subject = asked.open_tokens()
+                return column
+            case Aggregate.AVERAGE:
+                column = self.column_said(self.quantities, everywhere)
+            case Aggregate.LATEST | Aggregate.EARLIEST:
+                column = self._temporal_measure()
+            case _:
+                column = self.column_said(self.quantities, everywhere)
+                about = asked.about or (self.verb_about() if not column else "")
+                about = about or generic_about(asked.superlative)
+                if not column and about:
+                    column = self.column_about(self.quantities, about)
+                if not column and not asked.about and self._names_nothing_after():
+                    column = self.quantities[0] if len(self.quantities) == 1 else ""
+        if not column:
+            raise UnclearError
+        return column
+
+    def _temporal_measure(self) -> str:
+        """The column of dates or years for the latest, the earliest, the oldest."""
+        asked = self.question
+        candidates = self.of_kind(*TEMPORAL)
+        if column := self.column_said(candidates, range(len(self.tokens))):
+            return column
+        if asked.about == "age":
+            ages = [column for column in self.quantities if self.named(column) == (root("age"),)]
+            dated = self.column_about(candidates, "age")
+            if ages and not dated:
+                asked.highest = not asked.highest
+                asked.operation = Aggregate.HIGHEST if asked.highest else Aggregate.LOWEST
+                return ages[0]
+            return "" if ages else dated
+        return candidates[0] if len(candidates) == 1 else ""
+
+    def _names_nothing_after(self) -> bool:
+        """Whether no word follows "most" that would say what: "which island has the most?"."""
+        words = [token.low for token in self.tokens]
+        last = self.question.superlative.split()[-1]
+        at = words.index(last)
+        if last not in ("most", "least", "fewest") or words[max(0, at - 2) : at] not in _HAS_THE:
+            return False
+        return at + 1 == len(words) or words[at + 1] in FUNCTION_WORDS
+
+    # ------------------------------------------------------------------------------ what is asked for
+
+    def _entity(self, measure: str) -> str:
+        """The column whose values are counted, or of which one is asked for; "" if that is the row itself.
+
+        Raises UnclearError if the question names something else.
+        """
+        asked = self.question
+        others = [column for column in self.table.columns if column != measure]
+        flags = self.of_kind(ColumnKind.FLAG)
+        subject = [at for at in asked.subject if not self.tokens[at].used]
+        head = [at for at in subject[-1:] if asked.operation in _NAMING]
+        if asked.operation in _NAMING and asked.asking in ("who", "where", "when"):
+            return self._asked_for(asked.asking, others, measure)
+        entity = (
+            self.column_said([column for column in others if column not in flags], subject) if subject else ""
+        )
+        if entity:
+            if (
+                asked.operation is Aggregate.COUNT
+                and self.kinds[entity].kind is ColumnKind.NUMBER
+                and entity != self.label
+            ):
+                raise UnclearError
+            return entity
+        if head:
+            self._take_row_word(head[0])
+        elif asked.operation is Aggregate.COUNT and not subject:
+            raise UnclearError
+        if asked.operation is not Aggregate.COUNT and not subject:
+            open_places = asked.open_tokens()
+            names = [c for c in others if c == self.label or self.kinds[c].kind is ColumnKind.TEXT]
+            return self.column_said(names, open_places)
+        return ""
+
+    def _asked_for(self, asking: str, others: Sequence[str], measure: str) -> str:
+        """The column that answers who, where or when."""
+        if asking == "when":
+            if measure in self.of_kind(*TEMPORAL):
+                return ""
+            found = [column for column in others if self.kinds[column].kind in TEMPORAL]
+        else:
+            words = _PERSONS if asking == "who" else _PLACES
+            found = [column for column in others if set(self.named(column)) & words]
+        if len(found) != 1:
+            raise UnclearError
+        for at in self.question.open_tokens():
+            self.tokens[at].used = any(is_akin(self.tokens[at].root, word) for word in self.named(found[0]))
+        return found[0]
+
+    def _take_row_word(self, at: int) -> None:
+        """Account for a noun that means a row: the last word of the table's name, as of "lift-incidents"."""
+        token = self.tokens[at]
+        prefix = roots(self.table.prefix)
+        nearest = roots(self.table.names[0])[-1:] if self.table.names else ()
+        plural = bool(self.table.names) and self.table.names[0].rstrip().lower().endswith("s")
+        is_named = (plural and token.root in nearest) or token.root in prefix[-1:]
+        is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
+        if not is_named and not is_any:
+            raise UnclearError
+        token.used = True
+
+    def _take_names(self) -> None:
+        """Account for words of the table's names, of its file and of its document's title.
+
+        A word that occurs in cells is a condition that was not understood, and so is one of several things or
+        years that a name lists.
+        """
+        within = {
+            word
+            for column in self.of_kind(ColumnKind.TEXT)
+            for cell in self.cells(column)
+            for word in content(cell)
+        }
+        single = [name for name in self.table.names if not _LISTING.search(name)]
+        known = {word for name in (*single, self.table.prefix) for word in (*roots(name), *content(name))}
+        years = {word for name in self.table.names for word in roots(name) if word.isdecimal()}
+        for at in self.question.open_tokens():
+            token = self.tokens[at]
+            one_of_years = token.is_number and len(years) > 1
+            token.used = token.root in known and token.root not in within and not one_of_years
+
+    # ------------------------------------------------------------------------------ sense
+
+    def _check(self, match: TableMatch) -> None:
+        """Raise UnclearError for a result that would say something else than it seems to."""
+        asked = match.question
+        if asked.operation in (Aggregate.TOTAL, Aggregate.AVERAGE):
+            header = set(roots(self.table.header(match.column)))
+            if qualifiers(self.table.header(match.column)):
+                raise UnclearError
+            if asked.operation is Aggregate.TOTAL and (header & _RATES or match.values.unit in _RATE_UNITS):
+                raise UnclearError
+            self._check_times(match)
+        holds_numbers = any(set(self.named(column)) & _COUNTED_WORDS for column in self.quantities)
+        if asked.operation is Aggregate.COUNT and holds_numbers and not asked.distinct:
+            raise UnclearError
+        if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
+            cells = [cell for cell in self.cells(match.entity) if cell]
+            if len(cells) / 2 < len(set(cells)) < len(cells):
+                raise UnclearError
+        if asked.operation in _EXTREMES and match.entity and not asked.about:
+            values: dict[str, set[object]] = {}
+            for cell, value in zip(self.cells(match.entity), match.values.values, strict=True):
+                values.setdefault(cell, set()).add(value)
+            if any(len(found) > 1 for found in values.values()):
+                raise UnclearError
+
+    def _check_times(self, match: TableMatch) -> None:
+        """Refuse to add up one thing at several times: the members of each year are no members altogether."""
+        dated = self.of_kind(*TEMPORAL)
+        varying = [c for c in dated if len({v for v in self.kinds[c].values if v is not None}) > 1]
+        conditioned = {condition.column for condition in match.conditions}
+        if not set(varying) - conditioned or self.units(match.column) & CURRENCIES:
+            return
+        money = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
+        if set(roots(self.table.header(match.column))) & money:
+            return
+        if match.question.operation is Aggregate.TOTAL and self.label in varying:
+            raise UnclearError
+        cells = self.cells(self.label)
+        if match.question.operation is Aggregate.TOTAL and len(set(cells)) < len(cells):
+            raise UnclearError

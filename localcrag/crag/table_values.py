@@ -1,0 +1,267 @@
+"""The values in the cells of a table: numbers with their units, dates, times, and yes or no.
+
+Reading is strict, as a wrong value would make a wrong sum: the cells of a column are of one kind and in one
+unit, or the column counts as text. "2,940" and "2.1 million" are numbers; "ca. 30" and "3.61 m (1987)" are
+none. Nor is "05/03/2024" a date where no other date of its column says which is the month, or "1.234" a
+number where no other one says whether it is more than a thousand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import StrEnum
+
+from localcrag.crag.query_terms import folded, stem
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+"""A word or a number in a name of a column, a cell or a question."""
+Value = Decimal | date | datetime | time | bool
+"""The value of a cell that is no text."""
+
+
+class ColumnKind(StrEnum):
+    """What all cells of a column hold; ``time`` is a time of day, and ``year`` a year in four digits."""
+
+    NUMBER = "number"
+    YEAR = "year"
+    DATE = "date"
+    TIME = "time"
+    FLAG = "flag"
+    TEXT = "text"
+
+
+TEMPORAL = frozenset({ColumnKind.YEAR, ColumnKind.DATE, ColumnKind.TIME})
+"""The kinds of which one value is earlier than another."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnValues:
+    """The values of a column, one for each cell, None for one that is missing.
+
+    ``unit`` is that of all of its numbers, in one spelling, and ``by_day`` says that a date has a day.
+    """
+
+    kind: ColumnKind
+    values: tuple[Value | None, ...] = ()
+    unit: str = ""
+
+
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a list that is written as a text."""
+    return tuple(text.split())
+
+
+_MISSING = frozenset(
+    {"", "-", "–", "—", "n/a", "na", "n.a.", "null", "nil", "?", "unknown", "tbd", "tba", "…", "..."}
+)
+_FLAGS = {
+    "yes": True,
+    "true": True,
+    "✓": True,
+    "✔": True,
+    "no": False,
+    "false": False,
+    "✗": False,
+    "✘": False,
+}
+_UNITS = {
+    "eur": "€ eur euro euros",
+    "usd": "$ usd dollar dollars",
+    "gbp": "£ gbp pound pounds",
+    "chf": "chf franc francs",
+    "%": "% percent",
+    "min": "min minute minutes mins",
+    "h": "h hour hours hr hrs",
+    "s": "s sec second seconds",
+    "day": "d day days",
+    "week": "week weeks",
+    "month": "month months",
+    "year": "year years yr yrs",
+    "km": "km kilometre kilometres kilometer kilometers",
+    "m": "m metre metres meter meters",
+    "cm": "cm centimetre centimetres",
+    "mm": "mm millimetre millimetres",
+    "kg": "kg kilo kilos kilogram kilograms",
+    "g": "g gram grams",
+    "t": "t tonne tonnes",
+    "l": "l litre litres liter liters",
+    "°c": "°c",
+    "°f": "°f",
+    "db": "db",
+}
+_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+UNITS = frozenset(_UNITS)
+"""All units, in one spelling."""
+CURRENCIES = frozenset({"eur", "usd", "gbp", "chf"})
+"""The units of money."""
+_IRREGULAR = {
+    "spent": "spend", "paid": "pay", "sold": "sell", "bought": "buy", "built": "build", "made": "make",
+    "won": "win", "held": "hold", "born": "birth", "people": "person", "men": "man", "women": "woman",
+    "children": "child", "weighs": "weight", "weigh": "weight", "lasted": "duration", "last": "last",
+}  # fmt: skip
+_MONTHS = {
+    name[:length]: number
+    for number, name in enumerate(
+        word_list("january february march april may june july august september october november december"),
+        1,
+    )
+    for length in (3, len(name))
+} | {"sept": 9}
+_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "−": "-", "’": "'"})
+_QUANTITY = re.compile(
+    r"(?P<sign>[+-]?)(?P<before>[€$£]|[A-Z]{3}(?= ))? ?(?P<inner>[+-]?)"
+    r"(?P<number>\d(?:[\d.,' ]*\d)?) ?(?P<unit>%|°[CF]|[€$£]|(?![eE]\d)[^\W\d_]+[²³23]?"
+    r"(?:/[^\W\d_]+[²³23]?)?(?: [^\W\d_]+)?)?"
+)
+_POINT = re.compile(r"(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,2}(?:[ ']\d{3})+)(?:\.\d+)?")
+_COMMA = re.compile(r"(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+|[1-9]\d{0,2}(?:[ ']\d{3})+)(?:,\d+)?")
+_YEAR = re.compile(r"1\d{3}|20\d\d|2100")
+_TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+_DOTTED = re.compile(r"(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})")
+_DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\.? ([A-Za-z]{3,9})\.?,? (\d{4})")
+_MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
+_MONTH_ONLY = re.compile(r"([A-Za-z]{3,9})\.? (\d{4})|(\d{4})-(\d{2})")
+_MAX_CELL = 60
+"""Characters of a cell that can be a number or a date."""
+
+
+def root(word: str) -> str:
+    """A word for comparison: a unit in one spelling, any other word without its ending."""
+    low = folded(word)
+    return _UNIT_OF.get(low) or stem(_IRREGULAR.get(low, low))
+
+
+def roots(text: str) -> tuple[str, ...]:
+    """The words of a text for comparison, in order."""
+    return tuple(root(word) for word in WORD.findall(text))
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that there is no value: it is empty, a dash, "n/a", …"""
+    return text.strip().casefold() in _MISSING
+
+
+def month_number(word: str) -> int | None:
+    """The number of a month from its English name or the first three letters of it."""
+    return _MONTHS.get(word.casefold())
+
+
+def column_values(cells: Sequence[str], *, years: bool = False) -> ColumnValues:
+    """The values of the cells of a column, which is text if they are not all of one kind and one unit.
+
+    Args:
+        cells: the text of each cell.
+        years: whether the name of the column says that numbers such as 1986 are years.
+    """
+    filled = [cell.strip().translate(_SPACES) for cell in cells if not is_missing(cell)]
+    if not filled or any(len(cell) > _MAX_CELL for cell in filled):
+        return ColumnValues(ColumnKind.TEXT)
+    for read in (_flags, _times, _years, _dates, _numbers):
+        if read is _years and not years:
+            continue
+        if found := read(filled):
+            values = iter(found.values)
+            spread = tuple(None if is_missing(cell) else next(values) for cell in cells)
+            return ColumnValues(found.kind, spread, found.unit)
+    return ColumnValues(ColumnKind.TEXT)
+
+
+def quantity(text: str) -> tuple[Decimal, str] | None:
+    """A number with its unit, as a person writes it in English; None for anything else."""
+    found = _numbers([text.strip().translate(_SPACES)])
+    value = found.values[0] if found else None
+    return (value, found.unit) if found and isinstance(value, Decimal) else None
+
+
+def _flags(cells: Sequence[str]) -> ColumnValues | None:
+    if any(cell.casefold() not in _FLAGS for cell in cells):
+        return None
+    return ColumnValues(ColumnKind.FLAG, tuple(_FLAGS[cell.casefold()] for cell in cells))
+
+
+def _times(cells: Sequence[str]) -> ColumnValues | None:
+    found = [_TIME.fullmatch(cell) for cell in cells]
+    if not all(found):
+        return None
+    times = (time(int(m[1]), int(m[2]), int(m[3] or 0)) for m in found if m)
+    return ColumnValues(ColumnKind.TIME, tuple(times))
+
+
+def _years(cells: Sequence[str]) -> ColumnValues | None:
+    if not all(_YEAR.fullmatch(cell) for cell in cells):
+        return None
+    return ColumnValues(ColumnKind.YEAR, tuple(Decimal(cell) for cell in cells))
+
+
+def _dates(cells: Sequence[str]) -> ColumnValues | None:
+    """Dates, all with a time, all with a day, or all of a month; None if one is ambiguous."""
+    slashed = [match for cell in cells if (match := _SLASHED.fullmatch(cell))]
+    day_first = any(int(match[1]) > 12 for match in slashed)
+    month_first = any(int(match[2]) > 12 for match in slashed)
+    if slashed and day_first is month_first:
+        return None
+    found = [_date(cell, day_first=day_first) for cell in cells]
+    if len({kind for kind, _ in found}) != 1 or found[0][1] is None:
+        return None
+    return ColumnValues(ColumnKind.DATE, tuple(value for _, value in found if value))
+
+
+def _date(text: str, *, day_first: bool) -> tuple[str, date | None]:
+    """The date in a text, and how exact it is; None if there is none."""
+    try:
+        if match := _SLASHED.fullmatch(text):
+            day, month = (match[1], match[2]) if day_first else (match[2], match[1])
+            return "day", date(int(match[3]), int(month), int(day))
+        if match := _DOTTED.fullmatch(text):
+            return "day", date(int(match[3]), int(match[2]), int(match[1]))
+        if match := _DAY_FIRST.fullmatch(text):
+            return "day", date(int(match[3]), _MONTHS[match[2].casefold()], int(match[1]))
+        if match := _MONTH_FIRST.fullmatch(text):
+            return "day", date(int(match[3]), _MONTHS[match[1].casefold()], int(match[2]))
+        if match := _MONTH_ONLY.fullmatch(text):
+            month = _MONTHS[match[1].casefold()] if match[1] else int(match[4])
+            return "month", date(int(match[2] or match[3]), month, 1)
+        if len(text) == 10:
+            return "day", date.fromisoformat(text)
+        if len(text) >= 16 and text[4] == text[7] == "-":
+            return "time", datetime.fromisoformat(text).replace(tzinfo=None)
+    except (ValueError, KeyError):
+        pass
+    return "", None
+
+
+def _numbers(cells: Sequence[str]) -> ColumnValues | None:
+    """Numbers in one unit, with a decimal point or all with a decimal comma; None if that is not clear."""
+    found = [match for cell in cells if (match := _QUANTITY.fullmatch(cell))]
+    if len(found) != len(cells) or any(match["sign"] and match["inner"] for match in found):
+        return None
+    units = {_unit(match) for match in found}
+    if len(units) != 1 or None in units:
+        return None
+    texts = [match["number"] for match in found]
+    with_point = all(_POINT.fullmatch(text) for text in texts)
+    with_comma = all(_COMMA.fullmatch(text) for text in texts)
+    if not with_point and not with_comma:
+        return None
+    dotted = [text for text in texts if "." in text]
+    if with_point and with_comma and dotted:
+        return None  # 1.234 may be more than a thousand
+    marks = str.maketrans("", "", ", '") if with_point else str.maketrans(",", ".", ". '")
+    values = (
+        Decimal(f"{match['sign'] or match['inner']}{match['number'].translate(marks)}") for match in found
+    )
+    return ColumnValues(ColumnKind.NUMBER, tuple(values), units.pop() or "")
+
+
+def _unit(match: re.Match[str]) -> str | None:
+    """The unit of a number in one spelling; None if it has two."""
+    before, after = match["before"] or "", match["unit"] or ""
+    if before and after and after.casefold() not in ("million", "billion", "m", "k"):
+        return None
+    unit = f"{before} {after}".strip().casefold()
+    return _UNIT_OF.get(unit) or (unit.removesuffix("s") if len(unit) > 2 and "/" not in unit else unit)

@@ -1,0 +1,129 @@
+"""The words by which questions over tables are recognised, in English."""
+
+from __future__ import annotations
+
+from localcrag.crag.table_values import root, word_list
+
+FUNCTION_WORDS = frozenset(
+    word_list(
+        """
+        a about according all among an and any are as at be been being by can current currently did do does
+        file for from get give given had has have having how i in into is it its list listed many may me much
+        my of on our out overall please question record row rows sheet show so table tell than that the their
+        them then there these they this those to us was we were what when where which who whom whose with
+        within you your
+        """
+    )
+)
+"""Words that say nothing about a table."""
+VERBS = frozenset(
+    word_list(
+        "am are be been can could did do does had has have is may must shall should was were will would"
+    )
+)
+NEGATIONS = frozenset(
+    word_list(
+        """
+        apart besides cannot except excepting excluding lack lacking lacks neither never no nobody none nor
+        not other others without
+        """
+    )
+)
+UNSUPPORTED = frozenset(
+    word_list(
+        """
+        compared difference each either every if median or per percentage proportion rather ratio respectively
+        share times versus vs whether why
+        """
+    )
+)
+HIGH, LOW = "high", "low"
+SUPERLATIVES: dict[str, tuple[str, str]] = {
+    word: (direction, about)
+    for direction, about, words in (
+        (HIGH, "", "most highest largest biggest greatest maximum max maximal top"),
+        (LOW, "", "least lowest smallest fewest minimum min minimal"),
+        (LOW, "price", "cheapest"),
+        (HIGH, "price", "dearest priciest costliest"),
+        (HIGH, "length", "longest farthest furthest"),
+        (LOW, "length", "shortest"),
+        (HIGH, "height", "tallest"),
+        (HIGH, "weight", "heaviest"),
+        (LOW, "weight", "lightest"),
+        (HIGH, "depth", "deepest"),
+        (LOW, "depth", "shallowest"),
+        (HIGH, "width", "widest broadest"),
+        (LOW, "width", "narrowest"),
+        (HIGH, "temperature", "hottest warmest"),
+        (LOW, "temperature", "coldest coolest"),
+        (HIGH, "speed", "fastest quickest"),
+        (LOW, "speed", "slowest"),
+        (HIGH, "sound", "loudest noisiest"),
+        (LOW, "sound", "quietest"),
+        (LOW, "age", "oldest"),
+        (HIGH, "age", "newest youngest"),
+        (HIGH, "time", "latest last"),
+        (LOW, "time", "earliest first"),
+    )
+    for word in word_list(words)
+}
+TWO_WORDS = {
+    "most expensive": (HIGH, "price"),
+    "least expensive": (LOW, "price"),
+    "most recent": (HIGH, "time"),
+    "most recently": (HIGH, "time"),
+}
+GENERIC_ABOUT = {
+    "highest": "height", "lowest": "height", "largest": "size", "biggest": "size", "smallest": "size",
+    "greatest": "size",
+}  # fmt: skip
+"""What a word for the most is about if the question names no column: the highest station."""
+QUANTITY_WORDS: dict[str, frozenset[str]] = {
+    about: frozenset(map(root, word_list(words)))
+    for about, words in {
+        "price": "price cost fee fare charge rate rent",
+        "spending": "amount cost expense expenditure spend pay",
+        "length": "length distance duration runtime",
+        "height": "height altitude elevation",
+        "weight": "weight mass",
+        "depth": "depth",
+        "width": "width breadth",
+        "size": "size area",
+        "temperature": "temperature",
+        "speed": "speed",
+        "sound": "sound noise loudness",
+        "age": "built founded opened established since installed birth construction",
+        "time": "",
+    }.items()
+}
+"""The words for columns that each kind of superlative is about."""
+WORD_NUMBERS = {
+    word: n for n, word in enumerate(word_list("two three four five six seven eight nine ten"), 2)
+}
+TOTAL_PHRASES = (
+    ("in", "total"),
+    ("in", "all"),
+    ("in", "sum"),
+    ("altogether",),
+    ("combined",),
+    ("all", "together"),
+)
+MORE = (">", "more than|over|above|greater than|higher than|larger than|exceeding|bigger than")
+COMPARATORS = tuple(
+    (sign, phrase.split())
+    for sign, phrases in (
+        (">=", "at least|no less than|a minimum of"),
+        ("<=", "at most|no more than|up to|a maximum of"),
+        MORE,
+        ("<", "less than|fewer than|under|below|lower than|smaller than"),
+        ("=", "exactly"),
+    )
+    for phrase in phrases.split("|")
+)
+COMPARATIVES: dict[str, tuple[str, str]] = {
+    "longer": (">", "length"), "shorter": ("<", "length"), "heavier": (">", "weight"),
+    "lighter": ("<", "weight"), "taller": (">", "height"), "deeper": (">", "depth"),
+    "shallower": ("<", "depth"), "cheaper": ("<", "price"), "wider": (">", "width"),
+    "narrower": ("<", "width"),
+}  # fmt: skip
+TEMPORAL_COMPARATORS = {"before": "<", "after": ">", "since": ">="}

@@ -1,0 +1,186 @@
+"""What is computed over a table, held against Python's own sums over the same rows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from localcrag.crag.aggregation import aggregated
+from localcrag.crag.parsed_tables import tables_of
+from localcrag.crag.state import ComputedAnswer
+from localcrag.crag.table_matching import matched
+from localcrag.crag.table_questions import recognised
+from localcrag.crag.table_values import ColumnKind, column_values, quantity
+from localcrag.types import Block, BlockKind, Passage
+
+AMOUNTS = st.integers(-(10**7), 10**7)
+
+
+def passages(rows: list[str], *, cuts: int = 1, kind: BlockKind = BlockKind.ROW) -> list[Passage]:
+    """The rows of a file ``farms.csv`` as they are stored, in so many passages."""
+    made, at = [], 0
+    size = -(-len(rows) // cuts)
+    for ordinal, first in enumerate(range(0, len(rows), size)):
+        some = rows[first : first + size]
+        text, start, blocks = "\n".join(some), at, []
+        for row in some:
+            blocks.append(Block(kind, at, at + len(row)))
+            at += len(row) + 1
+        made.append(
+            Passage(
+                f"p{ordinal}", "h", "/farms.csv", "farms", "", None, start, at - 1, text, ordinal,
+                blocks=tuple(blocks),
+            )
+        )  # fmt: skip
+    return made
+
+
+def computed(question: str, rows: list[str], cuts: int = 1) -> ComputedAnswer | None:
+    form, (table,) = recognised(question), tables_of(passages(rows, cuts=cuts))
+    match = matched(form, table) if form is not None else None
+    return aggregated(match) if match is not None else None
+
+
+def value(question: str, rows: list[str], cuts: int = 1) -> str | None:
+    found = computed(question, rows, cuts)
+    return found.computation.value if found is not None else None
+
+
+@given(st.lists(AMOUNTS, min_size=2, max_size=40), st.integers(1, 7), st.booleans())
+def test_totals_counts_and_extremes_are_those_of_python(amounts: list[int], cuts: int, commas: bool) -> None:
+    shown = [f"{amount:,}" if commas else str(amount) for amount in amounts]
+    rows = [f"Farm: F{n} · Kind: {'ab'[n % 2]}x · Sheep: {cell}" for n, cell in enumerate(shown)]
+    assert value("What is the total number of sheep?", rows, cuts) == f"{sum(amounts):,}"
+    assert value("How many farms are there?", rows, cuts) == str(len(rows))
+    above = sum(amount > 1000 for amount in amounts)
+    assert value("How many farms have more than 1,000 sheep?", rows, cuts) == (str(above) if above else None)
+    assert value("How many farms of the kind ax are there?", rows, cuts) == str(len(amounts[::2]))
+    of_kind = f"{sum(amounts[::2]):,}"
+    assert value("What is the total number of sheep of the kind ax?", rows, cuts) == of_kind
+    assume(amounts.count(max(amounts)) == amounts.count(min(amounts)) == 1)
+    assert value("Which farm has the most sheep?", rows, cuts) == shown[amounts.index(max(amounts))]
+    assert value("Which farm has the fewest sheep?", rows, cuts) == shown[amounts.index(min(amounts))]
+
+
+@given(st.lists(st.decimals(0, 10**6, places=2), min_size=2, max_size=30))
+def test_cents_are_added_up_exactly(amounts: list[Decimal]) -> None:
+    rows = [f"Farm: F{n} · Cost: {amount} EUR" for n, amount in enumerate(amounts)]
+    assert value("What is the total cost?", rows) == f"{sum(amounts):,} EUR"
+
+
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=20), st.text(max_size=200))
+def test_nothing_that_a_document_or_a_user_writes_breaks_it(cells: list[str], question: str) -> None:
+    rows = [f"Farm: F{n} · Sheep: {' '.join(cell.split())}" for n, cell in enumerate(cells)]
+    form = recognised(question)
+    for table in tables_of(passages(rows)):
+        for each in filter(None, (form, recognised("Which farm has the most sheep?"))):
+            match = matched(each, table)
+            assert match is None or aggregated(match) is None or match.rows
+
+
+def cut_at(rows: list[str], place: int) -> list[Passage]:
+    """The rows in two passages; the first ends before the blank at a place."""
+    text = "\n".join(rows)
+    blocks, at = [], 0
+    for row in rows:
+        blocks.append((at, at + len(row)))
+        at += len(row) + 1
+    halves = (0, place), (place + 1, len(text))
+    return [
+        Passage(
+            str(n), "h", "/farms.csv", "", "", None, start, end, text[start:end], n,
+            blocks=tuple(
+                Block(BlockKind.ROW, max(a, start), min(b, end)) for a, b in blocks if a < end and start < b
+            ),
+        )
+        for n, (start, end) in enumerate(halves)
+    ]  # fmt: skip
+
+
+def test_a_row_cut_at_the_end_of_a_passage_is_one_row() -> None:
+    rows = ["Farm: Alm · Sheep: 12", "Farm: Berg am See · Sheep: 30", "Farm: Tal · Sheep: 7"]
+    text = "\n".join(rows)
+    places = [at for at, character in enumerate(text) if character in " \n"]
+    for place in places:
+        (table,) = tables_of(cut_at(rows, place))
+        cells = [dict(row.cells) for row in table.rows]
+        assert cells == [
+            {"Farm": "Alm", "Sheep": "12"},
+            {"Farm": "Berg am See", "Sheep": "30"},
+            {"Farm": "Tal", "Sheep": "7"},
+        ], text[place:]
+
+
+def test_ties_are_all_named_and_too_many_are_none() -> None:
+    two = [f"Farm: F{n} · Sheep: {9 if n < 2 else n}" for n in range(2, 7)]
+    two += ["Farm: A · Sheep: 9", "Farm: B · Sheep: 9"]
+    found = computed("Which farm has the most sheep?", two)
+    assert found is not None and len(found.rows) == 2
+    assert found.text.startswith("A has the most: Sheep 9 [1]\nB has the most: Sheep 9 [2]")
+    same = [f"Farm: F{n} · Sheep: 9" for n in range(8)]
+    assert computed("Which farm has the most sheep?", same) is None
+
+
+def test_what_is_left_out_is_said() -> None:
+    rows = ["Farm: A · Sheep: 4", "Farm: B · Sheep: n/a", "Farm: C · Sheep: 9", "Farm: Total · Sheep: 13"]
+    found = computed("What is the average number of sheep?", rows)
+    assert found is not None and found.computation.value == "6.5"
+    assert found.computation.left_out == ("1 row without a value of Sheep", "1 row of totals")
+    assert (found.computation.rows, found.computation.table_rows) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "unit"),
+    [
+        (["2,940", "12"], ColumnKind.NUMBER, ""),
+        (["35 EUR", "12 €"], ColumnKind.NUMBER, "eur"),
+        (["€1,200", "€80"], ColumnKind.NUMBER, "eur"),
+        (["−20 °C", "4 °C"], ColumnKind.NUMBER, "°c"),
+        (["6 %", "19 %"], ColumnKind.NUMBER, "%"),
+        (["1 day", "30 days", "—"], ColumnKind.NUMBER, "day"),
+        (["1,5", "12,25"], ColumnKind.NUMBER, ""),
+        (["2024-05-03", "2023-01-31"], ColumnKind.DATE, ""),
+        (["3 May 2024", "14 January 2021"], ColumnKind.DATE, ""),
+        (["13/03/2024", "05/04/2024"], ColumnKind.DATE, ""),
+        (["18:30", "9:05"], ColumnKind.TIME, ""),
+        (["yes", "no"], ColumnKind.FLAG, ""),
+        (["05/03/2024", "06/04/2024"], ColumnKind.TEXT, ""),
+        (["1.234", "2.500"], ColumnKind.TEXT, ""),
+        (["300 g", "2 kg"], ColumnKind.TEXT, ""),
+        (["30", "12 EUR"], ColumnKind.TEXT, ""),
+        (["ca. 30", "12"], ColumnKind.TEXT, ""),
+        (["3.61 m (1987)", "4 m"], ColumnKind.TEXT, ""),
+        (["007", "12"], ColumnKind.TEXT, ""),
+        (["2015-2024", "12"], ColumnKind.TEXT, ""),
+        (["none", "12"], ColumnKind.TEXT, ""),
+        (["2024-02-31", "2024-01-01"], ColumnKind.TEXT, ""),
+        (["—", ""], ColumnKind.TEXT, ""),
+    ],
+)
+def test_a_column_is_of_one_kind_or_text(cells: list[str], kind: ColumnKind, unit: str) -> None:
+    found = column_values(cells)
+    assert (found.kind, found.unit) == (kind, unit)
+
+
+def test_numbers_are_read_as_they_are_written() -> None:
+    assert column_values(["1,5", "12,25"]).values == (Decimal("1.5"), Decimal("12.25"))
+    assert column_values(["1.234,50", "7,00"]).values == (Decimal("1234.50"), Decimal("7.00"))
+    assert quantity("€1,200.50") == (Decimal("1200.50"), "eur")
+    assert quantity("12 apples and pears") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Which farm had the lowest level?", ["Farm: A · Highest level: 3", "Farm: B · Highest level: 4"]),
+        ("What is the total level?", ["Farm: A · Average level: 3", "Farm: B · Average level: 4"]),
+        ("Which farm has the most sheep?", ["Farm: A · Sheep sold: 3", "Farm: B · Sheep bought: 4"]),
+        ("How many items are there?", ["Item: A · Quantity: 3", "Item: B · Quantity: 4"]),
+        ("Which farm has the most reed?", ["Farm: A · Height of reed: 3", "Farm: B · Height of reed: 4"]),
+    ],
+)
+def test_a_column_with_another_meaning_is_not_taken(question: str, rows: list[str]) -> None:
+    assert computed(question, rows) is None
