@@ -184,3 +184,11 @@ def test_numbers_are_read_as_they_are_written() -> None:
 )
 def test_a_column_with_another_meaning_is_not_taken(question: str, rows: list[str]) -> None:
     assert computed(question, rows) is None
+
+
+def test_a_number_in_brackets_in_a_cell_is_no_citation_of_the_answer() -> None:
+    rows = ["Farm: North [1] · Sheep: 12", "Farm: South [2] · Sheep: 30", "Farm: Hill [1] · Sheep: 40"]
+    found = computed("Which farm has the most sheep?", rows)
+    assert found is not None and found.text.startswith("Hill ‹1› has the most")
+    assert [(found.text[mark.start : mark.end], mark.key) for mark in found.marks] == [("[1]", 1)]
+    assert found.text.count("[") == 1
