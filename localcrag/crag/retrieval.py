@@ -66,7 +66,7 @@ class Retriever:
             At most ``passages`` hits, best first.
         """
         otherwise = vectors is not None or any(query != question for query in queries)
-        vectors = self.embedder.encode(list(queries)) if vectors is None else vectors
+        vectors = self.embedder.encode_questions(list(queries)) if vectors is None else vectors
         lists: list[list[Hit]] = []
         for query, vector in zip(queries, vectors, strict=True):
             hits = distinct(self.store.search(query, vector, k=self._search_depth, filter=filter))
