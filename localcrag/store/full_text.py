@@ -44,6 +44,8 @@ STEMMERS: Mapping[str, str] = {
     "tr": "Turkish",
 }
 """The languages with a stemmer, and its name in LanceDB."""
+UNKNOWN = ""
+"""The language of a text that cannot be told."""
 SAMPLED_PASSAGES = 48
 """The passages, at equal distances, by which the language of a knowledge base is found."""
 MIN_LANGUAGE_SHARE = 0.5
@@ -66,8 +68,11 @@ def index_settings(language: str) -> dict[str, Any]:
 
 
 def main_language(texts: Iterable[str]) -> str:
-    """The language with a stemmer that most of the texts are in; English if there is none."""
-    listed = [language_of(text, "") for text in texts]
+    """The language with a stemmer that most of the texts are in; English if there is none.
+
+    Texts whose language cannot be told do not count.
+    """
+    listed = [language for text in texts if (language := language_of(text, UNKNOWN))]
     counted = Counter(language for language in listed if language in STEMMERS)
     for language, count in counted.most_common(1):
         if count > MIN_LANGUAGE_SHARE * len(listed):

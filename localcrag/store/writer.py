@@ -40,6 +40,9 @@ from localcrag.store.tables import (
     QUESTION_KEYS,
     Tables,
     index_vectors,
+    index_words,
+    language_of_index,
+    language_of_rows,
     make_indexes,
     partitions_of,
     passages_where,
@@ -198,9 +201,7 @@ class StoreWriter:
             merge = asked.merge_insert(["passage", "lexical"]).when_matched_update_all()
             merge.when_not_matched_insert_all().when_not_matched_by_source_delete(old).execute(rows)
 
-    def _index(
-        self, table: Table, keys: Collection[str], language: str, tell: Callable[[str], None]
-    ) -> None:
+    def _index(self, table: Table, keys: Collection[str], language: str, tell: Callable[[str], None]) -> None:
         """Update all indexes of a table; those of meta values and vectors only if it has many rows."""
         make_indexes(table, keys)
         if language_of_index(table) != language:
