@@ -106,7 +106,9 @@ class LlamaEmbedder:
             for step in _steps([len(ids) for ids in tokens]):
                 spans = [Span(at, 0, tokens[number]) for at, number in enumerate(step)]
                 vectors[step] = loaded.context.embed(spans, DIMENSION)
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: Vectors = vectors / np.maximum(lengths, np.float32(1e-12))
+        return unit
 
     def _tokens(self, tokenizer: Tokenizer, text: str) -> list[int]:
         """The token ids of a text, cut at the window."""

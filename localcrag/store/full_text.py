@@ -44,6 +44,10 @@ STEMMERS: Mapping[str, str] = {
     "tr": "Turkish",
 }
 """The languages with a stemmer, and its name in LanceDB."""
+MIXED = "mul"
+"""The code of ISO 639 for several languages."""
+FOREIGN_WORDS_WEIGHT = 0.3
+"""The weight of the words of a query in another language than the passages."""
 UNKNOWN = ""
 """The language of a text that cannot be told."""
 SAMPLED_PASSAGES = 48
@@ -53,14 +57,14 @@ MIN_LANGUAGE_SHARE = 0.5
 
 
 def index_settings(language: str) -> dict[str, Any]:
-    """The settings of the full-text index for a language of :data:`STEMMERS`.
+    """The settings of the full-text index for a language; English words are stemmed if it has no stemmer.
 
     The stop words are our own, because this tokenizer's built-in list covers all languages at once and drops
     digits and single letters too.
     """
     return {
         "base_tokenizer": "icu/split",
-        "language": STEMMERS[language],
+        "language": STEMMERS.get(language, STEMMERS[ENGLISH]),
         "stem": True,
         "ascii_folding": True,
         "custom_stop_words": _STOP_WORDS.split(),
@@ -68,13 +72,25 @@ def index_settings(language: str) -> dict[str, Any]:
 
 
 def main_language(texts: Iterable[str]) -> str:
-    """The language with a stemmer that most of the texts are in; English if there is none.
+    """The language that most of the texts are in, :data:`MIXED` if there is none.
 
-    Texts whose language cannot be told do not count.
+    Texts whose language cannot be told do not count; if there are no others, it is English.
     """
     listed = [language for text in texts if (language := language_of(text, UNKNOWN))]
-    counted = Counter(language for language in listed if language in STEMMERS)
-    for language, count in counted.most_common(1):
-        if count > MIN_LANGUAGE_SHARE * len(listed):
-            return language
-    return ENGLISH
+    if not listed:
+        return ENGLISH
+    language, count = Counter(listed).most_common(1)[0]
+    return language if count > MIN_LANGUAGE_SHARE * len(listed) else MIXED
+
+
+def words_weight(language: str, query: str) -> float:
+    """The weight of the words of a query beside its vector, for passages in a language.
+
+    A question in another language shares names and numbers with them, and little else: on XQuAD, English
+    questions about German and Chinese paragraphs had an nDCG@10 of 0.876 and 0.864 with the full weight, and
+    0.923 and 0.895 with this one. For English passages, a query is looked at only if it has letters that
+    English has not, so that nothing is loaded for others.
+    """
+    if language in (UNKNOWN, MIXED) or (language == ENGLISH and query.isascii()):
+        return 1.0
+    return 1.0 if language_of(query, language) == language else FOREIGN_WORDS_WEIGHT

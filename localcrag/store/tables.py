@@ -32,7 +32,7 @@ from localcrag.store.arrow_rows import (
     passages_schema,
     questions_schema,
 )
-from localcrag.store.full_text import SAMPLED_PASSAGES, STEMMERS, index_settings, main_language
+from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
 from localcrag.store.kb_folders import UNKNOWN_FAULT_HINT, is_gone, remake_hint, removed_error, storage_error
 from localcrag.types import Document, MetaValue, Passage
 
@@ -57,8 +57,8 @@ TRAINING_ROUNDS, TRAINING_VECTORS_PER_PARTITION = 20, 128
 index: less than LanceDB's own 50 and 256, since training is most of the work of indexing. The loss of recall
 is made up by more probes."""
 
-_WORD_INDEX = "lexical_"
-"""What stands before the language in the name of a full-text index."""
+_WORD_INDEX, _UNNAMED = "lexical_", "idx"
+"""What stands before the language in the name of a full-text index, and what stood there before."""
 _MIB = 1024**2
 _WRITER_CACHE_BYTES, _READER_CACHE_BYTES = (128 * _MIB, 64 * _MIB), (1024 * _MIB, 64 * _MIB)
 """The most bytes cached of indexes and of metadata, in the sessions of writing and of searching. Lance's own
@@ -73,11 +73,13 @@ class Snapshot:
         table: the handle.
         version: the number of the version.
         partitions: the number of IVF partitions of its vector index, 0 if it has none.
+        language: the language of its full-text index, "" if it is not known.
     """
 
     table: Table
     version: int
     partitions: int
+    language: str
 
 
 class Tables:
@@ -106,7 +108,9 @@ class Tables:
         held = self._snapshots.get(table.name)
         if held is None or held.version != table.version:
             still = self._still.open_table(table.name)
-            held = self._snapshots[table.name] = Snapshot(still, still.version, partitions_of(still))
+            held = self._snapshots[table.name] = Snapshot(
+                still, still.version, partitions_of(still), language_of_index(still)
+            )
         return held
 
     @property
@@ -127,7 +131,7 @@ class Tables:
         shutil.rmtree(scratch, ignore_errors=True)
         schema = questions_schema(self.passages.schema)
         made = lancedb.connect(scratch).create_table("questions", schema=schema)
-        index_words(made, language_of_index(self.passages))
+        index_words(made, language_of_index(self.passages) or ENGLISH)
         make_indexes(made, QUESTION_KEYS)
         (scratch / "questions.lance").rename(self._folder / "questions.lance")
         shutil.rmtree(scratch, ignore_errors=True)
@@ -218,9 +222,9 @@ def index_words(table: Table, language: str) -> None:
 
 
 def language_of_index(table: Table) -> str:
-    """The language of the full-text index: English for one that an earlier version made."""
+    """The language of the full-text index; "" for one that an earlier version made, with English stems."""
     names = (name.removeprefix(_WORD_INDEX) for name in _word_indexes(table))
-    return next((name for name in sorted(names) if name in STEMMERS), ENGLISH)
+    return next((name for name in sorted(names) if len(name) in (2, 3) and name != _UNNAMED), UNKNOWN)
 
 
 def language_of_rows(table: Table) -> str:

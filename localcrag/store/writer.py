@@ -22,6 +22,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localcrag.languages import ENGLISH
 from localcrag.store import native_memory, sql
 from localcrag.store.arrow_rows import (
     UNFINISHED_HASH,
@@ -204,7 +205,7 @@ class StoreWriter:
     def _index(self, table: Table, keys: Collection[str], language: str, tell: Callable[[str], None]) -> None:
         """Update all indexes of a table; those of meta values and vectors only if it has many rows."""
         make_indexes(table, keys)
-        if language_of_index(table) != language:
+        if (language_of_index(table) or ENGLISH) != language:
             index_words(table, language)
         self._compact(table)
         rows = table.count_rows()

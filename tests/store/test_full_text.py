@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.store.full_text import STEMMERS, index_settings, main_language
+from localcrag.store.full_text import STEMMERS, index_settings, main_language, words_weight
 from localcrag.store.hybrid_search import Wanted, matching
 from localcrag.store.lance_store import LanceStore
 from localcrag.store.tables import index_words, language_of_index
@@ -27,7 +27,7 @@ def words_found(lance: LanceStore, query: str) -> int:
 
 @pytest.mark.parametrize(
     ("texts", "query", "language"),
-    [(GERMAN, "Haus", "de"), (RUSSIAN, "дом", "ru"), (CHINESE, "费用", "en")],
+    [(GERMAN, "Haus", "de"), (RUSSIAN, "дом", "ru"), (CHINESE, "费用", "zh")],
 )
 def test_words_are_found_by_their_stems_in_the_language_of_most_passages(
     lance: LanceStore, texts: tuple[str, ...], query: str, language: str
@@ -49,7 +49,7 @@ def test_an_index_without_a_language_is_read_as_it_is_and_renewed_by_the_next_in
     from lancedb.index import FTS
 
     passages.create_index("lexical", config=FTS(**index_settings("en")))  # as an earlier version made it
-    assert language_of_index(passages) == "en"
+    assert language_of_index(passages) == ""
     assert words_found(lance, "дома") == 1 and words_found(lance, "дом") == 0
     lance.optimize()
     assert language_of_index(passages) == "ru"
@@ -59,8 +59,29 @@ def test_an_index_without_a_language_is_read_as_it_is_and_renewed_by_the_next_in
 
 def test_the_language_of_most_texts_counts_and_english_if_there_is_none() -> None:
     assert main_language([*GERMAN, RUSSIAN[0]]) == "de"
-    assert main_language([*GERMAN, *RUSSIAN]) == "en"
-    assert main_language(CHINESE) == main_language([]) == "en"
+    assert main_language([*GERMAN, *RUSSIAN]) == "mul"
+    assert main_language(CHINESE) == "zh"
+    assert main_language([]) == main_language(["12", "A-3"]) == "en"
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "weight"),
+    [
+        ("de", "Wann wurden die Häuser gebaut?", 1.0),
+        ("de", "When were the houses at the lake built?", 0.3),
+        ("de", "2019", 1.0),
+        ("zh", "When does the train leave?", 0.3),
+        ("zh", "费用是多少？", 1.0),
+        ("en", "费用是多少？", 0.3),
+        ("en", "When does the train leave?", 1.0),
+        ("mul", "费用是多少？", 1.0),
+        ("", "费用是多少？", 1.0),
+    ],
+)
+def test_words_of_another_language_count_less_than_the_vector(
+    language: str, query: str, weight: float
+) -> None:
+    assert words_weight(language, query) == weight
 
 
 def test_every_stemmer_exists(lance: LanceStore) -> None:
