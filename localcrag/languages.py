@@ -9,7 +9,7 @@ every paragraph, and of a question it was never wrong if it was sure to :data:`M
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from typing import Any
 
@@ -59,6 +59,17 @@ def language_of(text: str, fallback: str = ENGLISH) -> str:
         return ENGLISH
     found, confidence = _identifier()(start)
     return _ALIASES.get(found, found) if confidence >= MIN_CONFIDENCE else fallback
+
+
+def is_foreign_to(text: str, others: Iterable[str]) -> bool:
+    """Whether a text is in another language than each of some others, as far as languages can be told.
+
+    A text of ASCII alone is taken for English beside an English one, so that nothing is loaded for it.
+    """
+    languages = {language for other in others if (language := language_of(other, ""))}
+    if not languages or (ENGLISH in languages and text.isascii()):
+        return False
+    return (language_of(text, "") or next(iter(languages))) not in languages
 
 
 @cache

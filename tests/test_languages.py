@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from localcrag.languages import is_unspaced, language_of
+from localcrag.languages import is_foreign_to, is_unspaced, language_of
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,20 @@ def test_scripts_without_spaces() -> None:
     assert is_unspaced("费用是35欧元。")
     assert not is_unspaced("The word 费用 means a fee.")
     assert not is_unspaced("")
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "foreign"),
+    [
+        ("What is the fee of a boat?", ["Die Gebühr für ein Boot ist im Frühjahr fällig."], True),
+        ("Wie hoch ist die Gebühr für ein Boot?", ["Die Gebühr ist im Frühjahr fällig."], False),
+        ("Wie hoch ist die Gebühr für ein Boot?", ["What the fee is for, and how much it is."], True),
+        ("费用是多少？", ["What the fee is for, and how much it is."], True),
+        ("费用是多少？", ["What the fee is for, and how much it is.", "费用是三十五欧元。"], False),
+        ("boat fee", ["What the fee is for, and how much it is."], False),
+        ("35", ["Die Gebühr für ein Boot ist im Frühjahr fällig."], False),
+        ("What is the fee?", ["35 / 48"], False),
+    ],
+)
+def test_a_text_is_foreign_to_texts_in_other_languages(text: str, others: list[str], foreign: bool) -> None:
+    assert is_foreign_to(text, others) is foreign
