@@ -101,7 +101,9 @@ class QuestionWriter:
         """Embed and store the questions of a batch; returns their number."""
         if not batch:
             return 0
-        vectors = self.embedder.encode([question for _, questions in batch for question in questions])
+        vectors = self.embedder.encode_questions(
+            [question for _, questions in batch for question in questions]
+        )
         rows, start = [], 0
         for passage, questions in batch:
             rows.append((passage, questions, vectors[start : start + len(questions)]))

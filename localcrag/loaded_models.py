@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from localcrag.llm.evaluator import LlamaCppEvaluator
     from localcrag.llm.gguf import GgufInfo
     from localcrag.llm.language_model import LlamaCppModel
+    from localcrag.llm.llama_embedder import LlamaEmbedder
 
 NO_EVALUATOR = "none"
 """The value of the setting ``model.evaluator`` if there is no evaluator."""
+MULTILINGUAL = "multilingual"
+"""The value of the setting ``model.embedding`` for the model of many languages."""
 NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
 """The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
 DEFAULT_LANGUAGE_MODEL = ModelSettings().language
@@ -44,8 +47,12 @@ class LoadedModels:
     home: Path
 
     @cached_property
-    def embedder(self) -> SentenceTransformerEmbedder:
+    def embedder(self) -> SentenceTransformerEmbedder | LlamaEmbedder:
         """The embedding model."""
+        if self.settings.embedding == MULTILINGUAL:
+            from localcrag.llm.llama_embedder import LlamaEmbedder
+
+            return LlamaEmbedder(self.home / "cache" / "models", threads=self.settings.threads or None)
         from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
         verified = self.home / "cache" / "verified.json"
@@ -267,8 +274,8 @@ class LoadedModels:
 
     def close(self) -> None:
         """Free the memory of the language model and the evaluator; the next use loads them again."""
-        for model in (vars(self).get("language"), vars(self).get("evaluator")):
-            if model is not None:
+        for model in (vars(self).get(name) for name in ("language", "evaluator", "embedder")):
+            if model is not None and hasattr(model, "close"):
                 model.close()
 
     def warm(self, *others: Callable[[], object], answering: bool) -> None:

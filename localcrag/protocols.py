@@ -147,7 +147,11 @@ class Embedder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The embeddings of the texts, of shape (number of texts, dimension), float32."""
+        """The embeddings of passages, of shape (number of texts, dimension), float32."""
+        ...
+
+    def encode_questions(self, texts: Sequence[str]) -> Vectors:
+        """The embeddings of questions, which some models embed in another way than passages."""
         ...
 
 

@@ -53,7 +53,9 @@ class ModelSettings:
         "LoRA adapter of the language model by name or GGUF file; `auto`: the one that came for it; `none`",
     )
     evaluator: str = _setting("localcrag-evaluator-v1", "reranker GGUF by name or file, or `none`")
-    embedding: str = _setting("all-MiniLM-L6-v2", "sentence-transformers model by name or folder")
+    embedding: str = _setting(
+        "all-MiniLM-L6-v2", "sentence-transformers model by name or folder, or `multilingual`"
+    )
     context: int = _setting(4096, "context window of the language model, in tokens", least=1)
     threads: int = _setting(
         0, "CPU threads; 0: all processors up to four, half of them where there are more", least=0

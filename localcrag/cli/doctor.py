@@ -24,6 +24,11 @@ LIBRARY_MODULES = {
     "torch": "torch",
     "outlines-core": "outlines_core",
 }
+EMBEDDING_COSTS = {
+    "all-MiniLM-L6-v2": "for English; 90 MB on disk",
+    "multilingual-e5-small-q4": "for some hundred languages; 90 MB on disk, takes four to five times as long",
+}
+"""The languages and the costs of the embedding models that localcrag knows."""
 LOW_DISK_BYTES = 1 << 30
 """Free bytes of the disk below which the doctor warns."""
 
@@ -128,7 +133,8 @@ def _check_language_model(state: CommandState) -> Iterator[CheckResult]:
 def _check_embedding_model(state: CommandState) -> Iterator[CheckResult]:
     embedder = state.open(None).models.embedder
     vectors = embedder.encode(["one sentence"])
-    yield CheckResult("embedding model", True, f"{embedder.name}, {vectors.shape[1]} dimensions")
+    facts = [embedder.name, f"{vectors.shape[1]} dimensions", EMBEDDING_COSTS.get(embedder.name, "")]
+    yield CheckResult("embedding model", True, ", ".join(filter(None, facts)))
 
 
 def _check_knowledge_bases(state: CommandState) -> Iterator[CheckResult]:

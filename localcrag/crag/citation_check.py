@@ -24,6 +24,7 @@ from localcrag.crag.bracketed_numbers import without_bracketed_numbers
 from localcrag.crag.prompt_leaks import leak
 from localcrag.crag.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN, folded, is_english, stem, terms
 from localcrag.crag.refinement import sentences
+from localcrag.languages import is_unspaced
 from localcrag.types import Citation, Evidence
 
 MIN_SUPPORT = 0.3
@@ -38,7 +39,10 @@ _YES_OR_NO = frozenset({"yes", "no"})
 _UNCOUNTED = _YES_OR_NO | {"not"}
 _RUN_ON = re.compile(r"[a-z]{2}[.!?][\"”’')]*[A-Z][a-z]")
 """The end of a sentence with the next one right behind it."""
-_QUOTED = re.compile(r"“([^”]+)”|\"([^\"]+)\"")
+_QUOTED = re.compile(
+    r"“([^“”„]+)”|\"([^\"]+)\"|„([^“”„]+)[“”]|[«»]([^«»]+)[«»]|「([^「」]+)」|『([^『』]+)』"
+)
+"""A quotation in the marks of English, German, French, Chinese or Japanese."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _NUMERALS = {
@@ -51,11 +55,13 @@ _NUMERALS = {
 _NUMERAL = re.compile(
     rf"(?<![\w-])({'|'.join(_NUMERALS)})(?!\w|[\s-]+(?:hundred|thousand|million|billion))", re.IGNORECASE
 )
-_PLAIN_QUOTATION_MARKS = str.maketrans("’‘ʼ“”„", "'''\"\"\"")
+_PLAIN_QUOTATION_MARKS = str.maketrans("’‘ʼ“”„«»「」『』", "'''" + 9 * '"')
 MIN_ROOT = 4
 """The fewest letters that two forms of one name share."""
 MIN_QUOTED_WORDS = 3
 """The fewest words of a quotation; fewer words in quotation marks are a term, and are not checked."""
+MIN_QUOTED_CHARACTERS = 7
+"""The fewest characters of a quotation in a script without spaces between words."""
 
 
 @dataclass(slots=True)
@@ -154,7 +160,7 @@ def _form_error(text: str, question: str) -> str:
         return "it holds a sentence that cites nothing"
     if folded(words[0]) in _YES_OR_NO:
         return ""
-    said, spaced = terms(text), text.isascii() or len(words) > 1
+    said, spaced = terms(text), text.isascii() or (len(words) > 1 and not is_unspaced(text))
     named = len(words) <= MAX_NAMING_WORDS and said <= terms(question) and not _has_verb(words)
     if spaced and (len(words) < MIN_WORDS or not said or named):
         return "it is no statement"
@@ -169,9 +175,13 @@ def _has_verb(words: Sequence[str]) -> bool:
 def _quotation_error(sentence: str, support: str) -> str:
     """The reason why a quotation in the sentence does not hold, or "" if all of them do."""
     flat = _comparable(support)
-    for first, second in _QUOTED.findall(sentence):
-        quoted = _comparable(first or second)
-        if len(quoted.split()) >= MIN_QUOTED_WORDS and quoted.rstrip(".,;") not in flat:
+    for marked in _QUOTED.findall(sentence):
+        quoted = _comparable("".join(marked))
+        if is_unspaced(quoted):
+            long = len(quoted) >= MIN_QUOTED_CHARACTERS
+        else:
+            long = len(quoted.split()) >= MIN_QUOTED_WORDS
+        if long and quoted.rstrip(".,;。，；") not in flat:
             return "the quotation is not in the evidence"
     return ""
 

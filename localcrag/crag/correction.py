@@ -139,8 +139,8 @@ def search_near(state: QuestionState, text: str) -> Steps[list[Hit]]:
         state: the question and its adapters.
         text: the hypothetical passage.
     """
-    both = state.adapters.embedder.encode([state.question, text])
-    middle = both.sum(axis=0, keepdims=True)
+    embedder = state.adapters.embedder
+    middle = embedder.encode_questions([state.question]) + embedder.encode([text])
     length = float((middle @ middle.T)[0, 0]) ** 0.5 or 1.0
     search = state.retriever.search([state.question], state.question, state.filter, vectors=middle / length)
     hits = state.mark_seen((yield from search))
@@ -270,6 +270,7 @@ def _measured(state: QuestionState, passages: Sequence[Passage]) -> list[Hit]:
     """Hits for passages that no search ranked, scored by their cosine to the question."""
     if not passages:
         return []
-    vectors = state.adapters.embedder.encode([state.question, *(p.searchable for p in passages)])
-    cosines = vectors[1:] @ vectors[0]
+    embedder = state.adapters.embedder
+    asked = embedder.encode_questions([state.question])[0]
+    cosines = embedder.encode([passage.searchable for passage in passages]) @ asked
     return [Hit(p, float(cosine), float(cosine)) for p, cosine in zip(passages, cosines, strict=True)]

@@ -221,8 +221,8 @@ class FusedGrader:
         unknown = [hit.passage.searchable for hit in hits if hit.similarity is None]
         if not unknown or not self.fusion.similarity:
             return [hit.similarity or 0.0 for hit in hits]
-        vectors = self.embedder.encode([question, *unknown])
-        made = iter((vectors[1:] @ vectors[0]).tolist())
+        asked = self.embedder.encode_questions([question])[0]
+        made = iter((self.embedder.encode(unknown) @ asked).tolist())
         return [next(made) if hit.similarity is None else hit.similarity for hit in hits]
 
     def _grade(self, hit: Hit, score: float, choice: Choice | Exception, cosine: float) -> Grade:

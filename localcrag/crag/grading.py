@@ -8,8 +8,17 @@ from collections.abc import Sequence
 from localcrag.crag.policy import decide
 from localcrag.crag.state import QuestionState
 from localcrag.events import Decided, Degraded, Graded, Spared, Steps
-from localcrag.types import Action, Hit, Layout, Verdict
+from localcrag.languages import is_foreign_to
+from localcrag.types import Action, GraderKind, Hit, Layout, Verdict
 
+FOREIGN_PASSAGES = (
+    "the question and the passages found are in different languages, which the evaluator cannot compare; "
+    "ask in the language of the documents"
+)
+"""The reason why a no of the evaluator is not to be relied on."""
+MAX_TOLD_PASSAGES = 3
+"""The passages whose language is compared with that of the question."""
+_GRADERS_OF_LANGUAGE_MODEL = frozenset({GraderKind.YESNO, GraderKind.RUBRIC})
 MIN_GRADED_TOGETHER = 2
 """The fewest passages graded at once: two in one batch are read faster than one after the other."""
 
@@ -24,6 +33,9 @@ def grade_hits(state: QuestionState, hits: Sequence[Hit]) -> Steps[None]:
         state: the question and its adapters.
         hits: the hits to grade, best first.
     """
+    foreign = not state.grades and state.adapters.grader.kind not in _GRADERS_OF_LANGUAGE_MODEL
+    if foreign and is_foreign_to(state.question, [hit.passage.text for hit in hits[:MAX_TOLD_PASSAGES]]):
+        yield Degraded("grade", FOREIGN_PASSAGES)
     joint = state.joint if state.options.layout is Layout.JOINT else None
     left = list(hits)
     while left and (wanted := _still_wanted(state)):

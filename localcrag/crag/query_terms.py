@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from localcrag.crag import prompts
+from localcrag.languages import UNSPACED
 from localcrag.protocols import LanguageModel
 
 WORD_PATTERN = re.compile(r"[^\W_]+(?:[-'’.,/&+#_][^\W_]+)*[%+#]*")
@@ -48,8 +49,6 @@ def content_words(text: str) -> list[str]:
 
 
 _SUFFIX = re.compile(r"(?:ing|ed|es|s|e)$")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
-"""Scripts without spaces between words: Thai, Lao, Japanese and Chinese."""
 _ENGLISH_WORDS = """
     and are by does for from how is it of that the this to what when where which who why with
 """
@@ -65,9 +64,9 @@ def terms(text: str) -> set[str]:
     Of a script without spaces between words, it is each two characters side by side.
     """
     found: set[str] = set()
-    for run in _UNSPACED.findall(text):
+    for run in UNSPACED.findall(text):
         found |= {run[i : i + 2] for i in range(max(1, len(run) - 1))}
-    return found | {stem(word) for word in content_words(_UNSPACED.sub(" ", text))}
+    return found | {stem(word) for word in content_words(UNSPACED.sub(" ", text))}
 
 
 def stem(word: str) -> str:

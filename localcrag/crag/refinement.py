@@ -1,9 +1,9 @@
 """Knowledge refinement: passages are cut into strips, and the strips that help are kept.
 
 It is section 4.4 of the CRAG paper (Yan et al. 2024, arXiv 2401.15884): decompose, filter, recompose. A
-strip is one sentence within a block (a paragraph, an item of a list), found by the Unicode-aware rules of
-``sentencex``, or a row of a table, a piece of code, or a window of several. It keeps its span in the
-document's stored text, so that a citation points at the strip and not at the passage.
+strip is one sentence within a block (a paragraph, an item of a list), found by the rules that ``sentencex``
+has for the language of the passage, or a row of a table, a piece of code, or a window of several. It keeps
+its span in the document's stored text, so that a citation points at the strip and not at the passage.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
+from localcrag.languages import ENGLISH, UNSPACED, language_of
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
 LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
@@ -35,12 +36,17 @@ WINDOW_SENTENCES = 3
 """The number of sentences in a window."""
 MIN_STRIP_CHARACTERS = 20
 """The fewest characters of a strip; a shorter sentence ("See Fig. 3.") is joined to the one before it."""
+_LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
+"""The language in a code like "de" or "de-AT"."""
+UNSPACED_WIDTH = 3
+"""The characters for which one of a script without spaces counts: seven of them can be a sentence."""
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
+def sentences(text: str, language: str = "") -> list[tuple[int, int]]:
     """The spans (start, end) of the sentences of a text, in order, without the white space around them.
 
     A row of a table and an item of a list are sentences of their own, with or without a full stop.
+    ``language`` is the code of the text's language; by default it is found from the text.
     """
     spans: list[tuple[int, int]] = []
     for origin, block in _blocks(text):
@@ -49,20 +55,32 @@ def sentences(text: str) -> list[tuple[int, int]]:
             start = origin + block.index(row)
             spans.append((start, start + len(row)))
         else:
-            spans += _sentences_within(text, origin, origin + len(block))
+            spans += _sentences_within(text, origin, origin + len(block), language)
     return spans
 
 
-def _sentences_within(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the sentences of a part of a text that is one block."""
+def _sentences_within(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
+    """The spans of the sentences of a part of a text that is one block.
+
+    In a language other than English, a sentence ends where the rules of both end one: the lists of
+    abbreviations of many languages lack titles that the English one has ("M.", "Dr.").
+    """
+    block = text[start:end]
+    ends = _sentence_ends(block, ENGLISH)
+    if len(ends) > 1 and (own := language or language_of(text)) != ENGLISH:
+        ends &= _sentence_ends(block, own)
+    for first, last in pairwise(sorted(ends | {0, len(block)})):
+        raw = block[first:last]
+        if body := raw.strip():
+            at = start + first + raw.index(body[0])
+            yield at, at + len(body)
+
+
+def _sentence_ends(block: str, language: str) -> set[int]:
+    """Where the sentences of a block end by the rules of a language."""
     from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
 
-    block = text[start:end]
-    for boundary in get_sentence_boundaries("en", block):
-        raw = block[boundary["start_index"] : boundary["end_index"]]
-        if body := raw.strip():
-            first = start + boundary["start_index"] + raw.index(body[0])
-            yield first, first + len(body)
+    return {boundary["end_index"] for boundary in get_sentence_boundaries(language, block)}
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -81,27 +99,30 @@ def strips(passage: Passage) -> list[Strip]:
     there is at least one if the passage has any text.
     """
     if not passage.blocks:
-        return [_strip(passage, *span, 0.0) for span in _joined_short(passage.text, sentences(passage.text))]
-    spans: list[tuple[int, int]] = []
-    for block in passage.blocks:
-        spans += _spans_of(
-            passage.text, replace(block, start=block.start - passage.start, end=block.end - passage.start)
-        )
-    return [_strip(passage, *span, 0.0) for span in spans]
+        cut = sentences(passage.text, _declared_language(passage))
+        return [_strip(passage, *span, 0.0) for span in _joined_short(passage.text, cut)]
+    return [_strip(passage, *span, 0.0) for block in passage.blocks for span in _spans_of(passage, block)]
 
 
-def _spans_of(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """The spans of the strips of one block of a text."""
+def _declared_language(passage: Passage) -> str:
+    """The language that a document declares of itself in a field of that name, "" if it declares none."""
+    declared = _LANGUAGE_CODE.match(str(passage.meta.get("language", "")).lower())
+    return declared[1] if declared else ""
+
+
+def _spans_of(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:
+    """The spans of the strips of one block of a passage, in the passage's text."""
+    text, start, end = passage.text, block.start - passage.start, block.end - passage.start
     if block.kind is BlockKind.ROW:
-        yield block.start, block.end
+        yield start, end
     elif block.kind is BlockKind.CODE:
-        start = block.start
-        for gap in _BLANK_LINES.finditer(text, block.start, block.end):
+        for gap in _BLANK_LINES.finditer(text, start, end):
             yield start, gap.start()
             start = gap.end()
-        yield start, block.end
+        yield start, end
     elif block.kind not in _NO_EVIDENCE:
-        yield from _joined_short(text, _sentences_within(text, block.start, block.end))
+        found = _sentences_within(text, start, end, _declared_language(passage))
+        yield from _joined_short(text, found)
 
 
 def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -109,12 +130,17 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
     spans: list[tuple[int, int]] = []
     for start, end in found:
         after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
-        short = end - start < MIN_STRIP_CHARACTERS and not LIST_MARKER.fullmatch(text, start, end)
+        short = _width(text[start:end]) < MIN_STRIP_CHARACTERS and not LIST_MARKER.fullmatch(text, start, end)
         if spans and (after_marker or short):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
+
+
+def _width(text: str) -> int:
+    """The characters of a text, with those of scripts without spaces counted for what they say."""
+    return len(text) + (UNSPACED_WIDTH - 1) * sum(map(len, UNSPACED.findall(text)))
 
 
 def is_row(strip: Strip) -> bool:
@@ -135,9 +161,7 @@ def lead_in(strip: Strip) -> Strip | None:
         at -= 1
     if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
         return None
-    origin = strip.passage.start
-    lead = replace(blocks[at], start=blocks[at].start - origin, end=blocks[at].end - origin)
-    *_, (start, end) = _spans_of(strip.passage.text, lead)
+    *_, (start, end) = _spans_of(strip.passage, blocks[at])
     found = _strip(strip.passage, start, end, strip.score)
     return found if found.text.endswith((":", "：")) else None
 

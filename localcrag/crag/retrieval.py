@@ -73,7 +73,7 @@ class Retriever:
         self, queries: Sequence[str], filter: Filter | None = None, *, vectors: Vectors | None = None
     ) -> Steps[list[Hit]]:
         """Search for the queries, and fuse their hits; parameters and events as for :meth:`search`."""
-        vectors = self.embedder.encode(list(queries)) if vectors is None else vectors
+        vectors = self.embedder.encode_questions(list(queries)) if vectors is None else vectors
         lists: list[list[Hit]] = []
         for query, vector in zip(queries, vectors, strict=True):
             hits = distinct(self.store.search(query, vector, k=self._search_depth, filter=filter))

@@ -125,6 +125,14 @@ class SentenceTransformerEmbedder:
         with self._encoding:
             return torch_batches.encode(self._reference, texts)
 
+    def encode_questions(self, texts: Sequence[str]) -> Vectors:
+        """The same vectors as :meth:`encode` gives: these models treat questions and passages alike."""
+        return self.encode(texts)
+
+    def model_files(self) -> list[Path]:
+        """The files of the model's folder. Raises ModelNotFound."""
+        return list(self.folder.iterdir())
+
     def tokenizer_file(self) -> Path:
         """The path of the model's ``tokenizer.json``. Raises ModelNotFound if it has none."""
         path = self.folder / "tokenizer.json"

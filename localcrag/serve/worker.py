@@ -17,8 +17,9 @@ from localcrag.settings import ModelSettings, Settings
 
 if TYPE_CHECKING:
     from localcrag.embedding.embedder import SentenceTransformerEmbedder
+    from localcrag.llm.llama_embedder import LlamaEmbedder
 
-MODEL_FILE_ENDINGS = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
+MODEL_FILE_ENDINGS = frozenset({".safetensors", ".bin", ".gguf", ".json", ".txt", ".model"})
 """The endings of the files of an embedding model."""
 MAX_OPEN_KNOWLEDGE_BASES = 4
 """Knowledge bases that stay open with their caches; the one that was asked longest ago is closed."""
@@ -104,9 +105,9 @@ class Worker:
         return frozenset(stamp for file in files if (stamp := _stamp(file)))
 
 
-def _files_of(embedder: SentenceTransformerEmbedder) -> list[Path]:
+def _files_of(embedder: SentenceTransformerEmbedder | LlamaEmbedder) -> list[Path]:
     """The files of an embedding model."""
-    return [file for file in embedder.folder.iterdir() if file.suffix in MODEL_FILE_ENDINGS]
+    return [file for file in embedder.model_files() if file.suffix in MODEL_FILE_ENDINGS]
 
 
 def _stamp(file: Path) -> Stamp | None:

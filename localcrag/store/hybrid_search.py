@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from localcrag.rank_fusion import HYBRID_RRF_K, ranked, rrf
 from localcrag.store import sql
 from localcrag.store.arrow_rows import mark_of, passage_columns, passages_of, vectors_of
+from localcrag.store.full_text import words_weight
 from localcrag.store.tables import Snapshot, Tables, match_query
 from localcrag.types import Hit
 
@@ -85,7 +86,10 @@ def hybrid(tables: Tables, text: str, vector: Vectors, *, k: int, where: str | N
     passages, asked = tables.snapshot(tables.passages), tables.questions
     halves = [_search_pool.submit(search, passages, wanted) for search in (nearest, matching)]
     led = [] if asked is None else _question_leads(tables.snapshot(asked), wanted)
-    orders: list[list[Placed]] = [list(ranked(half.result(), FULL_PLACE_WEIGHT)) for half in halves]
+    weights = (FULL_PLACE_WEIGHT, FULL_PLACE_WEIGHT * words_weight(passages.language, text))
+    orders: list[list[Placed]] = [
+        list(ranked(half.result(), weight)) for half, weight in zip(halves, weights, strict=True)
+    ]
     if led:
         found = _passages_led_to(passages.table, {lead for leads in led for lead in leads}, where)
         for order, leads in zip(orders, led, strict=True):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from localcrag.errors import StoreError
 from localcrag.filters import FieldType, FieldTypes, is_key, type_of
+from localcrag.languages import ENGLISH
 from localcrag.store import native_memory, sql
 from localcrag.store.arrow_rows import (
     BLOCKS_SCHEMA,
@@ -34,6 +35,7 @@ from localcrag.store.arrow_rows import (
     passages_schema,
     questions_schema,
 )
+from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
 from localcrag.store.kb_folders import UNKNOWN_FAULT_HINT, is_gone, remake_hint, removed_error, storage_error
 from localcrag.types import Document, FieldValue, Passage
 
@@ -58,23 +60,10 @@ TRAINING_ROUNDS, TRAINING_VECTORS_PER_PARTITION = 20, 128
 index: less than LanceDB's own 50 and 256, since training is most of the work of indexing. The loss of recall
 is made up by more probes."""
 
-_STOP_WORDS = """
-a about after again all also am an and any are as at be because been before being between both but by can
-could did do does doing don down during each few for from further had has have having he her here hers
-herself him himself his how i if in into is it its itself just me might more most must my myself no nor not
-now of off on once only or other our ours ourselves out over own s same shall she should so some such t than
-that the their theirs them themselves then there these they this those through to too under until up very
-was we were what when where which while who whom why will with would you your yours yourself yourselves
-"""
-FULL_TEXT_INDEX = FTS(
-    base_tokenizer="icu/split", stem=True, ascii_folding=True, custom_stop_words=_STOP_WORDS.split()
-)
-"""The full-text index: words as ICU's dictionaries divide them, so that scripts without blanks can be
-searched too; English words by their stems. The stop words are our own, because this tokenizer's built-in
-list covers all languages at once and drops digits and single letters too."""
-
 MAX_OWN_FIELD_COLUMNS = 200
 """The columns of fields up to which those get one that only documents give; their values are kept anyway."""
+_WORD_INDEX, _UNNAMED = "lexical_", "idx"
+"""What stands before the language in the name of a full-text index, and what stood there before."""
 _MIB = 1024**2
 _WRITER_CACHE_BYTES, _READER_CACHE_BYTES = (128 * _MIB, 64 * _MIB), (1024 * _MIB, 64 * _MIB)
 """The most bytes cached of indexes and of metadata, in the sessions of writing and of searching. Lance's own
@@ -89,11 +78,13 @@ class Snapshot:
         table: the handle.
         version: the number of the version.
         partitions: the number of IVF partitions of its vector index, 0 if it has none.
+        language: the language of its full-text index, "" if it is not known.
     """
 
     table: Table
     version: int
     partitions: int
+    language: str
 
 
 class Tables:
@@ -122,7 +113,9 @@ class Tables:
         held = self._snapshots.get(table.name)
         if held is None or held.version != table.version:
             still = self._still.open_table(table.name)
-            held = self._snapshots[table.name] = Snapshot(still, still.version, partitions_of(still))
+            held = self._snapshots[table.name] = Snapshot(
+                still, still.version, partitions_of(still), language_of_index(still)
+            )
         return held
 
     @property
@@ -143,7 +136,7 @@ class Tables:
         shutil.rmtree(scratch, ignore_errors=True)
         schema = questions_schema(self.passages.schema)
         made = lancedb.connect(scratch).create_table("questions", schema=schema)
-        made.create_index("lexical", config=FULL_TEXT_INDEX)
+        index_words(made, language_of_index(self.passages) or ENGLISH)
         make_indexes(made, QUESTION_KEYS)
         (scratch / "questions.lance").rename(self._folder / "questions.lance")
         shutil.rmtree(scratch, ignore_errors=True)
@@ -216,7 +209,7 @@ def create_tables(folder: Path, dimension: int) -> None:
     """Make the empty tables with their indexes in ``folder``, for vectors of ``dimension`` components."""
     connection = lancedb.connect(folder / TABLES_FOLDER)
     passages = connection.create_table("passages", schema=passages_schema(dimension))
-    passages.create_index("lexical", config=FULL_TEXT_INDEX)
+    index_words(passages, ENGLISH)
     make_indexes(passages, PASSAGE_KEYS)
     connection.create_table("documents", schema=DOCUMENTS_SCHEMA)
     connection.create_table("texts", schema=TEXTS_SCHEMA).create_index("document", config=BTree())
@@ -225,6 +218,31 @@ def create_tables(folder: Path, dimension: int) -> None:
 def match_query(text: str) -> MatchQuery:
     """A full-text query for any of the words of ``text``, which has no syntax and needs no escaping."""
     return MatchQuery(text, "lexical")  # type: ignore[call-arg]
+
+
+def index_words(table: Table, language: str) -> None:
+    """Make the full-text index with the stemmer of a language, and drop the one of another language.
+
+    The language is in the index's name, because LanceDB does not report it.
+    """
+    name, old = _WORD_INDEX + language, _word_indexes(table)
+    table.create_index("lexical", config=FTS(**index_settings(language)), name=name)
+    for other in set(old) - {name}:
+        table.drop_index(other)
+
+
+def language_of_index(table: Table) -> str:
+    """The language of the full-text index; "" for one that an earlier version made, with English stems."""
+    names = (name.removeprefix(_WORD_INDEX) for name in _word_indexes(table))
+    return next((name for name in sorted(names) if len(name) in (2, 3) and name != _UNNAMED), UNKNOWN)
+
+
+def language_of_rows(table: Table) -> str:
+    """The language that most passages of a table are in, by some of them at equal distances."""
+    rows = table.count_rows()
+    offsets = sorted({at * rows // SAMPLED_PASSAGES for at in range(SAMPLED_PASSAGES)}) if rows else []
+    found = table.take_offsets(offsets).select(["lexical"]).to_arrow() if offsets else None
+    return main_language(found["lexical"].to_pylist()) if found is not None else ENGLISH
 
 
 def make_indexes(table: Table, columns: Iterable[str]) -> None:
@@ -260,6 +278,11 @@ def partitions_of(table: Table) -> int:
 def _vector_indexes(table: Table) -> list[str]:
     """The names of the indexes of the vectors."""
     return [name for name, columns in _indexes(table).items() if columns == ["vector"]]
+
+
+def _word_indexes(table: Table) -> list[str]:
+    """The names of the full-text indexes."""
+    return [name for name, columns in _indexes(table).items() if columns == ["lexical"]]
 
 
 def _indexes(table: Table) -> dict[str, list[str]]:

@@ -22,6 +22,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localcrag.languages import ENGLISH
 from localcrag.store import native_memory, sql
 from localcrag.store.arrow_rows import (
     UNFINISHED_HASH,
@@ -40,6 +41,9 @@ from localcrag.store.tables import (
     QUESTION_KEYS,
     Tables,
     index_vectors,
+    index_words,
+    language_of_index,
+    language_of_rows,
     make_indexes,
     partitions_of,
     passages_where,
@@ -136,10 +140,11 @@ class StoreWriter:
         tables = self._tables
         with self._exclusive():
             tell("full-text index")
-            self._index(tables.passages, PASSAGE_KEYS, tell)
+            language = language_of_rows(tables.passages)
+            self._index(tables.passages, PASSAGE_KEYS, language, tell)
             if (asked := tables.questions) is not None:
                 tell("questions")
-                self._index(asked, QUESTION_KEYS, tell)
+                self._index(asked, QUESTION_KEYS, language, tell)
             tell("compacting")
             self._drop_unused_texts()
             self._compact(tables.documents, tables.texts)
@@ -197,9 +202,11 @@ class StoreWriter:
             merge = asked.merge_insert(["passage", "lexical"]).when_matched_update_all()
             merge.when_not_matched_insert_all().when_not_matched_by_source_delete(old).execute(rows)
 
-    def _index(self, table: Table, keys: Collection[str], tell: Callable[[str], None]) -> None:
+    def _index(self, table: Table, keys: Collection[str], language: str, tell: Callable[[str], None]) -> None:
         """Update all indexes of a table; those of meta values and vectors only if it has many rows."""
         make_indexes(table, keys)
+        if (language_of_index(table) or ENGLISH) != language:
+            index_words(table, language)
         self._compact(table)
         rows = table.count_rows()
         if rows <= MAX_EXACT_PASSAGES:

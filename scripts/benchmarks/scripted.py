@@ -37,6 +37,9 @@ class RandomEmbedder:
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 
+    def encode_questions(self, texts: Sequence[str]) -> Any:
+        return self.encode(texts)
+
 
 def ingest(home: Path, folder: Path, *, loaded: bool = False) -> IngestReport:
     import localcrag

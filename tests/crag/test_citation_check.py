@@ -199,3 +199,32 @@ def test_words_of_the_question_are_no_support_by_themselves() -> None:
     assert support_share("The moons of Mars are large.", "Bread is baked.", "Are moons of Mars large?") == 1.0
     assert support_share("The moons of Mars are round.", "Bread is baked.", "Are moons of Mars large?") == 0.0
     assert support_share("The bread is round.", "Bread is baked.", "What is it?") == 0.5
+
+
+CHINESE = "北京是中国的首都，有2154万人口。他说：“这座城市拥有三千多年的历史。”"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("北京是中国的首都，人口有2154万。 [1]", ""),
+        ("人口有2155万。 [1]", "2155 is not in the evidence"),
+        ("他说“这座城市拥有三千多年的历史”。 [1]", ""),
+        ("他说「这座城市拥有五千多年的历史」。 [1]", "the quotation is not in the evidence"),
+        ("上海是最大的港口，货物很多。 [1]", "its evidence does not say so"),
+        ("北京是首都。人口很多。 [1]", "it holds a sentence that cites nothing"),
+        ("首都是哪里？ [1]", "it is a question"),
+    ],
+)
+def test_chinese_sentences_are_checked_as_others_are(sentence: str, reason: str) -> None:
+    check = CitationChecker("中国的首都是哪里？", evidence(CHINESE))
+    assert check.check(sentence) == ("" if reason else sentence)
+    assert reason in "".join(check.removed)
+
+
+@pytest.mark.parametrize("marks", ["„{}“", "»{}«", "«{}»"])
+def test_quotations_in_other_marks_must_be_verbatim(marks: str) -> None:
+    check = CitationChecker("Wie hoch ist die Dosis?", evidence("Die Dosis beträgt fünf Milligramm am Tag."))
+    assert check.check(f"Es heißt {marks.format('die Dosis beträgt fünf Milligramm')}. [1]") != ""
+    assert check.check(f"Es heißt {marks.format('die Dosis beträgt zehn Milligramm')}. [1]") == ""
+    assert "the quotation is not in the evidence" in check.removed[0]

@@ -273,3 +273,29 @@ def test_a_quotation_has_no_marker_in_front_and_no_separator_behind(text: str, s
 def test_behind_code_the_citation_has_a_line_of_its_own() -> None:
     *_, code, _, _, _, _, second = strips(HANDBOOK)
     assert before_mark(code) == "# a comment\nrun()\n" and before_mark(second) == "a glass of water "
+
+
+@pytest.mark.parametrize(
+    ("language", "cut"),
+    [
+        (
+            "de",
+            ["Das gilt z. B. bis zum 3. Oktober 2020 nach Nr. 5 der Verordnung.", "Danach gilt es nicht."],
+        ),
+        ("fr", ["M. Dupont a payé la redevance de 35 € au printemps.", "Le retard coûte 5 € de plus."]),
+        ("es", ["El Sr. Pérez vive en la Av. Juárez desde hace años.", "¿Cuánto paga por su barco?"]),
+        ("zh", ["摩托车的费用是三十五欧元。", "逾期付款要多付五欧元！", "什么时候应该付款？"]),
+        ("ja", ["料金は三十五ユーロです。", "遅れると五ユーロ高くなります。"]),
+    ],
+)
+def test_sentences_end_as_in_the_language_of_the_passage(language: str, cut: list[str]) -> None:
+    text = ("" if language in ("zh", "ja") else " ").join(cut)
+    assert [strip.text for strip in strips(passage(text))] == cut
+
+
+def test_a_language_that_a_document_declares_counts() -> None:
+    text = "Siehe Nr. 5 der Norm. Ende."
+    told = replace(passage(text), meta={"language": "de-AT"})
+    assert [text[a:b] for a, b in sentences(text, "de")] == ["Siehe Nr. 5 der Norm.", "Ende."]
+    assert [strip.text for strip in strips(told)] == [text]  # the second is too short to stand alone
+    assert len(strips(replace(told, text=f"{text} Es gilt für alle Boote."))) == 2

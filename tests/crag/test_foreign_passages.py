@@ -1,0 +1,34 @@
+"""Question and passages in different languages: it is said that the evaluator cannot compare them."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.grading import FOREIGN_PASSAGES
+from localcrag.events import Degraded
+from tests.crag.world import Script, World, of
+from tests.fakes.llm import ScriptedEvaluator
+
+GERMAN = "Die Gebühr für ein Boot beträgt 75 Euro im Jahr, und sie ist im März fällig."
+
+
+@pytest.mark.parametrize(
+    ("question", "by_evaluator", "said"),
+    [
+        ("What is the fee of a boat, and when is it due?", True, [FOREIGN_PASSAGES]),
+        ("Wie hoch ist die Gebühr für ein Boot im Jahr?", True, []),
+        ("What is the fee of a boat, and when is it due?", False, []),
+    ],
+)
+def test_a_no_of_the_evaluator_is_not_to_be_relied_on_between_languages(
+    question: str, by_evaluator: bool, said: list[str]
+) -> None:
+    world = World(
+        {"/hafen.txt": GERMAN},
+        Script().model(),
+        evaluator=ScriptedEvaluator(lambda *_: 0.01),
+        by_evaluator=by_evaluator,
+    )
+    events = world.run(question)
+    reasons = [event.reason for event in of(Degraded, events) if event.part == "grade"]
+    assert reasons == said

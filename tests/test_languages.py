@@ -1,0 +1,68 @@
+"""The language of a text: named if it is clear, the fallback if not, and nothing loaded for English."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from localcrag.languages import is_foreign_to, is_unspaced, language_of
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The fee is due in spring, and late payment costs more than that."),
+        ("de", "Die Gebühr ist im Frühjahr fällig, und wer zu spät zahlt, zahlt mehr."),
+        ("de", "Wann endet die Frist?"),
+        ("fr", "La redevance est due au printemps, et tout retard coûte davantage."),
+        ("es", "La tasa se paga en primavera, y quien se retrasa paga más."),
+        ("zh", "费用在春季到期，逾期要多付。"),
+        ("ja", "料金は春に支払います。遅れると高くなります。"),
+        ("th", "ค่าธรรมเนียมครบกำหนดในฤดูใบไม้ผลิ"),
+        ("ko", "요금은 봄에 납부해야 합니다."),
+        ("ru", "Плата вносится весной, а за опоздание платят больше."),
+    ],
+)
+def test_a_sentence_is_enough(language: str, text: str) -> None:
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize("text", ["", "2024", "Berlin", "x = f(y)", "ACME GmbH 12-34"])
+def test_a_text_that_says_nothing_has_the_fallback(text: str) -> None:
+    assert language_of(text) == "en"
+    assert language_of(text, "de") == "de"
+
+
+def test_nothing_is_loaded_for_english_and_for_scripts_of_their_own() -> None:
+    code = (
+        "import sys; from localcrag.languages import language_of;"
+        "print(language_of('What is the fee of a boat, and when is it due?'), language_of('春天交多少钱？'));"
+        "print('py3langid' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["en", "zh", "False"]
+
+
+def test_scripts_without_spaces() -> None:
+    assert is_unspaced("费用是35欧元。")
+    assert not is_unspaced("The word 费用 means a fee.")
+    assert not is_unspaced("")
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "foreign"),
+    [
+        ("What is the fee of a boat?", ["Die Gebühr für ein Boot ist im Frühjahr fällig."], True),
+        ("Wie hoch ist die Gebühr für ein Boot?", ["Die Gebühr ist im Frühjahr fällig."], False),
+        ("Wie hoch ist die Gebühr für ein Boot?", ["What the fee is for, and how much it is."], True),
+        ("费用是多少？", ["What the fee is for, and how much it is."], True),
+        ("费用是多少？", ["What the fee is for, and how much it is.", "费用是三十五欧元。"], False),
+        ("boat fee", ["What the fee is for, and how much it is."], False),
+        ("35", ["Die Gebühr für ein Boot ist im Frühjahr fällig."], False),
+        ("What is the fee?", ["35 / 48"], False),
+    ],
+)
+def test_a_text_is_foreign_to_texts_in_other_languages(text: str, others: list[str], foreign: bool) -> None:
+    assert is_foreign_to(text, others) is foreign
