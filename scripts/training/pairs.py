@@ -37,9 +37,6 @@ PASSAGE_SHARES = {
     INSTRUCTIONS_SET: 0.1,
 }
 SEMANTIC_SETS = frozenset({"squad_v2", "headings", "boolq", "user"})
-TITLED_SETS = frozenset({"squad_v2", "selqa", "qed_nq", "boolq", "medquad"})
-"""Sets whose documents have titles; texts sometimes stand below them, as the product judges texts."""
-TITLE_ABOVE_SHARE = 0.3
 SENTENCE_GROUP_SHARE = 0.6
 MAX_QUESTIONS_A_SET = 5000
 NEAR_MISS_ATTEMPTS = 8
@@ -175,7 +172,7 @@ class GroupSampler:
         count = 4 if evidence else 3
         negatives = others[: 2 if near else count]
         negatives += [text for text in near if text not in negatives][: count - len(negatives)]
-        return self._titled(example, self._group(example.question, positives, negatives))
+        return self._group(example.question, positives, negatives)
 
     def _passage_group(self, task: _Questions) -> Group | None:
         at, example = task.next(self._rng)
@@ -199,18 +196,7 @@ class GroupSampler:
             negatives += _windows(sentences, limit, self._rng)
             if len(negatives) >= (3 if positives else 2):
                 break
-        return self._titled(example, self._group(example.question, positives, negatives))
-
-    def _titled(self, example: Example, group: Group | None) -> Group | None:
-        """The group with all its texts below the title of the example's document, sometimes.
-
-        Negatives of other documents stand below it as well: that a heading fits is no proof.
-        """
-        titled = example.dataset in TITLED_SETS and self._rng.random() < TITLE_ABOVE_SHARE
-        if group is None or not titled:
-            return group
-        texts = tuple(f"{example.document}\n{text}"[:MAX_TEXT_CHARACTERS] for text in group.texts)
-        return Group(group.question, texts, group.labels)
+        return self._group(example.question, positives, negatives)
 
     def _rest_of_passage(self, example: Example, limit: int) -> list[str]:
         """A window of the same passage without its evidence, half of the time if there is one."""

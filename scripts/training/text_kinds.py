@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from localcrag.types import HEADING_SEPARATOR
-
 from .data import Example, read_documents, split_sentences
 from .groups import MAX_TEXT_CHARACTERS, Embed, Group, Neighbours
 from .headings import HEADINGS_SET, STORY_SHARDS, is_heading
-from .lookups import Entries, EntryGroups, LookupGroups, lookups
 from .tables import TableGroups, read_tables
 from .wording import keywords
 
@@ -29,8 +26,6 @@ MAX_SECTIONS_A_DOCUMENT = 4
 MAX_LIST_ITEMS = 7
 MAX_LIST_CHARACTERS = 1200
 MAX_OPTION_CHARACTERS = 300
-MAX_LEAD_CHARACTERS = 80
-"""What leads to a list is taken for the heading above its entries if it is no longer."""
 MAX_DRESS_CHARACTERS = 200
 """What the headers, greetings and marks of mail and lists may add to a text."""
 MIN_SECTION_CHARACTERS = 220
@@ -105,17 +100,13 @@ class TextKinds:
         self._sources: list[tuple[float, Callable[[random.Random], Group]]] = []
         if len(sections) > 1:
             chosen = rng.sample(sections, min(MAX_SECTIONS, len(sections)))
-            self._sources.append((0.4, _SectionGroups(chosen, rng, embed).draw))
+            self._sources.append((0.5, _SectionGroups(chosen, rng, embed).draw))
         if len(lists) > 1:
-            self._sources.append((0.1, _ListGroups(lists).draw))
+            self._sources.append((0.17, _ListGroups(lists).draw))
         if len(options) > 1:
-            self._sources.append((0.07, _OptionGroups(options).draw))
-        if entries := EntryGroups([Entries(_above(each), each.entries) for each in [*lists, *options]]):
-            self._sources.append((0.2, entries.draw))
+            self._sources.append((0.1, _OptionGroups(options).draw))
         if tables := read_tables(data):
-            self._sources.append((0.15, TableGroups(tables).draw))
-            if rows := LookupGroups([*lookups(tables)]):
-                self._sources.append((0.25, rows.draw))
+            self._sources.append((0.23, TableGroups(tables).draw))
 
     def __bool__(self) -> bool:
         return bool(self._sources)
@@ -206,13 +197,6 @@ def _asked(section: Section, rng: random.Random) -> tuple[str, str]:
     taken = sorted(rng.sample(range(len(sentences)), rng.randint(2, 3)))
     rest = " ".join(s for i, s in enumerate(sentences) if i not in taken)
     return " ".join(sentences[i] for i in taken), rest
-
-
-def _above(listed: Listed) -> str:
-    """The heading that the entries of a list stand below: its document's title, and what leads to them."""
-    lead = listed.lead.rstrip(":")
-    short = 0 < len(lead) <= MAX_LEAD_CHARACTERS
-    return f"{listed.document}{HEADING_SEPARATOR}{lead}" if short else listed.document
 
 
 class _ListGroups:
