@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from localcrag.crag import agent, generation
-from localcrag.crag.aggregation import compute, show_computed
 from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.condense import Standalone, condense
 from localcrag.crag.correction import correct_by
@@ -47,7 +46,8 @@ from localcrag.crag.state import (
     SharedWebAccess,
     timed,
 )
-from localcrag.crag.table_questions import recognised
+from localcrag.crag.tables.aggregation import compute, show_computed
+from localcrag.crag.tables.table_questions import recognised
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
 from localcrag.types import (

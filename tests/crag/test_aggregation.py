@@ -8,12 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from localcrag.crag.aggregation import aggregated
-from localcrag.crag.parsed_tables import tables_of
 from localcrag.crag.state import ComputedAnswer
-from localcrag.crag.table_matching import matched
-from localcrag.crag.table_questions import recognised
-from localcrag.crag.table_values import ColumnKind, column_values, quantity
+from localcrag.crag.tables.aggregation import aggregated
+from localcrag.crag.tables.parsed_tables import tables_of
+from localcrag.crag.tables.table_matching import matched
+from localcrag.crag.tables.table_questions import recognised
+from localcrag.crag.tables.table_values import ColumnKind, column_values, quantity
 from localcrag.types import Block, BlockKind, Passage
 
 AMOUNTS = st.integers(-(10**7), 10**7)

@@ -15,12 +15,12 @@ from pathlib import PurePath
 
 from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.crag.citation_check import cite
-from localcrag.crag.parsed_tables import ParsedRow, tables_of
 from localcrag.crag.refinement import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
-from localcrag.crag.table_matching import TableMatch, matched
-from localcrag.crag.table_questions import TableQuestion, generic_about
-from localcrag.crag.table_values import ColumnKind, Value, is_missing
+from localcrag.crag.tables.parsed_tables import ParsedRow, tables_of
+from localcrag.crag.tables.table_matching import TableMatch, matched
+from localcrag.crag.tables.table_questions import TableQuestion, generic_about
+from localcrag.crag.tables.table_values import ColumnKind, Value, is_missing
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
 from localcrag.filters import matches
 from localcrag.types import (

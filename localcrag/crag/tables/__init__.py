@@ -1,0 +1,1 @@
+"""Questions over all rows of a table, answered by code: recognised, matched with a table, computed."""
