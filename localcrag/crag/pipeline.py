@@ -153,10 +153,9 @@ class Pipeline:
             if not finding.strips:
                 undivided = (yield from self._find_undivided(whole)) if undivided is None else undivided
                 known = {span(strip) for earlier in findings for strip in earlier.strips}
-                own = terms(part) - set().union(*(terms(other) for other in parts if other != part))
+                others = [other for other in parts if other != part]
                 left = [strip for strip in undivided if span(strip) not in known]
-                spoken = tuple(strip for strip in left if terms(in_context(strip)) & own)
-                finding = replace(finding, strips=spoken, sure=False)
+                finding = replace(finding, strips=_of_part(left, part, others), sure=False)
             findings.append(finding)
             yield PartSettled(part, finding.status, state.action or Action.INCORRECT)
         return findings
@@ -175,7 +174,7 @@ class Pipeline:
         search = gather_evidence if self.options.agent is None else agent.gather_evidence
         bound = yield from search(state)
         if state.computed:
-            return Finding(state, state.computed.rows, sure=True)
+            return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", self._refine(state))
         sure = self._is_sure(state, kept) and not state.doubtful
         return Finding(state, tuple(kept), sure, bound)
@@ -232,7 +231,7 @@ class Pipeline:
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         """Generate the answer from the evidence, or say that nothing was found."""
         if len(findings) == 1 and (computed := findings[0].state.computed):
-            return (yield from show_computed(computed))
+            return (yield from show_computed(computed, sure=findings[0].sure))
         outcome = Outcome(Status.NOT_FOUND)
         if any(finding.strips for finding in findings):
             outcome = yield from generation.answer(whole, findings)
@@ -246,6 +245,12 @@ class Pipeline:
         if any(finding.bound for finding in findings):
             return replace(outcome, cut_short=True)
         return outcome
+
+
+def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[Strip, ...]:
+    """Those of the strips found for a whole question that have a word which only this part of it has."""
+    own = terms(part) - terms(" ".join(others))
+    return tuple(strip for strip in found if terms(in_context(strip)) & own)
 
 
 def gather_evidence(state: QuestionState) -> Steps[str]:

@@ -87,13 +87,13 @@ def compute(
     return only
 
 
-def show_computed(computed: ComputedAnswer) -> Steps[Outcome]:
-    """Show a computed answer with its citations."""
+def show_computed(computed: ComputedAnswer, *, sure: bool) -> Steps[Outcome]:
+    """Show a computed answer with its citations; ``sure`` says that the question was surely understood."""
     evidence = numbered(computed.rows)
     yield Gathered(tuple(evidence))
     yield Delta(computed.text, computed.marks)
     yield Verified(())
-    return Outcome(Status.ANSWERED, tuple(map(cite, evidence)))
+    return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, evidence)))
 
 
 def _documents(found: Sequence[Hit]) -> dict[str, str]:
