@@ -9,12 +9,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from localcrag.crag.state import ComputedAnswer
-from localcrag.crag.tables.aggregation import aggregated
+from localcrag.crag.tables.aggregation import aggregated, show_computed
 from localcrag.crag.tables.parsed_tables import tables_of
 from localcrag.crag.tables.table_matching import matched
 from localcrag.crag.tables.table_questions import recognised
 from localcrag.crag.tables.table_values import ColumnKind, column_values, quantity
-from localcrag.types import Block, BlockKind, Passage
+from localcrag.events import result_of
+from localcrag.types import Block, BlockKind, Passage, Status
 
 AMOUNTS = st.integers(-(10**7), 10**7)
 
@@ -192,3 +193,10 @@ def test_a_number_in_brackets_in_a_cell_is_no_citation_of_the_answer() -> None:
     assert found is not None and found.text.startswith("Hill ‹1› has the most")
     assert [(found.text[mark.start : mark.end], mark.key) for mark in found.marks] == [("[1]", 1)]
     assert found.text.count("[") == 1
+
+
+def test_what_is_computed_for_a_doubtful_question_is_to_be_checked() -> None:
+    found = computed("Which farm has the most sheep?", ["Farm: North · Sheep: 12", "Farm: Hill · Sheep: 40"])
+    assert found is not None
+    assert result_of(show_computed(found, sure=True)).status is Status.ANSWERED
+    assert result_of(show_computed(found, sure=False)).status is Status.UNSURE
