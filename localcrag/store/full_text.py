@@ -9,6 +9,7 @@ the English stemmer and with the language's own): Russian 0.874 and 0.954, Germa
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -46,6 +47,7 @@ STEMMERS: Mapping[str, str] = {
 """The languages with a stemmer, and its name in LanceDB."""
 MIXED = "mul"
 """The code of ISO 639 for several languages."""
+_LATIN_LETTER = re.compile("[A-Za-z]")
 FOREIGN_WORDS_WEIGHT = 0.3
 """The weight of the words of a query in another language than the passages."""
 UNKNOWN = ""
@@ -89,8 +91,11 @@ def words_weight(language: str, query: str) -> float:
     A question in another language shares names and numbers with them, and little else: on XQuAD, English
     questions about German and Chinese paragraphs had an nDCG@10 of 0.876 and 0.864 with the full weight, and
     0.923 and 0.895 with this one. For English passages, a query is looked at only if it has letters that
-    English has not, so that nothing is loaded for others.
+    English has not, so that nothing is loaded for others. Words without any Latin letter count in full: they
+    are only found in passages of their own script.
     """
     if language in (UNKNOWN, MIXED) or (language == ENGLISH and query.isascii()):
+        return 1.0
+    if not _LATIN_LETTER.search(query):
         return 1.0
     return 1.0 if language_of(query, language) == language else FOREIGN_WORDS_WEIGHT

@@ -105,7 +105,7 @@ def test_passages_are_exact_slices_that_cover_every_word_once(case: Case, name: 
     assert all(
         (p.document, p.source, p.title) == (document.hash, document.source, document.title) for p in passages
     )
-    assert all(p.meta == {"year": 2026} for p in passages)
+    assert all(p.meta == document.meta and p.meta["year"] == 2026 for p in passages)
 
 
 def test_all_at_once_is_each_by_itself(case: Case) -> None:

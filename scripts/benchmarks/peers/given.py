@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from localcrag.errors import StoreError
 from localcrag.filters import Filter
-from localcrag.types import Hit, Passage
+from localcrag.types import Hit, Passage, Skipped
 
 if TYPE_CHECKING:
     from localcrag.protocols import Vectors
@@ -41,6 +41,12 @@ class Given:
             if hit.passage.document == document:
                 return hit.passage.text
         raise StoreError(f"{document} is not held")
+
+    def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+        return [hit.passage for hit in self.hits if hit.passage.source in documents][:limit]
+
+    def skipped(self) -> Sequence[Skipped]:
+        return ()
 
 
 @dataclass(frozen=True)
