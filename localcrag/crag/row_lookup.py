@@ -21,7 +21,10 @@ from localcrag.types import CELL_SEPARATOR, Strip
 COMPLETE_WEIGHT = 4.0
 """What the log-odds of a row gain if all that is asked is found in it and above it."""
 INCOMPLETE_WEIGHT = 2.5
-"""What they gain if little of it is missing; such an answer is seldom sure."""
+"""What they gain if little of it is missing."""
+MAX_INCOMPLETE = 0.5
+"""The probability up to which such a row is raised: what is missing may be the very thing that is asked for
+("What did buoy 7 cost?"), so that it is shown, and to be checked."""
 MAX_MISSING_SHARE = 0.34
 """The share of what is asked that may be missing; a cell that is named counts as one thing."""
 _WORD_JOINER = re.compile(r"[-_/.]")
@@ -65,8 +68,11 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
 
 
 def raised(p: float, gain: float) -> float:
-    """The probability whose log-odds are greater by ``gain``."""
-    return sigmoid(log_odds(p) + gain) if gain else p
+    """The probability of a row with its gain in log-odds; one that is incomplete is bounded."""
+    if not gain:
+        return p
+    higher = sigmoid(log_odds(p) + gain)
+    return higher if gain >= COMPLETE_WEIGHT else max(p, min(higher, MAX_INCOMPLETE))
 
 
 def _match(at: int, strip: Strip, asked: set[str]) -> _Match | None:

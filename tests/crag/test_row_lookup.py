@@ -8,7 +8,7 @@ import pytest
 
 from localcrag.crag.passage_scores import passage_scores, strip_scores
 from localcrag.crag.refinement import strips
-from localcrag.crag.row_lookup import COMPLETE_WEIGHT, INCOMPLETE_WEIGHT, looked_up
+from localcrag.crag.row_lookup import COMPLETE_WEIGHT, INCOMPLETE_WEIGHT, MAX_INCOMPLETE, looked_up
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
 from tests.fakes.llm import ScriptedEvaluator
@@ -87,3 +87,11 @@ def test_what_is_looked_up_is_more_probable_as_a_strip_and_as_a_passage() -> Non
     assert scores == [0.1, pytest.approx(0.86, abs=0.01)]
     [alone] = passage_scores(evaluator, "What does E21 mean?", [table(ROWS[1])])
     assert alone == pytest.approx(0.86, abs=0.01), "a table of one row is looked up as well"
+
+
+@pytest.mark.parametrize(("p", "shown"), [(0.02, 0.2), (0.3, MAX_INCOMPLETE), (0.7, 0.7)])
+def test_a_row_that_lacks_a_thing_that_was_asked_for_is_never_made_sure(p: float, shown: float) -> None:
+    evaluator = ScriptedEvaluator(lambda _, text: p)
+    question = "What does the E21 of the Tarn 4 cost?"
+    assert looked_up(question, cut := strips(table(*ROWS))) == {1: INCOMPLETE_WEIGHT}
+    assert strip_scores(evaluator, question, cut)[1] == pytest.approx(shown, abs=0.01)
