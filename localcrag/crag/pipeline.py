@@ -46,8 +46,8 @@ from localcrag.crag.state import (
     SharedWebAccess,
     timed,
 )
-from localcrag.crag.tables.aggregation import compute, show_computed
-from localcrag.crag.tables.table_questions import recognised
+from localcrag.crag.table_answers.aggregation import compute, show_computed
+from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
 from localcrag.types import (

@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from localcrag.crag.state import ComputedAnswer
-from localcrag.crag.tables.aggregation import aggregated, show_computed
-from localcrag.crag.tables.parsed_tables import tables_of
-from localcrag.crag.tables.table_matching import matched
-from localcrag.crag.tables.table_questions import recognised
-from localcrag.crag.tables.table_values import ColumnKind, column_values, quantity
+from localcrag.crag.table_answers.aggregation import aggregated, show_computed
+from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.crag.table_answers.table_matching import matched
+from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.table_answers.table_values import ColumnKind, column_values, quantity
 from localcrag.events import result_of
 from localcrag.types import Block, BlockKind, Passage, Status
 

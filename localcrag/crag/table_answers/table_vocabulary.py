@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcrag.crag.tables.table_values import root, word_list
+from localcrag.crag.table_answers.table_values import root, word_list
 
 FUNCTION_WORDS = frozenset(
     word_list(

@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from localcrag.crag.tables.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.tables.table_columns import RowCondition, UnclearError, content, qualifiers
-from localcrag.crag.tables.table_conditions import TableConditions, is_akin
-from localcrag.crag.tables.table_questions import TableQuestion, generic_about
-from localcrag.crag.tables.table_values import (
+from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, content, qualifiers
+from localcrag.crag.table_answers.table_conditions import TableConditions, is_akin
+from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
+from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     TEMPORAL,
     ColumnKind,
@@ -24,7 +24,7 @@ from localcrag.crag.tables.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.tables.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")

@@ -17,10 +17,10 @@ from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.crag.citation_check import cite
 from localcrag.crag.refinement import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
-from localcrag.crag.tables.parsed_tables import ParsedRow, tables_of
-from localcrag.crag.tables.table_matching import TableMatch, matched
-from localcrag.crag.tables.table_questions import TableQuestion, generic_about
-from localcrag.crag.tables.table_values import ColumnKind, Value, is_missing
+from localcrag.crag.table_answers.parsed_tables import ParsedRow, tables_of
+from localcrag.crag.table_answers.table_matching import TableMatch, matched
+from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
+from localcrag.crag.table_answers.table_values import ColumnKind, Value, is_missing
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
 from localcrag.filters import matches
 from localcrag.types import (

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 
-from localcrag.crag.tables.table_columns import RowCondition, TableColumns, UnclearError, content
-from localcrag.crag.tables.table_questions import NumberCondition, QuestionToken
-from localcrag.crag.tables.table_values import UNITS, ColumnKind, is_missing, month_number
-from localcrag.crag.tables.table_vocabulary import FUNCTION_WORDS
+from localcrag.crag.table_answers.table_columns import RowCondition, TableColumns, UnclearError, content
+from localcrag.crag.table_answers.table_questions import NumberCondition, QuestionToken
+from localcrag.crag.table_answers.table_values import UNITS, ColumnKind, is_missing, month_number
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
 
 _MAX_VALUE_WORDS = 8
 """The most words of a cell that a question may name."""

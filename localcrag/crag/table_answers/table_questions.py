@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from localcrag.crag.tables.table_values import quantity, root
-from localcrag.crag.tables.table_vocabulary import (
+from localcrag.crag.table_answers.table_values import quantity, root
+from localcrag.crag.table_answers.table_vocabulary import (
     COMPARATIVES,
     COMPARATORS,
     FUNCTION_WORDS,

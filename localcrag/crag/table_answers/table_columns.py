@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from localcrag.crag.tables.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.tables.table_questions import QuestionToken, TableQuestion
-from localcrag.crag.tables.table_values import (
+from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.table_questions import QuestionToken, TableQuestion
+from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     UNITS,
     WORD,
@@ -20,7 +20,7 @@ from localcrag.crag.tables.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.tables.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SUPERLATIVES
 
 _PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _TOTAL_LABEL = re.compile(
