@@ -114,7 +114,7 @@ def condense(
             by_rule = True
     rival = ""
     if by_rule:
-        standalone, rival = completed(question, earlier), rival_topic(question, earlier)
+        standalone, rival = completion(question, earlier)
     if standalone != question:
         yield Condensed(question, standalone)
     if rival:
@@ -137,20 +137,15 @@ def completed(question: str, earlier: Sequence[str]) -> str:
     Returns:
         ``"WORDS: QUESTION"`` with at most ``MAX_CARRIED_WORDS`` words, or the question itself.
     """
-    return _completion(question, earlier)[0]
+    return completion(question, earlier)[0]
 
 
-def rival_topic(question: str, earlier: Sequence[str]) -> str:
-    """What a question that refers back may be about instead of the topic that :func:`completed` gives it.
+def completion(question: str, earlier: Sequence[str]) -> tuple[str, str]:
+    """The question as :func:`completed` makes it, and what it may be about instead, "" if nothing.
 
-    It is what the last question named beside the topic that it went on with: after "What does the rail crane
-    cost?" and "And who issues the pass?", "until when is it valid?" may be about either. "" if there is none.
+    That is what the last question named beside the topic that it went on with: after "What does the crane
+    cost?" and "And who issues the pass?", "until when is it valid?" may be about either.
     """
-    return _completion(question, earlier)[1]
-
-
-def _completion(question: str, earlier: Sequence[str]) -> tuple[str, str]:
-    """The completed question, and what it may be about instead, or ""."""
     topic: list[str] = []
     last: list[str] = []
     carried: list[str] = []

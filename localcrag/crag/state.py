@@ -99,10 +99,9 @@ class PipelineOptions:
     that all are graded. ``evidence`` is the most strips that are kept, and ``answer_tokens`` the most tokens
     of a written answer. ``corrections`` are the local corrections in the order they are tried; with
     ``agent``, a plan takes their place. ``extractive`` restricts a very small model to the question's own
-    words, and ``divide_by_rule`` divides a question without the model. ``tables``
-    lets code compute over the rows of a table. ``without_model`` says why there is no
-    language model, and is "" if there is one. ``consent`` is asked before each web query if ``web_policy`` is
-    ``ask``.
+    words, and ``divide_by_rule`` divides a question without the model. ``tables`` lets code compute over the
+    rows of a table. ``without_model`` says why there is no language model, and is "" if there is one.
+    ``consent`` is asked before each web query if ``web_policy`` is ``ask``.
     """
 
     policy: Policy = Policy.CRAG

@@ -8,17 +8,15 @@ for a while.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from functools import cache
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from localcrag.errors import FetchRefused
 from localcrag.isolation import isolated_program
+from localcrag.isolation.isolated_pool import IsolatedPool
 from localcrag.isolation.isolated_process import (
     GIBIBYTE,
-    IsolatedProcess,
     JobLost,
     ProcessNotStarted,
     available,
@@ -32,7 +30,6 @@ MAX_EXTRACTION_MEMORY = GIBIBYTE
 """Bytes of memory for the extraction of one page."""
 IDLE_SECONDS = 60.0
 """Seconds without a page after which a process ends."""
-_WATCH_SECONDS = 0.25
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from localcrag.web.page_text import main; main()"
 
 
@@ -48,7 +45,7 @@ class FetchedPage:
 def warm() -> None:
     """Start a process for pages that are about to be fetched."""
     if available():
-        _extractor().start()
+        _pool().start_if_ended()
 
 
 def main_text(page: FetchedPage, seconds: float) -> tuple[str, str]:
@@ -58,7 +55,14 @@ def main_text(page: FetchedPage, seconds: float) -> tuple[str, str]:
     """
     if not available():
         return extracted(page)
-    return _extractor().extract(page, seconds)
+    try:
+        title, text = _pool().ask(page, Budget(seconds, memory_budget(MAX_EXTRACTION_MEMORY)))
+    except JobLost as lost:
+        reason = "took too long" if lost.overdue else str(lost)
+        raise FetchRefused(f"finding its text {reason}") from lost
+    except ProcessNotStarted as error:
+        raise FetchRefused(f"no process can be started to find its text: {error}") from error
+    return title, text
 
 
 def decoded(content: bytes, charset: str) -> str:
@@ -69,53 +73,10 @@ def decoded(content: bytes, charset: str) -> str:
         return content.decode("utf-8", "replace")
 
 
-class _Extractor:
-    """Processes that extract, each started when it first has something to do."""
-
-    def __init__(self) -> None:
-        self._processes = [IsolatedProcess(_PROGRAM, IDLE_SECONDS) for _ in range(MAX_PROCESSES)]
-        self._idle: SimpleQueue[IsolatedProcess] = SimpleQueue()
-        self._spare: SimpleQueue[IsolatedProcess] = SimpleQueue()
-        self._idle.put(self._processes[0])
-        for process in self._processes[1:]:
-            self._spare.put(process)
-        threading.Thread(target=self._watch, name="pages", daemon=True).start()
-
-    def start(self) -> None:
-        self._processes[0].start_if_ended()
-
-    def extract(self, page: FetchedPage, seconds: float) -> tuple[str, str]:
-        process = self._next()
-        try:
-            answer = process.ask(page, Budget(seconds, memory_budget(MAX_EXTRACTION_MEMORY)))
-        except JobLost as lost:
-            reason = "took too long" if lost.overdue else str(lost)
-            raise FetchRefused(f"finding its text {reason}") from lost
-        except ProcessNotStarted as error:
-            raise FetchRefused(f"no process can be started to find its text: {error}") from error
-        finally:
-            self._idle.put(process)
-        if isinstance(answer, Exception):
-            raise answer
-        title, text = answer
-        return title, text
-
-    def _next(self) -> IsolatedProcess:
-        for queue, seconds in ((self._idle, 1.0), (self._spare, 0.0)):
-            try:
-                return queue.get(timeout=seconds) if seconds else queue.get_nowait()
-            except Empty:
-                continue
-        return self._idle.get()
-
-    def _watch(self) -> None:
-        while True:
-            threading.Event().wait(_WATCH_SECONDS)
-            for process in self._processes:
-                process.end_if_overdue()
-
-
-_extractor = cache(_Extractor)
+@cache
+def _pool() -> IsolatedPool:
+    """The processes that extract, shared by all questions; none is started yet."""
+    return IsolatedPool(MAX_PROCESSES, _PROGRAM, IDLE_SECONDS, "pages")
 
 
 # ---------------------------------------------------------------------------------- in the process

@@ -15,8 +15,8 @@ from localcrag.crag.condense import (
     MAX_TURNS,
     STANDALONE_TOKENS,
     completed,
+    completion,
     condense,
-    rival_topic,
 )
 from localcrag.crag.query_terms import WORD_PATTERN, content_words, folded
 from localcrag.errors import ConstraintError
@@ -162,7 +162,7 @@ class TestByRule:
     def test_what_it_may_be_about_instead_is_named_and_makes_it_doubtful(
         self, earlier: list[str], question: str, rival: str
     ) -> None:
-        assert rival_topic(question, earlier) == rival
+        assert completion(question, earlier)[1] == rival
         events = list(condense(SILENT, conversation(*earlier), question, extractive=True))
         said = [event.reason for event in events if isinstance(event, Degraded)]
         assert said == ([f"it may ask about “{rival}” instead"] if rival else [])

@@ -177,7 +177,7 @@ def test_a_parser_that_lets_nothing_else_run_ends_even_without_its_parent(
     monkeypatch.setattr(process_pool, "MAX_READ_SECONDS", 1.0)
     (spinning,) = files(tmp_path, "spin.txt")
     with process_pool.ReaderPool(1, {"tokenizer": tokenizer}) as readers:
-        monkeypatch.setattr(readers._processes[0], "end_if_overdue", lambda: None)
+        monkeypatch.setattr(readers._pool._processes[0], "end_if_overdue", lambda: None)
         assert "was given up after" in readers.read(spinning, NO_META).reason
     assert soon(lambda: all(map(gone, misbehave)))
 
@@ -258,7 +258,7 @@ def test_a_process_that_ended_while_it_waited_costs_no_file(
     with process_pool.ReaderPool(1, {"tokenizer": tokenizer}) as readers:
         assert readers.read(first, NO_META).document
         os.kill(processes[0], signal.SIGKILL)
-        child = readers._processes[0]._child
+        child = readers._pool._processes[0]._child
         assert child is not None and soon(lambda: child.poll() is not None)
         assert readers.read(second, NO_META).document
     assert len(processes) == 2
