@@ -148,7 +148,11 @@ class IsolatedProcess:
         return child
 
     def _spawn(self) -> subprocess.Popen[bytes]:
-        """Start the process. Raises OSError, JobLost if this was closed."""
+        """Start the process. Raises OSError, JobLost if this was closed.
+
+        Its pipes have no buffers: the lock of a buffer that a thread waits in would keep :meth:`close` from
+        closing it.
+        """
         with self._lock:
             if self._closed:
                 raise JobLost("was ended")
@@ -158,6 +162,7 @@ class IsolatedProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                bufsize=0,
             )
         assert child.stdin is not None
         with contextlib.suppress(*_GONE_ERRORS):  # one that ended at once is noticed when it has to be ready

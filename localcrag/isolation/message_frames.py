@@ -31,8 +31,9 @@ class MoreTime:
 def send(stream: IO[bytes], value: object) -> None:
     """Write ``value`` as one frame. Raises OSError if the other end is closed."""
     payload = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    stream.write(len(payload).to_bytes(_LENGTH_BYTES, "little"))
-    stream.write(payload)
+    rest = memoryview(len(payload).to_bytes(_LENGTH_BYTES, "little") + payload)
+    while rest:  # a pipe without a buffer takes a part
+        rest = rest[stream.write(rest) :]
     stream.flush()
 
 
@@ -43,7 +44,10 @@ def receive(stream: IO[bytes]) -> Any:
 
 
 def _exactly(stream: IO[bytes], size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
+    parts = []
+    while size:  # a pipe without a buffer gives what is there
+        if not (part := stream.read(size)):
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

@@ -185,9 +185,9 @@ def test_ctrl_c_does_not_wait_for_a_parser(tmp_path: Path, tokenizer: Path, sign
         reading = corpus.read_all([(file, {{}}) for file in corpus.discover([{str(tmp_path)!r}])])
         next(reading)
         pool = reading.gi_frame.f_locals["pool"]
-        child, = [process._child for process in pool._processes if process._child]
-        print(child.pid, flush=True)
+        child, = [process._child for process in pool._pool._processes if process._child]
         try:
+            print(child.pid, flush=True)
             list(reading)
         except KeyboardInterrupt:
             reading.close()
