@@ -20,7 +20,7 @@ Record = dict[str, Any]
 SQUAD = "squad_v2"
 HELD_OUT_ARTICLES = frozenset({"Normans", "Steam engine", "Warsaw"})
 USER = "user"
-VALIDATION_SHARE = {USER: 0.2, "headings": 0.15}
+VALIDATION_SHARE = {USER: 0.2, "headings": 0.15, "documents": 0.2}
 _WINDOW_BYTES = 2**27
 _ABBREVIATIONS = re.compile(
     r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|vs|etc|e\.g|i\.e|U\.S|Jr|Sr|Inc|Ltd|Co|Gen|Prof|cf|al|ca|c|approx))\.$"

@@ -6,14 +6,16 @@ import hashlib
 import pickle
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
 from .data import DataError, Example, split
+from .groups import Vectors
 from .headings import read_labelled
 from .instructions import INSTRUCTIONS_SET
+from .labelled_documents import DocumentGroups, document_folders, read_labelled_documents
 from .pairs import GroupSampler
 from .text_kinds import TextKinds
 from .training_loop import Report
@@ -132,10 +134,17 @@ def mine(job: Job) -> None:
     base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
     began = time.monotonic()
     rng = random.Random(0)
-    kinds = None
+    kinds, documents = None, None
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        return base.embed(words, texts, MINING_TOKENS)
+
     if job.data.is_dir() and (job.data / "text").is_dir():
-        kinds = TextKinds(job.data, rng, lambda texts: base.embed(words, texts, MINING_TOKENS))
-    sampler = GroupSampler(train, rng, lambda texts: base.embed(words, texts, MINING_TOKENS), kinds)
+        kinds = TextKinds(job.data, rng, embed)
+    if job.data.is_dir():
+        asked = read_labelled_documents(document_folders(job.data))
+        documents = DocumentGroups([each for each in asked if not each.held_out], embed)
+    sampler = GroupSampler(train, rng, embed, kinds, documents=documents)
     job.out.mkdir(parents=True, exist_ok=True)
     part = job.sampler.with_name(job.sampler.name + ".part")
     part.write_bytes(pickle.dumps(sampler))

@@ -4,7 +4,8 @@ Some of the groups judge sentences and some judge windows of passages, because a
 not carry over to the other. Negatives come from the same passage, the same article, the BM25 neighbours
 of the question and its neighbours in the base model's embedding space; from exchanging one thing that
 question and passage share (`near_misses`); and, with their whole passages, from questions that were written
-to be unanswerable. Texts of other kinds than question sets hold come from `text_kinds`.
+to be unanswerable. Texts of other kinds than question sets hold come from `text_kinds`, and questions about
+whole documents from `labelled_documents`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from .data import USER, Example
 from .groups import MAX_TEXT_CHARACTERS, Embed, Group, Neighbours, window
 from .instructions import INSTRUCTIONS_SET
+from .labelled_documents import DocumentGroups
 from .near_misses import NearMisses
 from .text_kinds import TextKinds, dressed
 from .wording import keywords, mistype
@@ -54,6 +56,8 @@ class Mixture:
     text_kinds: float = 0.2
     dressed: float = 0.06
     """The share of all other groups whose texts are dressed as mail or lists."""
+    documents: float = 0.5
+    """The share of all groups that ask about whole documents; the shares above are of the rest."""
 
 
 class GroupSampler:
@@ -66,6 +70,7 @@ class GroupSampler:
         text_kinds: draws groups of texts of other kinds.
         mixture: the shares of near misses, of questions written to be unanswerable, and of other kinds. A
             user's own pairs are taken as they are: no near misses are made of them.
+        documents: draws groups of questions about whole documents.
     """
 
     def __init__(
@@ -75,10 +80,12 @@ class GroupSampler:
         embed: Embed | None = None,
         text_kinds: TextKinds | None = None,
         mixture: Mixture = Mixture(),
+        documents: DocumentGroups | None = None,
     ) -> None:
         self._rng = rng
         self._mixture = mixture
         self._text_kinds = text_kinds
+        self._documents = documents
         by_set: dict[str, list[Example]] = defaultdict(list)
         for example in examples:
             by_set[example.dataset].append(example)
@@ -118,6 +125,8 @@ class GroupSampler:
 
     def draw(self) -> Group:
         """One group of any kind."""
+        if self._documents and self._rng.random() < self._mixture.documents:
+            return self._documents.draw(self._rng)
         group = self._drawn()
         return dressed(group, self._rng) if self._rng.random() < self._mixture.dressed else group
 

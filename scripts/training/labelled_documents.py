@@ -1,0 +1,216 @@
+"""Questions about whole documents of many kinds, read and cut by the product itself.
+
+A folder of such documents has ``docs/`` and ``questions.jsonl``, one object a line: ``file`` (below
+``docs/``), ``question``, and either ``answer`` with ``evidence``, a list of pieces of text that all stand in
+the block that answers (``also``: lists for further blocks that do; ``heading``: the heading that the block
+stands below), or ``answer`` null with ``near``, the pieces of a block that tells of the same thing and does
+not answer.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from localcrag.crag.refinement import headings_above, in_context, strips
+from localcrag.documents import LocalCorpus
+from localcrag.embedding.embedder import SentenceTransformerEmbedder
+from localcrag.types import Passage, Strip
+
+from .data import DataError, Example, Record, read_jsonl
+from .groups import MAX_TEXT_CHARACTERS, Embed, Group, Neighbours
+
+DOCUMENTS_SET = "documents"
+SHIPPED_DOCUMENTS = Path(__file__).parent / "documents"
+"""The made documents that travel with the program."""
+NEGATIVE_STRIPS, NEGATIVE_PASSAGES = 7, 3
+PASSAGE_GROUP_SHARE = 0.4
+TITLE_SHARE = 0.7
+"""The share of groups whose texts stand below the title of their document."""
+MIN_TELLING_ANSWER = 3
+"""Characters of an answer from which on a strip that holds it is no negative."""
+
+
+@dataclass(frozen=True)
+class ReadDocument:
+    """A document as the product reads it: its passages, and the strips of each."""
+
+    name: str
+    passages: tuple[Passage, ...]
+    strips: tuple[Strip, ...]
+
+
+@dataclass(frozen=True)
+class DocumentQuestion:
+    """A question about a document, with the indices of the strips that answer it and of those that tempt."""
+
+    question: str
+    answer: str
+    document: ReadDocument
+    answering: tuple[int, ...]
+    tempting: tuple[int, ...]
+
+    @property
+    def held_out(self) -> bool:
+        """Whether its document is held out from training."""
+        return is_held_out(self.document.name)
+
+
+def is_held_out(name: str) -> bool:
+    """Whether a document is held out from training; the name begins with that of its folder."""
+    return Example(DOCUMENTS_SET, name, "", (), (), True).held_out
+
+
+def document_folders(data: Path) -> list[Path]:
+    """The folders of labelled documents: those that travel with the program, and those of a data folder."""
+    roots = (SHIPPED_DOCUMENTS, data / DOCUMENTS_SET)
+    return [path.parent for root in roots for path in sorted(root.glob("*/questions.jsonl"))]
+
+
+def read_labelled_documents(folders: Sequence[Path]) -> list[DocumentQuestion]:
+    """The questions of all folders, in order, without those whose evidence the reader cuts apart.
+
+    Raises DataError.
+    """
+    corpus = LocalCorpus(SentenceTransformerEmbedder().folder / "tokenizer.json")
+    return [question for folder in folders for question in _read_folder(folder, corpus)]
+
+
+def _read_folder(folder: Path, corpus: LocalCorpus) -> Iterator[DocumentQuestion]:
+    documents = {}
+    for result in corpus.read_all([(file, {}) for file in corpus.discover([str(folder / "docs")])]):
+        passages = getattr(result, "passages", ())
+        if passages:
+            name = str(Path(result.source).relative_to(folder.resolve() / "docs"))
+            cut = tuple(strip for passage in passages for strip in strips(passage))
+            documents[name] = ReadDocument(f"{folder.name}/{name}", tuple(passages), cut)
+    for record in read_jsonl(folder / "questions.jsonl"):
+        document = documents.get(str(record.get("file")))
+        if document is None:
+            raise DataError(f"{folder.name}: no document {record.get('file')!r}")
+        question = _labelled(record, document)
+        if question is not None:
+            yield question
+
+
+def _labelled(record: Record, document: ReadDocument) -> DocumentQuestion | None:
+    """A question with its strips; None if the strip that answers is not found."""
+    if record.get("answer") is None:
+        tempting = _holding(document, record.get("near") or [], "")
+        return DocumentQuestion(record["question"], "", document, (), tuple(tempting))
+    heading = str(record.get("heading") or "")
+    answering = _holding(document, record["evidence"], heading)
+    for pieces in record.get("also") or []:
+        answering += _holding(document, [pieces] if isinstance(pieces, str) else pieces, "")
+    if not answering:
+        return None
+    return DocumentQuestion(
+        record["question"], str(record["answer"]), document, tuple(dict.fromkeys(answering)), ()
+    )
+
+
+def _holding(document: ReadDocument, pieces: Sequence[str], heading: str) -> list[int]:
+    """The strips that hold all pieces; else those of such a passage that hold one, or are part of one."""
+    wanted = [_plain(piece) for piece in pieces if piece.strip()]
+    if not wanted:
+        return []
+    texts = [_plain(strip.text) for strip in document.strips]
+    below = [not heading or _plain(heading) in _plain(headings_above(strip)) for strip in document.strips]
+    found = [at for at, text in enumerate(texts) if below[at] and all(piece in text for piece in wanted)]
+    if found:
+        return found
+    whole = {passage.id for passage in document.passages if all(p in _plain(passage.text) for p in wanted)}
+    return [
+        at
+        for at, strip in enumerate(document.strips)
+        if below[at]
+        and strip.passage.id in whole
+        and any(piece in texts[at] or (len(texts[at]) > 12 and texts[at] in piece) for piece in wanted)
+    ]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+class DocumentGroups:
+    """Draws groups of strips and groups of passages of questions about whole documents.
+
+    Negatives stand near: beside the strip that answers, or by the words and the meaning of the question,
+    in the same document and in others. A strip that holds the answer as well is none.
+    """
+
+    def __init__(self, questions: Sequence[DocumentQuestion], embed: Embed | None = None) -> None:
+        self._questions = questions
+        documents = list({each.document.name: each.document for each in questions}.values())
+        self._strips = [strip for document in documents for strip in document.strips]
+        self._passages = [passage for document in documents for passage in document.passages]
+        asked = [each.question for each in questions]
+        self._near_strips = Neighbours(asked, [judged_strip(each) for each in self._strips], embed)
+        self._near_passages = Neighbours(asked, [judged_passage(each) for each in self._passages], embed)
+
+    def draw(self, rng: random.Random) -> Group:
+        """One group of either kind."""
+        while True:
+            at = rng.randrange(len(self._questions))
+            titled = rng.random() < TITLE_SHARE
+            make = self._of_passages if rng.random() < PASSAGE_GROUP_SHARE else self._of_strips
+            texts, labels = make(at, titled, rng)
+            if len(texts) > 1:
+                return Group(self._questions[at].question, tuple(texts), tuple(labels))
+
+    def _of_strips(self, at: int, titled: bool, rng: random.Random) -> tuple[list[str], list[float]]:
+        each = self._questions[at]
+        cut = [judged_strip(strip, titled) for strip in each.document.strips]
+        positives = [cut[rng.choice(each.answering)]] if each.answering else []
+        beside = [
+            cut[place + step]
+            for place in each.answering or each.tempting
+            for step in (-2, -1, 1, 2)
+            if 0 <= place + step < len(cut)
+        ]
+        rng.shuffle(beside)
+        near = [judged_strip(self._strips[i], titled) for i in self._near_strips.of(at, rng)]
+        candidates = [cut[place] for place in each.tempting] + beside[:2] + near + beside[2:]
+        answering = {cut[place] for place in each.answering}
+        return _with_negatives(each, positives, answering, candidates, NEGATIVE_STRIPS)
+
+    def _of_passages(self, at: int, titled: bool, rng: random.Random) -> tuple[list[str], list[float]]:
+        each = self._questions[at]
+        cut = each.document.strips
+        answering = {judged_passage(cut[place].passage, titled) for place in each.answering}
+        tempting = [judged_passage(cut[place].passage, titled) for place in each.tempting]
+        positives = [rng.choice(sorted(answering))] if answering else []
+        near = [judged_passage(self._passages[i], titled) for i in self._near_passages.of(at, rng)]
+        return _with_negatives(each, positives, answering, tempting + near, NEGATIVE_PASSAGES)
+
+
+def _with_negatives(
+    each: DocumentQuestion, positives: list[str], answering: set[str], candidates: Sequence[str], count: int
+) -> tuple[list[str], list[float]]:
+    told = _plain(each.answer)
+    tells = len(told) >= MIN_TELLING_ANSWER
+    negatives = [
+        text
+        for text in dict.fromkeys(candidates)
+        if text not in answering and not (tells and told in _plain(text))
+    ][:count]
+    return [*positives, *negatives], [1.0] * len(positives) + [0.0] * len(negatives)
+
+
+def judged_strip(strip: Strip, titled: bool = False) -> str:
+    """A strip as the evaluator reads it."""
+    return _below_title(strip.passage, in_context(strip), titled)
+
+
+def judged_passage(passage: Passage, titled: bool = False) -> str:
+    """A passage as the evaluator reads it."""
+    return _below_title(passage, passage.in_context, titled)
+
+
+def _below_title(passage: Passage, text: str, titled: bool) -> str:
+    first = _plain(text.partition("\n")[0])
+    titled = titled and bool(passage.title) and _plain(passage.title) not in first
+    return (f"{passage.title}\n{text}" if titled else text)[:MAX_TEXT_CHARACTERS]
