@@ -23,7 +23,7 @@ from localcrag.crag.answer_form import cited_keys, without_keys
 from localcrag.crag.bracketed_numbers import without_bracketed_numbers
 from localcrag.crag.prompt_leaks import leak
 from localcrag.crag.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN, folded, is_english, stem, terms
-from localcrag.crag.refinement import sentences
+from localcrag.crag.strip_spans import sentences
 from localcrag.languages import is_unspaced
 from localcrag.types import Citation, Evidence
 

@@ -10,143 +10,41 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 
-from localcrag.languages import ENGLISH, UNSPACED, language_of
+from localcrag.crag.strip_spans import LIST_MARKER, section_of, spans_of_block, spans_of_passage
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
-LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
-"""The marker of a list item, which belongs to the sentence after it: "2.", "(a)", "-"."""
-_BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]\s))")
-_TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
-"""A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
-_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
 _MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
-_NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
-"""The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 WINDOW_SENTENCES = 3
 """The number of sentences in a window."""
-MIN_STRIP_CHARACTERS = 20
-"""The fewest characters of a strip; a shorter sentence ("See Fig. 3.") is joined to the one before it."""
-_LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
-"""The language in a code like "de" or "de-AT"."""
-UNSPACED_WIDTH = 3
-"""The characters for which one of a script without spaces counts: seven of them can be a sentence."""
-
-
-def sentences(text: str, language: str = "") -> list[tuple[int, int]]:
-    """The spans (start, end) of the sentences of a text, in order, without the white space around them.
-
-    A row of a table and an item of a list are sentences of their own, with or without a full stop.
-    ``language`` is the code of the text's language; by default it is found from the text.
-    """
-    spans: list[tuple[int, int]] = []
-    for origin, block in _blocks(text):
-        row = block.strip()
-        if _TABLE_ROW.fullmatch(row):
-            start = origin + block.index(row)
-            spans.append((start, start + len(row)))
-        else:
-            spans += _sentences_within(text, origin, origin + len(block), language)
-    return spans
-
-
-def _sentences_within(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
-    """The spans of the sentences of a part of a text that is one block.
-
-    In a language other than English, a sentence ends where the rules of both end one: the lists of
-    abbreviations of many languages lack titles that the English one has ("M.", "Dr.").
-    """
-    block = text[start:end]
-    ends = _sentence_ends(block, ENGLISH)
-    if len(ends) > 1 and (own := language or language_of(text)) != ENGLISH:
-        ends &= _sentence_ends(block, own)
-    for first, last in pairwise(sorted(ends | {0, len(block)})):
-        raw = block[first:last]
-        if body := raw.strip():
-            at = start + first + raw.index(body[0])
-            yield at, at + len(body)
-
-
-def _sentence_ends(block: str, language: str) -> set[int]:
-    """Where the sentences of a block end by the rules of a language."""
-    from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
-
-    return {boundary["end_index"] for boundary in get_sentence_boundaries(language, block)}
-
-
-def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    """The text cut at blank lines, around rows of a table and before items of a list, each with its start."""
-    start = 0
-    for match in _BLOCK_BREAK.finditer(text):
-        yield start, text[start : match.start()]
-        start = match.start()
-    yield start, text[start:]
 
 
 def strips(passage: Passage) -> list[Strip]:
-    """The sentences of a passage as strips with the score 0, in order.
-
-    With blocks, a strip lies within one, and there may be none: a heading or a page number is none. Without,
-    there is at least one if the passage has any text.
-    """
-    if not passage.blocks:
-        cut = sentences(passage.text, _declared_language(passage))
-        return [_strip(passage, *span, 0.0) for span in _joined_short(passage.text, cut)]
-    return [_strip(passage, *span, 0.0) for block in passage.blocks for span in _spans_of(passage, block)]
-
-
-def _declared_language(passage: Passage) -> str:
-    """The language that a document declares of itself in a field of that name, "" if it declares none."""
-    declared = _LANGUAGE_CODE.match(str(passage.meta.get("language", "")).lower())
-    return declared[1] if declared else ""
-
-
-def _spans_of(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:
-    """The spans of the strips of one block of a passage, in the passage's text."""
-    text, start, end = passage.text, block.start - passage.start, block.end - passage.start
-    if block.kind is BlockKind.ROW:
-        yield start, end
-    elif block.kind is BlockKind.CODE:
-        for gap in _BLANK_LINES.finditer(text, start, end):
-            yield start, gap.start()
-            start = gap.end()
-        yield start, end
-    elif block.kind not in _NO_EVIDENCE:
-        found = _sentences_within(text, start, end, _declared_language(passage))
-        yield from _joined_short(text, found)
-
-
-def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans of sentences, with a short one joined to the one before, and a marker to the one after."""
-    spans: list[tuple[int, int]] = []
-    for start, end in found:
-        after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
-        short = _width(text[start:end]) < MIN_STRIP_CHARACTERS and not LIST_MARKER.fullmatch(text, start, end)
-        if spans and (after_marker or short):
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-    return spans
-
-
-def _width(text: str) -> int:
-    """The characters of a text, with those of scripts without spaces counted for what they say."""
-    return len(text) + (UNSPACED_WIDTH - 1) * sum(map(len, UNSPACED.findall(text)))
+    """The strips of a passage with the score 0, in order; see :mod:`.strip_spans` for where they are cut."""
+    return [_strip(passage, *span, 0.0) for span in spans_of_passage(passage)]
 
 
 def is_row(strip: Strip) -> bool:
     """Whether a strip is a row of a table."""
     return any(
         block.kind is BlockKind.ROW and (block.start, block.end) == (strip.start, strip.end)
+        for block in strip.passage.blocks
+    )
+
+
+def is_code(strip: Strip) -> bool:
+    """Whether a strip is code, or a setting of a file of settings."""
+    return any(
+        block.kind is BlockKind.CODE and block.start <= strip.start < block.end
         for block in strip.passage.blocks
     )
 
@@ -161,7 +59,7 @@ def lead_in(strip: Strip) -> Strip | None:
         at -= 1
     if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
         return None
-    *_, (start, end) = _spans_of(strip.passage, blocks[at])
+    *_, (start, end) = spans_of_block(strip.passage, blocks[at])
     found = _strip(strip.passage, start, end, strip.score)
     return found if found.text.endswith((":", "：")) else None
 
@@ -209,10 +107,14 @@ def span(strip: Strip) -> tuple[str, int, int]:
 
 
 def in_context(strip: Strip) -> str:
-    """The text that a strip is judged by: below its headings, an item of a list after what leads in to it."""
+    """The text that a strip is judged by: below its headings, after what leads in to it.
+
+    An item of a list stands after its sentence, a setting below the line above its section.
+    """
     lead, headings = lead_in(strip), headings_above(strip)
     text = f"{lead.text} {strip.text}" if lead else strip.text
-    return f"{headings}\n{text}" if headings else text
+    section = section_of(strip.passage, strip.start - strip.passage.start) if is_code(strip) else ""
+    return "\n".join(filter(None, (headings, section, text)))
 
 
 def headings_above(strip: Strip) -> str:

@@ -27,6 +27,8 @@ MAX_INCOMPLETE = 0.5
 ("What did buoy 7 cost?"), so that it is shown, and to be checked."""
 MAX_MISSING_SHARE = 0.34
 """The share of what is asked that may be missing; a cell that is named counts as one thing."""
+_CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
+"""What stands between the cells of a row, or between the fields of a record."""
 _WORD_JOINER = re.compile(r"[-_/.]")
 
 
@@ -79,7 +81,7 @@ def _match(at: int, strip: Strip, asked: set[str]) -> _Match | None:
     """How a strip answers to the terms of a question; None if it is no row, or names nothing of it."""
     if not asked or not is_row(strip):
         return None
-    cells = [_named(cell) for cell in strip.text.split(CELL_SEPARATOR)]
+    cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
     named = [held for _, value in cells if (held := _terms(value)) and held <= asked]
     if not named or len(named) == len(cells):
         return None

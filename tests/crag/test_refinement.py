@@ -17,13 +17,13 @@ from localcrag.crag.refinement import (
     lead_in,
     numbered,
     refine,
-    sentences,
     shown_text,
     strips,
     whole,
     windows,
     with_surroundings,
 )
+from localcrag.crag.strip_spans import sentences
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
 

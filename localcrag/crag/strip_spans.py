@@ -1,0 +1,208 @@
+"""Where the strips of a text begin and end: sentences within blocks, lines with labels, settings of a file.
+
+A sentence is found by the rules that ``sentencex`` has for the language of the text. What people and programs
+write in lines ("Apologies: Sven Malloy", an entry of a log, a setting with its comment) is cut at the lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, pairwise
+
+from localcrag.languages import ENGLISH, UNSPACED, language_of
+from localcrag.types import Block, BlockKind, Passage
+
+LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
+"""The marker of a list item, which belongs to the sentence after it: "2.", "(a)", "-"."""
+_BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]\s))")
+_TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
+"""A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
+_LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:.!?]{0,39}: (?=\S)")
+"""What stands before the value of a line such as "Apologies: Sven Malloy" or "Deposit: 900 EUR"."""
+_TIME = re.compile(r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)")
+"""The time at which a line of a log begins."""
+_SETTING = re.compile(r"[ \t]*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
+"""A line of a file of settings: "workers = 6", "port: 8088"."""
+_COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
+_SECTION = re.compile(r"[ \t]*(?:\[+[^\[\]\n]+\]+|[\w.-]+:)[ \t]*(?:[#;].*)?")
+"""The line above a section of settings: "[server]", "network:"."""
+_CLOSING = re.compile(r"[ \t]*[\])}]+[,;]?[ \t]*")
+MIN_SETTINGS_SHARE = 0.8
+"""The share of the lines of a piece of code, without comments, that are settings if it is cut into them."""
+_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+_NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
+"""The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
+MIN_STRIP_CHARACTERS = 20
+"""The fewest characters of a strip; a shorter sentence ("See Fig. 3.") is joined to the one before it."""
+_LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
+"""The language in a code like "de" or "de-AT"."""
+UNSPACED_WIDTH = 3
+"""The characters for which one of a script without spaces counts: seven of them can be a sentence."""
+
+
+def sentences(text: str, language: str = "") -> list[tuple[int, int]]:
+    """The spans (start, end) of the sentences of a text, in order, without the white space around them.
+
+    A row of a table and an item of a list are sentences of their own, with or without a full stop.
+    ``language`` is the code of the text's language; by default it is found from the text.
+    """
+    spans: list[tuple[int, int]] = []
+    for origin, block in _blocks(text):
+        row = block.strip()
+        if _TABLE_ROW.fullmatch(row):
+            start = origin + block.index(row)
+            spans.append((start, start + len(row)))
+        else:
+            spans += _sentences_within(text, origin, origin + len(block), language)
+    return spans
+
+
+def _sentences_within(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
+    """The spans of the sentences of a part of a text that is one block.
+
+    In a language other than English, a sentence ends where the rules of both end one: the lists of
+    abbreviations of many languages lack titles that the English one has ("M.", "Dr.").
+    """
+    block = text[start:end]
+    ends = _sentence_ends(block, ENGLISH)
+    if len(ends) > 1 and (own := language or language_of(text)) != ENGLISH:
+        ends &= _sentence_ends(block, own)
+    ends |= _line_ends(block)
+    for first, last in pairwise(sorted(ends | {0, len(block)})):
+        raw = block[first:last]
+        if body := raw.strip():
+            at = start + first + raw.index(body[0])
+            yield at, at + len(body)
+
+
+def _line_ends(block: str) -> set[int]:
+    """Where the lines of a block end, if half of them, and two, begin with labels or times; none otherwise.
+
+    A line that begins with neither and with a small letter goes on with the line before it.
+    """
+    lines = block.splitlines(keepends=True)
+    begins = [bool(_LABEL.match(line) or _TIME.match(line)) for line in lines]
+    if sum(begins) < max(2, len(lines) / 2):
+        return set()
+    following = zip(accumulate(map(len, lines)), lines[1:], begins[1:], strict=False)
+    return {end for end, line, begun in following if begun or not line.lstrip()[:1].islower()}
+
+
+def _sentence_ends(block: str, language: str) -> set[int]:
+    """Where the sentences of a block end by the rules of a language."""
+    from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
+
+    return {boundary["end_index"] for boundary in get_sentence_boundaries(language, block)}
+
+
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
+    """The text cut at blank lines, around rows of a table and before items of a list, each with its start."""
+    start = 0
+    for match in _BLOCK_BREAK.finditer(text):
+        yield start, text[start : match.start()]
+        start = match.start()
+    yield start, text[start:]
+
+
+def spans_of_passage(passage: Passage) -> list[tuple[int, int]]:
+    """The spans of the strips of a passage, in the passage's text, in order.
+
+    With blocks, a strip lies within one, and there may be none: a heading or a page number is none. Without,
+    there is at least one if the passage has any text.
+    """
+    if not passage.blocks:
+        return _joined_short(passage.text, sentences(passage.text, _declared_language(passage)))
+    return [span for block in passage.blocks for span in spans_of_block(passage, block)]
+
+
+def _declared_language(passage: Passage) -> str:
+    """The language that a document declares of itself in a field of that name, "" if it declares none."""
+    declared = _LANGUAGE_CODE.match(str(passage.meta.get("language", "")).lower())
+    return declared[1] if declared else ""
+
+
+def spans_of_block(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:
+    """The spans of the strips of one block of a passage, in the passage's text."""
+    text, start, end = passage.text, block.start - passage.start, block.end - passage.start
+    if block.kind is BlockKind.ROW:
+        yield start, end
+    elif block.kind is BlockKind.CODE:
+        for first, last in _pieces(text, start, end):
+            yield from _settings(text, first, last)
+    elif block.kind not in _NO_EVIDENCE:
+        found = _sentences_within(text, start, end, _declared_language(passage))
+        yield from _joined_short(text, found)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The spans of the pieces of some code that blank lines part."""
+    for gap in _BLANK_LINES.finditer(text, start, end):
+        yield start, gap.start()
+        start = gap.end()
+    yield start, end
+
+
+def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The spans of the settings of a piece of code, each with its comments; the piece if it has none.
+
+    Lines that stand further in than a setting belong to it.
+    """
+    lines = text[start:end].splitlines(keepends=True)
+    telling = [line for line in lines if line.strip() and not _COMMENT.match(line) and not is_section(line)]
+    are_settings = [_SETTING.match(line) is not None for line in telling]
+    if sum(are_settings) < max(2, len(telling) * MIN_SETTINGS_SHARE) or any(map(_CLOSING.fullmatch, telling)):
+        yield start, end
+        return
+    at, depth, is_begun = start, 0, False
+    for line, place in zip(lines, accumulate(map(len, lines), initial=start), strict=False):
+        if is_begun and (is_section(line) or _indent(line) <= depth):
+            yield at, at + len(text[at:place].rstrip())
+            at, is_begun = place, False
+        if not is_begun and not _COMMENT.match(line) and not is_section(line):
+            depth, is_begun = _indent(line), True
+    yield at, end
+
+
+def is_section(line: str) -> bool:
+    """Whether a line stands above a section of settings."""
+    return _SECTION.fullmatch(line.rstrip("\r\n")) is not None
+
+
+def section_of(passage: Passage, start: int) -> str:
+    """The line above the section of settings in which a strip begins; "" if none is, or it begins with it."""
+    *_, above = _BLANK_LINES.split(passage.text[:start])
+    own = next((line for line in passage.text[start:].splitlines() if not _COMMENT.match(line)), "")
+    if own.startswith("["):
+        return ""
+    for line in reversed(above.splitlines()):
+        if is_section(line) and (line.startswith("[") or _indent(line) < _indent(own)):
+            return line.strip()
+    return ""
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans of sentences, with a short one joined to the one before, and a marker to the one after.
+
+    A short one with a label ("Rent: 40") stands by itself.
+    """
+    spans: list[tuple[int, int]] = []
+    for start, end in found:
+        after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
+        short = _width(text[start:end]) < MIN_STRIP_CHARACTERS and not (
+            LIST_MARKER.fullmatch(text, start, end) or _LABEL.match(text, start, end)
+        )
+        if spans and (after_marker or short):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _width(text: str) -> int:
+    """The characters of a text, with those of scripts without spaces counted for what they say."""
+    return len(text) + (UNSPACED_WIDTH - 1) * sum(map(len, UNSPACED.findall(text)))
