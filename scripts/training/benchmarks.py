@@ -26,6 +26,7 @@ from .calibration import auc
 from .data import SQUAD, Example, read_jsonl, split_sentences
 from .groups import Embed, Vectors
 from .instructions import INSTRUCTIONS_SET
+from .labelled_documents import DocumentQuestion, judged_passage
 from .retrieval import Bm25, Ranked, Scores, fused, hit_at, ndcg_at, top
 
 JUDGED_HITS = 24
@@ -71,6 +72,8 @@ COLLECTION_KINDS = (
     Kind("handbooks", ("headings",), 1000),
     Kind("instructions", (INSTRUCTIONS_SET,), 1000, halved=False),
 )
+DOCUMENTS = "mixed documents"
+"""Minutes, tables, records, manuals and prose, read and cut by the product."""
 LIBRARY = "library abstracts"
 """The collection CISI: abstracts of library science, and queries of one or several sentences, of which many
 are statements. It is there to be measured on alone."""
@@ -107,6 +110,29 @@ def library_collection(data: Path) -> Collection | None:
         [f"{record['title']}\n{record['text']}" for record in documents],
         [" ".join(record["text"].split()) for record in asked],
         [frozenset(right[record["query_id"]]) for record in asked],
+    )
+
+
+def documents_collection(
+    asked: Sequence[DocumentQuestion], questions: int, fitting: bool
+) -> Collection | None:
+    """The passages of labelled documents of all kinds, and questions about those held out; None without any.
+
+    One half of the questions, chosen by a hash, fits; the other half reports.
+    """
+    documents = {each.document.name: each.document for each in asked}
+    passages = [passage for document in documents.values() for passage in document.passages]
+    place = {passage.id: at for at, passage in enumerate(passages)}
+    chosen = [each for each in asked if each.held_out and each.fits is fitting]
+    if not chosen:
+        return None
+    random.Random(0).shuffle(chosen)
+    chosen = chosen[:questions]
+    return Collection(
+        DOCUMENTS,
+        [judged_passage(passage, titled=True)[:MAX_PASSAGE_CHARACTERS] for passage in passages],
+        [each.question for each in chosen],
+        [frozenset(place[passage] for passage in each.answering_passages) for each in chosen],
     )
 
 

@@ -9,6 +9,7 @@ not answer.
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from pathlib import Path
 from localcrag.crag.refinement import headings_above, in_context, strips
 from localcrag.documents import LocalCorpus
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
-from localcrag.types import Passage, Strip
+from localcrag.types import NO_META, Passage, Skipped, Strip
 
 from .data import DataError, Example, Record, read_jsonl
 from .groups import MAX_TEXT_CHARACTERS, Embed, Group, Neighbours
@@ -57,6 +58,16 @@ class DocumentQuestion:
         """Whether its document is held out from training."""
         return is_held_out(self.document.name)
 
+    @property
+    def fits(self) -> bool:
+        """Whether, held out, it is there to fit calibration, not to report."""
+        return hashlib.sha256(self.question.encode()).digest()[0] % 2 == 0
+
+    @property
+    def answering_passages(self) -> frozenset[str]:
+        """The ids of the passages that answer."""
+        return frozenset(self.document.strips[at].passage.id for at in self.answering)
+
 
 def is_held_out(name: str) -> bool:
     """Whether a document is held out from training; the name begins with that of its folder."""
@@ -80,7 +91,8 @@ def read_labelled_documents(folders: Sequence[Path]) -> list[DocumentQuestion]:
 
 def _read_folder(folder: Path, corpus: LocalCorpus) -> Iterator[DocumentQuestion]:
     documents = {}
-    for result in corpus.read_all([(file, {}) for file in corpus.discover([str(folder / "docs")])]):
+    found = [file for file in corpus.discover([str(folder / "docs")]) if not isinstance(file, Skipped)]
+    for result in corpus.read_all([(file, NO_META) for file in found]):
         passages = getattr(result, "passages", ())
         if passages:
             name = str(Path(result.source).relative_to(folder.resolve() / "docs"))
@@ -198,6 +210,14 @@ def _with_negatives(
         if text not in answering and not (tells and told in _plain(text))
     ][:count]
     return [*positives, *negatives], [1.0] * len(positives) + [0.0] * len(negatives)
+
+
+def as_example(each: DocumentQuestion) -> Example:
+    """A question with all strips of its document for sentences, below the title of the document."""
+    cut = tuple(judged_strip(strip, titled=True) for strip in each.document.strips)
+    return Example(
+        DOCUMENTS_SET, each.document.name, each.question, cut, each.answering, bool(each.answering)
+    )
 
 
 def judged_strip(strip: Strip, titled: bool = False) -> str:

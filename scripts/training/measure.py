@@ -38,6 +38,7 @@ from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
 from .data import SQUAD, DataError, Example, split
 from .groups import Embed, Vectors
 from .headings import read_labelled
+from .labelled_documents import DOCUMENTS_SET, as_example, document_folders, read_labelled_documents
 from .manifest import manifest_files
 from .result_row import Row
 from .retrieval import Bm25, Ranked, hit_at
@@ -91,6 +92,9 @@ def material_of(data: Path, questions: int, fitting: bool) -> Bench:
     if not made:
         names = ", ".join(name for kind in bench.COLLECTION_KINDS for name in kind.datasets)
         raise DataError(f"{data}: nothing to measure on, no held-out questions of any of {names}")
+    asked = read_labelled_documents(document_folders(data))
+    if mixed := bench.documents_collection(asked, questions, fitting):
+        made.append(mixed)
     if not fitting and (library := bench.library_collection(data)):
         made.append(library)
     base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
@@ -100,13 +104,14 @@ def material_of(data: Path, questions: int, fitting: bool) -> Bench:
 
     vectors = {c.name: embed(c.passages) for c in made}
     found = {c.name: bench.retrieve(c, embed, vectors=vectors[c.name]) for c in made}
-    return Bench(held_out, found, embed, vectors)
+    of_documents = [as_example(each) for each in asked if each.held_out and each.fits is fitting]
+    return Bench([*held_out, *of_documents], found, embed, vectors)
 
 
 def sentence_rows(material: Bench, scorer: bench.Scorer, most: int) -> list[Row]:
     """Picking the answering sentence of a passage: evaluator, cosine, BM25."""
     rows = []
-    for dataset in SENTENCE_SETS:
+    for dataset in (*SENTENCE_SETS, DOCUMENTS_SET):
         examples = bench.pickable(material.held_out, dataset, most)
         if not examples:
             continue
