@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
 
+from localcrag.labelled_lines import LABEL, line_ends
 from localcrag.languages import ENGLISH, UNSPACED, language_of
 from localcrag.types import Block, BlockKind, Passage
 
@@ -18,10 +19,6 @@ LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})
 _BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]\s))")
 _TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
 """A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
-_LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:.!?]{0,39}: (?=\S)")
-"""What stands before the value of a line such as "Apologies: Sven Malloy" or "Deposit: 900 EUR"."""
-_TIME = re.compile(r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)")
-"""The time at which a line of a log begins."""
 _SETTING = re.compile(r"[ \t]*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
 """A line of a file of settings: "workers = 6", "port: 8088"."""
 _COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
@@ -68,25 +65,12 @@ def _sentences_within(text: str, start: int, end: int, language: str) -> Iterato
     ends = _sentence_ends(block, ENGLISH)
     if len(ends) > 1 and (own := language or language_of(text)) != ENGLISH:
         ends &= _sentence_ends(block, own)
-    ends |= _line_ends(block)
+    ends |= line_ends(block)
     for first, last in pairwise(sorted(ends | {0, len(block)})):
         raw = block[first:last]
         if body := raw.strip():
             at = start + first + raw.index(body[0])
             yield at, at + len(body)
-
-
-def _line_ends(block: str) -> set[int]:
-    """Where the lines of a block end, if half of them, and two, begin with labels or times; none otherwise.
-
-    A line that begins with neither and with a small letter goes on with the line before it.
-    """
-    lines = block.splitlines(keepends=True)
-    begins = [bool(_LABEL.match(line) or _TIME.match(line)) for line in lines]
-    if sum(begins) < max(2, len(lines) / 2):
-        return set()
-    following = zip(accumulate(map(len, lines)), lines[1:], begins[1:], strict=False)
-    return {end for end, line, begun in following if begun or not line.lstrip()[:1].islower()}
 
 
 def _sentence_ends(block: str, language: str) -> set[int]:
@@ -194,7 +178,7 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
     for start, end in found:
         after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
         short = _width(text[start:end]) < MIN_STRIP_CHARACTERS and not (
-            LIST_MARKER.fullmatch(text, start, end) or _LABEL.match(text, start, end)
+            LIST_MARKER.fullmatch(text, start, end) or LABEL.match(text, start, end)
         )
         if spans and (after_marker or short):
             spans[-1] = (spans[-1][0], end)

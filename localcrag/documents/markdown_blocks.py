@@ -17,6 +17,7 @@ from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import one_line
 from localcrag.documents.front_matter import front_matter
 from localcrag.documents.table_rows import row_text, with_headers
+from localcrag.labelled_lines import flowing
 from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
 if TYPE_CHECKING:
@@ -89,14 +90,14 @@ class _List:
 
 
 def plain(inline: Token) -> str:
-    """The words of an inline token, without its markup; a line end inside a paragraph is a space."""
-    return " ".join("".join(_words(inline.children or [])).split())
+    """The words of an inline token, without its markup; a line end is a space, unless lines have labels."""
+    return flowing("".join(_words(inline.children or [])))
 
 
 def _words(children: Sequence[Token]) -> Iterator[str]:
     for child in children:
         if child.type in ("softbreak", "hardbreak"):
-            yield " "
+            yield "\n"
         elif child.type == "html_inline":
             yield " " if _BREAK_TAG.fullmatch(child.content) else ""
         elif child.type == "image":

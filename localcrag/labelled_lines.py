@@ -1,0 +1,35 @@
+"""Lines that people and programs write one below the other: "Apologies: Sven Malloy", the entries of a log.
+
+In prose the end of a line means nothing. Where most lines begin with a label or a time, each says something
+of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+
+LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:.!?]{0,39}:[ \t]+(?=\S)")
+"""What stands before the value of a line such as "Apologies: Sven Malloy" or "Deposit: 900 EUR"."""
+_TIME = re.compile(r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)")
+"""The time at which a line of a log begins."""
+
+
+def line_ends(block: str) -> set[int]:
+    """Where the lines of a block end, if half of them, and two, begin with labels or times; none otherwise.
+
+    A line that begins with neither and with a small letter goes on with the line before it.
+    """
+    lines = block.splitlines(keepends=True)
+    begins = [bool(LABEL.match(line) or _TIME.match(line)) for line in lines]
+    if sum(begins) < max(2, len(lines) / 2):
+        return set()
+    following = zip(accumulate(map(len, lines)), lines[1:], begins[1:], strict=False)
+    return {end for end, line, begun in following if begun or not line.lstrip()[:1].islower()}
+
+
+def flowing(block: str) -> str:
+    """A block without needless white space: its lines run on, but for those that end where they end."""
+    ends = sorted(line_ends(block))
+    lines = [block[start:end] for start, end in zip([0, *ends], [*ends, len(block)], strict=True)]
+    return "\n".join(" ".join(line.split()) for line in lines)

@@ -1,0 +1,123 @@
+"""Questions about whole documents: those that travel with the program, and the groups made of them."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sklearn")
+
+ROOT = Path(__file__).parents[1]
+MINUTES = """# Minutes of the rowing club
+
+Present: Ada Wren, Lucia Fenn
+Apologies: Sven Malloy
+Next meeting: 14 May
+
+## Boats
+
+The old eight is sold to Hollow Bridge for 2,750 euros. The new eight comes in August. It is painted red and white.
+
+## Keys
+
+Whoever loses a key pays 22 euros.
+"""
+QUESTIONS = [
+    {"file": "m.md", "question": "Who sent apologies?", "answer": "Sven Malloy", "evidence": ["Apologies:"]},
+    {
+        "file": "m.md",
+        "question": "What did Hollow Bridge pay?",
+        "answer": "2,750 euros",
+        "evidence": ["is sold to Hollow Bridge", "2,750 euros"],
+        "heading": "Boats",
+    },
+    {
+        "file": "m.md",
+        "question": "What does the new eight cost?",
+        "answer": None,
+        "near": ["new eight comes"],
+    },
+    {"file": "m.md", "question": "Is it blue?", "answer": "no", "evidence": ["painted red"], "heading": "Keys"},
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def scripts() -> Iterator[None]:
+    """The package under `scripts/`, importable for this module."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    yield
+    sys.path.remove(str(ROOT / "scripts"))
+
+
+def folder_of(folder: Path, questions: list[dict[str, Any]]) -> Path:
+    (folder / "docs").mkdir()
+    (folder / "docs" / "m.md").write_text(MINUTES)
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    return folder
+
+
+def test_strips_that_answer_and_that_tempt_are_found(tmp_path: Path) -> None:
+    from training.labelled_documents import read_labelled_documents
+
+    found = read_labelled_documents([folder_of(tmp_path, QUESTIONS)])
+    assert [each.question for each in found] == [str(row["question"]) for row in QUESTIONS[:3]], (
+        "no strip below the heading that the last one names says so"
+    )
+    texts = [[each.document.strips[at].text for at in (*each.answering, *each.tempting)] for each in found]
+    assert texts == [
+        ["Apologies: Sven Malloy"],
+        ["The old eight is sold to Hollow Bridge for 2,750 euros."],
+        ["The new eight comes in August."],
+    ]
+    assert [bool(each.answering) for each in found] == [True, True, False]
+
+
+def test_a_question_about_an_unknown_document_is_an_error(tmp_path: Path) -> None:
+    from training.data import DataError
+    from training.labelled_documents import read_labelled_documents
+
+    wrong = {**QUESTIONS[0], "file": "other.md"}
+    with pytest.raises(DataError, match=r"no document 'other\.md'"):
+        read_labelled_documents([folder_of(tmp_path, [wrong])])
+
+
+def test_groups_hold_one_answer_and_texts_that_do_not_tell_it(tmp_path: Path) -> None:
+    from training.labelled_documents import DocumentGroups, read_labelled_documents
+
+    groups = DocumentGroups(read_labelled_documents([folder_of(tmp_path, QUESTIONS)]))
+    rng = random.Random(0)
+    drawn = [groups.draw(rng) for _ in range(60)]
+    answers = {str(row["question"]): str(row["answer"]) for row in QUESTIONS if row["answer"]}
+    for group in drawn:
+        positives = [text for text, label in zip(group.texts, group.labels, strict=True) if label]
+        negatives = [text for text, label in zip(group.texts, group.labels, strict=True) if not label]
+        assert negatives
+        assert len(positives) == (1 if group.question in answers else 0)
+        assert all(answers[group.question] in text for text in positives)
+        assert not any(answers.get(group.question, "cost?") in text for text in negatives)
+
+
+def test_the_documents_that_travel_are_read_and_whole_documents_are_held_out() -> None:
+    from training.data import read_jsonl
+    from training.labelled_documents import (
+        SHIPPED_DOCUMENTS,
+        document_folders,
+        is_held_out,
+        read_labelled_documents,
+    )
+
+    folders = document_folders(ROOT / "no such data")
+    assert [folder.name for folder in folders] == ["letters", "prose", "records", "tables"]
+    assert all(folder.parent == SHIPPED_DOCUMENTS for folder in folders)
+    asked = {folder.name: list(read_jsonl(folder / "questions.jsonl")) for folder in folders}
+    names = {f"{folder}/{row['file']}" for folder, rows in asked.items() for row in rows}
+    assert 6 <= sum(map(is_held_out, names)) < len(names) / 3
+    found = read_labelled_documents(folders[:1])
+    assert len(found) > 0.97 * len(asked["letters"])
+    assert all(each.held_out is is_held_out(each.document.name) for each in found)

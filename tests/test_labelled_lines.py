@@ -1,0 +1,33 @@
+"""Lines that mean something by themselves, and lines of prose."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localcrag.documents.markdown_blocks import markdown_page
+from localcrag.labelled_lines import flowing, line_ends
+
+MINUTES = "Present: Ada Wren,\n  and Lucia Fenn\nApologies: Sven Malloy\n\nThe pipe is\nmended."
+
+
+def test_labelled_lines_keep_their_ends() -> None:
+    text = "Deposit: 900  EUR\nRent:  40 EUR,\nheating included\nPaid in May"
+    assert flowing(text) == "Deposit: 900 EUR\nRent: 40 EUR, heating included\nPaid in May"
+
+
+def test_one_label_among_lines_of_prose_changes_nothing() -> None:
+    text = "They came late. Note: the gate\nwas shut\nand the bell was broken."
+    assert flowing(text) == " ".join(text.split())
+
+
+def test_markdown_keeps_labelled_lines_apart_and_lets_prose_flow() -> None:
+    assert markdown_page(MINUTES).text == (
+        "Present: Ada Wren, and Lucia Fenn\nApologies: Sven Malloy\n\nThe pipe is mended."
+    )
+
+
+@given(st.text(alphabet="aB:1 \n-.", max_size=60))
+def test_no_word_is_lost(text: str) -> None:
+    assert flowing(text).split() == text.split()
+    assert all(text[end - 1] == "\n" for end in line_ends(text))
