@@ -22,7 +22,7 @@ Next meeting: 14 May
 
 ## Boats
 
-The old eight is sold to Hollow Bridge for 2,750 euros. The new eight comes in August. It is painted red and white.
+The old eight is sold to Hollow Bridge for 2,750 euros. The new eight comes in August. Its hull is red.
 
 ## Keys
 
@@ -43,7 +43,13 @@ QUESTIONS = [
         "answer": None,
         "near": ["new eight comes"],
     },
-    {"file": "m.md", "question": "Is it blue?", "answer": "no", "evidence": ["painted red"], "heading": "Keys"},
+    {
+        "file": "m.md",
+        "question": "Is it blue?",
+        "answer": "no",
+        "evidence": ["hull is red"],
+        "heading": "Keys",
+    },
 ]
 
 
