@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import in_context, strips
+from localcrag.crag.refinement import judged_text, strips
 from localcrag.crag.row_lookup import looked_up, raised
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
@@ -30,8 +30,8 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
         own = [gains.get(first + at, 0.0) for at in range(len(found))]
         chosen.append(_nearest(list(zip(found, own, strict=True)), asked))
         first += len(found)
-    texts = [passage.in_context for passage in passages]
-    texts += [in_context(strip) for picked in chosen for strip, _ in picked]
+    texts = [passage.judged for passage in passages]
+    texts += [judged_text(strip) for picked in chosen for strip, _ in picked]
     scores = evaluator.score(question, texts)
     rest = iter(scores[len(passages) :])
     return [
@@ -43,7 +43,7 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
 def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:
     """P(the strip helps) of each strip, that of a row which is looked up raised (:mod:`.row_lookup`)."""
     gains = looked_up(question, found)
-    scores = evaluator.score(question, [in_context(strip) for strip in found])
+    scores = evaluator.score(question, [judged_text(strip) for strip in found])
     return [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
 
 

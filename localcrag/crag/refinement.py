@@ -107,7 +107,7 @@ def span(strip: Strip) -> tuple[str, int, int]:
 
 
 def in_context(strip: Strip) -> str:
-    """The text that a strip is judged by: below its headings, after what leads in to it.
+    """The text of a strip below its headings, after what leads in to it.
 
     An item of a list stands after its sentence, a setting below the line above its section.
     """
@@ -115,6 +115,11 @@ def in_context(strip: Strip) -> str:
     text = f"{lead.text} {strip.text}" if lead else strip.text
     section = section_of(strip.passage, strip.start - strip.passage.start) if is_code(strip) else ""
     return "\n".join(filter(None, (headings, section, text)))
+
+
+def judged_text(strip: Strip) -> str:
+    """A strip in its context, below the title of its document, as the evaluator reads it."""
+    return strip.passage.below_title(in_context(strip))
 
 
 def headings_above(strip: Strip) -> str:

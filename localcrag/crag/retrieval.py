@@ -140,7 +140,7 @@ def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) 
     """
     judged: list[float] = []
     while len(judged) < len(hits) and max(judged, default=0.0) < RELEVANT_PROBABILITY:
-        texts = [hit.passage.in_context for hit in hits[len(judged) : len(judged) + max(step, 1)]]
+        texts = [hit.passage.judged for hit in hits[len(judged) : len(judged) + max(step, 1)]]
         judged += evaluator.score(question, texts)
     hits = hits[: len(judged)]
     weight = evaluator_weight(max(judged))

@@ -98,7 +98,7 @@ class Passage:
 
     @property
     def in_context(self) -> str:
-        """The text below the headings above it, as judges read it; a heading that it has is not repeated."""
+        """The text below the headings above it; a heading that it has is not repeated."""
         own = {
             self.text[block.start - self.start : block.end - self.start]
             for block in self.blocks
@@ -126,6 +126,16 @@ class Passage:
     def sheet(self) -> str:
         """The name of the sheet of a spreadsheet that it is in; "" if it is in none."""
         return self.heading if self.page is not None and self.rows() else ""
+
+    @property
+    def judged(self) -> str:
+        """The text below its headings and the title of its document, as the evaluator reads it."""
+        return self.below_title(self.in_context)
+
+    def below_title(self, text: str) -> str:
+        """A text below the title of the document, unless its first line has the title already."""
+        first, title = (" ".join(line.split()) for line in (text.partition("\n")[0], self.title))
+        return text if not title or title.casefold() in first.casefold() else f"{title}\n{text}"
 
     @property
     def searchable(self) -> str:

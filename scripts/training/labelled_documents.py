@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcrag.crag.refinement import headings_above, in_context, strips
+from localcrag.crag.refinement import headings_above, in_context, judged_text, strips
 from localcrag.documents import LocalCorpus
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.types import NO_META, Passage, Skipped, Strip
@@ -221,16 +221,10 @@ def as_example(each: DocumentQuestion) -> Example:
 
 
 def judged_strip(strip: Strip, titled: bool = False) -> str:
-    """A strip as the evaluator reads it."""
-    return _below_title(strip.passage, in_context(strip), titled)
+    """A strip as the evaluator reads it, with or without the title of its document."""
+    return (judged_text(strip) if titled else in_context(strip))[:MAX_TEXT_CHARACTERS]
 
 
 def judged_passage(passage: Passage, titled: bool = False) -> str:
-    """A passage as the evaluator reads it."""
-    return _below_title(passage, passage.in_context, titled)
-
-
-def _below_title(passage: Passage, text: str, titled: bool) -> str:
-    first = _plain(text.partition("\n")[0])
-    titled = titled and bool(passage.title) and _plain(passage.title) not in first
-    return (f"{passage.title}\n{text}" if titled else text)[:MAX_TEXT_CHARACTERS]
+    """A passage as the evaluator reads it, with or without the title of its document."""
+    return (passage.judged if titled else passage.in_context)[:MAX_TEXT_CHARACTERS]

@@ -17,7 +17,7 @@ def passage(
         id=id or f"{source}:{start}",
         document=f"hash of {source}",
         source=source,
-        title="A",
+        title="",
         heading="",
         page=page,
         start=start,
