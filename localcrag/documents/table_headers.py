@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from localcrag.documents.table_grid import GridRow
 
@@ -55,16 +55,6 @@ def found_header(rows: Sequence[GridRow], *, is_sure: bool = False) -> FoundHead
     return None
 
 
-def joined_names(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
-    """The names of the columns after another line of headers."""
-    joined = []
-    for i in range(max(len(upper), len(lower))):
-        over, under = upper[i : i + 1], lower[i : i + 1]
-        parts = [*filter(None, [*over, *under])]
-        joined.append(parts[0] if len(set(parts)) == 1 else HEADER_SEPARATOR.join(parts))
-    return joined
-
-
 def header_end(rows: Sequence[GridRow], start: int, end: int) -> int:
     """The end of a header whose rows ``[start, end)`` are known, with further lines that belong to it."""
     while end < min(len(rows) - 1, start + _MAX_LINES) and _has_line(rows, start, end):
@@ -79,6 +69,8 @@ def _header_end(rows: Sequence[GridRow], start: int, *, is_sure: bool) -> int:
     end = header_end(rows, start, start + 1) if len(rows[start].cells) <= _MAX_WIDTH else start + 1
     if end > start + 1:
         return end
+    if rows[start].is_alone() and any(sum(map(bool, row.cells)) > 1 for row in rows[end : end + _MAX_HEADER_ROW]):
+        return start  # a title
     if is_sure and (len(rows[start].own) < 2 or not columns_above_values(rows, start)):
         return start
     return end if names_columns(rows[start], rows[start + 1]) else start
@@ -125,16 +117,16 @@ def _has_line(rows: Sequence[GridRow], start: int, end: int) -> bool:
     own = lower.own
     if not own or not all(map(_is_name, (*upper.cells, *lower.cells))):
         return False
+    if any(lower.cells[i] in _BLANKS for i in own):
+        return False
     if not upper.wide and end == start + 1 and not upper.is_head and len(upper.own) < 2:
         return False  # a title
     groups = [(i, i + wide) for i, wide in upper.wide.items() if _is_group(i, i + wide, own)]
     if groups:
         return not _is_title(upper, own) and _are_merged_groups(groups, upper, lower, below)
-    if not upper.wide and (groups := list(_implied_groups(upper, own))):
-        first = min([*own, *upper.own])
-        in_group = any(left <= first < right for left, right in groups)  # the column that names the rows
-        if not in_group and _are_apart(groups, upper, own) and _any_group_has_values(groups, lower, below):
-            return True
+    groups = _spread_groups(upper, lower)
+    if groups and _are_apart(groups, upper, own) and _any_group_has_values(groups, lower, below):
+        return True
     return _is_line_of_units(upper, lower, below)
 
 
@@ -158,15 +150,20 @@ def _implied_groups(upper: GridRow, own: Sequence[int]) -> Iterator[Group]:
 def _are_merged_groups(
     groups: Sequence[Group], upper: GridRow, lower: GridRow, below: Sequence[GridRow]
 ) -> bool:
-    """Whether the names below merged cells are names: numbers stand below them, or the lines interlock."""
+    """Whether the cells below merged ones are names, too.
+
+    All other columns have their names in one of both lines. Below a row that the document calls the header,
+    numbers must stand under them, they must be the same in two groups, or a cell must reach down to them.
+    """
     own = lower.own
+    if not _are_apart(groups, upper, own):
+        return False
     names = [tuple(lower.cells[left:right]) for left, right in groups]
-    if len(set(names)) < len(names) or _any_group_has_values(groups, lower, below):
+    if len(set(names)) < len(names) or lower.from_above or _any_group_has_values(groups, lower, below):
         return True
     covered = {i for left, right in groups for i in range(left, right)}
-    if not {*own, *(i for i, cell in enumerate(upper.cells) if cell)} - covered:
-        return len(groups) > 1
-    return _are_apart(groups, upper, own)
+    has_others = bool({*own, *(i for i, cell in enumerate(upper.cells) if cell)} - covered)
+    return not upper.is_head and (has_others or len(groups) > 1)
 
 
 def _are_apart(groups: Sequence[Group], upper: GridRow, own: Sequence[int]) -> bool:
@@ -242,10 +239,27 @@ def header_names(rows: Sequence[GridRow]) -> list[str]:
     names: list[str] = []
     for i, row in enumerate(rows):
         cells = _spread(row)
-        if not row.wide and i + 1 < len(rows):
-            own = rows[i + 1].own
-            for left, right in _implied_groups(row, own) if own else ():
+        if i + 1 < len(rows):
+            for left, right in _spread_groups(row, rows[i + 1]):
                 cells += [""] * (right - len(cells))
                 cells[left:right] = [cells[left]] * (right - left)
-        names = joined_names(names, cells)
+        names = _joined(names, cells)
     return names
+
+
+def _spread_groups(upper: GridRow, lower: GridRow) -> list[Group]:
+    """The groups that no merged cell shows; none, if one has the column that names the rows."""
+    if upper.wide or not lower.own or len(upper.own) < 2:
+        return []
+    groups = list(_implied_groups(upper, lower.own))
+    first = min([*lower.own, *upper.own])
+    return [] if any(left <= first < right for left, right in groups) else groups
+
+
+def _joined(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
+    """The names of the columns after another line of headers."""
+    joined = []
+    for over, under in zip_longest(upper, lower, fillvalue=""):
+        parts = dict.fromkeys(filter(None, (over, under)))
+        joined.append(HEADER_SEPARATOR.join(parts))
+    return joined

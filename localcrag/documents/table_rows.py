@@ -63,10 +63,10 @@ def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     The header is the first of the leading rows that names the columns of the row after it. Rows above it,
     such as the title of a table, are kept without names, as are all rows if there is no header.
     """
-    yield from (line.text for line in table_lines(plain_rows(rows)))
+    yield from (line.text for line in grid_lines(plain_rows(rows)))
 
 
-def table_lines(rows: Iterable[GridRow]) -> Iterator[TableLine]:
+def grid_lines(rows: Iterable[GridRow]) -> Iterator[TableLine]:
     """The rows of a sheet, or of one table, as lines with the joined names of a header of several lines.
 
     Where row numbers jump, because of blank rows, another table may begin, with its own title and header, or

@@ -8,7 +8,7 @@ import io
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.table_grid import GridRow
-from localcrag.documents.table_rows import add_lines, bounded_rows, table_lines
+from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
 from localcrag.types import Page
 
 _SAMPLE_CHARACTERS = 8 * 1024
@@ -28,7 +28,7 @@ def read_rows(text: str, limits: Limits) -> Page:
         if any(row)
     )
     made = BlockText(limits)
-    add_lines(made, table_lines(bounded_rows(rows)))
+    add_lines(made, grid_lines(bounded_rows(rows)))
     return made.page()
 
 

@@ -17,7 +17,7 @@ from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.file_properties import core_properties
 from localcrag.documents.readers.xlsx_merges import merges_of
 from localcrag.documents.table_grid import GridRow, MergedCells
-from localcrag.documents.table_rows import add_lines, bounded_rows, table_lines
+from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
 from localcrag.types import BlockKind, Page
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def sheet_page(number: int, name: str, rows: Iterable[GridRow], limits: Limits) 
     than ``limits.text``.
     """
     made = BlockText(limits)
-    lines = table_lines(bounded_rows(rows))
+    lines = grid_lines(bounded_rows(rows))
     first = next(lines, None)
     if first is not None:
         made.add(BlockKind.HEADING, name, level=1)
