@@ -7,7 +7,7 @@ that spans rows is repeated in each, so that every row is understood alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from localcrag.documents.html_tree import LISTS, VERBATIM, Element, texts
@@ -125,7 +125,7 @@ def _lines(rows: Sequence[TableRow]) -> Iterator[str]:
         else:
             long = [cell for cell in cells if len(cell) > MAX_NAME_CHARACTERS]
             yield from long
-            header.append(replace(row, cells=["" if cell in long else cell for cell in cells]))
+            header.append(row._replace(cells=["" if cell in long else cell for cell in cells]))
     if header and body and any(last := header_names(header)):
         yield line(last, ())
 
@@ -142,7 +142,7 @@ def _has_own_header(rows: Sequence[TableRow], laid: Sequence[GridRow]) -> bool:
 
 def _headed_lines(rows: Sequence[GridRow]) -> Iterator[str]:
     """The lines of rows of which none is called the header."""
-    filled = (replace(row, number=i) for i, row in enumerate((row for row in rows if any(row.cells)), 1))
+    filled = (row._replace(number=i) for i, row in enumerate((row for row in rows if any(row.cells)), 1))
     yield from (found.text for found in grid_lines(filled))
 
 

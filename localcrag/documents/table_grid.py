@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 MAX_NAME_CHARACTERS = 200
 """A longer cell is neither a header nor repeated in other rows."""
+_NO_SPANS: Mapping[int, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class GridRow:
+class GridRow(NamedTuple):
     """A row of a grid.
 
     Attributes:
@@ -25,7 +25,7 @@ class GridRow:
 
     number: int
     cells: Sequence[str]
-    wide: Mapping[int, int] = field(default_factory=dict)
+    wide: Mapping[int, int] = _NO_SPANS
     from_above: frozenset[int] = frozenset()
     is_head: bool = False
 

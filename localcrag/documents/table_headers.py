@@ -63,14 +63,17 @@ def header_end(rows: Sequence[GridRow], start: int, end: int) -> int:
 
 
 def _header_end(rows: Sequence[GridRow], start: int, *, is_sure: bool) -> int:
-    if rows[start].is_head:
+    is_title = rows[start].is_alone() and any(
+        not row.is_alone() for row in rows[start + 1 : start + 1 + _MAX_HEADER_ROW]
+    )
+    if rows[start].is_head and not is_title:
         heads = next((i for i in range(start, len(rows)) if not rows[i].is_head), len(rows))
         return header_end(rows, start, heads)
     end = header_end(rows, start, start + 1) if len(rows[start].cells) <= _MAX_WIDTH else start + 1
     if end > start + 1:
         return end
-    if rows[start].is_alone() and any(sum(map(bool, row.cells)) > 1 for row in rows[end : end + _MAX_HEADER_ROW]):
-        return start  # a title
+    if is_title:
+        return start
     if is_sure and (len(rows[start].own) < 2 or not columns_above_values(rows, start)):
         return start
     return end if names_columns(rows[start], rows[start + 1]) else start
@@ -122,8 +125,8 @@ def _has_line(rows: Sequence[GridRow], start: int, end: int) -> bool:
     if not upper.wide and end == start + 1 and not upper.is_head and len(upper.own) < 2:
         return False  # a title
     groups = [(i, i + wide) for i, wide in upper.wide.items() if _is_group(i, i + wide, own)]
-    if groups:
-        return not _is_title(upper, own) and _are_merged_groups(groups, upper, lower, below)
+    if groups and (_is_title(upper, own) or _are_merged_groups(groups, upper, lower, below)):
+        return not _is_title(upper, own)
     groups = _spread_groups(upper, lower)
     if groups and _are_apart(groups, upper, own) and _any_group_has_values(groups, lower, below):
         return True
@@ -185,8 +188,8 @@ def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) 
 
     If numbers stand below all of several cells, the first column may be among them.
     """
-    own = lower.own
-    if not names_columns(upper, lower) or not all(i < len(upper.cells) and upper.cells[i] for i in own):
+    own, names = lower.own, _spread(upper)
+    if not names_columns(upper, lower) or not all(i < len(names) and names[i] for i in own):
         return False
     if not all(_has_values(i, lower.cells[i], below) for i in own):
         return False

@@ -41,7 +41,8 @@ class TableShape:
 
     def is_header(self, row: GridRow) -> bool:
         """Whether a row repeats a line of the header, as at the top of a printed page."""
-        return bool(self._lines) and _stripped(row.cells) in self._lines
+        cells = row.cells
+        return any(list(cells[: len(line)]) == line and not any(cells[len(line) :]) for line in self._lines)
 
     def is_other(self, block: Sequence[GridRow], found: FoundHeader, *, is_titled: bool) -> bool:
         """Whether rows that seem to begin with a header are another table.
@@ -64,7 +65,7 @@ class TableShape:
         return bool(used - self._named - set(self._filled)) or (bool(always - used) and len(rows) > 1)
 
 
-def _stripped(cells: Sequence[str]) -> tuple[str, ...]:
+def _stripped(cells: Sequence[str]) -> list[str]:
     """The cells of a row without the empty ones at its end."""
     end = next((i for i in range(len(cells), 0, -1) if cells[i - 1]), 0)
-    return tuple(cells[:end])
+    return list(cells[:end])

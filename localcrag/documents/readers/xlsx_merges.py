@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 _BEGIN = b"mergeCells"
-_REFERENCE = re.compile(rb"<(?:\w+:)?mergeCell\s[^<>]*?ref\s*=\s*[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
+_REFERENCE = re.compile(
+    rb"<(?:\w+:)?mergeCell\s[^<>]*?ref\s*=\s*[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']"
+)
 _CHUNK_BYTES = 1024 * 1024
 _MAX_TAIL_BYTES = 8 * 1024 * 1024
 """Bytes of the list of merged cells that are read."""
