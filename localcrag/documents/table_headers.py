@@ -7,6 +7,7 @@ names of its lines are joined: "Price / Staff". What is not sure is read as a he
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
@@ -69,7 +70,7 @@ def _header_end(rows: Sequence[GridRow], start: int, *, is_sure: bool) -> int:
     if rows[start].is_head and not is_title:
         heads = next((i for i in range(start, len(rows)) if not rows[i].is_head), len(rows))
         return header_end(rows, start, heads)
-    end = header_end(rows, start, start + 1) if len(rows[start].cells) <= _MAX_WIDTH else start + 1
+    end = header_end(rows, start, start + 1)
     if end > start + 1:
         return end
     if is_title:
@@ -118,6 +119,8 @@ def _has_line(rows: Sequence[GridRow], start: int, end: int) -> bool:
     """Whether the row ``end`` is a further line of the header that begins at ``start``."""
     upper, lower, below = rows[end - 1], rows[end], rows[end + 1 :]
     own = lower.own
+    if max(len(upper.cells), len(lower.cells)) > _MAX_WIDTH:
+        return False
     if not own or not all(map(_is_name, (*upper.cells, *lower.cells))):
         return False
     if any(lower.cells[i] in _BLANKS for i in own):
@@ -139,14 +142,20 @@ def _is_title(upper: GridRow, own: Sequence[int]) -> bool:
 
 
 def _is_group(left: int, right: int, own: Sequence[int]) -> bool:
-    return sum(left <= i < right for i in own) >= 2
+    return len(_within(left, right, own)) >= 2
+
+
+def _within(left: int, right: int, own: Sequence[int]) -> Sequence[int]:
+    """Those of some columns, in order, that a group has."""
+    return own[bisect_left(own, left) : bisect_left(own, right)]
 
 
 def _implied_groups(upper: GridRow, own: Sequence[int]) -> Iterator[Group]:
-    """The columns from each filled cell up to the next, if the row below has a cell in the first and others."""
+    """The columns from each filled cell up to the next, if the row below fills the first and others."""
     starts = [i for i, cell in enumerate(upper.cells) if cell]
     for left, right in pairwise([*starts, own[-1] + 1]):
-        if left in own and _is_group(left, right, own):
+        inside = _within(left, right, own)
+        if len(inside) > 1 and inside[0] == left:
             yield left, right
 
 
@@ -176,8 +185,9 @@ def _are_apart(groups: Sequence[Group], upper: GridRow, own: Sequence[int]) -> b
 
 
 def _any_group_has_values(groups: Sequence[Group], lower: GridRow, below: Sequence[GridRow]) -> bool:
+    own = lower.own
     for left, right in groups:
-        found = [_has_values(i, lower.cells[i], below) for i in lower.own if left <= i < right]
+        found = [_has_values(i, lower.cells[i], below) for i in _within(left, right, own)]
         if any(found) and not any(values is False for values in found):
             return True
     return False

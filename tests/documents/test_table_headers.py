@@ -1,4 +1,4 @@
-"""Tables as people lay them out: headers of several lines, merged cells, titles, notes, several in a sheet."""
+"""Tables as people lay them out: headers of several lines, merged cells, titles, notes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from docx.oxml import OxmlElement
 
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.documents import LocalCorpus
+from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.html_blocks import add_html
-from localcrag.documents.block_text import BlockText
 from localcrag.documents.readers.docx import read_docx
 from localcrag.documents.readers.pptx import read_pptx
 from localcrag.documents.readers.xlsx import read_xlsx

@@ -136,7 +136,7 @@ class _OpenTable:
 
 
 def _header_of(grid: Grid) -> FoundHeader | None:
-    """The header of a table: its first row if that alone is bold, with further lines, or what looks like it."""
+    """The header of a table: a bold first row with further lines of it, or what looks like one."""
     rows = [
         GridRow(i, cells, *(grid.spans[i] if grid.spans else ({}, frozenset())), not i and grid.bold_header)
         for i, cells in enumerate(grid.cells)

@@ -1,4 +1,4 @@
-"""The merged cells of a sheet of XLSX, which openpyxl gives only of sheets that it holds in memory as a whole.
+"""The merged cells of a sheet of XLSX, which openpyxl gives only of sheets that it holds in memory.
 
 They stand behind all rows in the file, so the part is run through once for them before its rows are read.
 """
@@ -15,7 +15,8 @@ from localcrag.documents.table_grid import Merge, MergedCells
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
-_BEGIN = b"mergeCells"
+_BEGIN = re.compile(rb"<(?:\w+:)?mergeCells[\s>]")
+_MAX_BEGIN_BYTES = 64
 _REFERENCE = re.compile(
     rb"<(?:\w+:)?mergeCell\s[^<>]*?ref\s*=\s*[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']"
 )
@@ -35,10 +36,10 @@ def _tail(part: IO[bytes]) -> bytes:
     """A part of a workbook from the list of merged cells on; b"" if it has none."""
     last = b""
     while chunk := part.read(_CHUNK_BYTES):
-        at = (last + chunk).find(_BEGIN)
-        if at >= 0:
-            return (last + chunk)[at:] + part.read(_MAX_TAIL_BYTES)
-        last = chunk[-len(_BEGIN) :]
+        begin = _BEGIN.search(last + chunk)
+        if begin is not None:
+            return (last + chunk)[begin.start() :] + part.read(_MAX_TAIL_BYTES)
+        last = chunk[-_MAX_BEGIN_BYTES:]
     return b""
 
 
