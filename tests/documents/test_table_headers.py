@@ -370,6 +370,20 @@ def test_a_table_of_a_pdf_with_rules_over_two_pages(read: ReadFunction) -> None:
     ]
 
 
+def test_a_text_in_the_middle_of_a_merged_cell_of_a_pdf_stands_in_all_its_rows(read: ReadFunction) -> None:
+    sheet = Sheet()
+    ys = [700, 680, 660, 640, 620]
+    sheet.rules += [(72, y, 400, y) for y in (700, 680, 620)] + [(200, y, 400, y) for y in (660, 640)]
+    sheet.rules += [(x, 620, x, 700) for x in (72, 200, 300, 400)]
+    sheet.text(80, 686, "Kind").text(210, 686, "Model").text(310, 686, "Fee").text(80, 646, "Car")
+    for name, y in zip(("small", "large", "open"), ys[1:], strict=False):
+        sheet.text(210, y - 14, name).text(310, y - 14, "40")
+    [page] = read("x.pdf", drawn_pdf(sheet)).pages
+    assert page.text.split("\n") == [
+        f"Kind: Car · Model: {name} · Fee: 40" for name in ("small", "large", "open")
+    ]
+
+
 def html_text(html: str) -> str:
     made = BlockText()
     add_html(made, html)

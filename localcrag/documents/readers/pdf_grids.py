@@ -128,11 +128,16 @@ def _grid(
         above: set[int] = set()
         for column, edge in enumerate(xs[:-1]):
             middle = (edge + xs[column + 1]) / 2
-            empty = cells and not any(line[column] for line in found) and shut[number][column]
-            if empty and not _has_rule(across, tops[number], middle):  # the cell above goes on
-                above.add(column)
-                for line in found:
-                    line[column] = cells[-1][column]
+            if not cells or not shut[number][column] or _has_rule(across, tops[number], middle):
+                continue
+            text = next((line[column] for line in found if line[column]), "")
+            if text and (cells[-1][column] or not shut[number - 1][column]):
+                continue
+            above.add(column)  # the cell above goes on
+            if text:
+                _fill_upwards(cells, spans, column, text)
+            for line in found:
+                line[column] = line[column] or cells[-1][column]
         cells += found
         spans += [(wide, above) for _ in found]
     spans = [span for span, row in zip(spans, cells, strict=True) if any(row)]
@@ -154,6 +159,16 @@ def _grid(
         bold[0] and not all(bold),
         [_kept_spans(wide, above, places_kept) for wide, above in spans],
     )
+
+
+def _fill_upwards(
+    cells: list[list[str]], spans: Sequence[tuple[dict[int, int], set[int]]], column: int, text: str
+) -> None:
+    """Write a text that stands in the middle of a cell over several rows into the rows above it."""
+    for row, (_, above) in zip(reversed(cells), reversed(spans), strict=True):
+        row[column] = text
+        if column not in above:
+            break
 
 
 def _wide(shut: Sequence[bool], column: int) -> int:
