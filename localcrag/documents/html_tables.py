@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from itertools import islice
 
 from localcrag.documents.html_tree import LISTS, VERBATIM, Element, texts
-from localcrag.documents.table_rows import with_headers
+from localcrag.documents.table_grid import MAX_NAME_CHARACTERS, GridRow
+from localcrag.documents.table_headers import found_header, header_end, header_names
+from localcrag.documents.table_rows import grid_lines
 from localcrag.types import CELL_SEPARATOR
 
-HEADER_SEPARATOR = " / "
 _MAX_SPAN = 100
 _MAX_CELLS = 500_000
 """Cells of a table, with each place that a span covers; from then on a cell covers only its own."""
-_MAX_NAME_CHARACTERS = 200
-"""A longer cell is neither a header nor repeated in other rows."""
+_MAX_LINES = 16
+"""Rows after a header that are looked at for further lines of it."""
 _MAX_NAMES = 50
 """Names of columns that are looked for in the rows."""
 _LONG_CELL_CHARACTERS = 1000
@@ -98,30 +99,60 @@ def table_lines(rows: Sequence[TableRow]) -> Iterator[str]:
 
 def _lines(rows: Sequence[TableRow]) -> Iterator[str]:
     grid = _Grid()
-    body = [row for row in rows if not row.is_header()]
-    if not any(row.is_header() for row in rows):
+    laid = [grid.laid(row) for row in rows]
+    if not any(row.is_head for row in laid):
         if all(row.cells[0].tag == "th" for row in rows):
-            yield from (_named_by_first(grid.expanded(row, repeat=False)) for row in rows)
+            yield from (_named_by_first(row.cells) for row in laid)
         else:
-            lines = (grid.expanded(row, repeat=False) for row in rows)
-            yield from with_headers(line for line in lines if any(line))
+            yield from _headed_lines(laid)
         return
+    if laid[0].is_head and len(rows[0].cells) == 1 and _has_own_header(rows[1:], laid[1:]):
+        yield line(laid[0].cells, ())  # a title, which was called the header
+        yield from _lines(rows[1:])
+        return
+    in_header = _header_rows(laid)
+    body = not all(in_header)
+    header: list[GridRow] = []
     names: list[str] = []
-    in_header = False
-    for row in rows:
-        cells = grid.expanded(row, repeat=row.is_header())
-        if not row.is_header():
-            in_header = False
-            yield line(cells, () if len(row.cells) == 1 and sum(map(bool, cells)) == 1 else names)
-        elif not body or (len(row.cells) == 1 and names and not in_header):
-            yield line(_once(cells), ())  # the title of a group of rows
+    for i, row in enumerate(laid):
+        cells = row.cells
+        if not in_header[i]:
+            names = header_names(header) if header else names
+            header = []
+            yield line(cells, () if len(rows[i].cells) == 1 and row.is_alone() else names)
+        elif not body or (len(rows[i].cells) == 1 and names and not header):
+            yield line(cells, ())  # the title of a group of rows
         else:
-            long = [cell for cell in _once(cells) if len(cell) > _MAX_NAME_CHARACTERS]
+            long = [cell for cell in cells if len(cell) > MAX_NAME_CHARACTERS]
             yield from long
-            names = _below(names if in_header else [], ["" if cell in long else cell for cell in cells])
-            in_header = True
-    if in_header and body and any(names):
-        yield line(names, ())
+            header.append(row._replace(cells=["" if cell in long else cell for cell in cells]))
+    if header and body and any(last := header_names(header)):
+        yield line(last, ())
+
+
+def _has_own_header(rows: Sequence[TableRow], laid: Sequence[GridRow]) -> bool:
+    """Whether the rows below a single cell, none of which is called the header, have one all the same."""
+    if not rows or any(row.is_head for row in laid):
+        return False
+    if all(row.cells[0].tag == "th" for row in rows):
+        return True
+    found = found_header(laid[:_MAX_LINES], is_sure=True)
+    return found is not None and sum(map(bool, found.names)) > 2
+
+
+def _headed_lines(rows: Sequence[GridRow]) -> Iterator[str]:
+    """The lines of rows of which none is called the header."""
+    filled = (row._replace(number=i) for i, row in enumerate((row for row in rows if any(row.cells)), 1))
+    yield from (found.text for found in grid_lines(filled))
+
+
+def _header_rows(rows: Sequence[GridRow]) -> list[bool]:
+    """Whether each row is one of the header, with further lines that belong to the first ones."""
+    heads = [row.is_head for row in rows]
+    start = heads.index(True)
+    end = next((i for i in range(start, len(heads)) if not heads[i]), len(heads))
+    further = header_end(rows[: end + _MAX_LINES], start, end)
+    return [*heads[:end], *[True] * (further - end), *heads[further:]]
 
 
 class _Grid:
@@ -129,25 +160,31 @@ class _Grid:
 
     def __init__(self) -> None:
         self._from_above: dict[int, tuple[int, str]] = {}
-        self._cells = 0
+        self._cells = self._rows = 0
 
-    def expanded(self, row: TableRow, *, repeat: bool) -> list[str]:
-        """The texts of a row by column; ``repeat`` writes a cell into each column that it spans."""
+    def laid(self, row: TableRow) -> GridRow:
+        """The texts of a row by column, with those that reach into it from above."""
         line: list[str] = []
         below: dict[int, tuple[int, str]] = {}
+        spans: dict[int, int] = {}
+        above = {column for column, (_, text) in self._from_above.items() if text}
         for cell in row.cells:
             self._fill(line, below)
             text = cell_text(cell)
             wide, high = self._span(cell, "colspan"), self._span(cell, "rowspan")
-            for column in range(len(line), len(line) + wide):
-                shown = text if repeat or column == len(line) else ""
-                if high > 1:
-                    below[column] = (high - 1, shown if len(shown) <= _MAX_NAME_CHARACTERS else "")
-            line += [text, *([text if repeat else ""] * (wide - 1))]
+            first = len(line)
+            if wide > 1:
+                spans[first] = wide
+            if high > 1:
+                shown = text if len(text) <= MAX_NAME_CHARACTERS else ""
+                below.update((column, (high - 1, "")) for column in range(first + 1, first + wide))
+                below[first] = (high - 1, shown)
+            line += [text, *[""] * (wide - 1)]
             self._cells += wide
         self._fill(line, below, to_end=True)
         self._from_above = below
-        return line
+        self._rows += 1
+        return GridRow(self._rows, line, spans, frozenset(above), row.is_header())
 
     def _fill(self, line: list[str], below: dict[int, tuple[int, str]], *, to_end: bool = False) -> None:
         """Append the cells that reach into this row from above."""
@@ -193,17 +230,3 @@ def line(cells: Sequence[str], names: Sequence[str]) -> str:
 def _named_by_first(cells: Sequence[str]) -> str:
     rest = CELL_SEPARATOR.join(filter(None, cells[1:]))
     return f"{cells[0]}: {rest}" if cells[0] and rest else cells[0] or rest
-
-
-def _once(cells: Sequence[str]) -> list[str]:
-    return [cell for i, cell in enumerate(cells) if cell and (not i or cell != cells[i - 1])]
-
-
-def _below(names: Sequence[str], lower: Sequence[str]) -> list[str]:
-    """The names of the columns after another line of headers."""
-    joined = []
-    for i in range(max(len(names), len(lower))):
-        over, under = names[i : i + 1], lower[i : i + 1]
-        parts = [*filter(None, [*over, *under])]
-        joined.append(parts[0] if len(set(parts)) == 1 else HEADER_SEPARATOR.join(parts))
-    return joined

@@ -6,18 +6,35 @@ table, and quoted without it.
 
 from __future__ import annotations
 
-import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, takewhile
+from typing import NamedTuple
 
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.table_grid import GridRow, plain_rows
+from localcrag.documents.table_headers import FoundHeader, found_header
+from localcrag.documents.table_shape import TableShape
 from localcrag.errors import UnreadableError
-from localcrag.types import CELL_SEPARATOR
+from localcrag.types import CELL_SEPARATOR, BlockKind
 
-_MAX_HEADER_ROW = 5
-"""The header must be among so many first rows."""
 _MAX_CELLS = 10_000_000
 """Cells of the tables of one document, the empty ones between others included."""
-_NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
+_MAX_AHEAD = 16
+"""Rows that are looked at to find a header."""
+_MAX_PAIRS = 10
+"""Rows of names and values that may stand together beside a table: "Client", "ACME"."""
+_MAX_TITLE = 120
+"""Characters of the title of a table."""
+_NOTE_MARKS = "*∗†‡§¶¹²³⁴⁵"
+
+
+class TableLine(NamedTuple):
+    """A row as text, and its number; ``apart`` if another table or a note begins with it."""
+
+    number: int
+    text: str
+    apart: bool
 
 
 def bounded_cells(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
@@ -25,19 +42,19 @@ def bounded_cells(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
 
     Raises UnreadableError after ten million cells.
     """
-    yield from (row for _, row in bounded_rows((0, row) for row in rows))
+    yield from (row.cells for row in bounded_rows(plain_rows(rows)))
 
 
-def bounded_rows(rows: Iterable[tuple[int, Sequence[str]]]) -> Iterator[tuple[int, Sequence[str]]]:
-    """The rows of :func:`bounded_cells`, each with its number."""
+def bounded_rows(rows: Iterable[GridRow]) -> Iterator[GridRow]:
+    """The rows of a grid, with the bound of :func:`bounded_cells`."""
     cells = 0
-    for number, row in rows:
-        cells += len(row)
+    for row in rows:
+        cells += len(row.cells)
         if cells > _MAX_CELLS:
             raise UnreadableError(
                 f"its tables have more than {_MAX_CELLS // 1_000_000} million cells", hint="Split the file."
             )
-        yield number, row
+        yield row
 
 
 def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -46,30 +63,24 @@ def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     The header is the first of the leading rows that names the columns of the row after it. Rows above it,
     such as the title of a table, are kept without names, as are all rows if there is no header.
     """
-    yield from (line for _, line in numbered_with_headers(enumerate(rows, 1)))
+    yield from (line.text for line in grid_lines(plain_rows(rows)))
 
 
-def numbered_with_headers(rows: Iterable[tuple[int, Sequence[str]]]) -> Iterator[tuple[int, str]]:
-    """The lines of :func:`with_headers`, each with the number that its row has in the document."""
-    header: Sequence[str] = ()
-    before: tuple[int, Sequence[str]] | None = None
-    for index, (number, row) in enumerate(rows):
-        if not header and before is not None:
-            if index <= _MAX_HEADER_ROW and _is_header(before[1], row):
-                header = before[1]
-            else:
-                yield before[0], row_text(before[1], ())
-        if header:
-            yield number, row_text(row, header)
-        before = number, row
-    if not header and before is not None:
-        yield before[0], row_text(before[1], ())
+def grid_lines(rows: Iterable[GridRow]) -> Iterator[TableLine]:
+    """The rows of a sheet, or of one table, as lines with the joined names of a header of several lines.
+
+    Where row numbers jump, because of blank rows, another table may begin, with its own title and header, or
+    a note may stand. Only a few rows are kept at a time.
+    """
+    yield from _Lines(rows).all()
 
 
-def header_number(rows: Sequence[Sequence[str]]) -> int | None:
-    """The number of the row, from 0, that is the header of the others, as in :func:`with_headers`."""
-    leading = pairwise(rows[: _MAX_HEADER_ROW + 1])
-    return next((number for number, (row, after) in enumerate(leading) if _is_header(row, after)), None)
+def add_lines(made: BlockText, lines: Iterable[TableLine]) -> None:
+    """Append the lines of a sheet or CSV file, with the numbers of their rows."""
+    for line in lines:
+        if line.apart:
+            made.part()
+        made.add(BlockKind.ROW, line.text, level=line.number)
 
 
 def row_text(row: Sequence[str], header: Sequence[str]) -> str:
@@ -80,17 +91,130 @@ def row_text(row: Sequence[str], header: Sequence[str]) -> str:
     return CELL_SEPARATOR.join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True) if cell)
 
 
-def _is_header(row: Sequence[str], following: Sequence[str]) -> bool:
-    """Whether a row is a header: its cells are names, not values.
+class _Lines:
+    """Reads rows one after another, a few ahead; ``_shape`` is that of the table they belong to."""
 
-    Names are all different, none is a number or longer than 100 characters, and more than half of the
-    filled cells of the next row have one.
-    """
-    names = [cell for cell in row if cell]
-    filled = [i for i, cell in enumerate(following) if cell]
-    named = sum(1 for i in filled if i < len(row) and row[i])
-    return (
-        len(set(names)) == len(names)
-        and 2 * named > len(filled)
-        and not any(len(name) > 100 or _NUMBER.match(name) for name in names)
-    )
+    def __init__(self, rows: Iterable[GridRow]) -> None:
+        self._rows = iter(rows)
+        self._ahead: deque[GridRow] = deque()
+        self._shape = TableShape()
+        self._apart = False
+
+    def all(self) -> Iterator[TableLine]:
+        last: int | None = None
+        while self._look(1):
+            number = self._ahead[0].number
+            if last is None:
+                yield from self._begin()
+            elif number > last + 1:
+                yield from self._after_gap()
+            if self._ahead:
+                row = self._ahead.popleft()
+                last = row.number
+                yield from self._line(row)
+
+    def _look(self, count: int) -> list[GridRow]:
+        """The next rows, at most so many; they stay the next."""
+        while len(self._ahead) < count and (row := next(self._rows, None)) is not None:
+            self._ahead.append(row)
+        return list(islice(self._ahead, count))
+
+    def _block(self, skipped: int) -> list[GridRow]:
+        """The next rows but the first few, up to a blank one, as far as they are looked at."""
+        rows = self._look(_MAX_AHEAD)[skipped:]
+        return [row for i, row in enumerate(rows) if row.number == rows[0].number + i]
+
+    def _begin(self) -> Iterator[TableLine]:
+        """The lines before the first header; the header is taken off the rows."""
+        rows, block = self._look(_MAX_AHEAD), self._block(0)
+        if len(block) < min(len(rows), _MAX_PAIRS) and all(map(_is_pair, block)):
+            found = found_header(rows[len(block) :], is_sure=True)
+            if found is not None and sum(map(bool, found.names)) > 2:
+                yield from self._pairs(len(block))
+                yield from self._headed(found)
+                return
+        yield from self._headed(found_header(rows))
+
+    def _after_gap(self) -> Iterator[TableLine]:
+        """The lines before the rows of a table, after a blank row; a header is taken off the rows."""
+        table, rows = self._shape, self._look(_MAX_AHEAD)
+        alone = [] if table.is_sparse() else [*takewhile(GridRow.is_alone, rows)]
+        block = self._block(len(alone))
+        if not block and len(rows) < _MAX_AHEAD:
+            self._apart = self._apart or table.width > 1
+            yield from self._alone(len(alone) if table.width > 1 else 0)
+        elif block and (found := self._other(block, is_titled=bool(alone))):
+            self._apart = True
+            yield from self._alone(len(alone))
+            self._apart = not (alone and _is_title(alone[-1]))
+            yield from self._headed(found)
+        elif block and len(block) < _MAX_PAIRS and all(map(_is_pair, block)) and table.lacks(block):
+            self._apart = True
+            yield from self._alone(len(alone))
+            yield from self._pairs(len(block))
+        elif table.width > 1:
+            yield from self._alone(len(alone) if block else 0)
+
+    def _other(self, block: Sequence[GridRow], *, is_titled: bool) -> FoundHeader | None:
+        """The header of another table that begins with these rows."""
+        table = self._shape
+        found = found_header(block, is_sure=True)
+        if found is not None and (not table.names or table.is_other(block, found, is_titled=is_titled)):
+            return None if table.is_header(block[found.start]) else found
+        if not table.names or table.is_header(block[0]) or all(map(_is_pair, block)):
+            return None
+        found = found_header(block)
+        return found if found and table.is_other(block, found, is_titled=False) else None
+
+    def _headed(self, found: FoundHeader | None) -> Iterator[TableLine]:
+        """The lines before a header, which is taken off the rows."""
+        if found is not None:
+            yield from self._alone(found.start)
+            lines = [self._ahead.popleft() for _ in range(found.end - found.start)]
+            self._shape = TableShape(found.names, lines)
+
+    def _alone(self, count: int) -> Iterator[TableLine]:
+        """The next rows without names: titles and notes."""
+        for _ in range(count):
+            row = self._ahead.popleft()
+            yield self._made(row, row_text(row.cells, ()))
+
+    def _pairs(self, count: int) -> Iterator[TableLine]:
+        """The next rows as a name and a value each, apart from what follows."""
+        for _ in range(count):
+            row = self._ahead.popleft()
+            name, value = filter(None, row.cells)
+            yield self._made(row, f"{name.rstrip(': ')}: {value}")
+        self._apart = True
+
+    def _line(self, row: GridRow) -> Iterator[TableLine]:
+        """The line of a row of the table; a header that is repeated has none."""
+        table = self._shape
+        if table.is_header(row):
+            return
+        if table.width > 1 and row.is_alone() and row.own:
+            self._apart = self._apart or _is_note(row)
+            if row.wide or _is_note(row):
+                yield self._made(row, row_text(row.cells, ()))
+                return
+        table.add(row)
+        yield self._made(row, row_text(row.cells, table.names))
+
+    def _made(self, row: GridRow, text: str) -> TableLine:
+        apart, self._apart = self._apart, False
+        return TableLine(row.number, text, apart)
+
+
+def _is_pair(row: GridRow) -> bool:
+    return sum(map(bool, row.cells)) == 2
+
+
+def _is_note(row: GridRow) -> bool:
+    """Whether the one text of a row begins as a note does."""
+    return "".join(row.cells)[0] in _NOTE_MARKS
+
+
+def _is_title(row: GridRow) -> bool:
+    """Whether the one text of a row may be the title of the table below it: it is short, and no sentence."""
+    text = "".join(row.cells)
+    return not _is_note(row) and len(text) <= _MAX_TITLE and not text.endswith(".")

@@ -7,6 +7,7 @@ begins with rows of the same columns.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -176,13 +177,17 @@ def _goes_on(last: _Draft, draft: _Draft) -> bool:
 
 
 def _table(draft: _Draft) -> ParsedTable | None:
-    """The table of a run of rows; None if it has less than two rows with names, or one without in between."""
+    """The table of a run of rows; None if it has less than two rows with names.
+
+    A line without names, or with one that no other line has, as "Note: in EUR", is a title or a note.
+    """
     rows: list[ParsedRow] = []
     columns: list[str] = []
     titles: list[str] = []
-    for text, strip in draft.rows:
-        cells = _named(text)
-        if not cells or (len(cells) == 1 and "" in cells):
+    named = [_named(text) for text, _ in draft.rows]
+    used = Counter(name for cells in named for name in cells)
+    for (text, strip), cells in zip(draft.rows, named, strict=True):
+        if not cells or (len(cells) == 1 and ("" in cells or used[next(iter(cells))] == 1)):
             if rows:
                 continue
             titles.append(text)

@@ -7,8 +7,9 @@ import io
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
-from localcrag.documents.table_rows import bounded_rows, numbered_with_headers
-from localcrag.types import BlockKind, Page
+from localcrag.documents.table_grid import GridRow
+from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
+from localcrag.types import Page
 
 _SAMPLE_CHARACTERS = 8 * 1024
 _DELIMITERS = ",;\t|"
@@ -22,11 +23,12 @@ def read_rows(text: str, limits: Limits) -> Page:
     csv.field_size_limit(limits.data)
     reader = csv.reader(io.StringIO(text, newline=""), _dialect(text[:_SAMPLE_CHARACTERS]))
     rows = (
-        (number, [" ".join(cell.split()) for cell in row]) for number, row in enumerate(reader, 1) if any(row)
+        GridRow(number, [" ".join(cell.split()) for cell in row])
+        for number, row in enumerate(reader, 1)
+        if any(row)
     )
     made = BlockText(limits)
-    for number, line in numbered_with_headers(bounded_rows(rows)):
-        made.add(BlockKind.ROW, line, level=number)
+    add_lines(made, grid_lines(bounded_rows(rows)))
     return made.page()
 
 

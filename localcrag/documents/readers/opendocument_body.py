@@ -17,7 +17,7 @@ from localcrag.documents.readers.opendocument_words import (
     strings,
     words,
 )
-from localcrag.documents.table_rows import bounded_cells, with_headers
+from localcrag.documents.table_rows import bounded_rows, grid_lines
 from localcrag.types import BlockKind
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class DocumentBody:
             self._list(element, element.get(_STYLE_NAME, ""), 0)
         elif element.tag == f"{_TABLE}table":
             self._made.part()
-            for row in with_headers(bounded_cells(cells for _, cells in sheet_rows(element))):
-                self._made.add(BlockKind.ROW, row)
+            for line in grid_lines(bounded_rows(sheet_rows(element))):
+                self._made.add(BlockKind.ROW, line.text)
             for note in element.iter(NOTE):
                 self._note(note)
         else:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from localcrag.documents.readers.opendocument_words import in_namespace, words
+from localcrag.documents.table_grid import GridRow, Merge, MergedCells
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 _OFFICE, _TABLE = in_namespace("office"), in_namespace("table")
 _ROW = f"{_TABLE}table-row"
 _ROW_GROUPS = frozenset(_TABLE + f"table-{name}" for name in ("header-rows", "rows", "row-group"))
+_HEADER_ROWS = f"{_TABLE}table-header-rows"
 _CELL, _COVERED_CELL = f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"
 _MAX_COLUMNS = 16_384
 """Columns of a row that are read, as many as a spreadsheet has."""
@@ -23,14 +25,18 @@ _MAX_REPEATED_ROWS = 1_000
 _MIDNIGHT = "T00:00:00"
 
 
-def sheet_rows(table: _Element) -> Iterator[tuple[int, list[str]]]:
-    """The rows that have a cell with text, with their numbers; empty cells at the end are left out."""
+def sheet_rows(table: _Element) -> Iterator[GridRow]:
+    """The rows that have a cell with text, as they are numbered; empty cells at the end are left out."""
     number = 1
+    merged = MergedCells()
     for row in _row_elements(table):
-        cells = _cells(row)
+        cells, merges = _cells(row, number)
         if cells:
+            is_head = row.getparent().tag == _HEADER_ROWS
+            for merge in merges:
+                merged.add(merge)
             for repeated in range(_repeated(row, "number-rows-repeated", _MAX_REPEATED_ROWS)):
-                yield number + repeated, cells
+                yield merged.laid(number + repeated, [*cells], is_head=is_head)
         number += _repeated(row, "number-rows-repeated", _MAX_ROWS)
 
 
@@ -42,14 +48,20 @@ def _row_elements(table: _Element) -> Iterator[_Element]:
             yield child
 
 
-def _cells(row: _Element) -> list[str]:
+def _cells(row: _Element, number: int) -> tuple[list[str], list[Merge]]:
+    """The cells of a row, and those among them that span others."""
     cells: list[str] = []
+    merges: list[Merge] = []
     for cell in row.iterchildren(_CELL, _COVERED_CELL):
         text = _shown(cell) if cell.tag == _CELL else ""
+        wide = _repeated(cell, "number-columns-spanned", _MAX_COLUMNS)
+        high = _repeated(cell, "number-rows-spanned", _MAX_ROWS)
+        if wide > 1 or high > 1:
+            merges.append(Merge(len(cells), number, wide, high))
         cells += [text] * _repeated(cell, "number-columns-repeated", _MAX_COLUMNS - len(cells))
     while cells and not cells[-1]:
         cells.pop()
-    return cells
+    return cells, merges
 
 
 def _repeated(element: _Element, attribute: str, limit: int) -> int:

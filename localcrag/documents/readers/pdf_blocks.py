@@ -34,7 +34,9 @@ from localcrag.documents.readers.pdf_lines import (
 )
 from localcrag.documents.readers.pdf_paragraphs import BodyFont, Draft, drafts_of, ends_sentence
 from localcrag.documents.readers.pdf_words import PageWords
-from localcrag.documents.table_rows import header_number, row_text
+from localcrag.documents.table_grid import GridRow
+from localcrag.documents.table_headers import FoundHeader, found_header, header_names
+from localcrag.documents.table_rows import row_text
 from localcrag.types import BlockKind, Page
 
 _MAX_LEVEL = 6
@@ -108,6 +110,7 @@ class _OpenTable:
     def __init__(self) -> None:
         self.grid: Grid | None = None
         self.header: Sequence[str] = ()
+        self._lines: list[list[str]] = []
 
     def close(self) -> None:
         self.grid = None
@@ -117,19 +120,31 @@ class _OpenTable:
         cells = grid.cells
         goes_on = first and self.grid is not None and same_columns(grid.columns, self.grid.columns)
         if goes_on and self.header:
-            cells = cells[1:] if [*cells[0]] == [*self.header] else cells
+            repeated = self._lines if cells[: len(self._lines)] == self._lines else ()
+            cells = cells[len(repeated) :]
         elif _is_keyed(cells):
             self.grid, self.header = grid, ()
             yield from (" ".join(filter(None, row)) for row in cells)
             return
         else:
-            at = 0 if grid.bold_header else header_number(cells)
-            self.header = cells[at] if at is not None else ()
-            before = at or 0
-            yield from (row_text(row, ()) for row in cells[:before])
-            cells = cells[before + 1 :] if at is not None else cells
+            found = _header_of(grid)
+            self.header, self._lines = (found.names, cells[found.start : found.end]) if found else ((), [])
+            yield from (row_text(row, ()) for row in cells[: found.start if found else 0])
+            cells = cells[found.end :] if found else cells
         self.grid = grid
         yield from (row_text(row, self.header) for row in cells)
+
+
+def _header_of(grid: Grid) -> FoundHeader | None:
+    """The header of a table: a bold first row with further lines of it, or what looks like one."""
+    rows = [
+        GridRow(i, cells, *(grid.spans[i] if grid.spans else ({}, frozenset())), not i and grid.bold_header)
+        for i, cells in enumerate(grid.cells)
+    ]
+    found = found_header(rows)
+    if found is None and grid.bold_header:
+        return FoundHeader(0, 1, header_names(rows[:1]))
+    return found
 
 
 def _is_keyed(cells: Sequence[Sequence[str]]) -> bool:

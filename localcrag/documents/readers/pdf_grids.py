@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from localcrag.documents.readers.pdf_lines import Grid, Line, joined_lines, lines_of
@@ -121,15 +121,26 @@ def _grid(
             column -= 1
         rows[row][column].append(word)
     cells: list[list[str]] = []
+    spans: list[tuple[dict[int, int], set[int]]] = []
     for number, places in enumerate(rows):
         found = _cell_rows(places)
+        wide = {i: _wide(shut[number], i) for i, cell in enumerate(found[0]) if cell}
+        above: set[int] = set()
         for column, edge in enumerate(xs[:-1]):
             middle = (edge + xs[column + 1]) / 2
-            spans = cells and not any(line[column] for line in found) and shut[number][column]
-            if spans and not _has_rule(across, tops[number], middle):  # the cell above goes on
-                for line in found:
-                    line[column] = cells[-1][column]
+            if not cells or not shut[number][column] or _has_rule(across, tops[number], middle):
+                continue
+            text = next((line[column] for line in found if line[column]), "")
+            if text and (cells[-1][column] or not shut[number - 1][column]):
+                continue
+            above.add(column)  # the cell above goes on
+            if text:
+                _fill_upwards(cells, spans, column, text)
+            for line in found:
+                line[column] = line[column] or cells[-1][column]
         cells += found
+        spans += [(wide, above) for _ in found]
+    spans = [span for span, row in zip(spans, cells, strict=True) if any(row)]
     cells = [row for row in cells if any(row)]
     columns = [(left, right, any(row[i] for row in cells)) for i, (left, right) in enumerate(pairwise(xs))]
     cells = [[cell for cell, (_, _, kept) in zip(row, columns, strict=True) if kept] for row in cells]
@@ -139,7 +150,43 @@ def _grid(
         return None
     bold = [all(word.bold for cell in row for word in cell) for row in rows if any(row)]
     kept_columns = [(left, right) for left, right, kept in columns if kept]
-    return Grid(cells, kept_columns, ys[-1], ys[0], bold[0] and not all(bold))
+    places_kept = [i for i, (_, _, kept) in enumerate(columns) if kept]
+    return Grid(
+        cells,
+        kept_columns,
+        ys[-1],
+        ys[0],
+        bold[0] and not all(bold),
+        [_kept_spans(wide, above, places_kept) for wide, above in spans],
+    )
+
+
+def _fill_upwards(
+    cells: list[list[str]], spans: Sequence[tuple[dict[int, int], set[int]]], column: int, text: str
+) -> None:
+    """Write a text that stands in the middle of a cell over several rows into the rows above it."""
+    for row, (_, above) in zip(reversed(cells), reversed(spans), strict=True):
+        row[column] = text
+        if column not in above:
+            break
+
+
+def _wide(shut: Sequence[bool], column: int) -> int:
+    """How many columns a cell spans: those up to the next rule."""
+    return next((i for i in range(column + 1, len(shut)) if shut[i]), len(shut)) - column
+
+
+def _kept_spans(
+    wide: Mapping[int, int], above: Collection[int], kept: Sequence[int]
+) -> tuple[dict[int, int], frozenset[int]]:
+    """The spans of a row, counted in the columns that are kept."""
+    counted = {
+        i: sum(column <= other < column + wide[column] for other in kept)
+        for i, column in enumerate(kept)
+        if column in wide
+    }
+    spanning = {i: count for i, count in counted.items() if count > 1}
+    return spanning, frozenset(i for i, column in enumerate(kept) if column in above)
 
 
 def _has_rule(rules: Sequence[Rule], at: float, middle: float) -> bool:

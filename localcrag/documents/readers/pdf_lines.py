@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_low
@@ -39,13 +39,17 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table that rules are drawn around: its cells, the places of its columns, and its height."""
+    """A table that rules are drawn around: its cells, the places of its columns, and its height.
+
+    ``spans`` are, of each row, how many columns a cell spans, and the columns whose cell begins above.
+    """
 
     cells: list[list[str]]
     columns: list[Span]
     top: float
     bottom: float
     bold_header: bool
+    spans: Sequence[tuple[Mapping[int, int], frozenset[int]]] = ()
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from localcrag.documents import zip_guard
@@ -11,7 +11,8 @@ from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.file_properties import core_properties
-from localcrag.documents.table_rows import with_headers
+from localcrag.documents.table_grid import GridRow, Merge, MergedCells
+from localcrag.documents.table_rows import grid_lines
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
 
@@ -90,8 +91,18 @@ def _add_paragraphs(made: BlockText, frame: TextFrame) -> None:
 
 def _add_table(made: BlockText, table: Table) -> None:
     made.part()
-    for row in with_headers([_words(cell.text) for cell in row.cells] for row in table.rows):
-        made.add(BlockKind.ROW, row)
+    for line in grid_lines(_rows(table)):
+        made.add(BlockKind.ROW, line.text)
+
+
+def _rows(table: Table) -> Iterator[GridRow]:
+    merged = MergedCells()
+    for number, row in enumerate(table.rows, 1):
+        cells = list(row.cells)
+        for column, cell in enumerate(cells):
+            if cell.is_merge_origin:
+                merged.add(Merge(column, number, cell.span_width, cell.span_height))
+        yield merged.laid(number, ["" if cell.is_spanned else _words(cell.text) for cell in cells])
 
 
 def _words(text: str) -> str:

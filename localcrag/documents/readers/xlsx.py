@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+import zipfile
+from collections.abc import Iterable, Iterator
 from datetime import datetime, time
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from localcrag.documents import zip_guard
@@ -13,7 +15,9 @@ from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.file_properties import core_properties
-from localcrag.documents.table_rows import bounded_rows, numbered_with_headers
+from localcrag.documents.readers.xlsx_merges import merges_of
+from localcrag.documents.table_grid import GridRow, MergedCells
+from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
 from localcrag.types import BlockKind, Page
 
 if TYPE_CHECKING:
@@ -31,7 +35,7 @@ def read_xlsx(data: bytes, limits: Limits) -> ExtractedText:
         title, fields = core_properties(container)
         book = _opened(data)
         try:
-            pages = tuple(_pages(book, limits))
+            pages = tuple(_pages(book, container, limits))
         finally:
             book.close()
     return ExtractedText(title, MEDIA_TYPES[DocumentFormat.XLSX], pages, meta=fields)
@@ -46,35 +50,36 @@ def _opened(data: bytes) -> Workbook:
     return book
 
 
-def _pages(book: Workbook, limits: Limits) -> Iterator[Page]:
+def _pages(book: Workbook, container: zipfile.ZipFile, limits: Limits) -> Iterator[Page]:
     for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state == "visible":
             sheet.reset_dimensions()  # else each missing row is filled up to the sheet's full width
-            page = sheet_page(number, sheet.title, _rows(sheet), limits)
+            page = sheet_page(number, sheet.title, _rows(sheet, merges_of(container, sheet)), limits)
             if page.blocks:
                 yield page
 
 
-def sheet_page(number: int, name: str, rows: Iterable[tuple[int, Sequence[str]]], limits: Limits) -> Page:
+def sheet_page(number: int, name: str, rows: Iterable[GridRow], limits: Limits) -> Page:
     """A sheet as a page: its name as the heading, then its numbered rows with their headers.
 
     It has no blocks if there are no rows. Raises UnreadableError if there are too many cells, or more text
     than ``limits.text``.
     """
     made = BlockText(limits)
-    for index, (row, line) in enumerate(numbered_with_headers(bounded_rows(rows))):
-        if not index:
-            made.add(BlockKind.HEADING, name, level=1)
-        made.add(BlockKind.ROW, line, level=row)
+    lines = grid_lines(bounded_rows(rows))
+    first = next(lines, None)
+    if first is not None:
+        made.add(BlockKind.HEADING, name, level=1)
+        add_lines(made, chain([first], lines))
     return made.page(number)
 
 
-def _rows(sheet: Worksheet) -> Iterator[tuple[int, list[str]]]:
+def _rows(sheet: Worksheet, merged: MergedCells) -> Iterator[GridRow]:
     """The rows with a filled cell, with the numbers that Excel shows; missing rows are counted."""
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         cells = [_shown(value) for value in row]
         if any(cells):
-            yield number, cells
+            yield merged.laid(number, cells)
 
 
 def _shown(value: object) -> str:

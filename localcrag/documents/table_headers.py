@@ -1,0 +1,278 @@
+"""The header of a table: which of its first rows name the columns, and the names, of several lines too.
+
+A header of several lines is told from rows by its merged cells, and by text above columns of numbers. The
+names of its lines are joined: "Price / Staff". What is not sure is read as a header of one line, or none.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+
+from localcrag.documents.table_grid import GridRow
+
+HEADER_SEPARATOR = " / "
+"""What stands between the lines of a header."""
+_MAX_HEADER_ROW = 5
+"""The header must be among so many first rows."""
+_MAX_LINES = 4
+"""Lines of a header."""
+_MAX_NAME = 100
+"""Characters of the name of a column that no markup calls one."""
+_MAX_WIDTH = 1_000
+"""Columns of a table whose header may have several lines."""
+_MAX_SKIPPED = 2
+"""Further lines of a header that may stand between one and the numbers below it."""
+_NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
+_VALUE = re.compile(r"[^\w]*(?:[A-Z]{3} )?\d")
+"""How a number with its unit begins, or a date."""
+_DATE = re.compile(r"((?:19|20)\d\d)(?:-(\d\d)-\d\d)?$")
+_BLANKS = frozenset({"", "-", "–", "—", "n/a", "N/A", "x", "?", "..."})
+
+Group = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundHeader:
+    """The header of a table: rows ``[start, end)`` of those looked at, and the names of the columns."""
+
+    start: int
+    end: int
+    names: list[str]
+
+
+def found_header(rows: Sequence[GridRow], *, is_sure: bool = False) -> FoundHeader | None:
+    """The header among the first rows of a table; None if there is none.
+
+    ``is_sure`` asks for one that numbers stand below, or that is merged: rows before it are of another table.
+    """
+    for start in range(min(len(rows) - 1, _MAX_HEADER_ROW)):
+        end = _header_end(rows, start, is_sure=is_sure)
+        if end > start:
+            return FoundHeader(start, end, header_names(rows[start:end]))
+    return None
+
+
+def header_end(rows: Sequence[GridRow], start: int, end: int) -> int:
+    """The end of a header whose rows ``[start, end)`` are known, with further lines that belong to it."""
+    while end < min(len(rows) - 1, start + _MAX_LINES) and _has_line(rows, start, end):
+        end += 1
+    return end
+
+
+def _header_end(rows: Sequence[GridRow], start: int, *, is_sure: bool) -> int:
+    is_title = rows[start].is_alone() and any(
+        not row.is_alone() for row in rows[start + 1 : start + 1 + _MAX_HEADER_ROW]
+    )
+    if rows[start].is_head and not is_title:
+        heads = next((i for i in range(start, len(rows)) if not rows[i].is_head), len(rows))
+        return header_end(rows, start, heads)
+    end = header_end(rows, start, start + 1)
+    if end > start + 1:
+        return end
+    if is_title:
+        return start
+    if is_sure and (len(rows[start].own) < 2 or not columns_above_values(rows, start)):
+        return start
+    return end if names_columns(rows[start], rows[start + 1]) else start
+
+
+def names_columns(row: GridRow, following: GridRow) -> bool:
+    """Whether a row is a header of one line: its cells are names, not values.
+
+    Names are all different, none is a number or longer than 100 characters, and more than half of the
+    filled cells of the next row have one. Years and dates are names if they count up or down in even steps
+    beside a name that is text, and the next row has none in their columns.
+    """
+    names = [cell for cell in row.cells if cell]
+    spread = row.cells if row.is_alone() else _spread(row)
+    filled = [i for i, cell in enumerate(following.cells) if cell]
+    named = sum(1 for i in filled if i < len(spread) and spread[i])
+    if len(set(names)) != len(names) or 2 * named <= len(filled):
+        return False
+    if any(len(name) > _MAX_NAME for name in names):
+        return False
+    return not any(map(_NUMBER.match, names)) or _is_series(row, following)
+
+
+def _is_series(row: GridRow, following: GridRow) -> bool:
+    numbers = [i for i, cell in enumerate(row.cells) if _NUMBER.match(cell)]
+    dates = [_DATE.match(row.cells[i]) for i in numbers]
+    if len(numbers) < 2 or len(numbers) == len(row.own):
+        return False
+    months = [12 * int(date[1]) + int(date[2] or 0) for date in dates if date]
+    steps = {after - before for before, after in pairwise(months)}
+    even = len(months) == len(numbers) and len(steps) == 1 and abs(steps.pop()) in (1, 3, 6, 12)
+    below = [following.cells[i] for i in numbers if i < len(following.cells)]
+    return even and any(below) and not any(map(_DATE.match, below))
+
+
+def _is_name(cell: str) -> bool:
+    """Whether a cell may stand in a header of several lines, where a year is a name too."""
+    return len(cell) <= _MAX_NAME and (not _NUMBER.match(cell) or _DATE.match(cell) is not None)
+
+
+def _has_line(rows: Sequence[GridRow], start: int, end: int) -> bool:
+    """Whether the row ``end`` is a further line of the header that begins at ``start``."""
+    upper, lower, below = rows[end - 1], rows[end], rows[end + 1 :]
+    own = lower.own
+    if max(len(upper.cells), len(lower.cells)) > _MAX_WIDTH:
+        return False
+    if not own or not all(map(_is_name, (*upper.cells, *lower.cells))):
+        return False
+    if any(lower.cells[i] in _BLANKS for i in own):
+        return False
+    if not upper.wide and end == start + 1 and not upper.is_head and len(upper.own) < 2:
+        return False  # a title
+    groups = [(i, i + wide) for i, wide in upper.wide.items() if _is_group(i, i + wide, own)]
+    if groups and (_is_title(upper, own) or _are_merged_groups(groups, upper, lower, below)):
+        return not _is_title(upper, own)
+    groups = _spread_groups(upper, lower)
+    if groups and _are_apart(groups, upper, own) and _any_group_has_values(groups, lower, below):
+        return True
+    return _is_line_of_units(upper, lower, below)
+
+
+def _is_title(upper: GridRow, own: Sequence[int]) -> bool:
+    """Whether the one cell of a row stands over everything below it."""
+    return len(upper.own) == 1 and upper.own[0] <= own[0]
+
+
+def _is_group(left: int, right: int, own: Sequence[int]) -> bool:
+    return len(_within(left, right, own)) >= 2
+
+
+def _within(left: int, right: int, own: Sequence[int]) -> Sequence[int]:
+    """Those of some columns, in order, that a group has."""
+    return own[bisect_left(own, left) : bisect_left(own, right)]
+
+
+def _implied_groups(upper: GridRow, own: Sequence[int]) -> Iterator[Group]:
+    """The columns from each filled cell up to the next, if the row below fills the first and others."""
+    starts = [i for i, cell in enumerate(upper.cells) if cell]
+    for left, right in pairwise([*starts, own[-1] + 1]):
+        inside = _within(left, right, own)
+        if len(inside) > 1 and inside[0] == left:
+            yield left, right
+
+
+def _are_merged_groups(
+    groups: Sequence[Group], upper: GridRow, lower: GridRow, below: Sequence[GridRow]
+) -> bool:
+    """Whether the cells below merged ones are names, too.
+
+    All other columns have their names in one of both lines. Below a row that the document calls the header,
+    numbers must stand under them, they must be the same in two groups, or a cell must reach down to them.
+    """
+    own = lower.own
+    if not _are_apart(groups, upper, own):
+        return False
+    names = [tuple(lower.cells[left:right]) for left, right in groups]
+    if len(set(names)) < len(names) or lower.from_above or _any_group_has_values(groups, lower, below):
+        return True
+    covered = {i for left, right in groups for i in range(left, right)}
+    has_others = bool({*own, *(i for i, cell in enumerate(upper.cells) if cell)} - covered)
+    return not upper.is_head and (has_others or len(groups) > 1)
+
+
+def _are_apart(groups: Sequence[Group], upper: GridRow, own: Sequence[int]) -> bool:
+    """Whether each column that no group covers has its name in one of both lines."""
+    covered = {i for left, right in groups for i in range(left, right)}
+    return not any(i < len(upper.cells) and upper.cells[i] for i in own if i not in covered)
+
+
+def _any_group_has_values(groups: Sequence[Group], lower: GridRow, below: Sequence[GridRow]) -> bool:
+    own = lower.own
+    for left, right in groups:
+        found = [_has_values(i, lower.cells[i], below) for i in _within(left, right, own)]
+        if any(found) and not any(values is False for values in found):
+            return True
+    return False
+
+
+def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) -> bool:
+    """Whether all cells of a row stand between a name and numbers, and none above the names of the rows.
+
+    If numbers stand below all of several cells, the first column may be among them.
+    """
+    own, names = lower.own, _spread(upper)
+    if not names_columns(upper, lower) or not all(i < len(names) and names[i] for i in own):
+        return False
+    if not all(_has_values(i, lower.cells[i], below) for i in own):
+        return False
+    first = next(i for i, cell in enumerate(upper.cells) if cell)
+    label = any(first < len(row.cells) and row.cells[first] for row in below[:1])
+    return label if first not in own else len(own) > 1 and len(below) > 1
+
+
+def _has_values(column: int, name: str, below: Sequence[GridRow]) -> bool | None:
+    """Whether numbers stand below a name, after further lines of the header; None if nothing does."""
+    cells = [row.cells[column] for row in below if column < len(row.cells)]
+    cells = [cell for cell in cells if cell not in _BLANKS]
+    if not cells:
+        return None
+    first = next((i for i, cell in enumerate(cells) if _VALUE.match(cell)), len(cells))
+    values = cells[first:] if first <= _MAX_SKIPPED else []
+    if not values or (_DATE.match(name) and all(map(_DATE.match, values))):
+        return False
+    return all(map(_VALUE.match, values))
+
+
+def columns_above_values(rows: Sequence[GridRow], start: int) -> list[int]:
+    """The columns of a row in which a name stands above nothing but numbers, from the next row on."""
+    row, below = rows[start], rows[start + 1 :]
+    return [
+        i
+        for i in row.own
+        if below
+        and row.cells[i] not in _BLANKS
+        and not _VALUE.match(row.cells[i])
+        and i < len(below[0].cells)
+        and _VALUE.match(below[0].cells[i])
+        and _has_values(i, row.cells[i], below)
+    ]
+
+
+def _spread(row: GridRow) -> list[str]:
+    """The cells of a row, one that spans columns in each of them."""
+    cells = list(row.cells)
+    for left, wide in row.wide.items():
+        right = min(left + wide, _MAX_WIDTH)
+        cells += [""] * (right - len(cells))
+        for i in range(left + 1, right):
+            cells[i] = cells[i] or row.cells[left]
+    return cells
+
+
+def header_names(rows: Sequence[GridRow]) -> list[str]:
+    """The names that the lines of a header give to the columns, joined."""
+    names: list[str] = []
+    for i, row in enumerate(rows):
+        cells = _spread(row)
+        if i + 1 < len(rows):
+            for left, right in _spread_groups(row, rows[i + 1]):
+                cells += [""] * (right - len(cells))
+                cells[left:right] = [cells[left]] * (right - left)
+        names = _joined(names, cells)
+    return names
+
+
+def _spread_groups(upper: GridRow, lower: GridRow) -> list[Group]:
+    """The groups that no merged cell shows; none, if one has the column that names the rows."""
+    if upper.wide or not lower.own or len(upper.own) < 2:
+        return []
+    groups = list(_implied_groups(upper, lower.own))
+    first = min([*lower.own, *upper.own])
+    return [] if any(left <= first < right for left, right in groups) else groups
+
+
+def _joined(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
+    """The names of the columns after another line of headers."""
+    joined = []
+    for over, under in zip_longest(upper, lower, fillvalue=""):
+        parts = dict.fromkeys(filter(None, (over, under)))
+        joined.append(HEADER_SEPARATOR.join(parts))
+    return joined

@@ -1,0 +1,71 @@
+"""The shape of the table whose rows are being read, by which a table that begins below it is told from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from localcrag.documents.table_grid import GridRow
+from localcrag.documents.table_headers import FoundHeader, columns_above_values
+
+_MAX_ROWS = 50
+"""Rows of a table that its shape is taken from."""
+_SPARSE_SHARE = 0.2
+
+
+class TableShape:
+    """The names of a table's columns, its header ``lines``, and which columns its rows fill."""
+
+    def __init__(self, names: Sequence[str] = (), lines: Sequence[GridRow] = ()) -> None:
+        self.names = names
+        self._lines = [_stripped(line.cells) for line in lines if len(line.own) > 1]
+        self._named = {i for i, name in enumerate(names) if name}
+        self._filled: Counter[int] = Counter()
+        self._rows = self._alone = 0
+
+    @property
+    def width(self) -> int:
+        """How many columns have a name."""
+        return len(self._named)
+
+    def add(self, row: GridRow) -> None:
+        """Take account of a row; only the first ones count."""
+        if self._rows < _MAX_ROWS:
+            self._rows += 1
+            self._filled.update(i for i, cell in enumerate(row.cells) if cell)
+            self._alone += row.is_alone()
+
+    def is_sparse(self) -> bool:
+        """Whether rows with a single cell are usual in it."""
+        return self._alone > max(1, _SPARSE_SHARE * self._rows)
+
+    def is_header(self, row: GridRow) -> bool:
+        """Whether a row repeats a line of the header, as at the top of a printed page."""
+        cells = row.cells
+        return any(list(cells[: len(line)]) == line and not any(cells[len(line) :]) for line in self._lines)
+
+    def is_other(self, block: Sequence[GridRow], found: FoundHeader, *, is_titled: bool) -> bool:
+        """Whether rows that seem to begin with a header are another table.
+
+        They fill a column that this one does not have, or leave one empty that it always fills; or numbers
+        stand below two of the names, or below one if a title or a name that is known says that it is one.
+        """
+        if self.lacks(block[found.start :]):
+            return True
+        if found.end - found.start > 1:
+            return True
+        above = len(columns_above_values(block, found.start))
+        known = {*filter(None, self.names)} & {*found.names}
+        return above > 1 or bool(above and (is_titled or known))
+
+    def lacks(self, rows: Sequence[GridRow]) -> bool:
+        """Whether several rows fill a column that no row does so far, or none of one that every row does."""
+        used = {i for row in rows for i, cell in enumerate(row.cells) if cell}
+        always = {i for i, count in self._filled.items() if count == self._rows > 1}
+        return bool(used - self._named - set(self._filled)) or (bool(always - used) and len(rows) > 1)
+
+
+def _stripped(cells: Sequence[str]) -> list[str]:
+    """The cells of a row without the empty ones at its end."""
+    end = next((i for i in range(len(cells), 0, -1) if cells[i - 1]), 0)
+    return list(cells[:end])

@@ -1,0 +1,423 @@
+"""Tables as people lay them out: headers of several lines, merged cells, titles, notes."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from collections.abc import Sequence
+
+import pytest
+from docx import Document
+from docx.oxml import OxmlElement
+
+from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.documents import LocalCorpus
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.extracted import Limits
+from localcrag.documents.html_blocks import add_html
+from localcrag.documents.readers.docx import read_docx
+from localcrag.documents.readers.pptx import read_pptx
+from localcrag.documents.readers.xlsx import read_xlsx
+from localcrag.types import BlockKind
+from tests.documents.builders import Sheet, drawn_pdf, replaced
+from tests.documents.conftest import ReadFunction
+from tests.documents.opendocument_builders import cell, opendocument, row
+
+N = None
+Rows = Sequence[Sequence[object]]
+MENU: Rows = [
+    ["Dish", "Price", N, "Stock"],
+    [N, "Staff", "Guest", N],
+    ["Soup", 4.1, 5.9, 12],
+    ["Stew", 6, 8, 3],
+]
+MENU_TEXT = (
+    "Dish: Soup · Price / Staff: 4.1 · Price / Guest: 5.9 · Stock: 12\n"
+    "Dish: Stew · Price / Staff: 6 · Price / Guest: 8 · Stock: 3"
+)
+LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
+    "header": (
+        [["kind", "fee"], ["car", 48], [], ["boat", 75]],
+        [],
+        "kind: car · fee: 48\nkind: boat · fee: 75",
+    ),
+    "header-of-two-lines": (MENU, ["A1:A2", "B1:C1", "D1:D2"], MENU_TEXT),
+    "two-lines-not-merged": (MENU, [], MENU_TEXT),
+    "name-in-the-lower-line": (
+        [[N, "Price", N], ["Dish", "Staff", "Guest"], ["Soup", "small", "large"], ["Stew", "any", "any"]],
+        ["B1:C1"],
+        "Dish: Soup · Price / Staff: small · Price / Guest: large\n"
+        "Dish: Stew · Price / Staff: any · Price / Guest: any",
+    ),
+    "years-above-names": (
+        [["Region", 2025, N, 2026, N], [N, "Plan", "Actual", "Plan", "Actual"], ["North", 1, 2, 3, 4]],
+        ["A1:A2", "B1:C1", "D1:E1"],
+        "Region: North · 2025 / Plan: 1 · 2025 / Actual: 2 · 2026 / Plan: 3 · 2026 / Actual: 4",
+    ),
+    "header-of-three-lines": (
+        [["Shop", "2026", N, N], [N, "H1", N, "H2"], [N, "Q1", "Q2", "Q3"], ["A", 1, 2, 3], ["B", 5, 6, 7]],
+        ["A1:A3", "B1:D1", "B2:C2"],
+        "Shop: A · 2026 / H1 / Q1: 1 · 2026 / H1 / Q2: 2 · 2026 / H2 / Q3: 3\n"
+        "Shop: B · 2026 / H1 / Q1: 5 · 2026 / H1 / Q2: 6 · 2026 / H2 / Q3: 7",
+    ),
+    "line-of-units": (
+        [["Part", "Weight", "Price"], [N, "kg", "EUR"], ["Bolt", 0.2, 1], ["Nut", 0.1, 2]],
+        [],
+        "Part: Bolt · Weight / kg: 0.2 · Price / EUR: 1\nPart: Nut · Weight / kg: 0.1 · Price / EUR: 2",
+    ),
+    "years-as-names": (
+        [["Region", 2024, 2025, 2026], ["North", 120, 130, 140]],
+        [],
+        "Region: North · 2024: 120 · 2025: 130 · 2026: 140",
+    ),
+    "title-and-blank-line": (
+        [["Budget 2026"], [], ["Item", "Planned", "Spent"], ["Rent", 1000, 900]],
+        [],
+        "Budget 2026\nItem: Rent · Planned: 1000 · Spent: 900",
+    ),
+    "two-merged-titles": (
+        [["Budget 2026", N, N], ["all in EUR", N, N], [], ["Item", "Planned", "Spent"], ["Rent", 1000, 900]],
+        ["A1:C1", "A2:C2"],
+        "Budget 2026\nall in EUR\nItem: Rent · Planned: 1000 · Spent: 900",
+    ),
+    "merged-title-above-two-lines": (
+        [["Fees", N, N], ["Dish", "Price", N], [N, "Staff", "Guest"], ["Soup", 4.1, 5.9]],
+        ["A1:C1", "A2:A3", "B2:C2"],
+        "Fees\nDish: Soup · Price / Staff: 4.1 · Price / Guest: 5.9",
+    ),
+    "two-tables": (
+        [
+            ["Staff"],
+            ["Name", "Role"],
+            ["Ann", "cook"],
+            ["Bob", "boss"],
+            [],
+            ["Rooms"],
+            ["Room", "Seats", "Floor"],
+            ["Blue", 12, 1],
+            ["Red", 40, 2],
+        ],
+        [],
+        "Staff\nName: Ann · Role: cook\nName: Bob · Role: boss\n\n"
+        "Rooms\nRoom: Blue · Seats: 12 · Floor: 1\nRoom: Red · Seats: 40 · Floor: 2",
+    ),
+    "two-tables-of-one-width": (
+        [["Fruit", "Price"], ["Apple", 2], ["Pear", 3], [], ["Drink", "Price"], ["Tea", 1.5]],
+        [],
+        "Fruit: Apple · Price: 2\nFruit: Pear · Price: 3\n\nDrink: Tea · Price: 1.5",
+    ),
+    "notes": (
+        [
+            ["Item", "Fee", "Unit"],
+            ["Car", 48, "day"],
+            ["* without fuel"],
+            [],
+            ["Source: the harbour office"],
+            ["Stand: 2026-01-01"],
+        ],
+        [],
+        "Item: Car · Fee: 48 · Unit: day\n\n* without fuel\n\nSource: the harbour office\nStand: 2026-01-01",
+    ),
+    "cells-merged-over-rows": (
+        [["Category", "Model", "Fee"], ["Car", "small", 40], [N, "large", 48], ["Boat", "sail", 75]],
+        ["A2:A3"],
+        "Category: Car · Model: small · Fee: 40\nCategory: Car · Model: large · Fee: 48\n"
+        "Category: Boat · Model: sail · Fee: 75",
+    ),
+    "titles-of-groups": (
+        [["Model", "Fee"], ["Cars", N], ["small", 40], ["Boats", N], ["sail", 75]],
+        ["A2:B2", "A4:B4"],
+        "Cars\nModel: small · Fee: 40\nBoats\nModel: sail · Fee: 75",
+    ),
+    "groups-after-blank-lines": (
+        [["Model", "Fee"], ["small", 40], [], ["Boats"], ["sail", 75], ["motor", 90]],
+        [],
+        "Model: small · Fee: 40\nBoats\nModel: sail · Fee: 75\nModel: motor · Fee: 90",
+    ),
+    "empty-columns-before": (
+        [[], [N, N, "Item", "Fee", N], [N, N, N, "2025", "2026"], [N, N, "Car", 48, 50]],
+        ["C2:C3", "D2:E2"],
+        "Item: Car · Fee / 2025: 48 · Fee / 2026: 50",
+    ),
+    "names-and-values-before": (
+        [["Client", "ACME"], ["Date", "2026-01-01"], [], ["Item", "Price", "Qty"], ["Bolt", 0.2, 100]],
+        [],
+        "Client: ACME\nDate: 2026-01-01\n\nItem: Bolt · Price: 0.2 · Qty: 100",
+    ),
+    "header-repeated": (
+        [["kind", "fee"], ["car", 48], ["kind", "fee"], ["ship", 99]],
+        [],
+        "kind: car · fee: 48\nkind: ship · fee: 99",
+    ),
+    "one-line-with-a-wide-name": (
+        [["Name", "Address", N], ["Ann", "Main St", "Berlin"], ["Bob", "High St", "Rome"]],
+        ["B1:C1"],
+        "Name: Ann · Address: Main St · Address: Berlin\nName: Bob · Address: High St · Address: Rome",
+    ),
+}
+"""The rows of a sheet, its merged cells, and the text that is stored."""
+# What must not be taken for a header, or for another table.
+PLAIN: dict[str, tuple[Rows, str]] = {
+    "numbers": ([[1, 2], [3, 4]], "column 1: 1 · column 2: 2\ncolumn 1: 3 · column 2: 4"),
+    "text-in-the-first-row": (
+        [["Dish", "Price"], ["Soup", "free"], ["Stew", 4], ["Cake", 5]],
+        "Dish: Soup · Price: free\nDish: Stew · Price: 4\nDish: Cake · Price: 5",
+    ),
+    "total-after-a-blank-line": (
+        [["Item", "Fee", "Unit"], ["Car", 48, "day"], ["Boat", 75, "day"], [], ["Total", 123]],
+        "Item: Car · Fee: 48 · Unit: day\nItem: Boat · Fee: 75 · Unit: day\nItem: Total · Fee: 123",
+    ),
+    "text-after-a-blank-line": (
+        [["Dish", "Price"], ["Soup", 4], [], ["Cake", "free"], ["Stew", 5]],
+        "Dish: Soup · Price: 4\nDish: Cake · Price: free\nDish: Stew · Price: 5",
+    ),
+    "people-after-a-blank-line": (
+        [["Name", "Role"], ["Ann", "cook"], ["Bob", "boss"], [], ["Cy", "clerk"], ["Di", "driver"]],
+        "Name: Ann · Role: cook\nName: Bob · Role: boss\nName: Cy · Role: clerk\nName: Di · Role: driver",
+    ),
+    "cells-alone-are-usual": (
+        [["Task", "Done by"], ["wash", N], ["dry", N], ["cook", "Ann"], [], ["bake", N]],
+        "Task: wash\nTask: dry\nTask: cook · Done by: Ann\nTask: bake",
+    ),
+    "years-of-lives": (
+        [["Ann", 1815, 1852], ["Bob", 1790, 1850]],
+        "column 1: Ann · column 2: 1815 · column 3: 1852\ncolumn 1: Bob · column 2: 1790 · column 3: 1850",
+    ),
+}
+
+
+def sheet_of(rows: Rows, merges: Sequence[str] = ()) -> bytes:
+    """A workbook with one sheet, S, made by openpyxl."""
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.active.title = "S"
+    for cells in rows:
+        book.active.append(cells)
+    for merge in merges:
+        book.active.merge_cells(merge)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def text_of(data: bytes) -> str:
+    (page,) = read_xlsx(data, Limits()).pages
+    return page.text.removeprefix("S\n\n")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_sheet_as_people_lay_it_out(layout: str) -> None:
+    rows, merges, expected = LAYOUTS[layout]
+    assert text_of(sheet_of(rows, merges)) == expected
+
+
+@pytest.mark.parametrize("layout", PLAIN)
+def test_a_plain_sheet_is_read_as_it_stands(layout: str) -> None:
+    rows, expected = PLAIN[layout]
+    assert text_of(sheet_of(rows)) == expected
+
+
+@pytest.mark.parametrize("layout", [name for name, (_, merges, _) in LAYOUTS.items() if not merges])
+def test_a_csv_file_is_read_as_the_sheet(layout: str, read: ReadFunction) -> None:
+    rows, _, expected = LAYOUTS[layout]
+    text = "\n".join(",".join("" if value is N else str(value) for value in cells) for cells in rows)
+    assert read("x.csv", text).pages[0].text == expected
+
+
+def test_a_workbook_of_another_program_with_merged_cells() -> None:
+    from xlsxwriter import Workbook
+
+    out = io.BytesIO()
+    book = Workbook(out)
+    sheet = book.add_worksheet("S")
+    for at, cells in enumerate(MENU):
+        sheet.write_row(at, 0, ["" if value is N else value for value in cells])
+    sheet.merge_range("A1:A2", "Dish")
+    sheet.merge_range("B1:C1", "Price")
+    sheet.merge_range("D1:D2", "Stock")
+    book.close()
+    assert text_of(out.getvalue()) == MENU_TEXT
+
+
+def test_rows_keep_their_numbers_behind_a_header_of_two_lines() -> None:
+    (page,) = read_xlsx(sheet_of([["Menu"], [], *MENU], ["A3:A4", "B3:C3", "D3:D4"]), Limits()).pages
+    assert [block.level for block in page.blocks if block.kind is BlockKind.ROW] == [1, 5, 6]
+
+
+def test_tables_of_a_sheet_are_parsed_apart_with_their_titles_and_without_notes(
+    read: ReadFunction, corpus: LocalCorpus
+) -> None:
+    rows = [
+        ["Prices: all in EUR"], [], *MENU, ["* cold"], [], ["Drinks"], ["Drink", "Price"], ["Tea", 1.5],
+        ["Milk", 2], [], ["Source: kitchen"],
+    ]  # fmt: skip
+    data = sheet_of(rows, ["A3:A4", "B3:C3", "D3:D4"])
+    menu, drinks = tables_of(corpus.split(read("menu.xlsx", data)))
+    assert menu.columns == ("Dish", "Price / Staff", "Price / Guest", "Stock")
+    assert (len(menu.rows), menu.names[0]) == (2, "Prices: all in EUR")
+    assert (drinks.columns, len(drinks.rows), drinks.names[0]) == (("Drink", "Price"), 2, "Drinks")
+
+
+# ------------------------------------------------------------------ other formats
+
+DOCUMENT_ROWS = [["" if value is N else str(value) for value in cells] for cells in MENU]
+SPANS = [(0, 0, 1, 0), (0, 1, 0, 2), (0, 3, 1, 3)]
+TITLED_ROWS = [["Fees", "", ""], ["Dish", "Price", ""], ["", "Staff", "Guest"], ["Soup", "4.1", "5.9"]]
+TITLED_SPANS = [(0, 0, 0, 2), (1, 0, 2, 0), (1, 1, 1, 2)]
+TITLED_TEXT = "Fees\nDish: Soup · Price / Staff: 4.1 · Price / Guest: 5.9"
+GROUP_ROWS = [["Kind", "Model", "Fee"], ["Rented", "", ""], ["Car", "small", "40"], ["", "large", "48"]]
+GROUP_SPANS = [(1, 0, 1, 2), (2, 0, 3, 0)]
+GROUP_TEXT = "Rented\nKind: Car · Model: small · Fee: 40\nKind: Car · Model: large · Fee: 48"
+TABLES = pytest.mark.parametrize(
+    ("rows", "spans", "expected"),
+    [
+        (DOCUMENT_ROWS, SPANS, MENU_TEXT),
+        (TITLED_ROWS, TITLED_SPANS, TITLED_TEXT),
+        (GROUP_ROWS, GROUP_SPANS, GROUP_TEXT),
+    ],
+    ids=["two-lines", "title", "groups"],
+)
+
+
+@TABLES
+@pytest.mark.parametrize("heads", [0, 1])
+def test_a_table_of_a_word_document(
+    rows: list[list[str]], spans: list[tuple[int, int, int, int]], expected: str, heads: int
+) -> None:
+    document = Document()
+    table = document.add_table(rows=len(rows), cols=len(rows[0]))
+    for i, cells in enumerate(rows):
+        for j, text in enumerate(cells):
+            table.cell(i, j).text = text
+    for top, left, bottom, right in spans:
+        merged = table.cell(top, left).merge(table.cell(bottom, right))
+        merged.text = merged.text.strip()
+    for i in range(heads):
+        table.rows[i]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+    out = io.BytesIO()
+    document.save(out)
+    (page,) = read_docx(out.getvalue(), Limits()).pages
+    assert page.text == expected
+
+
+@TABLES
+def test_a_table_of_a_slide(
+    rows: list[list[str]], spans: list[tuple[int, int, int, int]], expected: str
+) -> None:
+    from pptx import Presentation
+    from pptx.util import Inches
+
+    deck = Presentation()
+    shapes = deck.slides.add_slide(deck.slide_layouts[6]).shapes
+    table = shapes.add_table(len(rows), len(rows[0]), 0, 0, Inches(4), Inches(2)).table
+    for i, cells in enumerate(rows):
+        for j, text in enumerate(cells):
+            table.cell(i, j).text = text
+    for top, left, bottom, right in spans:
+        table.cell(top, left).merge(table.cell(bottom, right))
+    out = io.BytesIO()
+    deck.save(out)
+    (page,) = read_pptx(out.getvalue(), Limits()).pages
+    assert page.text == expected
+
+
+@TABLES
+@pytest.mark.parametrize("kind", ["spreadsheet", "text"])
+def test_a_table_of_an_open_document(
+    rows: list[list[str]],
+    spans: list[tuple[int, int, int, int]],
+    expected: str,
+    kind: str,
+    read: ReadFunction,
+) -> None:
+    sizes = {(top, left): (right - left + 1, bottom - top + 1) for top, left, bottom, right in spans}
+    made = []
+    for i, cells in enumerate(rows):
+        parts = []
+        for j, text in enumerate(cells):
+            covered = any(t <= i <= b and le <= j <= r and (t, le) != (i, j) for t, le, b, r in spans)
+            wide, high = sizes.get((i, j), (1, 1))
+            span = f'table:number-columns-spanned="{wide}" table:number-rows-spanned="{high}"'
+            parts.append("<table:covered-table-cell/>" if covered else cell(text, span))
+        made.append(row(*parts))
+    if kind == "text":
+        made[0] = f"<table:table-header-rows>{made[0]}</table:table-header-rows>"
+    body = f'<table:table table:name="S">{"".join(made)}</table:table>'
+    name = "x.ods" if kind == "spreadsheet" else "x.odt"
+    assert read(name, opendocument(kind, body)).pages[0].text.removeprefix("S\n\n") == expected
+
+
+def test_a_table_of_a_pdf_with_rules_over_two_pages(read: ReadFunction) -> None:
+    def page(dishes: Sequence[str]) -> Sheet:
+        sheet = Sheet()
+        xs, top = (72, 200, 300, 400), 700
+        ys = [top - 20 * i for i in range(len(dishes) + 3)]
+        sheet.rules += [(xs[0], y, xs[-1], y) for y in (ys[0], *ys[2:])] + [(200, ys[1], 400, ys[1])]
+        sheet.rules += [(x, ys[0], x, ys[-1]) for x in (72, 200, 400)] + [(300, ys[1], 300, ys[-1])]
+        sheet.text(80, ys[1] + 6, "Dish").text(280, ys[0] - 14, "Price")
+        sheet.text(210, ys[1] - 14, "Staff").text(310, ys[1] - 14, "Guest")
+        for dish, y in zip(dishes, ys[2:], strict=False):
+            sheet.text(80, y - 14, dish).text(210, y - 14, "4.10").text(310, y - 14, "5.90")
+        return sheet
+
+    pages = read("x.pdf", drawn_pdf(page(["Soup", "Stew"]), page(["Cake", "Pie"]))).pages
+    texts = "\n".join(page.text for page in pages).split("\n")
+    assert texts == [
+        f"Dish: {dish} · Price / Staff: 4.10 · Price / Guest: 5.90"
+        for dish in ("Soup", "Stew", "Cake", "Pie")
+    ]
+
+
+def test_a_text_in_the_middle_of_a_merged_cell_of_a_pdf_stands_in_all_its_rows(read: ReadFunction) -> None:
+    sheet = Sheet()
+    ys = [700, 680, 660, 640, 620]
+    sheet.rules += [(72, y, 400, y) for y in (700, 680, 620)] + [(200, y, 400, y) for y in (660, 640)]
+    sheet.rules += [(x, 620, x, 700) for x in (72, 200, 300, 400)]
+    sheet.text(80, 686, "Kind").text(210, 686, "Model").text(310, 686, "Fee").text(80, 646, "Car")
+    for name, y in zip(("small", "large", "open"), ys[1:], strict=False):
+        sheet.text(210, y - 14, name).text(310, y - 14, "40")
+    [page] = read("x.pdf", drawn_pdf(sheet)).pages
+    assert page.text.split("\n") == [
+        f"Kind: Car · Model: {name} · Fee: 40" for name in ("small", "large", "open")
+    ]
+
+
+def html_text(html: str) -> str:
+    made = BlockText()
+    add_html(made, html)
+    return made.page().text
+
+
+def test_a_marked_header_has_no_more_lines_than_is_sure() -> None:
+    table = "<table><tr><th>Team<th colspan=2>Members<tr><td>A<td>Ann<td>Bob<tr><td>B<td>Cy<td>Di</table>"
+    assert html_text(table) == ("Team: A · Members: Ann · Members: Bob\nTeam: B · Members: Cy · Members: Di")
+    hours = "<table><tr><th colspan=2>Hours<tr><td>Mon<td>closed<tr><td>Tue<td>9-17</table>"
+    assert html_text(hours) == "Hours: Mon · Hours: closed\nHours: Tue · Hours: 9-17"
+    facts = "<table><tr><th colspan=2>Ada<tr><th>Born<td>1815<tr><th>Died<td>1852</table>"
+    assert html_text(facts) == "Ada\nBorn: 1815\nDied: 1852"
+
+
+# ------------------------------------------------------------------ hostile tables
+
+
+def test_merged_cells_that_overlap_without_end_cost_little() -> None:
+    data = sheet_of([["a", "b", "c"], *([f"a{number}", 1, 2] for number in range(300))])
+    path = "xl/worksheets/sheet1.xml"
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        part = archive.read(path).decode()
+    merges = "<mergeCells>" + '<mergeCell ref="A1:XFD1048576"/>' * 50_000 + "</mergeCells>"
+    data = replaced(data, {path: part.replace("</sheetData>", f"</sheetData>{merges}")})
+    start = time.process_time()
+    assert text_of(data).count("\n") == 299
+    assert time.process_time() - start < 5
+
+
+def test_a_header_over_all_columns_of_a_sheet_costs_little(read: ReadFunction) -> None:
+    names = ",".join(f"n{i}" for i in range(16_000))
+    start = time.process_time()
+    text = (
+        read("x.csv", "\n".join([names, names.replace("n", "m"), "1," * 16_000, "2," * 16_000])).pages[0].text
+    )
+    assert time.process_time() - start < 5 and text.endswith("n15999: 2")
