@@ -287,10 +287,14 @@ class KnowledgeBase:
         given = AskOptions(filter=filter, evaluator=evaluator)
         text, where = checked_question(query), parse(filter) if filter else None
         store, models = self._store(), self._models(given)
+        store.require_whole()
         models.warm(store.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
         retriever = Retriever(store, models.embedder, models.evaluator, k, candidates)
-        return result_of(retriever.search([text], text, where))
+        hits = result_of(retriever.search([text], text, where))
+        if not hits:
+            store.require_whole(thorough=True)
+        return hits
 
     def ask(
         self, question: str, options: AskOptions | None = None, **keywords: Unpack[AskKeywords]
@@ -319,6 +323,7 @@ class KnowledgeBase:
         given = AskOptions.of(options, **keywords)
         query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
         store, builder = self._store(), self._builder(given)
+        store.require_whole()
         pipeline = builder.build(store, self.corpus.split, self.ledger, query.question)
         builder.models.warm(store.warm, answering=True)
         return pipeline.run(query)

@@ -5,6 +5,7 @@
     HOME/knowledge/                      readable by its owner only
     HOME/knowledge/NAME/kb.json          the name, the embedding model, the dimension, the layout
                        /lance/           the tables
+                       /checksums.json   the size and the sha256 of every file, see :mod:`.checksums`
                        /skipped.json     the sources that could not be read, and why
                        /unfinished.json  the sources of a write that is under way, or was cut off
                        /write.lock       held by the one process that writes or removes
@@ -38,7 +39,10 @@ UNKNOWN_FAULT_HINT = "look at the disk and its permissions, and try again"
 REMOVAL_PATIENCE_SECONDS = 10.0
 """How long a removal waits for a process that writes."""
 _NAME_PATTERN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
-_RECORD_FILE = "kb.json"
+RECORD_FILE = "kb.json"
+"""The record of a knowledge base in its folder."""
+TABLES_FOLDER = "lance"
+"""The folder of the tables in that of a knowledge base."""
 _LOCK_FILE = "write.lock"
 _STALE_SECONDS = 3600.0
 """The age from which a scratch folder counts as left behind by a killed process."""
@@ -106,6 +110,23 @@ def existing_folder(folder: Path, known: tuple[int, int] | None) -> Iterator[Non
             raise
 
 
+@contextmanager
+def try_lock(folder: Path) -> Iterator[bool]:
+    """Hold the write lock in the block if no process holds it; yields whether it is held. Raises OSError."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / _LOCK_FILE)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
 def removed_error(name: str) -> UnknownKnowledgeBase:
     """The error for a knowledge base that was removed or replaced since it was opened."""
     hint = "`localcrag kb list` tells what there is; `localcrag ingest PATH` makes it anew"
@@ -148,7 +169,7 @@ class KnowledgeBaseFolders:
         if not path.is_dir():
             raise self._unknown(name)
         try:
-            found = KnowledgeBaseRecord(**json.loads((path / _RECORD_FILE).read_text("utf-8")))
+            found = KnowledgeBaseRecord(**json.loads((path / RECORD_FILE).read_text("utf-8")))
             known = isinstance(found.dimension, int) and isinstance(found.layout, int)
         except PermissionError as error:
             raise storage_error(error, f"read {path}") from error
@@ -191,12 +212,12 @@ class KnowledgeBaseFolders:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._sweep()
             scratch.mkdir()
-            write_json(scratch / _RECORD_FILE, asdict(record))
+            write_json(scratch / RECORD_FILE, asdict(record))
             yield scratch
             try:
                 scratch.rename(path)
             except OSError:
-                if not (path / _RECORD_FILE).is_file():
+                if not (path / RECORD_FILE).is_file():
                     raise
         except OSError as error:
             raise storage_error(error, f"make the knowledge base in {path}") from error
@@ -239,6 +260,13 @@ class KnowledgeBaseFolders:
         else:
             hint = "there are none yet: make one with `localcrag ingest PATH`"
         return UnknownKnowledgeBase(f"there is no knowledge base {name!r}", hint=hint)
+
+
+def mending_hint(name: str) -> str:
+    """The hint for a knowledge base that is damaged."""
+    return (
+        f"`localcrag kb check {name}` says what is broken and what mends it; at worst, {remake_hint(name)}"
+    )
 
 
 def remake_hint(name: str) -> str:
@@ -311,7 +339,7 @@ def _removal_lock(folder: Path) -> Iterator[None]:
 
 def _record_stamp(folder: Path) -> tuple[int, int]:
     """The inode and the modification time of ``kb.json``. Raises OSError."""
-    found = (folder / _RECORD_FILE).stat()
+    found = (folder / RECORD_FILE).stat()
     return found.st_ino, found.st_mtime_ns
 
 

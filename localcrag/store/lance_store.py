@@ -16,15 +16,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.errors import StoreError
+from localcrag.errors import DamagedKnowledgeBase, DocumentGone
 from localcrag.filters import FieldType, Filter, check, check_field
-from localcrag.store import sql
+from localcrag.store import checksums, sql
 from localcrag.store.journal import Journal
 from localcrag.store.kb_folders import (
     KnowledgeBaseFolders,
     KnowledgeBaseRecord,
     existing_folder,
     identity,
+    mending_hint,
     storage_errors,
     write_lock,
 )
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     Batch = Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]
     Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
 
+MAX_THOROUGH_BYTES = 1 << 28
+"""The bytes of a knowledge base up to which all of it is read before a question is said to have no answer; it
+takes 0.2 seconds."""
 PASSAGES_PER_READ = 256
 """The passages that one read returns when all of them are listed."""
 
@@ -69,13 +73,15 @@ class KnowledgeBases:
 
         Raises UnknownKnowledgeBase, StoreError, UsageError (a name that cannot be one).
         """
+        self._require_whole(name)
         return self._folders.record(name)
 
     def open(self, name: str, embedding_model: str | None = None, dimension: int | None = None) -> LanceStore:
         """Open a knowledge base, and check that it was made with this embedding model, if one is given.
 
-        Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError, UsageError.
+        Raises UnknownKnowledgeBase, EmbeddingMismatch, DamagedKnowledgeBase, StoreError, UsageError.
         """
+        self._require_whole(name)
         return LanceStore(self._folders.path(name), self._folders.matching(name, embedding_model, dimension))
 
     def create(self, name: str, embedding_model: str, dimension: int) -> LanceStore:
@@ -84,16 +90,24 @@ class KnowledgeBases:
         Raises EmbeddingMismatch, StoreError, UsageError.
         """
         if not self._folders.path(name).is_dir():
-            from localcrag.store.tables import create_tables, typed_errors
+            from localcrag.store.store_faults import typed_errors
+            from localcrag.store.tables import create_tables
 
             record = KnowledgeBaseRecord(name, embedding_model, dimension)
             with self._folders.making(record) as scratch, typed_errors(self._folders.path(name), "make"):
                 create_tables(scratch, dimension)
+                checksums.record_files(scratch)
         return self.open(name, embedding_model, dimension)
 
     def remove(self, name: str) -> None:
         """Delete a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
         self._folders.remove(name)
+
+    def _require_whole(self, name: str) -> None:
+        """Raise DamagedKnowledgeBase if a file of it is not as it was written."""
+        folder = self._folders.path(name)
+        with storage_errors(f"read {folder}"):
+            checksums.require_whole(folder)
 
 
 class LanceStore:
@@ -117,6 +131,16 @@ class LanceStore:
     def is_current(self) -> bool:
         """Whether the folder still holds the knowledge base that was opened, neither removed nor replaced."""
         return self._identity is not None and identity(self.folder) == self._identity
+
+    def require_whole(self, *, thorough: bool = False) -> None:
+        """Raise DamagedKnowledgeBase if a file is not as it was written, as sizes and times tell.
+
+        ``thorough``: read all files, unless they are very large. Raises UnknownKnowledgeBase, StoreError.
+        """
+        with storage_errors(f"read {self.folder}"):
+            checksums.require_whole(self.folder)
+            if thorough and checksums.recorded_bytes(self.folder) <= MAX_THOROUGH_BYTES:
+                checksums.require_whole(self.folder, thorough=True)
 
     def warm(self) -> None:
         """Load LanceDB and open the tables; may be called from any thread. Raises StoreError."""
@@ -218,7 +242,8 @@ class LanceStore:
             page: the number of the page; None for a document without numbered pages.
             source: decides between two sources whose equal bytes were read differently.
 
-        Raises StoreError if the document or the page is not in the store.
+        Raises DocumentGone if the document is not in the store any more, DamagedKnowledgeBase if it is and its
+        text is not, StoreError.
         """
         from localcrag.store.arrow_rows import pages_of
 
@@ -231,10 +256,17 @@ class LanceStore:
                 passages = tables.passages.search().where(where).select(["digest"]).limit(1).to_list()
                 read = {row["digest"] for row in passages}
                 found = {key: page for key, page in found.items() if key[0] in read} or found
+            held = found or tables.documents.count_rows(sql.equals("hash", document))
         if not found:
             place = "" if page is None else f"page {page} of "
-            raise StoreError(
-                f"the text of {place}document {document[:12]} is no longer in {self.record.name!r}",
+            missing = f"the text of {place}document {document[:12]}"
+            if held:
+                raise DamagedKnowledgeBase(
+                    f"{missing} is missing from the knowledge base {self.record.name!r}",
+                    hint=mending_hint(self.record.name),
+                )
+            raise DocumentGone(
+                f"{missing} is no longer in {self.record.name!r}",
                 hint="it was changed or removed since; ask again",
             )
         return found[min(found, key=lambda key: key[1])].text
@@ -393,6 +425,7 @@ class LanceStore:
         """The open tables. Raises UnknownKnowledgeBase."""
         from localcrag.store.tables import Tables
 
+        self.require_whole()
         with existing_folder(self.folder, self._identity):
             return Tables(self.folder)
 
@@ -406,7 +439,7 @@ class LanceStore:
     @contextmanager
     def _open_tables(self, attempt: str) -> Iterator[Tables]:
         """Yield the tables; errors in the block are raised as StoreError with this verb."""
-        from localcrag.store.tables import typed_errors
+        from localcrag.store.store_faults import typed_errors
 
         with typed_errors(self.folder, attempt):
             yield self._tables

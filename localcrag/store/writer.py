@@ -17,13 +17,13 @@ equals none until it is written again. A document that was whole all the same is
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.languages import ENGLISH
-from localcrag.store import native_memory, sql
+from localcrag.store import checksums, native_memory, sql
 from localcrag.store.arrow_rows import (
     UNFINISHED_HASH,
     digest_of,
@@ -158,6 +158,8 @@ class StoreWriter:
         with write_lock(self._folder, self._known):
             self._recover()
             yield
+            with suppress(OSError):  # what is written stays; a record that is older than it says less
+                checksums.record_files(self._folder)
 
     def _add_texts(self, documents: Sequence[Document]) -> None:
         """Add the texts of these documents that are not stored."""
@@ -264,9 +266,11 @@ class StoreWriter:
 
     def _compact(self, *tables: Table) -> None:
         """Merge small files, add new rows to the indexes, and delete versions that are old enough."""
+        checksums.record_files(self._folder, cleaning=True)
         for table in tables:
             table.optimize(cleanup_older_than=OLD_VERSION_RETENTION)
             self._compacted[table.name] = table.count_rows()
+        checksums.record_files(self._folder, cleaned=True)
         native_memory.trim()
 
     def _recover(self) -> None:

@@ -36,10 +36,13 @@ def cited(found: Answer) -> set[int]:
 
 
 def change(world: World, source: str) -> None:
-    """The store holds another text of this source from now on."""
-    text = world.store.text
+    """The store holds another text of this source from now on, and other passages."""
+    text, passages = world.store.text, world.store.passages
     world.store.text = (  # type: ignore[method-assign]
         lambda *given, **named: "other" if named["source"] == source else text(*given, **named)
+    )
+    world.store.passages = (  # type: ignore[method-assign]
+        lambda documents, limit: [] if source in documents else passages(documents, limit=limit)
     )
 
 
