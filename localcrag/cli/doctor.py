@@ -29,6 +29,8 @@ EMBEDDING_COSTS = {
     "multilingual-e5-small-q4": "for some hundred languages; 90 MB on disk, takes four to five times as long",
 }
 """The languages and the costs of the embedding models that localcrag knows."""
+MAX_SHOWN_PROBLEMS = 3
+"""Problems of a knowledge base that are shown."""
 LOW_DISK_BYTES = 1 << 30
 """Free bytes of the disk below which the doctor warns."""
 
@@ -141,13 +143,21 @@ def _check_knowledge_bases(state: CommandState) -> Iterator[CheckResult]:
     from localcrag import knowledge_base
 
     for name in knowledge_base.names(state.settings):
+        subject, base = f"knowledge base {name}", state.open(name)
         try:
-            info = state.open(name).info()
+            problems = list(base.check())
+            info = None if problems else base.info()
         except StoreError as error:
-            yield CheckResult(f"knowledge base {name}", False, str(error), error.hint)
-        else:
-            held = f"{info.documents} documents, {info.passages} passages"
-            yield CheckResult(f"knowledge base {name}", True, held)
+            yield CheckResult(subject, False, str(error), error.hint)
+            continue
+        for problem in problems[:MAX_SHOWN_PROBLEMS]:
+            yield CheckResult(subject, False, problem.what, problem.hint)
+        if left := problems[MAX_SHOWN_PROBLEMS:]:
+            more = f"{len(left)} more problems"
+            yield CheckResult(subject, False, more, f"`localcrag kb check {name}` lists them all")
+        if info:
+            held = f"{info.documents} documents, {info.passages} passages, all read and whole"
+            yield CheckResult(subject, True, held)
 
 
 def _check_web(state: CommandState) -> Iterator[CheckResult]:

@@ -176,6 +176,11 @@ def newest_versions(folder: Path) -> dict[str, int]:
     return found
 
 
+def is_superseded(folder: Path, path: str) -> bool:
+    """Whether a file is the manifest of a version that is not the newest, which nobody reads any more."""
+    return _is_superseded(path, newest_versions(folder))
+
+
 def _compared(
     folder: Path, record: ChecksumRecord, thorough: bool, tell: Callable[[int, int], None] | None
 ) -> tuple[list[DamagedFile], list[str]]:
@@ -213,7 +218,6 @@ def _compared(
 
 
 def _is_superseded(path: str, versions: Mapping[str, int]) -> bool:
-    """Whether a file is the manifest of a version that is not the newest, which nobody reads any more."""
     version = _version(Path(path).stem) if path.endswith(_MANIFEST_ENDING) else None
     return version is not None and version < versions.get(DamagedFile(path, "").table, 0)
 

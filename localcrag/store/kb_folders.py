@@ -111,13 +111,17 @@ def existing_folder(folder: Path, known: tuple[int, int] | None) -> Iterator[Non
 
 
 @contextmanager
-def try_lock(folder: Path) -> Iterator[bool]:
-    """Hold the write lock in the block if no process holds it; yields whether it is held. Raises OSError."""
+def try_lock(folder: Path, *, patience: float = 0.0) -> Iterator[bool]:
+    """Hold the write lock in the block, also of a damaged knowledge base; yields whether it is held.
+
+    ``patience`` are the seconds to wait for another process that holds it, -1 to wait until it is free.
+    Raises OSError.
+    """
     from filelock import FileLock, Timeout
 
     lock = FileLock(folder / _LOCK_FILE)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=patience)
     except Timeout:
         yield False
         return
@@ -153,6 +157,13 @@ class KnowledgeBaseFolders:
         """The folder of a knowledge base, which may not exist. Raises UsageError for an impossible name."""
         return self._root / checked_name(name)
 
+    def existing(self, name: str) -> Path:
+        """The folder of a knowledge base that there is, whole or not. Raises UnknownKnowledgeBase, UsageError."""
+        path = self.path(name)
+        if not path.is_dir():
+            raise self._unknown(name)
+        return path
+
     def names(self) -> list[str]:
         """The names of the knowledge bases, in alphabetical order. Raises StoreError."""
         try:
@@ -165,9 +176,7 @@ class KnowledgeBaseFolders:
 
     def record(self, name: str) -> KnowledgeBaseRecord:
         """The record of a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
-        path = self.path(name)
-        if not path.is_dir():
-            raise self._unknown(name)
+        path = self.existing(name)
         try:
             found = KnowledgeBaseRecord(**json.loads((path / RECORD_FILE).read_text("utf-8")))
             known = isinstance(found.dimension, int) and isinstance(found.layout, int)
@@ -229,9 +238,7 @@ class KnowledgeBaseFolders:
 
         Raises UnknownKnowledgeBase, UsageError, StoreError (also if a process writes for long).
         """
-        path = self.path(name)
-        if not path.is_dir():
-            raise self._unknown(name)
+        path = self.existing(name)
         away = self._root / f".removed-{name}-{uuid.uuid4().hex}"
         try:
             with _removal_lock(path):
@@ -370,3 +377,12 @@ def _age(path: Path) -> float:
         return time.time() - path.stat().st_mtime
     except OSError:
         return 0.0
+
+def folder_bytes(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    total = 0
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with suppress(FileNotFoundError):  # another process may be compacting
+                total += (Path(place) / name).stat().st_size
+    return total

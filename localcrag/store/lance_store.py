@@ -6,8 +6,6 @@ never wait for a writer: each read sees the latest commit.
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,18 +22,21 @@ from localcrag.store.kb_folders import (
     KnowledgeBaseFolders,
     KnowledgeBaseRecord,
     existing_folder,
+    folder_bytes,
     identity,
     mending_hint,
     storage_errors,
     write_lock,
 )
+from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.skip_record import SkipRecord
-from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, Skipped, StoreInfo
+from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, Skipped, StoreInfo, StoreProblem
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from localcrag.store.integrity import Tell
     from localcrag.store.tables import Tables
     from localcrag.store.writer import StoreWriter
 
@@ -99,6 +100,32 @@ class KnowledgeBases:
                 checksums.record_files(scratch)
         return self.open(name, embedding_model, dimension)
 
+    def size(self, name: str) -> int:
+        """The bytes on disk, whole or not. Raises UnknownKnowledgeBase, UsageError."""
+        return folder_bytes(self._folders.existing(name))
+
+    def check(self, name: str, tell: Tell | None = None) -> Iterator[StoreProblem]:
+        """Yield what is damaged in a knowledge base; see :mod:`localcrag.store.integrity`.
+
+        Raises UnknownKnowledgeBase, StoreError, UsageError.
+        """
+        from localcrag.store.integrity import check
+        from localcrag.store.store_faults import typed_errors
+
+        with typed_errors(self._folders.existing(name), "check"):
+            yield from check(self._folders.existing(name), tell)
+
+    def repair(self, name: str, tell: Tell | None = None) -> list[str]:
+        """Rebuild what is damaged in a knowledge base; see :mod:`localcrag.store.repair`.
+
+        Raises UnknownKnowledgeBase, DamagedKnowledgeBase, StoreError, StorageFull, UsageError.
+        """
+        from localcrag.store.repair import repair
+        from localcrag.store.store_faults import typed_errors
+
+        with typed_errors(self._folders.existing(name), "repair"):
+            return repair(self._folders.existing(name), tell)
+
     def remove(self, name: str) -> None:
         """Delete a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
         self._folders.remove(name)
@@ -133,10 +160,12 @@ class LanceStore:
         return self._identity is not None and identity(self.folder) == self._identity
 
     def require_whole(self, *, thorough: bool = False) -> None:
-        """Raise DamagedKnowledgeBase if a file is not as it was written, as sizes and times tell.
+        """Raise DamagedKnowledgeBase if a file is not as it was written, or documents are lost.
 
-        ``thorough``: read all files, unless they are very large. Raises UnknownKnowledgeBase, StoreError.
+        ``thorough``: read all files, unless they are very large; otherwise their sizes and times tell. Raises
+        StoreError.
         """
+        LostDocuments(self.folder).require_none()
         with storage_errors(f"read {self.folder}"):
             checksums.require_whole(self.folder)
             if thorough and checksums.recorded_bytes(self.folder) <= MAX_THOROUGH_BYTES:
@@ -161,7 +190,7 @@ class LanceStore:
                 passages=tables.passages.count_rows(),
                 embedding_model=self.record.embedding_model,
                 dimension=self.record.dimension,
-                size=_folder_bytes(self.folder),
+                size=folder_bytes(self.folder),
                 fields=tuple(tables.fields),
                 vector_index=partitions_of(tables.passages) > 0,
                 questions=0 if asked is None else asked.count_rows(),
@@ -425,7 +454,8 @@ class LanceStore:
         """The open tables. Raises UnknownKnowledgeBase."""
         from localcrag.store.tables import Tables
 
-        self.require_whole()
+        with storage_errors(f"read {self.folder}"):
+            checksums.require_whole(self.folder)
         with existing_folder(self.folder, self._identity):
             return Tables(self.folder)
 
@@ -495,13 +525,3 @@ def _ids_without_questions(tables: Tables) -> list[str]:
 def _whole_number(value: MetaValue) -> MetaValue:
     """An integer for a float that is whole: columns hold all numbers as floats."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _folder_bytes(folder: Path) -> int:
-    """The bytes of all files in a folder."""
-    total = 0
-    for place, _, files in os.walk(folder):
-        for name in files:
-            with contextlib.suppress(FileNotFoundError):  # another process may be compacting
-                total += (Path(place) / name).stat().st_size
-    return total

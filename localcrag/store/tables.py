@@ -48,6 +48,7 @@ from lancedb.index import FTS, BTree, IvfSq  # noqa: E402
 from lancedb.query import MatchQuery  # noqa: E402
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from lancedb.table import Table
 
 PASSAGE_KEYS, QUESTION_KEYS = ("source", "id"), ("source", "passage")
@@ -205,6 +206,31 @@ def _is_storable(value: FieldValue) -> bool:
         return isinstance(value, (int, float)) and math.isfinite(value)
     except OverflowError:
         return False
+
+
+def open_table(folder: Path, name: str) -> Table:
+    """One table of the knowledge base in ``folder``, although another one may be damaged."""
+    return lancedb.connect(folder / TABLES_FOLDER).open_table(name)
+
+
+def write_table(folder: Path, name: str, schema: pa.Schema, rows: Iterable[pa.Table]) -> None:
+    """Put a table with these rows, without indexes, in the place of the one of that name, if there is one."""
+    scratch, place = folder / ".rebuilt", folder / TABLES_FOLDER / f"{name}.lance"
+    shutil.rmtree(scratch, ignore_errors=True)
+    made = lancedb.connect(scratch).create_table(name, schema=schema)
+    for some in rows:
+        if len(some):
+            made.add(some)
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(exist_ok=True)
+    (scratch / place.name).rename(place)
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def drop_indexes(table: Table) -> None:
+    """Drop all indexes of a table."""
+    for name in _indexes(table):
+        table.drop_index(name)
 
 
 def create_tables(folder: Path, dimension: int) -> None:

@@ -36,6 +36,7 @@ from localcrag.store.arrow_rows import (
 )
 from localcrag.store.journal import Journal, strings
 from localcrag.store.kb_folders import write_json, write_lock
+from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,
@@ -103,6 +104,7 @@ class StoreWriter:
             self._delete_questions(sources)
             self._replace_documents(batch)
             self._journal.end()
+            LostDocuments(self._folder).settle(sources)
             self._compact_grown(self._tables.passages, self._tables.texts)
 
     def remove(self, sources: Sequence[str]) -> int:
@@ -116,6 +118,7 @@ class StoreWriter:
                 self._delete_passages(where)
                 self._delete_questions(sources)
                 self._journal.end()
+                LostDocuments(self._folder).settle(sources)
             return held
 
     def add_questions(self, batch: Questions) -> None:
