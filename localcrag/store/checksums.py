@@ -57,7 +57,7 @@ class DamagedFile:
     def table(self) -> str:
         """The name of the table that it belongs to; "" for a file of the knowledge base itself."""
         head, _, rest = self.path.partition("/")
-        return rest.partition(".lance/")[0] if head == TABLES_FOLDER else ""
+        return rest.partition("/")[0].removesuffix(".lance") if head == TABLES_FOLDER else ""
 
     @property
     def is_index(self) -> bool:

@@ -33,6 +33,13 @@ TABLE_NAMES = ("documents", "texts", "passages")
 QUESTIONS = "questions"
 DOCUMENTS_PER_STEP = 64
 """Documents whose texts and passages are compared at a time."""
+COMPARED_COLUMNS = [
+    *("source", "ordinal", "document", "digest", "title", "heading"),
+    *("page", "start", "stop", "prefix", "lexical"),
+]
+"""The columns of passages that are compared with the stored text and with each other."""
+COLUMNS = {"documents": "source", "texts": "document", "passages": "lexical", QUESTIONS: "lexical"}
+"""A column that each table has: of an overwritten manifest LanceDB makes a table without any."""
 PROBED_PASSAGES = 24
 """Passages, at equal distances, for which the search indexes are asked."""
 _JSON_FILES = ("unfinished.json", "skipped.json", "unused-texts.json")
@@ -80,8 +87,10 @@ def _problems(folder: Path, say: Tell) -> Iterator[StoreProblem]:
             continue
         try:
             table = open_table(folder, name)
-            yield from _problems_of_rows(name, table, say)
-            tables[name] = table
+            faults = list(_problems_of_rows(name, table, say))
+            yield from faults
+            if not faults:
+                tables[name] = table
         except BaseException as error:
             if not is_fault(error):
                 raise
@@ -168,6 +177,9 @@ def _guarded(problems: Iterator[StoreProblem], failure: str) -> Iterator[StorePr
 
 def _problems_of_rows(name: str, table: Table, say: Tell) -> Iterator[StoreProblem]:
     """Read all rows of a table; the problems of their vectors."""
+    if COLUMNS[name] not in table.schema.names:
+        yield StoreProblem(f"the table {name} has lost its columns", Mending.REREAD, table=name)
+        return
     total, done, wrong = table.count_rows(), 0, 0
     for rows in table.search().to_batches():
         done += len(rows)
@@ -207,8 +219,7 @@ def _problems_of_documents(
 
 def passages_by_source(passages: Table, sources: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """The passages of these sources, without their vectors."""
-    columns = ["source", "ordinal", "document", "digest", "page", "start", "stop", "prefix", "lexical"]
-    found = passages.search().where(sql.one_of("source", sources)).select(columns).to_arrow().to_pylist()
+    found = passages.search().where(sql.one_of("source", sources)).select(COMPARED_COLUMNS).to_arrow().to_pylist()
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in found:
         grouped.setdefault(row["source"], []).append(row)
@@ -247,7 +258,10 @@ def fault_of_document(
     for passage in passages:
         if (passage["document"], passage["digest"]) != (row["hash"], row["digest"]):
             return "its passages are of another version than its text"
-        words = (passage["lexical"] or "")[passage["prefix"] :]
+        front = "".join(line + "\n" for line in (passage["title"], passage["heading"]) if line)
+        if not (passage["lexical"] or "").startswith(front) or len(front) != passage["prefix"]:
+            return "the title or the headings of a passage are not those that were written"
+        words = passage["lexical"][passage["prefix"] :]
         span = slice(passage["start"], passage["stop"])
         if not any(text[span] == words for text in by_number.get(passage["page"], [])):
             return "a passage of it is not in its stored text"

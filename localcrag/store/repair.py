@@ -28,6 +28,7 @@ from localcrag.store.arrow_rows import (
     vectors_of,
 )
 from localcrag.store.integrity import (
+    COLUMNS,
     QUESTIONS,
     TABLE_NAMES,
     Tell,
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 ROWS_PER_READ = 1024
 """Rows of a damaged table that are read at a time; if one of them cannot be, they are read one by one."""
 DOCUMENTS_PER_STEP = 64
-UNIT_LENGTH_TOLERANCE = 0.05
+UNIT_LENGTH_TOLERANCE = 0.01
 """By how much the length of a vector may differ from 1, to be taken for one that was not damaged."""
 _KEYS = {"documents": (), "texts": ("document",), "passages": PASSAGE_KEYS, QUESTIONS: QUESTION_KEYS}
 
@@ -97,6 +98,7 @@ class _Repair:
         self._broken = {problem.table for problem in problems if problem.table}
         self.lost = LostDocuments(folder)
         self.rebuilt: list[str] = []
+        self._damaged = {file.path for file in checksums.damaged_files(folder, thorough=True)}
         self._half_written = Journal(folder).sources()
 
     def run(self) -> None:
@@ -109,6 +111,7 @@ class _Repair:
         self._mend_record()
         self._drop_lists()
         if any(not self._is_small(problem) for problem in self._problems):
+            self._drop_superseded_manifests()
             self._mend_tables()
         (self._folder / checksums.CHECKSUMS_FILE).unlink(missing_ok=True)
         checksums.record_files(self._folder)
@@ -141,7 +144,6 @@ class _Repair:
 
     def _mend_tables(self) -> None:
         """Rebuild the damaged tables and all indexes, and take out the documents that are not whole."""
-        self._drop_superseded_manifests()
         record = KnowledgeBaseFolders(self._folder.parent.parent).record(self._folder.name)
         old = {name: self._opened(name) for name in (*TABLE_NAMES, QUESTIONS)}
         for name, table in old.items():
@@ -165,22 +167,26 @@ class _Repair:
         """A table in its newest version that can be opened; broken manifests of newer ones are deleted."""
         versions = self._folder / TABLES_FOLDER / f"{name}.lance" / "_versions"
         while True:
+            manifests = sorted(versions.glob("*.manifest"))  # names count downwards: the newest comes first
+            newest = manifests[0].relative_to(self._folder).as_posix() if manifests else ""
             try:
-                return open_table(self._folder, name)
+                if newest not in self._damaged:
+                    table = open_table(self._folder, name)
+                    if COLUMNS[name] in table.schema.names:
+                        return table
             except BaseException as error:
                 if not is_fault(error):
                     raise
-            manifests = sorted(versions.glob("*.manifest"))
             if not manifests or name not in self._broken:
                 return None
-            manifests[0].unlink()  # names count downwards
+            manifests[0].unlink()
             (versions / "latest_version_hint.json").unlink(missing_ok=True)
 
     def _drop_superseded_manifests(self) -> None:
         """Delete damaged manifests of old versions, which nobody needs."""
-        for file in checksums.damaged_files(self._folder, thorough=True):
-            if checksums.is_superseded(self._folder, file.path):
-                (self._folder / file.path).unlink(missing_ok=True)
+        for path in self._damaged:
+            if checksums.is_superseded(self._folder, path):
+                (self._folder / path).unlink(missing_ok=True)
 
     def _remove_questions(self) -> None:
         shutil.rmtree(self._folder / TABLES_FOLDER / f"{QUESTIONS}.lance", ignore_errors=True)
@@ -276,7 +282,7 @@ class _Repair:
             table = open_table(self._folder, name)
             if name in ("passages", QUESTIONS):
                 index_words(table, language)
-            table.optimize(cleanup_older_than=timedelta(0))
+            table.optimize(cleanup_older_than=timedelta(milliseconds=1))
         self.rebuilt.append("the search indexes")
 
 
