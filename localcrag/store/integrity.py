@@ -214,7 +214,7 @@ def _problems_of_documents(
                 yield StoreProblem(f"{row['source']}: {fault}", Mending.REREAD, source=row["source"])
         say("documents", start + len(step), len(rows))
     if not half_written and (others := tables["passages"].count_rows() - held) > 0:
-        yield StoreProblem(f"{others} passages are of no document", Mending.COMPACT)
+        yield StoreProblem(f"{others} passages are of no document", Mending.COMPACT, table="documents")
 
 
 def passages_by_source(passages: Table, sources: Sequence[str]) -> dict[str, list[dict[str, Any]]]:

@@ -168,8 +168,26 @@ class LanceStore:
         LostDocuments(self.folder).require_none()
         with storage_errors(f"read {self.folder}"):
             checksums.require_whole(self.folder)
-            if thorough and checksums.recorded_bytes(self.folder) <= MAX_THOROUGH_BYTES:
+            if thorough and checksums.recorded(self.folder) is None:
+                self._require_consistent()
+            elif thorough and checksums.recorded_bytes(self.folder) <= MAX_THOROUGH_BYTES:
                 checksums.require_whole(self.folder, thorough=True)
+
+    def _require_consistent(self) -> None:
+        """Raise DamagedKnowledgeBase if tables and indexes contradict each other, of a version without checksums.
+
+        A knowledge base that is very large is not looked at.
+        """
+        from localcrag.store.integrity import check
+
+        with self._open_tables("check"):
+            if folder_bytes(self.folder) > MAX_THOROUGH_BYTES // 4:
+                return
+            if serious := next((problem for problem in check(self.folder) if problem.serious), None):
+                raise DamagedKnowledgeBase(
+                    f"the knowledge base {self.record.name!r} is damaged: {serious.what}",
+                    hint=mending_hint(self.record.name),
+                )
 
     def warm(self) -> None:
         """Load LanceDB and open the tables; may be called from any thread. Raises StoreError."""

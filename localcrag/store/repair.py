@@ -9,7 +9,7 @@ from its source: only the source has what was destroyed.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -264,15 +264,6 @@ class _Repair:
             needed = {row["hash"] for row in rows if row["source"] not in sources}
             if spoilt := {row["hash"] for row in lost} - needed:
                 texts.delete(sql.one_of("document", sorted(spoilt)))
-        self._drop_orphans(passages, {row["source"] for row in rows})
-
-    def _drop_orphans(self, passages: Table, sources: Collection[str]) -> None:
-        """Delete the passages that are of no document."""
-        batches = passages.search().select(["source"]).to_batches()
-        held = {source for rows in batches for source in rows["source"].to_pylist()}
-        if orphans := held - set(sources) - self._half_written:
-            passages.delete(sql.one_of("source", sorted(orphans)))
-            self.rebuilt.append(f"passages of {len(orphans)} unknown documents, which were deleted")
 
     def _index(self) -> None:
         """Make the full-text indexes, and delete what the former versions of the tables left."""

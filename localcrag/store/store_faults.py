@@ -18,15 +18,15 @@ from localcrag.store.kb_folders import (
 
 _FAULTS = (RuntimeError, OSError, ValueError, TypeError, LookupError, AttributeError, ArrowError)
 """What LanceDB, Arrow and the reading of a row raise: a damaged row may lack a value, or hold another type."""
-_PANIC = "PanicException"
-"""The name of the class of a Rust panic, which derives from BaseException and cannot be imported."""
+_PANICS = ("PanicException", "RustPanic")
+"""The names of the classes of a Rust panic, which derive from BaseException and cannot be imported."""
 
 
 def is_fault(error: BaseException) -> bool:
     """Whether an error is one of the store, rather than one of localcrag or an interrupt."""
     if isinstance(error, LocalCragError):
         return False
-    return isinstance(error, _FAULTS) or type(error).__name__ == _PANIC
+    return isinstance(error, _FAULTS) or type(error).__name__ in _PANICS
 
 
 @contextmanager
