@@ -7,7 +7,7 @@ documents, store and models; :mod:`localcrag.pipeline_builder` joins those of on
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -47,7 +47,6 @@ from localcrag.types import (
 
 if TYPE_CHECKING:
     from localcrag.documents import LocalCorpus
-    from localcrag.store.integrity import Tell
     from localcrag.store.lance_store import Facet, KnowledgeBases, LanceStore
     from localcrag.web.ledger import Ledger
 
@@ -260,7 +259,7 @@ class KnowledgeBase:
         """Take documents out, by their sources; returns how many were held."""
         return self._held.remove(sources)
 
-    def check(self, tell: Tell | None = None) -> Iterator[StoreProblem]:
+    def check(self, tell: Callable[[str, int, int], None] | None = None) -> Iterator[StoreProblem]:
         """What is damaged, one part after the other; nothing if it is whole.
 
         It reads everything: files, tables, texts and search indexes. ``tell`` is told a step, and how much of
@@ -272,7 +271,7 @@ class KnowledgeBase:
         """The bytes that it takes on the disk, whole or not. Raises UnknownKnowledgeBase."""
         return self._bases.size(self.name)
 
-    def compact(self, tell: Tell | None = None) -> list[str]:
+    def compact(self, tell: Callable[[str, int, int], None] | None = None) -> list[str]:
         """Rebuild what is damaged, bring the search indexes up to date and give disk space back.
 
         Returns what was rebuilt, in words; ``tell`` as for :meth:`check`. Raises UnknownKnowledgeBase,
@@ -284,7 +283,7 @@ class KnowledgeBase:
         store.require_whole()
         return rebuilt
 
-    def _repair(self, tell: Tell | None = None) -> list[str]:
+    def _repair(self, tell: Callable[[str, int, int], None] | None = None) -> list[str]:
         """Rebuild what is damaged, and open the tables anew if anything was."""
         rebuilt = self._bases.repair(self.name, tell)
         if rebuilt:

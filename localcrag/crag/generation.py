@@ -26,7 +26,6 @@ from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
-from localcrag.protocols import PassageStore
 from localcrag.types import (
     Citation,
     CitationMark,
@@ -34,7 +33,6 @@ from localcrag.types import (
     FinishReason,
     Grounding,
     Mode,
-    Origin,
     Status,
     Strip,
     StripKind,

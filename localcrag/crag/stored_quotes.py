@@ -37,7 +37,7 @@ def _stored_text(store: PassageStore, document: str, citation: Citation) -> str:
 
 
 def _require_change(store: PassageStore, passage: Passage) -> None:
-    """Raise DamagedKnowledgeBase if the passage is still stored as it was found: then its text should be too."""
+    """Raise DamagedKnowledgeBase if the passage is still stored as it was found, and its text is not."""
     held = store.passages({passage.source: passage.document}, limit=passage.ordinal + 1)
     if any((other.id, other.text) == (passage.id, passage.text) for other in held):
         name = store.info().name

@@ -18,7 +18,7 @@ from localcrag.errors import StoreError
 from localcrag.store import checksums, sql
 from localcrag.store.arrow_rows import UNFINISHED_HASH, pages_of, vectors_of
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import RECORD_FILE, KnowledgeBaseFolders, remake_hint
+from localcrag.store.kb_folders import RECORD_FILE, KnowledgeBaseFolders, remake_hint, try_lock
 from localcrag.store.lost_documents import LostDocuments, reread_hint
 from localcrag.store.store_faults import is_fault
 from localcrag.store.tables import PASSAGE_KEYS, QUESTION_KEYS, match_query, open_table
@@ -51,10 +51,16 @@ Tell = Callable[[str, int, int], None]
 def check(folder: Path, tell: Tell | None = None) -> Iterator[StoreProblem]:
     """Yield the problems of the knowledge base in a folder; none if it is whole.
 
-    Raises OSError for a file that may not be read.
+    If it was written to meanwhile, so that tables of different times were compared, it is checked once more
+    while nobody writes. Raises OSError for a file that may not be read.
     """
     say = tell or (lambda step, done, total: None)
-    for problem in _problems(folder, say):
+    versions = checksums.newest_versions(folder)
+    found = list(_problems(folder, say))
+    if found and checksums.newest_versions(folder) != versions:
+        with try_lock(folder, patience=-1):
+            found = list(_problems(folder, say))
+    for problem in found:
         yield replace(problem, hint=_hint(problem, folder.name))
 
 
@@ -208,8 +214,8 @@ def _problems_of_documents(
         held += sum(map(len, passages.values()))
         texts = texts_by_document(tables["texts"], [row["hash"] for row in step])
         for row in step:
-            if row["hash"] == UNFINISHED_HASH or row["source"] in half_written:  # the next ingestion reads it again
-                continue
+            if row["hash"] == UNFINISHED_HASH or row["source"] in half_written:
+                continue  # the next ingestion reads it again
             if fault := fault_of_document(row, passages.get(row["source"], []), texts):
                 yield StoreProblem(f"{row['source']}: {fault}", Mending.REREAD, source=row["source"])
         say("documents", start + len(step), len(rows))
@@ -219,7 +225,9 @@ def _problems_of_documents(
 
 def passages_by_source(passages: Table, sources: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """The passages of these sources, without their vectors."""
-    found = passages.search().where(sql.one_of("source", sources)).select(COMPARED_COLUMNS).to_arrow().to_pylist()
+    found = (
+        passages.search().where(sql.one_of("source", sources)).select(COMPARED_COLUMNS).to_arrow().to_pylist()
+    )
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in found:
         grouped.setdefault(row["source"], []).append(row)
@@ -230,9 +238,7 @@ def texts_by_document(texts: Table, hashes: Sequence[str]) -> dict[tuple[str, st
     """The rows of texts of these documents, by hash and digest."""
     found = texts.search().where(sql.one_of("document", sorted({*hashes}))).to_arrow()
     places: dict[tuple[str, str], list[int]] = {}
-    for place, key in enumerate(
-        zip(found["document"].to_pylist(), found["digest"].to_pylist(), strict=True)
-    ):
+    for place, key in enumerate(zip(found["document"].to_pylist(), found["digest"].to_pylist(), strict=True)):
         places.setdefault(key, []).append(place)
     return {key: found.take(rows) for key, rows in places.items()}
 

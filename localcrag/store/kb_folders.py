@@ -158,7 +158,7 @@ class KnowledgeBaseFolders:
         return self._root / checked_name(name)
 
     def existing(self, name: str) -> Path:
-        """The folder of a knowledge base that there is, whole or not. Raises UnknownKnowledgeBase, UsageError."""
+        """The folder of a knowledge base, whole or damaged. Raises UnknownKnowledgeBase, UsageError."""
         path = self.path(name)
         if not path.is_dir():
             raise self._unknown(name)
@@ -271,9 +271,7 @@ class KnowledgeBaseFolders:
 
 def mending_hint(name: str) -> str:
     """The hint for a knowledge base that is damaged."""
-    return (
-        f"`localcrag kb check {name}` says what is broken and what mends it; at worst, {remake_hint(name)}"
-    )
+    return f"`localcrag kb check {name}` says what is broken and what mends it; at worst, {remake_hint(name)}"
 
 
 def remake_hint(name: str) -> str:
@@ -377,6 +375,7 @@ def _age(path: Path) -> float:
         return time.time() - path.stat().st_mtime
     except OSError:
         return 0.0
+
 
 def folder_bytes(folder: Path) -> int:
     """The bytes of all files in a folder."""

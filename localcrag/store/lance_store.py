@@ -6,16 +6,15 @@ never wait for a writer: each read sees the latest commit.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.errors import DamagedKnowledgeBase, DocumentGone
-from localcrag.filters import FieldType, Filter, check, check_field
+from localcrag.filters import FieldType, Filter, check_field
 from localcrag.store import checksums, sql
 from localcrag.store.journal import Journal
 from localcrag.store.kb_folders import (
@@ -29,8 +28,21 @@ from localcrag.store.kb_folders import (
     write_lock,
 )
 from localcrag.store.lost_documents import LostDocuments
+from localcrag.store.row_reads import (
+    Facet as Facet,
+)
+from localcrag.store.row_reads import (
+    cells,
+    condition,
+    ids_without_questions,
+    row_from_passages,
+    whole_number,
+)
+from localcrag.store.row_reads import (
+    most_frequent as most_frequent,
+)
 from localcrag.store.skip_record import SkipRecord
-from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, Skipped, StoreInfo, StoreProblem
+from localcrag.types import Document, Hit, IndexedDocument, Passage, Skipped, StoreInfo, StoreProblem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,14 +61,6 @@ MAX_THOROUGH_BYTES = 1 << 28
 takes 0.2 seconds."""
 PASSAGES_PER_READ = 256
 """The passages that one read returns when all of them are listed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """A value of a field, and the number of documents that have it."""
-
-    value: MetaValue
-    documents: int
 
 
 class KnowledgeBases:
@@ -174,7 +178,7 @@ class LanceStore:
                 checksums.require_whole(self.folder, thorough=True)
 
     def _require_consistent(self) -> None:
-        """Raise DamagedKnowledgeBase if tables and indexes contradict each other, of a version without checksums.
+        """Raise DamagedKnowledgeBase if tables and indexes contradict each other, without checksums.
 
         A knowledge base that is very large is not looked at.
         """
@@ -237,7 +241,7 @@ class LanceStore:
         A document matches if one of its passages does.
         """
         with self._open_tables("read") as tables:
-            query = tables.passages.search().where(_condition(tables, filter))
+            query = tables.passages.search().where(condition(tables, filter))
             batches = query.select(["source"]).to_batches()
             return {str(source) for rows in batches for source in rows["source"].to_pylist()}
 
@@ -258,7 +262,7 @@ class LanceStore:
                 continue
             with self._open_tables("read") as tables:
                 if row["hash"] == UNFINISHED_HASH or row["source"] in doubtful:
-                    if (newer := _row_from_passages(tables, row["source"])) is None:
+                    if (newer := row_from_passages(tables, row["source"])) is None:
                         continue
                     row = {**row, **newer}
                 where = f"{sql.equals('document', row['hash'])} AND {sql.equals('digest', row['digest'])}"
@@ -276,10 +280,10 @@ class LanceStore:
             found = {
                 (value, source)
                 for kind, column in tables.columns[field].items()
-                for cell, source in _cells(tables, column, filter)
+                for cell, source in cells(tables, column, filter)
                 for value in (sql.unlisted(str(cell)) if kind is FieldType.LIST else [cell])
             }
-        return most_frequent((_whole_number(value) for value, _ in found), limit)
+        return most_frequent((whole_number(value) for value, _ in found), limit)
 
     def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
         """The stored text of a page, in which the offsets of passages count.
@@ -289,8 +293,8 @@ class LanceStore:
             page: the number of the page; None for a document without numbered pages.
             source: decides between two sources whose equal bytes were read differently.
 
-        Raises DocumentGone if the document is not in the store any more, DamagedKnowledgeBase if it is and its
-        text is not, StoreError.
+        Raises DocumentGone if the document is not in the store any more, DamagedKnowledgeBase if it is and
+        its text is not, StoreError.
         """
         from localcrag.store.arrow_rows import pages_of
 
@@ -369,7 +373,7 @@ class LanceStore:
         from localcrag.store.hybrid_search import hybrid
 
         with self._open_tables("search") as tables:
-            where = None if filter is None else _condition(tables, filter)
+            where = None if filter is None else condition(tables, filter)
             return hybrid(tables, text, vector, k=k, where=where)
 
     # ------------------------------------------------------------------------------ skips
@@ -401,7 +405,7 @@ class LanceStore:
 
         with self._open_tables("read") as tables:
             self._writer.recover()
-            ids = _ids_without_questions(tables)
+            ids = ids_without_questions(tables)
         for start in range(0, len(ids), PASSAGES_PER_READ):
             with self._open_tables("read") as tables:
                 where = sql.one_of("id", ids[start : start + PASSAGES_PER_READ])
@@ -491,55 +495,3 @@ class LanceStore:
 
         with typed_errors(self.folder, attempt):
             yield self._tables
-
-
-def _condition(tables: Tables, filter: Filter) -> str:
-    """The filter as an SQL condition. Raises FilterError for an unknown field or a wrong comparison."""
-    check(filter, tables.fields)
-    return sql.compile(filter, tables.columns)
-
-
-def _cells(tables: Tables, column: str, filter: Filter | None) -> Iterator[tuple[MetaValue, str]]:
-    """The values in a column of the passages that match, each with its source."""
-    where = f"{sql.name(column)} IS NOT NULL"
-    where = f"{where} AND {_condition(tables, filter)}" if filter else where
-    for rows in tables.passages.search().where(where).select(list({"source", column})).to_batches():
-        yield from zip(rows[column].to_pylist(), rows["source"].to_pylist(), strict=True)
-
-
-def most_frequent(values: Iterable[MetaValue], limit: int) -> list[Facet]:
-    """The values with how often each occurs, at most ``limit``, the most frequent first."""
-    counts = Counter((type(value).__name__ == "bool", value) for value in values)  # 1 equals True
-    best = sorted(counts.items(), key=lambda item: (-item[1], str(item[0][1])))
-    return [Facet(value, count) for (_, value), count in best[:limit]]
-
-
-def _row_from_passages(tables: Tables, source: str) -> dict[str, str] | None:
-    """The values of a source's row in ``documents`` that its passages have too; None if it has none.
-
-    The passages of a source are replaced in one commit, so any of them will do.
-    """
-    columns = ["document", "digest", "title", "meta"]
-    passages = tables.passages.search().where(sql.equals("source", source)).select(columns).limit(1)
-    found = next(iter(passages.to_list()), None)
-    return found and {**found, "hash": found["document"]}
-
-
-def _ids_without_questions(tables: Tables) -> list[str]:
-    """The ids of the passages without questions, by source and position."""
-    done: set[str] = set()
-    if (asked := tables.questions) is not None:
-        for rows in asked.search().select(["passage"]).to_batches():
-            done.update(rows["passage"].to_pylist())
-    keys = [
-        key
-        for rows in tables.passages.search().select(["source", "ordinal", "id"]).to_batches()
-        for key in zip(*(rows[name].to_pylist() for name in ("source", "ordinal", "id")), strict=True)
-        if key[2] not in done
-    ]
-    return [str(id) for *_, id in sorted(keys)]
-
-
-def _whole_number(value: MetaValue) -> MetaValue:
-    """An integer for a float that is whole: columns hold all numbers as floats."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -74,8 +74,8 @@ _KEYS = {"documents": (), "texts": ("document",), "passages": PASSAGE_KEYS, QUES
 def repair(folder: Path, tell: Tell | None = None) -> list[str]:
     """Rebuild what is damaged in the knowledge base in a folder; returns what was rebuilt, in words.
 
-    Lost documents are listed in :class:`~localcrag.store.lost_documents.LostDocuments`. It waits for a process
-    that writes. Raises DamagedKnowledgeBase if nothing whole is left to rebuild from, OSError.
+    Lost documents are listed in :class:`~localcrag.store.lost_documents.LostDocuments`. It waits while
+    another process writes. Raises DamagedKnowledgeBase if nothing whole is left to rebuild from, OSError.
     """
     with try_lock(folder, patience=-1):
         problems = list(check(folder, tell))
@@ -105,7 +105,7 @@ class _Repair:
         """Rebuild everything that is damaged, and record the files as they are then."""
         if {"documents", "passages"} <= self._broken:
             raise DamagedKnowledgeBase(
-                f"both the documents and the passages of the knowledge base {self._folder.name!r} are damaged",
+                f"both the documents and the passages of knowledge base {self._folder.name!r} are damaged",
                 hint=remake_hint(self._folder.name),
             )
         self._mend_record()
@@ -206,7 +206,7 @@ class _Repair:
         self.rebuilt.append(f"the table {name}")
 
     def _documents(self, damaged: Table | None) -> Iterator[pa.Table]:
-        """A row of each document that has passages: the one it had if that agrees with them, else a new one."""
+        """A row of each document with passages: the one it had, if that agrees with them, or a new one."""
         known = {row["source"]: row for some in _readable(damaged) for row in some.to_pylist()}
         passages = open_table(self._folder, "passages")
         columns = ["source", "document", "digest", "title", "meta"]
@@ -232,10 +232,17 @@ class _Repair:
         yield from _readable(damaged)
 
     def _passages(self, damaged: Table | None) -> Iterator[pa.Table]:
-        """The rows of passages that can be read, with vectors of length 1; the rest is looked at later."""
+        """The rows of passages of known documents that can be read, with vectors of length 1.
+
+        Whether they are in the texts of their documents is looked at later.
+        """
+        documents = open_table(self._folder, "documents").search().select(["source"]).to_arrow()
+        known = set(documents["source"].to_pylist())
         for rows in _readable(damaged):
-            lengths = np.linalg.norm(vectors_of(rows), axis=1) if len(rows) else np.zeros(0)
-            yield rows.filter(pa.array(np.abs(lengths - 1) < UNIT_LENGTH_TOLERANCE))
+            if len(rows):
+                lengths = np.linalg.norm(vectors_of(rows), axis=1)
+                of_known = np.array([source in known for source in rows["source"].to_pylist()])
+                yield rows.filter(pa.array(of_known & (np.abs(lengths - 1) < UNIT_LENGTH_TOLERANCE)))
 
     def _take_out_lost(self) -> None:
         """Take out the documents whose texts or passages are not whole, and list them as lost."""

@@ -17,7 +17,7 @@ from localcrag.store.kb_folders import (
 )
 
 _FAULTS = (RuntimeError, OSError, ValueError, TypeError, LookupError, AttributeError, ArrowError)
-"""What LanceDB, Arrow and the reading of a row raise: a damaged row may lack a value, or hold another type."""
+"""The errors of LanceDB, of Arrow, and of reading a damaged row, which may lack a value."""
 _PANICS = ("PanicException", "RustPanic")
 """The names of the classes of a Rust panic, which derive from BaseException and cannot be imported."""
 

@@ -120,9 +120,9 @@ __all__ = [
     "JsonValue",
     "Layout",
     "LeftOut",
+    "Mending",
     "Meta",
     "MetaValue",
-    "Mending",
     "Mode",
     "Origin",
     "Page",
@@ -156,7 +156,16 @@ __all__ = [
     "WebResult",
 ]
 
-_MODULES = ("enums", "passages", "grades", "ingest_report", "store_problem", "prompting", "web_results", "answers")
+_MODULES = (
+    "enums",
+    "passages",
+    "grades",
+    "ingest_report",
+    "store_problem",
+    "prompting",
+    "web_results",
+    "answers",
+)
 """The modules of this package; each imports only modules before it."""
 
 if not TYPE_CHECKING:  # a type checker knows the names from the imports above, and accepts no others
