@@ -11,6 +11,7 @@ import click
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.parameters import json_option
 from localcrag.cli.safe_output import one_line
+from localcrag.types import JsonValue
 
 
 @click.command("check")
@@ -23,7 +24,7 @@ def check(state: CommandState, name: str | None, as_json: bool) -> int:
     with check_progress(quiet=as_json) as tell:
         problems = list(base.check(tell))
     if as_json:
-        found = [
+        found: list[JsonValue] = [
             {
                 "what": problem.what,
                 "mending": problem.mending,

@@ -139,15 +139,16 @@ def damaged_files(
 
     A reader may call it while another process writes. Raises OSError for a file that may not be read.
     """
+    found: list[DamagedFile] = []
     for _ in range(_TRIES):
         record = recorded(folder)
         if record is None:
             return []
         found, touched = _compared(folder, record, thorough, tell)
+        if touched and not found:
+            _record_times(folder, record, touched)
         if not found or recorded(folder) == record:
             break
-    if touched and not found:
-        _record_times(folder, record, touched)
     return found
 
 

@@ -267,7 +267,10 @@ class LanceStore:
                     row = {**row, **newer}
                 where = f"{sql.equals('document', row['hash'])} AND {sql.equals('digest', row['digest'])}"
                 texts = tables.texts.search().where(where).to_arrow()
-            yield document_of(row, texts)
+                if not len(texts):
+                    raise self._missing_text(f"the text of {row['source']}")
+                document = document_of(row, texts)
+            yield document
 
     def facets(self, field: str, *, limit: int = 20, filter: Filter | None = None) -> list[Facet]:
         """The values of a field with the number of documents that have each, the most frequent first.
@@ -312,15 +315,19 @@ class LanceStore:
             place = "" if page is None else f"page {page} of "
             missing = f"the text of {place}document {document[:12]}"
             if held:
-                raise DamagedKnowledgeBase(
-                    f"{missing} is missing from the knowledge base {self.record.name!r}",
-                    hint=mending_hint(self.record.name),
-                )
+                raise self._missing_text(missing)
             raise DocumentGone(
                 f"{missing} is no longer in {self.record.name!r}",
                 hint="it was changed or removed since; ask again",
             )
         return found[min(found, key=lambda key: key[1])].text
+
+    def _missing_text(self, what: str) -> DamagedKnowledgeBase:
+        """The error for a text that should be there."""
+        name = self.record.name
+        return DamagedKnowledgeBase(
+            f"{what} is missing from the knowledge base {name!r}", hint=mending_hint(name)
+        )
 
     def neighbours(self, passage: Passage) -> list[Passage]:
         """The passages just before and just after in the same document. Raises StoreError."""

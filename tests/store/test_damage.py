@@ -51,9 +51,9 @@ def _overwritten(path: Path, content: bytes | bytearray) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # as a failing disk would leave it
 
 
-WAYS: dict[str, Callable[[Path], None]] = {
+WAYS: dict[str, Callable[[Path], object]] = {
     "missing": lambda path: path.unlink(),
-    "empty": lambda path: path.write_bytes(b"") and None,
+    "empty": lambda path: path.write_bytes(b""),
     "cut off": lambda path: os.truncate(path, path.stat().st_size // 2),
     "zeros": lambda path: _overwritten(path, bytes(path.stat().st_size)),
     "noise": lambda path: _overwritten(path, random.Random(1).randbytes(path.stat().st_size)),
@@ -131,6 +131,17 @@ def test_a_damaged_file_is_an_error(home: Path, kind: str, way: str) -> None:
     with pytest.raises(DamagedKnowledgeBase, match=f"{NAME!r} is damaged") as caught:
         searched(home)
     assert "\n" not in str(caught.value) and f"localcrag kb check {NAME}" in caught.value.hint
+
+
+def test_what_is_open_notices_damage_too_and_then_the_repair(home: Path) -> None:
+    store = KnowledgeBases(home).open(NAME)
+    assert store.search(QUERY, EMBEDDER.encode([QUERY])[0], k=3)
+    [texts] = folder_of(home).glob(KINDS["the rows of the texts"])
+    os.truncate(texts, 100)
+    with pytest.raises(DamagedKnowledgeBase):
+        store.require_whole()
+    KnowledgeBases(home).repair(NAME)
+    assert not store.is_current, "its handles are of the tables before"
 
 
 @pytest.mark.parametrize(
