@@ -172,7 +172,7 @@ def newest_versions(folder: Path) -> dict[str, int]:
     found = {}
     for table in sorted((folder / TABLES_FOLDER).glob("*.lance")):
         names = [path.stem for path in (table / "_versions").glob(f"*{_MANIFEST_ENDING}")]
-        if versions := [version for name in names if (version := _version(name)) is not None]:
+        if versions := [version for name in names if (version := version_of_manifest(name)) is not None]:
             found[table.stem] = max(versions)
     return found
 
@@ -219,11 +219,11 @@ def _compared(
 
 
 def _is_superseded(path: str, versions: Mapping[str, int]) -> bool:
-    version = _version(Path(path).stem) if path.endswith(_MANIFEST_ENDING) else None
+    version = version_of_manifest(Path(path).stem) if path.endswith(_MANIFEST_ENDING) else None
     return version is not None and version < versions.get(DamagedFile(path, "").table, 0)
 
 
-def _version(name: str) -> int | None:
+def version_of_manifest(name: str) -> int | None:
     """The version in the name of a manifest, without its ending; None if it is none."""
     if not name.isdecimal():
         return None

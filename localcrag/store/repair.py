@@ -170,7 +170,7 @@ class _Repair:
             manifests = sorted(versions.glob("*.manifest"))  # names count downwards: the newest comes first
             newest = manifests[0].relative_to(self._folder).as_posix() if manifests else ""
             try:
-                if newest not in self._damaged:
+                if newest not in self._damaged and not self._has_lost_deletions(name, newest):
                     table = open_table(self._folder, name)
                     if COLUMNS[name] in table.schema.names:
                         return table
@@ -181,6 +181,15 @@ class _Repair:
                 return None
             manifests[0].unlink()
             (versions / "latest_version_hint.json").unlink(missing_ok=True)
+
+    def _has_lost_deletions(self, name: str, manifest: str) -> bool:
+        """Whether a version of a table may need a damaged list of deleted rows, without which it has no rows.
+
+        The name of such a list has the version before it: "FRAGMENT-VERSION-NUMBER".
+        """
+        lists = [Path(path).stem.split("-") for path in self._damaged if f"/{name}.lance/_deletions/" in path]
+        before = [int(parts[1]) for parts in lists if len(parts) > 1 and parts[1].isdecimal()]
+        return bool(before) and (checksums.version_of_manifest(Path(manifest).stem) or 0) > min(before)
 
     def _drop_superseded_manifests(self) -> None:
         """Delete damaged manifests of old versions, which nobody needs."""
