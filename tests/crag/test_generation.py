@@ -11,6 +11,7 @@ from localcrag.crag.generation import _most_probable
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.refinement import strips
 from localcrag.crag.state import Query
+from localcrag.errors import DamagedKnowledgeBase
 from localcrag.events import Delta, Event
 from localcrag.types import Answer, Block, BlockKind, Grounding, Mode, Status
 from tests.crag.values import passage
@@ -62,6 +63,15 @@ def test_an_answer_of_which_a_source_has_changed_is_unsure_and_no_key_of_it_dang
     [reason] = found.degraded
     assert reason.startswith("removed from the answer: citation [")
     assert reason.endswith(f"{source} has changed since it was read")
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_stored_text_that_contradicts_its_passages_is_an_error_and_no_missing_answer(mode: Mode) -> None:
+    asked = world(mode=mode)
+    asked.store.text = lambda *given, **named: "other"  # type: ignore[method-assign]
+    with pytest.raises(DamagedKnowledgeBase, match="is not the one that was indexed") as caught:
+        answer(asked.run(QUESTION))
+    assert "localcrag ingest --reread" in caught.value.hint
 
 
 def test_a_source_that_changes_when_it_was_cited_already_is_named() -> None:
