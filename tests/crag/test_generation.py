@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,7 @@ from localcrag.crag.refinement import strips
 from localcrag.crag.state import Query
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.events import Delta, Event
-from localcrag.types import Answer, Block, BlockKind, Grounding, Mode, Status
+from localcrag.types import Answer, Block, BlockKind, Grounding, Mode, Passage, Status
 from tests.crag.values import passage
 from tests.crag.world import Script, World, answer
 
@@ -42,9 +43,11 @@ def change(world: World, source: str) -> None:
     world.store.text = (  # type: ignore[method-assign]
         lambda *given, **named: "other" if named["source"] == source else text(*given, **named)
     )
-    world.store.passages = (  # type: ignore[method-assign]
-        lambda documents, limit: [] if source in documents else passages(documents, limit=limit)
-    )
+
+    def others(documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+        return [] if source in documents else passages(documents, limit=limit)
+
+    world.store.passages = others  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("source", list(DOCUMENTS))
