@@ -35,6 +35,12 @@ if TYPE_CHECKING:
         CorpusError as CorpusError,
     )
     from localcrag.errors import (
+        DamagedKnowledgeBase as DamagedKnowledgeBase,
+    )
+    from localcrag.errors import (
+        DocumentGone as DocumentGone,
+    )
+    from localcrag.errors import (
         EmbeddingMismatch as EmbeddingMismatch,
     )
     from localcrag.errors import (
@@ -302,6 +308,9 @@ if TYPE_CHECKING:
         Layout as Layout,
     )
     from localcrag.types import (
+        Mending as Mending,
+    )
+    from localcrag.types import (
         Mode as Mode,
     )
     from localcrag.types import (
@@ -327,6 +336,9 @@ if TYPE_CHECKING:
     )
     from localcrag.types import (
         StoreInfo as StoreInfo,
+    )
+    from localcrag.types import (
+        StoreProblem as StoreProblem,
     )
     from localcrag.types import (
         Strip as Strip,
@@ -357,7 +369,8 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": """
-        BadReply ConstraintError ContextOverflow CorpusError EmbeddingMismatch EnginesFailed
+        BadReply ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
+        EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
         ModelFileError ModelNotFound ModelNotInstalled OfflineError PruneRefused RateLimited ServerDown
         SettingsError
@@ -377,8 +390,8 @@ _NAMES = {
     "types": """
         Action Aggregate Answer Citation CitationMark Claim Computation Contradiction Correction
         CorrectionKind Decision Document Evidence Grade GraderKind Grounding Hit IndexedDocument
-        IngestReport Layout Mode Origin PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo
-        Strip StripKind Tokens Turn
+        IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo
+        StoreProblem Strip StripKind Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,
 }

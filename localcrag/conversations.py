@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import get_ident
 
 from localcrag.errors import StorageFull, StoreError, UnknownThread, UsageError
 from localcrag.types import Thread, Turn
@@ -152,8 +153,10 @@ class SqliteThreads:
     def _opened(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         """Open the file, migrated to the newest version; SQLite's errors are raised as StoreError."""
         try:
-            if create:
-                _make(self.path)
+            if create and not self.path.exists():
+                self._make()
+            if not self.path.stat().st_size:  # it is made whole, so it was cut off since
+                raise self._damaged("it is empty")
             with closing(sqlite3.connect(self.path, timeout=PATIENCE_SECONDS, isolation_level=None)) as db:
                 self._migrate(db)
                 db.execute("PRAGMA foreign_keys = ON")
@@ -162,11 +165,34 @@ class SqliteThreads:
                 yield db
         except sqlite3.Error as error:
             raise self._error(error) from error
+        except UnicodeDecodeError as error:  # an error of SQLite that names what is damaged
+            raise self._damaged("what it holds is no text") from error
         except OSError as error:
             raise StoreError(
                 f"conversations cannot be kept in {self.path}: {error.strerror or error}",
                 hint="correct the permissions there, or give another place with --home",
             ) from error
+
+    def _make(self) -> None:
+        """Make the file, readable by its owner only, if there is none; SQLite's journal inherits that.
+
+        It is filled under another name, so that it is never seen empty. Raises OSError, sqlite3.Error.
+        """
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        scratch = self.path.with_name(f".{self.path.name}.{os.getpid()}-{get_ident()}")
+        try:
+            os.close(os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+            with closing(sqlite3.connect(scratch, isolation_level=None)) as db:
+                self._migrate(db)
+            _place(scratch, self.path)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+    def _damaged(self, fault: str) -> StoreError:
+        """The error for a file that was damaged."""
+        return StoreError(
+            f"{self.path} is damaged: {fault}", hint="move it away to begin anew, or put back a copy of it"
+        )
 
     def _migrate(self, db: sqlite3.Connection) -> None:
         """Bring the file to the newest version, one transaction for each version.
@@ -197,10 +223,7 @@ class SqliteThreads:
                 f"{self.path} is in use by another process", hint="try again when that has finished"
             )
         if code in _DAMAGED_CODES:
-            return StoreError(
-                f"{self.path} is damaged: {error}",
-                hint="move it away to begin anew, or put back a copy of it",
-            )
+            return self._damaged(str(error))
         return StoreError(
             f"{self.path} cannot be used: {error}",
             hint="look at its permissions and at the disk, or move it away",
@@ -266,10 +289,15 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
-def _make(path: Path) -> None:
-    """Make the file, readable by its owner only, if there is none; SQLite's journal inherits that."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+def _place(made: Path, path: Path) -> None:
+    """Give a file its name, unless another process was faster. Raises OSError."""
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        if not path.exists():
+            made.rename(path)
 
 
 def _written(text: str) -> str:

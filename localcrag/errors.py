@@ -11,6 +11,8 @@
     │   └── UnreadableError         1   one source cannot be read: the ingestion skips it and goes on
     ├── StoreError                  1   the knowledge base
     │   ├── UnknownKnowledgeBase    1
+    │   ├── DamagedKnowledgeBase    1   a part of it is missing, or is not as it was written
+    │   ├── DocumentGone            1   changed or removed since it was found
     │   ├── UnknownThread           1
     │   ├── EmbeddingMismatch       1   made with another embedding model
     │   └── StorageFull             1   no space left on the device
@@ -88,6 +90,14 @@ class StoreError(LocalCragError):
 
 class UnknownKnowledgeBase(StoreError):
     """Raised if there is no knowledge base of the given name."""
+
+
+class DamagedKnowledgeBase(StoreError):
+    """Raised if a part of a knowledge base is missing, or is not as it was written."""
+
+
+class DocumentGone(StoreError):
+    """Raised for a document that was changed in the knowledge base, or removed, since it was found."""
 
 
 class UnknownThread(StoreError):

@@ -7,7 +7,7 @@ documents, store and models; :mod:`localcrag.pipeline_builder` joins those of on
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from localcrag.crag.retrieval import Retriever
 from localcrag.crag.state import Query, checked_question
 from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
-from localcrag.events import Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
+from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
 from localcrag.loaded_models import LoadedModels, models_for
@@ -42,6 +42,7 @@ from localcrag.types import (
     MetaValue,
     Skipped,
     StoreInfo,
+    StoreProblem,
 )
 
 if TYPE_CHECKING:
@@ -205,6 +206,10 @@ class KnowledgeBase:
     ) -> Iterator[Event]:
         self.corpus.prepare(sources)
         made = self.name not in names(self.settings)
+        if reread and not made:
+            yield Optimizing("check of the knowledge base")
+            for part in self._repair():
+                yield Degraded("store", f"rebuilt: {part}")
         store = self._store(create=True)
         ingestion = Ingestion(self.name, self.corpus, self.models.embedder, store)
         try:
@@ -254,9 +259,36 @@ class KnowledgeBase:
         """Take documents out, by their sources; returns how many were held."""
         return self._held.remove(sources)
 
-    def compact(self) -> None:
-        """Bring the search indexes up to date and give disk space back."""
-        self._held.optimize()
+    def check(self, tell: Callable[[str, int, int], None] | None = None) -> Iterator[StoreProblem]:
+        """What is damaged, one part after the other; nothing if it is whole.
+
+        It reads everything: files, tables, texts and search indexes. ``tell`` is told a step, and how much of
+        how much of it is done. Raises UnknownKnowledgeBase, StoreError.
+        """
+        return self._bases.check(self.name, tell)
+
+    def size(self) -> int:
+        """The bytes that it takes on the disk, whole or not. Raises UnknownKnowledgeBase."""
+        return self._bases.size(self.name)
+
+    def compact(self, tell: Callable[[str, int, int], None] | None = None) -> list[str]:
+        """Rebuild what is damaged, bring the search indexes up to date and give disk space back.
+
+        Returns what was rebuilt, in words; ``tell`` as for :meth:`check`. Raises UnknownKnowledgeBase,
+        DamagedKnowledgeBase if documents have to be read again, StoreError, StorageFull.
+        """
+        rebuilt = self._repair(tell)
+        store = self._held
+        store.optimize()
+        store.require_whole()
+        return rebuilt
+
+    def _repair(self, tell: Callable[[str, int, int], None] | None = None) -> list[str]:
+        """Rebuild what is damaged, and open the tables anew if anything was."""
+        rebuilt = self._bases.repair(self.name, tell)
+        if rebuilt:
+            self._opened = None
+        return rebuilt
 
     def export(self, *, filter: str | None = None) -> Iterator[Document]:
         """The documents, or those that match, with their stored text, one at a time. Raises FilterError."""
@@ -287,10 +319,14 @@ class KnowledgeBase:
         given = AskOptions(filter=filter, evaluator=evaluator)
         text, where = checked_question(query), parse(filter) if filter else None
         store, models = self._store(), self._models(given)
+        store.require_whole()
         models.warm(store.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
         retriever = Retriever(store, models.embedder, models.evaluator, k, candidates)
-        return result_of(retriever.search([text], text, where))
+        hits = result_of(retriever.search([text], text, where))
+        if not hits:
+            store.require_whole(thorough=True)
+        return hits
 
     def ask(
         self, question: str, options: AskOptions | None = None, **keywords: Unpack[AskKeywords]
@@ -319,6 +355,7 @@ class KnowledgeBase:
         given = AskOptions.of(options, **keywords)
         query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
         store, builder = self._store(), self._builder(given)
+        store.require_whole()
         pipeline = builder.build(store, self.corpus.split, self.ledger, query.question)
         builder.models.warm(store.warm, answering=True)
         return pipeline.run(query)

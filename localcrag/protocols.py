@@ -158,6 +158,13 @@ class Embedder(Protocol):
 class PassageStore(Protocol):
     """One knowledge base on disk: documents with their stored text, and their passages with vectors."""
 
+    def require_whole(self, *, thorough: bool = False) -> None:
+        """Raise DamagedKnowledgeBase if a part of it is missing, or is not as it was written.
+
+        ``thorough``: look at all of it, unless that would take long.
+        """
+        ...
+
     def info(self) -> StoreInfo:
         """The size and the contents of the knowledge base."""
         ...
@@ -215,7 +222,8 @@ class PassageStore(Protocol):
             source: the source, which separates documents with the same bytes that were read as different
                 formats.
 
-        Raises StoreError if the document is not in the knowledge base.
+        Raises DocumentGone if the document is not in the knowledge base any more, StoreError if its text
+        cannot be read.
         """
         ...
 

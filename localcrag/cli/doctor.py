@@ -29,6 +29,10 @@ EMBEDDING_COSTS = {
     "multilingual-e5-small-q4": "for some hundred languages; 90 MB on disk, takes four to five times as long",
 }
 """The languages and the costs of the embedding models that localcrag knows."""
+MAX_CHECKED_BYTES = 1 << 28
+"""The bytes of a knowledge base up to which all of it is read, in a few seconds."""
+MAX_SHOWN_PROBLEMS = 3
+"""Problems of a knowledge base that are shown."""
 LOW_DISK_BYTES = 1 << 30
 """Free bytes of the disk below which the doctor warns."""
 
@@ -141,13 +145,23 @@ def _check_knowledge_bases(state: CommandState) -> Iterator[CheckResult]:
     from localcrag import knowledge_base
 
     for name in knowledge_base.names(state.settings):
+        subject, base = f"knowledge base {name}", state.open(name)
         try:
-            info = state.open(name).info()
+            in_full = base.size() <= MAX_CHECKED_BYTES
+            problems = list(base.check()) if in_full else []
+            info = None if problems else base.info()
         except StoreError as error:
-            yield CheckResult(f"knowledge base {name}", False, str(error), error.hint)
-        else:
+            yield CheckResult(subject, False, str(error), error.hint)
+            continue
+        for problem in problems[:MAX_SHOWN_PROBLEMS]:
+            yield CheckResult(subject, False, problem.what, problem.hint)
+        if left := problems[MAX_SHOWN_PROBLEMS:]:
+            more = f"{len(left)} more problems"
+            yield CheckResult(subject, False, more, f"`localcrag kb check {name}` lists them all")
+        if info:
             held = f"{info.documents} documents, {info.passages} passages"
-            yield CheckResult(f"knowledge base {name}", True, held)
+            quick = f"its files have their sizes and times; `localcrag kb check {name}` reads them"
+            yield CheckResult(subject, True, f"{held}, {'all read and whole' if in_full else quick}")
 
 
 def _check_web(state: CommandState) -> Iterator[CheckResult]:

@@ -14,6 +14,7 @@ import click
 from localcrag._platform import source_of
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.event_rendering import count
+from localcrag.cli.kb_check import check, check_progress
 from localcrag.cli.parameters import filter_option, json_option
 from localcrag.cli.safe_output import json_text, one_line
 from localcrag.errors import StoreError, UnknownKnowledgeBase
@@ -31,7 +32,10 @@ MAX_SHOWN_FACETS, MAX_LISTED_FACETS = 8, 100
 
 @click.group()
 def kb() -> None:
-    """List, show, export, compact and remove knowledge bases."""
+    """List, show, check, export, compact and remove knowledge bases."""
+
+
+kb.add_command(check)
 
 
 @kb.command("list")
@@ -224,11 +228,14 @@ def _possible_sources(item: str) -> Iterator[str]:
 @click.argument("name", required=False)
 @pass_state
 def compact(state: CommandState, name: str | None) -> None:
-    """Bring the search indexes up to date and give disk space back."""
+    """Rebuild what is damaged, bring the search indexes up to date and give disk space back."""
     base = state.open(name)
-    before = base.info().size
-    base.compact()
-    click.echo(f"{before / 1e6:.1f} MB before, {base.info().size / 1e6:.1f} MB now", err=True)
+    with check_progress() as tell:
+        before = base.size()
+        rebuilt = base.compact(tell)
+    for part in rebuilt:
+        click.echo(one_line(f"rebuilt: {part}"), err=True)
+    click.echo(f"{before / 1e6:.1f} MB before, {base.size() / 1e6:.1f} MB now", err=True)
 
 
 @kb.command()

@@ -23,7 +23,7 @@ COMMAND_MODULES = {
     "docs": ("docs", "List the pages of the manual, or show one of them."),
     "eval": ("evaluate", "Measure localcrag on your own questions."),
     "ingest": ("ingest", "Read files, folders, globs or URLs into a knowledge base; only what changed."),
-    "kb": ("kb", "List, show, export, compact and remove knowledge bases."),
+    "kb": ("kb", "List, show, check, export, compact and remove knowledge bases."),
     "models": ("models", "List, check, verify, add, fetch and remove models."),
     "search": ("search", "Find the passages that bear on QUERY: retrieval alone, no answer."),
     "serve": (

@@ -23,9 +23,9 @@ from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptL
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import before_mark, is_row, joined, numbered, span, strips, with_surroundings
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
-from localcrag.errors import ConstraintError, ContextOverflow, StoreError
+from localcrag.crag.stored_quotes import lost_citations
+from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
-from localcrag.protocols import PassageStore
 from localcrag.types import (
     Citation,
     CitationMark,
@@ -33,7 +33,6 @@ from localcrag.types import (
     FinishReason,
     Grounding,
     Mode,
-    Origin,
     Status,
     Strip,
     StripKind,
@@ -278,27 +277,6 @@ def _check_agreement(state: QuestionState, evidence: Sequence[Evidence]) -> Step
 def _distinct(kept: Iterable[Strip]) -> list[Strip]:
     """The strips, each span once."""
     return list({span(strip): strip for strip in kept}.values())
-
-
-def lost_citations(state: QuestionState, citations: Sequence[Citation]) -> dict[int, str]:
-    """The citations whose quote is not the stored text at their span any more: the reasons, by key."""
-    gone = {}
-    hashes = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage.document for g in state.grades}
-    for citation in citations:
-        if citation.origin is Origin.DOCUMENTS:
-            document = hashes[citation.source, citation.page]
-            if _stored_text(state.adapters.store, document, citation) != citation.quote:
-                gone[citation.key] = f"{citation.source} has changed since it was read"
-    return gone
-
-
-def _stored_text(store: PassageStore, document: str, citation: Citation) -> str:
-    """The stored text at a citation's span, or "" if the document is gone."""
-    try:
-        text = store.text(document, citation.page, source=citation.source)
-    except StoreError:
-        return ""
-    return text[citation.start : citation.end]
 
 
 _TRUNCATION_REASONS: Mapping[FinishReason | None, str] = {

@@ -236,6 +236,7 @@ class Pipeline:
         if any(finding.strips for finding in findings):
             outcome = yield from generation.answer(whole, findings)
         if not outcome.found:
+            self.adapters.store.require_whole(thorough=True)
             web = any(grade.hit.passage.origin is Origin.WEB for grade in whole.grades)
             yield Delta(NOT_FOUND[web])
             yield from say_unread(self.adapters.store)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from localcrag.errors import StoreError
+from localcrag.errors import DamagedKnowledgeBase, StoreError
 from localcrag.events import Steps, Unread
 from localcrag.protocols import PassageStore
 from localcrag.types import NO_TEXT, NO_TEXT_LAYER, Skipped
@@ -17,9 +17,14 @@ _NO_DOCUMENTS = ("binary, ", NO_TEXT)
 
 
 def say_unread(store: PassageStore) -> Steps[None]:
-    """Say how many documents were skipped, if there are any. What cannot be listed is not said."""
+    """Say how many documents were skipped, if there are any. What cannot be listed is not said.
+
+    Raises DamagedKnowledgeBase if the list itself is damaged.
+    """
     try:
         skipped = [item for item in store.skipped() if not item.reason.startswith(_NO_DOCUMENTS)]
+    except DamagedKnowledgeBase:
+        raise
     except StoreError:
         return
     if skipped:

@@ -78,8 +78,12 @@ TEXTS_SCHEMA = pa.schema(
         pa.field("number", pa.int32()),
         pa.field("part", pa.int32()),
         pa.field("text", pa.large_string()),
+        pa.field("checksum", pa.string()),
     ]
 )
+LATE_TEXT_COLUMNS = pa.schema([TEXTS_SCHEMA.field("checksum")])
+"""The checksum of a whole page in each of its rows, which a table has only from the first write of this
+version on."""
 _PASSAGE_FIELDS = [
     pa.field("id", pa.string(), nullable=False),
     pa.field("source", pa.string(), nullable=False),
@@ -231,10 +235,12 @@ def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS_SCHEMA) -
                 "number": page.number,
                 "part": start // size,
                 "text": page.text[start : start + size],
+                "checksum": checksum,
             }
             for document in documents
             for digest in [digest_of(document)]
             for position, page in enumerate(document.pages)
+            for checksum in [_text_digest(page.text)]
             for start in range(0, max(1, len(page.text)), size)
         ],
         schema=schema,
@@ -294,7 +300,11 @@ def question_rows(batch: Questions, schema: pa.Schema) -> pa.Table:
 
 def mark_of(passage: Passage) -> str:
     """A digest of a passage's text, in 16 hexadecimal digits; another text may get the same id later."""
-    return hashlib.sha256(passage.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return _text_digest(passage.text)
+
+
+def _text_digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _with_vectors(rows: list[dict[str, Any]], vectors: Sequence[Vectors], schema: pa.Schema) -> pa.Table:
@@ -390,9 +400,13 @@ def pages_of(texts: pa.Table) -> dict[tuple[str, int], Page]:
 
 
 def _page(rows: list[Mapping[str, Any]]) -> Page:
-    """The page of these rows, which come in any order."""
+    """The page of these rows, which come in any order. Raises ValueError if it is not the one written."""
     parts = sorted(rows, key=lambda row: row.get("part") or 0)
-    return Page(parts[0]["number"], "".join(row["text"] for row in parts))
+    text = "".join(row["text"] for row in parts)
+    checksum = parts[0].get("checksum")
+    if checksum and checksum != _text_digest(text):
+        raise ValueError(f"the stored text of document {str(parts[0]['document'])[:12]} was damaged")
+    return Page(parts[0]["number"], text)
 
 
 def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:

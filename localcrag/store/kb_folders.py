@@ -5,6 +5,7 @@
     HOME/knowledge/                      readable by its owner only
     HOME/knowledge/NAME/kb.json          the name, the embedding model, the dimension, the layout
                        /lance/           the tables
+                       /checksums.json   the size and the sha256 of every file, see :mod:`.checksums`
                        /skipped.json     the sources that could not be read, and why
                        /unfinished.json  the sources of a write that is under way, or was cut off
                        /write.lock       held by the one process that writes or removes
@@ -38,7 +39,10 @@ UNKNOWN_FAULT_HINT = "look at the disk and its permissions, and try again"
 REMOVAL_PATIENCE_SECONDS = 10.0
 """How long a removal waits for a process that writes."""
 _NAME_PATTERN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
-_RECORD_FILE = "kb.json"
+RECORD_FILE = "kb.json"
+"""The record of a knowledge base in its folder."""
+TABLES_FOLDER = "lance"
+"""The folder of the tables in that of a knowledge base."""
 _LOCK_FILE = "write.lock"
 _STALE_SECONDS = 3600.0
 """The age from which a scratch folder counts as left behind by a killed process."""
@@ -106,6 +110,27 @@ def existing_folder(folder: Path, known: tuple[int, int] | None) -> Iterator[Non
             raise
 
 
+@contextmanager
+def try_lock(folder: Path, *, patience: float = 0.0) -> Iterator[bool]:
+    """Hold the write lock in the block, also of a damaged knowledge base; yields whether it is held.
+
+    ``patience`` are the seconds to wait for another process that holds it, -1 to wait until it is free.
+    Raises OSError.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / _LOCK_FILE)
+    try:
+        lock.acquire(timeout=patience)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
 def removed_error(name: str) -> UnknownKnowledgeBase:
     """The error for a knowledge base that was removed or replaced since it was opened."""
     hint = "`localcrag kb list` tells what there is; `localcrag ingest PATH` makes it anew"
@@ -132,6 +157,13 @@ class KnowledgeBaseFolders:
         """The folder of a knowledge base, which may not exist. Raises UsageError for an impossible name."""
         return self._root / checked_name(name)
 
+    def existing(self, name: str) -> Path:
+        """The folder of a knowledge base, whole or damaged. Raises UnknownKnowledgeBase, UsageError."""
+        path = self.path(name)
+        if not path.is_dir():
+            raise self._unknown(name)
+        return path
+
     def names(self) -> list[str]:
         """The names of the knowledge bases, in alphabetical order. Raises StoreError."""
         try:
@@ -144,11 +176,9 @@ class KnowledgeBaseFolders:
 
     def record(self, name: str) -> KnowledgeBaseRecord:
         """The record of a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
-        path = self.path(name)
-        if not path.is_dir():
-            raise self._unknown(name)
+        path = self.existing(name)
         try:
-            found = KnowledgeBaseRecord(**json.loads((path / _RECORD_FILE).read_text("utf-8")))
+            found = KnowledgeBaseRecord(**json.loads((path / RECORD_FILE).read_text("utf-8")))
             known = isinstance(found.dimension, int) and isinstance(found.layout, int)
         except PermissionError as error:
             raise storage_error(error, f"read {path}") from error
@@ -191,12 +221,12 @@ class KnowledgeBaseFolders:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._sweep()
             scratch.mkdir()
-            write_json(scratch / _RECORD_FILE, asdict(record))
+            write_json(scratch / RECORD_FILE, asdict(record))
             yield scratch
             try:
                 scratch.rename(path)
             except OSError:
-                if not (path / _RECORD_FILE).is_file():
+                if not (path / RECORD_FILE).is_file():
                     raise
         except OSError as error:
             raise storage_error(error, f"make the knowledge base in {path}") from error
@@ -208,9 +238,7 @@ class KnowledgeBaseFolders:
 
         Raises UnknownKnowledgeBase, UsageError, StoreError (also if a process writes for long).
         """
-        path = self.path(name)
-        if not path.is_dir():
-            raise self._unknown(name)
+        path = self.existing(name)
         away = self._root / f".removed-{name}-{uuid.uuid4().hex}"
         try:
             with _removal_lock(path):
@@ -239,6 +267,11 @@ class KnowledgeBaseFolders:
         else:
             hint = "there are none yet: make one with `localcrag ingest PATH`"
         return UnknownKnowledgeBase(f"there is no knowledge base {name!r}", hint=hint)
+
+
+def mending_hint(name: str) -> str:
+    """The hint for a knowledge base that is damaged."""
+    return f"`localcrag kb check {name}` says what is broken and what mends it; at worst, {remake_hint(name)}"
 
 
 def remake_hint(name: str) -> str:
@@ -311,7 +344,7 @@ def _removal_lock(folder: Path) -> Iterator[None]:
 
 def _record_stamp(folder: Path) -> tuple[int, int]:
     """The inode and the modification time of ``kb.json``. Raises OSError."""
-    found = (folder / _RECORD_FILE).stat()
+    found = (folder / RECORD_FILE).stat()
     return found.st_ino, found.st_mtime_ns
 
 
@@ -342,3 +375,13 @@ def _age(path: Path) -> float:
         return time.time() - path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+def folder_bytes(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    total = 0
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with suppress(FileNotFoundError):  # another process may be compacting
+                total += (Path(place) / name).stat().st_size
+    return total

@@ -6,35 +6,49 @@ never wait for a writer: each read sees the latest commit.
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.errors import StoreError
-from localcrag.filters import FieldType, Filter, check, check_field
-from localcrag.store import sql
+from localcrag.errors import DamagedKnowledgeBase, DocumentGone
+from localcrag.filters import FieldType, Filter, check_field
+from localcrag.store import checksums, sql
 from localcrag.store.journal import Journal
 from localcrag.store.kb_folders import (
     KnowledgeBaseFolders,
     KnowledgeBaseRecord,
     existing_folder,
+    folder_bytes,
     identity,
+    mending_hint,
     storage_errors,
     write_lock,
 )
+from localcrag.store.lost_documents import LostDocuments
+from localcrag.store.row_reads import (
+    Facet as Facet,
+)
+from localcrag.store.row_reads import (
+    cells,
+    condition,
+    ids_without_questions,
+    row_from_passages,
+    whole_number,
+)
+from localcrag.store.row_reads import (
+    most_frequent as most_frequent,
+)
 from localcrag.store.skip_record import SkipRecord
-from localcrag.types import Document, Hit, IndexedDocument, MetaValue, Passage, Skipped, StoreInfo
+from localcrag.types import Document, Hit, IndexedDocument, Passage, Skipped, StoreInfo, StoreProblem
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from localcrag.store.integrity import Tell
     from localcrag.store.tables import Tables
     from localcrag.store.writer import StoreWriter
 
@@ -42,16 +56,11 @@ if TYPE_CHECKING:
     Batch = Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]
     Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
 
+MAX_THOROUGH_BYTES = 1 << 28
+"""The bytes of a knowledge base up to which all of it is read before a question is said to have no answer; it
+takes 0.2 seconds."""
 PASSAGES_PER_READ = 256
 """The passages that one read returns when all of them are listed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """A value of a field, and the number of documents that have it."""
-
-    value: MetaValue
-    documents: int
 
 
 class KnowledgeBases:
@@ -69,13 +78,15 @@ class KnowledgeBases:
 
         Raises UnknownKnowledgeBase, StoreError, UsageError (a name that cannot be one).
         """
+        self._require_whole(name)
         return self._folders.record(name)
 
     def open(self, name: str, embedding_model: str | None = None, dimension: int | None = None) -> LanceStore:
         """Open a knowledge base, and check that it was made with this embedding model, if one is given.
 
-        Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError, UsageError.
+        Raises UnknownKnowledgeBase, EmbeddingMismatch, DamagedKnowledgeBase, StoreError, UsageError.
         """
+        self._require_whole(name)
         return LanceStore(self._folders.path(name), self._folders.matching(name, embedding_model, dimension))
 
     def create(self, name: str, embedding_model: str, dimension: int) -> LanceStore:
@@ -84,16 +95,50 @@ class KnowledgeBases:
         Raises EmbeddingMismatch, StoreError, UsageError.
         """
         if not self._folders.path(name).is_dir():
-            from localcrag.store.tables import create_tables, typed_errors
+            from localcrag.store.store_faults import typed_errors
+            from localcrag.store.tables import create_tables
 
             record = KnowledgeBaseRecord(name, embedding_model, dimension)
             with self._folders.making(record) as scratch, typed_errors(self._folders.path(name), "make"):
                 create_tables(scratch, dimension)
+                checksums.record_files(scratch)
         return self.open(name, embedding_model, dimension)
+
+    def size(self, name: str) -> int:
+        """The bytes on disk, whole or not. Raises UnknownKnowledgeBase, UsageError."""
+        return folder_bytes(self._folders.existing(name))
+
+    def check(self, name: str, tell: Tell | None = None) -> Iterator[StoreProblem]:
+        """Yield what is damaged in a knowledge base; see :mod:`localcrag.store.integrity`.
+
+        Raises UnknownKnowledgeBase, StoreError, UsageError.
+        """
+        from localcrag.store.integrity import check
+        from localcrag.store.store_faults import typed_errors
+
+        with typed_errors(self._folders.existing(name), "check"):
+            yield from check(self._folders.existing(name), tell)
+
+    def repair(self, name: str, tell: Tell | None = None) -> list[str]:
+        """Rebuild what is damaged in a knowledge base; see :mod:`localcrag.store.repair`.
+
+        Raises UnknownKnowledgeBase, DamagedKnowledgeBase, StoreError, StorageFull, UsageError.
+        """
+        from localcrag.store.repair import repair
+        from localcrag.store.store_faults import typed_errors
+
+        with typed_errors(self._folders.existing(name), "repair"):
+            return repair(self._folders.existing(name), tell)
 
     def remove(self, name: str) -> None:
         """Delete a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
         self._folders.remove(name)
+
+    def _require_whole(self, name: str) -> None:
+        """Raise DamagedKnowledgeBase if a file of it is not as it was written."""
+        folder = self._folders.path(name)
+        with storage_errors(f"read {folder}"):
+            checksums.require_whole(folder)
 
 
 class LanceStore:
@@ -118,6 +163,36 @@ class LanceStore:
         """Whether the folder still holds the knowledge base that was opened, neither removed nor replaced."""
         return self._identity is not None and identity(self.folder) == self._identity
 
+    def require_whole(self, *, thorough: bool = False) -> None:
+        """Raise DamagedKnowledgeBase if a file is not as it was written, or documents are lost.
+
+        ``thorough``: read all files, unless they are very large; otherwise their sizes and times tell. Raises
+        StoreError.
+        """
+        LostDocuments(self.folder).require_none()
+        with storage_errors(f"read {self.folder}"):
+            checksums.require_whole(self.folder)
+            if thorough and checksums.recorded(self.folder) is None:
+                self._require_consistent()
+            elif thorough and checksums.recorded_bytes(self.folder) <= MAX_THOROUGH_BYTES:
+                checksums.require_whole(self.folder, thorough=True)
+
+    def _require_consistent(self) -> None:
+        """Raise DamagedKnowledgeBase if tables and indexes contradict each other, without checksums.
+
+        A knowledge base that is very large is not looked at.
+        """
+        from localcrag.store.integrity import check
+
+        with self._open_tables("check"):
+            if folder_bytes(self.folder) > MAX_THOROUGH_BYTES // 4:
+                return
+            if serious := next((problem for problem in check(self.folder) if problem.serious), None):
+                raise DamagedKnowledgeBase(
+                    f"the knowledge base {self.record.name!r} is damaged: {serious.what}",
+                    hint=mending_hint(self.record.name),
+                )
+
     def warm(self) -> None:
         """Load LanceDB and open the tables; may be called from any thread. Raises StoreError."""
         with self._open_tables("open"):
@@ -137,7 +212,7 @@ class LanceStore:
                 passages=tables.passages.count_rows(),
                 embedding_model=self.record.embedding_model,
                 dimension=self.record.dimension,
-                size=_folder_bytes(self.folder),
+                size=folder_bytes(self.folder),
                 fields=tuple(tables.fields),
                 vector_index=partitions_of(tables.passages) > 0,
                 questions=0 if asked is None else asked.count_rows(),
@@ -166,7 +241,7 @@ class LanceStore:
         A document matches if one of its passages does.
         """
         with self._open_tables("read") as tables:
-            query = tables.passages.search().where(_condition(tables, filter))
+            query = tables.passages.search().where(condition(tables, filter))
             batches = query.select(["source"]).to_batches()
             return {str(source) for rows in batches for source in rows["source"].to_pylist()}
 
@@ -187,12 +262,15 @@ class LanceStore:
                 continue
             with self._open_tables("read") as tables:
                 if row["hash"] == UNFINISHED_HASH or row["source"] in doubtful:
-                    if (newer := _row_from_passages(tables, row["source"])) is None:
+                    if (newer := row_from_passages(tables, row["source"])) is None:
                         continue
                     row = {**row, **newer}
                 where = f"{sql.equals('document', row['hash'])} AND {sql.equals('digest', row['digest'])}"
                 texts = tables.texts.search().where(where).to_arrow()
-            yield document_of(row, texts)
+                if not len(texts):
+                    raise self._missing_text(f"the text of {row['source']}")
+                document = document_of(row, texts)
+            yield document
 
     def facets(self, field: str, *, limit: int = 20, filter: Filter | None = None) -> list[Facet]:
         """The values of a field with the number of documents that have each, the most frequent first.
@@ -205,10 +283,10 @@ class LanceStore:
             found = {
                 (value, source)
                 for kind, column in tables.columns[field].items()
-                for cell, source in _cells(tables, column, filter)
+                for cell, source in cells(tables, column, filter)
                 for value in (sql.unlisted(str(cell)) if kind is FieldType.LIST else [cell])
             }
-        return most_frequent((_whole_number(value) for value, _ in found), limit)
+        return most_frequent((whole_number(value) for value, _ in found), limit)
 
     def text(self, document: str, page: int | None, *, source: str | None = None) -> str:
         """The stored text of a page, in which the offsets of passages count.
@@ -218,7 +296,8 @@ class LanceStore:
             page: the number of the page; None for a document without numbered pages.
             source: decides between two sources whose equal bytes were read differently.
 
-        Raises StoreError if the document or the page is not in the store.
+        Raises DocumentGone if the document is not in the store any more, DamagedKnowledgeBase if it is and
+        its text is not, StoreError.
         """
         from localcrag.store.arrow_rows import pages_of
 
@@ -231,13 +310,24 @@ class LanceStore:
                 passages = tables.passages.search().where(where).select(["digest"]).limit(1).to_list()
                 read = {row["digest"] for row in passages}
                 found = {key: page for key, page in found.items() if key[0] in read} or found
+            held = found or tables.documents.count_rows(sql.equals("hash", document))
         if not found:
             place = "" if page is None else f"page {page} of "
-            raise StoreError(
-                f"the text of {place}document {document[:12]} is no longer in {self.record.name!r}",
+            missing = f"the text of {place}document {document[:12]}"
+            if held:
+                raise self._missing_text(missing)
+            raise DocumentGone(
+                f"{missing} is no longer in {self.record.name!r}",
                 hint="it was changed or removed since; ask again",
             )
         return found[min(found, key=lambda key: key[1])].text
+
+    def _missing_text(self, what: str) -> DamagedKnowledgeBase:
+        """The error for a text that should be there."""
+        name = self.record.name
+        return DamagedKnowledgeBase(
+            f"{what} is missing from the knowledge base {name!r}", hint=mending_hint(name)
+        )
 
     def neighbours(self, passage: Passage) -> list[Passage]:
         """The passages just before and just after in the same document. Raises StoreError."""
@@ -290,7 +380,7 @@ class LanceStore:
         from localcrag.store.hybrid_search import hybrid
 
         with self._open_tables("search") as tables:
-            where = None if filter is None else _condition(tables, filter)
+            where = None if filter is None else condition(tables, filter)
             return hybrid(tables, text, vector, k=k, where=where)
 
     # ------------------------------------------------------------------------------ skips
@@ -322,7 +412,7 @@ class LanceStore:
 
         with self._open_tables("read") as tables:
             self._writer.recover()
-            ids = _ids_without_questions(tables)
+            ids = ids_without_questions(tables)
         for start in range(0, len(ids), PASSAGES_PER_READ):
             with self._open_tables("read") as tables:
                 where = sql.one_of("id", ids[start : start + PASSAGES_PER_READ])
@@ -393,6 +483,8 @@ class LanceStore:
         """The open tables. Raises UnknownKnowledgeBase."""
         from localcrag.store.tables import Tables
 
+        with storage_errors(f"read {self.folder}"):
+            checksums.require_whole(self.folder)
         with existing_folder(self.folder, self._identity):
             return Tables(self.folder)
 
@@ -406,69 +498,7 @@ class LanceStore:
     @contextmanager
     def _open_tables(self, attempt: str) -> Iterator[Tables]:
         """Yield the tables; errors in the block are raised as StoreError with this verb."""
-        from localcrag.store.tables import typed_errors
+        from localcrag.store.store_faults import typed_errors
 
         with typed_errors(self.folder, attempt):
             yield self._tables
-
-
-def _condition(tables: Tables, filter: Filter) -> str:
-    """The filter as an SQL condition. Raises FilterError for an unknown field or a wrong comparison."""
-    check(filter, tables.fields)
-    return sql.compile(filter, tables.columns)
-
-
-def _cells(tables: Tables, column: str, filter: Filter | None) -> Iterator[tuple[MetaValue, str]]:
-    """The values in a column of the passages that match, each with its source."""
-    where = f"{sql.name(column)} IS NOT NULL"
-    where = f"{where} AND {_condition(tables, filter)}" if filter else where
-    for rows in tables.passages.search().where(where).select(list({"source", column})).to_batches():
-        yield from zip(rows[column].to_pylist(), rows["source"].to_pylist(), strict=True)
-
-
-def most_frequent(values: Iterable[MetaValue], limit: int) -> list[Facet]:
-    """The values with how often each occurs, at most ``limit``, the most frequent first."""
-    counts = Counter((type(value).__name__ == "bool", value) for value in values)  # 1 equals True
-    best = sorted(counts.items(), key=lambda item: (-item[1], str(item[0][1])))
-    return [Facet(value, count) for (_, value), count in best[:limit]]
-
-
-def _row_from_passages(tables: Tables, source: str) -> dict[str, str] | None:
-    """The values of a source's row in ``documents`` that its passages have too; None if it has none.
-
-    The passages of a source are replaced in one commit, so any of them will do.
-    """
-    columns = ["document", "digest", "title", "meta"]
-    passages = tables.passages.search().where(sql.equals("source", source)).select(columns).limit(1)
-    found = next(iter(passages.to_list()), None)
-    return found and {**found, "hash": found["document"]}
-
-
-def _ids_without_questions(tables: Tables) -> list[str]:
-    """The ids of the passages without questions, by source and position."""
-    done: set[str] = set()
-    if (asked := tables.questions) is not None:
-        for rows in asked.search().select(["passage"]).to_batches():
-            done.update(rows["passage"].to_pylist())
-    keys = [
-        key
-        for rows in tables.passages.search().select(["source", "ordinal", "id"]).to_batches()
-        for key in zip(*(rows[name].to_pylist() for name in ("source", "ordinal", "id")), strict=True)
-        if key[2] not in done
-    ]
-    return [str(id) for *_, id in sorted(keys)]
-
-
-def _whole_number(value: MetaValue) -> MetaValue:
-    """An integer for a float that is whole: columns hold all numbers as floats."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _folder_bytes(folder: Path) -> int:
-    """The bytes of all files in a folder."""
-    total = 0
-    for place, _, files in os.walk(folder):
-        for name in files:
-            with contextlib.suppress(FileNotFoundError):  # another process may be compacting
-                total += (Path(place) / name).stat().st_size
-    return total

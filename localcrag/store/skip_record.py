@@ -6,7 +6,8 @@ import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from localcrag.store.kb_folders import write_json
+from localcrag.errors import DamagedKnowledgeBase
+from localcrag.store.kb_folders import mending_hint, write_json
 from localcrag.types import Skipped
 
 MAX_KEPT_SKIPS = 10_000
@@ -27,11 +28,28 @@ class SkipRecord:
         return self._path.exists()
 
     def sources(self) -> list[Skipped]:
-        """The skipped sources, in alphabetical order, without the files that are gone."""
+        """The skipped sources, in alphabetical order, without the files that are gone.
+
+        Raises DamagedKnowledgeBase if the file cannot be understood.
+        """
+        if self.is_damaged:
+            name = self._path.parent.name
+            raise DamagedKnowledgeBase(
+                f"the list of the documents that the knowledge base {name!r} skipped is damaged",
+                hint=mending_hint(name),
+            )
         return [Skipped(*item) for item in sorted(self._kept().items()) if not _is_gone(item[0])]
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether there is a file, and it is not a list of sources. Raises OSError."""
+        return self.exists and self._read() is None
+
     def update(self, skipped: Iterable[Skipped], settled: Collection[str]) -> None:
-        """Add what was skipped, and drop what is ``settled``: read, or of no interest. Raises OSError."""
+        """Add what was skipped, and drop what is ``settled``: read, or of no interest. Raises OSError.
+
+        A damaged file is made anew.
+        """
         before = self._kept()
         kept = {source: reason for source, reason in before.items() if source not in settled}
         for item in skipped:
@@ -44,12 +62,15 @@ class SkipRecord:
 
     def _kept(self) -> dict[str, str]:
         """The reasons by source; none if there is no such file, or it holds something else."""
+        return {source: reason for source, reason in (self._read() or {}).items() if isinstance(reason, str)}
+
+    def _read(self) -> dict[str, object] | None:
+        """The content of the file; None if there is none, or it holds something else."""
         try:
             found = json.loads(self._path.read_text("utf-8"))
-        except (FileNotFoundError, ValueError):
-            return {}
-        held = found.items() if isinstance(found, dict) else ()
-        return {source: reason for source, reason in held if isinstance(reason, str)}
+        except (FileNotFoundError, ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
 
 
 def _is_gone(source: str) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -24,8 +23,8 @@ from localcrag.store.arrow_rows import (
     BLOCKS_SCHEMA,
     DOCUMENTS_SCHEMA,
     LATE_DOCUMENT_COLUMNS,
+    LATE_TEXT_COLUMNS,
     TEXTS_SCHEMA,
-    ArrowError,
     columns_schema,
     field_columns,
     meta_columns,
@@ -36,7 +35,7 @@ from localcrag.store.arrow_rows import (
     questions_schema,
 )
 from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
-from localcrag.store.kb_folders import UNKNOWN_FAULT_HINT, is_gone, remake_hint, removed_error, storage_error
+from localcrag.store.kb_folders import TABLES_FOLDER
 from localcrag.types import Document, FieldValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # errors are raised; the log would only be noise on stderr
@@ -49,10 +48,9 @@ from lancedb.index import FTS, BTree, IvfSq  # noqa: E402
 from lancedb.query import MatchQuery  # noqa: E402
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from lancedb.table import Table
 
-TABLES_FOLDER = "lance"
-"""The folder of the tables in that of a knowledge base."""
 PASSAGE_KEYS, QUESTION_KEYS = ("source", "id"), ("source", "passage")
 """The columns by which rows are looked up."""
 TRAINING_ROUNDS, TRAINING_VECTORS_PER_PARTITION = 20, 128
@@ -183,7 +181,12 @@ class Tables:
 
     def add_late_columns(self) -> None:
         """Add the columns that tables have not which an earlier version made; their rows have no values."""
-        for table, columns in ((self.passages, BLOCKS_SCHEMA), (self.documents, LATE_DOCUMENT_COLUMNS)):
+        late = (
+            (self.passages, BLOCKS_SCHEMA),
+            (self.documents, LATE_DOCUMENT_COLUMNS),
+            (self.texts, LATE_TEXT_COLUMNS),
+        )
+        for table, columns in late:
             held = table.schema.names
             if missing := [field for field in columns if field.name not in held]:
                 table.add_columns(columns_schema(missing))
@@ -203,6 +206,31 @@ def _is_storable(value: FieldValue) -> bool:
         return isinstance(value, (int, float)) and math.isfinite(value)
     except OverflowError:
         return False
+
+
+def open_table(folder: Path, name: str) -> Table:
+    """One table of the knowledge base in ``folder``, although another one may be damaged."""
+    return lancedb.connect(folder / TABLES_FOLDER).open_table(name)
+
+
+def write_table(folder: Path, name: str, schema: pa.Schema, rows: Iterable[pa.Table]) -> None:
+    """Put a table with these rows, without indexes, in the place of the one of that name, if there is one."""
+    scratch, place = folder / ".rebuilt", folder / TABLES_FOLDER / f"{name}.lance"
+    shutil.rmtree(scratch, ignore_errors=True)
+    made = lancedb.connect(scratch).create_table(name, schema=schema)
+    for some in rows:
+        if len(some):
+            made.add(some)
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(exist_ok=True)
+    (scratch / place.name).rename(place)
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def drop_indexes(table: Table) -> None:
+    """Drop all indexes of a table."""
+    for name in _indexes(table):
+        table.drop_index(name)
 
 
 def create_tables(folder: Path, dimension: int) -> None:
@@ -288,21 +316,3 @@ def _word_indexes(table: Table) -> list[str]:
 def _indexes(table: Table) -> dict[str, list[str]]:
     """The columns of each index; LanceDB puts backticks around unusual names."""
     return {index.name: [column.strip("`") for column in index.columns] for index in table.list_indices()}
-
-
-@contextmanager
-def typed_errors(folder: Path, attempt: str) -> Iterator[None]:
-    """Raise errors of LanceDB, Arrow and the system in the block as StoreError or StorageFull.
-
-    ``attempt`` is the verb of the action. If the folder is gone, UnknownKnowledgeBase is raised, except
-    for the attempt to "make" it.
-    """
-    try:
-        yield
-    except (RuntimeError, OSError, ValueError, ArrowError) as error:
-        if attempt != "make" and is_gone(folder):
-            raise removed_error(folder.name) from error
-        typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
-        if typed.hint == UNKNOWN_FAULT_HINT:
-            typed.hint += "; if it stays so, " + remake_hint(folder.name)
-        raise typed from error

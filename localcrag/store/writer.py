@@ -17,13 +17,13 @@ equals none until it is written again. A document that was whole all the same is
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.languages import ENGLISH
-from localcrag.store import native_memory, sql
+from localcrag.store import checksums, native_memory, sql
 from localcrag.store.arrow_rows import (
     UNFINISHED_HASH,
     digest_of,
@@ -36,6 +36,7 @@ from localcrag.store.arrow_rows import (
 )
 from localcrag.store.journal import Journal, strings
 from localcrag.store.kb_folders import write_json, write_lock
+from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,
@@ -103,6 +104,7 @@ class StoreWriter:
             self._delete_questions(sources)
             self._replace_documents(batch)
             self._journal.end()
+            LostDocuments(self._folder).settle(sources)
             self._compact_grown(self._tables.passages, self._tables.texts)
 
     def remove(self, sources: Sequence[str]) -> int:
@@ -116,6 +118,7 @@ class StoreWriter:
                 self._delete_passages(where)
                 self._delete_questions(sources)
                 self._journal.end()
+                LostDocuments(self._folder).settle(sources)
             return held
 
     def add_questions(self, batch: Questions) -> None:
@@ -158,6 +161,8 @@ class StoreWriter:
         with write_lock(self._folder, self._known):
             self._recover()
             yield
+            with suppress(OSError):  # what is written stays; a record that is older than it says less
+                checksums.record_files(self._folder)
 
     def _add_texts(self, documents: Sequence[Document]) -> None:
         """Add the texts of these documents that are not stored."""
@@ -264,9 +269,11 @@ class StoreWriter:
 
     def _compact(self, *tables: Table) -> None:
         """Merge small files, add new rows to the indexes, and delete versions that are old enough."""
+        checksums.record_files(self._folder, cleaning=True)
         for table in tables:
             table.optimize(cleanup_older_than=OLD_VERSION_RETENTION)
             self._compacted[table.name] = table.count_rows()
+        checksums.record_files(self._folder, cleaned=True)
         native_memory.trim()
 
     def _recover(self) -> None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         GraderKind,
         Grounding,
         Layout,
+        Mending,
         Mode,
         Origin,
         Policy,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
         StoreInfo,
     )
     from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText
+    from localcrag.types.store_problem import StoreProblem
     from localcrag.types.web_results import WebPage, WebResult
 
 __all__ = [
@@ -118,6 +120,7 @@ __all__ = [
     "JsonValue",
     "Layout",
     "LeftOut",
+    "Mending",
     "Meta",
     "MetaValue",
     "Mode",
@@ -135,6 +138,7 @@ __all__ = [
     "Status",
     "StillReading",
     "StoreInfo",
+    "StoreProblem",
     "Strip",
     "StripKind",
     "Thread",
@@ -152,7 +156,16 @@ __all__ = [
     "WebResult",
 ]
 
-_MODULES = ("enums", "passages", "grades", "ingest_report", "prompting", "web_results", "answers")
+_MODULES = (
+    "enums",
+    "passages",
+    "grades",
+    "ingest_report",
+    "store_problem",
+    "prompting",
+    "web_results",
+    "answers",
+)
 """The modules of this package; each imports only modules before it."""
 
 if not TYPE_CHECKING:  # a type checker knows the names from the imports above, and accepts no others

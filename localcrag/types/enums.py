@@ -168,3 +168,16 @@ class Tool(StrEnum):
     SEARCH_WEB = "search_web"
     HYPOTHESISE = "hypothesise"
     ANSWER = "answer"
+
+
+class Mending(StrEnum):
+    """How a damaged part of a knowledge base is made whole.
+
+    By ``kb compact``; by reading its documents again; by writing its questions again; or not at all, so that
+    the knowledge base is removed and made anew.
+    """
+
+    COMPACT = "compact"
+    REREAD = "reread"
+    QUESTIONS = "questions"
+    REMOVE = "remove"

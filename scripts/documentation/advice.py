@@ -16,6 +16,10 @@ CLASSES = {
     "UnreadableError": "One document cannot be read. It is listed as skipped, and the rest is read.",
     "StoreError": "A knowledge base or a conversation cannot be read or written.",
     "UnknownKnowledgeBase": "There is no knowledge base of that name.",
+    "DamagedKnowledgeBase": (
+        "A part of a knowledge base is missing, or is not as it was written. No question is answered from it."
+    ),
+    "DocumentGone": "A document was changed or removed while a question was asked.",
     "UnknownThread": "There is no conversation of that name.",
     "EmbeddingMismatch": "The knowledge base was made with another embedding model.",
     "StorageFull": "The disk is full.",
@@ -49,12 +53,14 @@ CLASSES = {
 }
 
 _ANOTHER_WAY = "Download the page in a browser, and ingest the file"
+_CHECK = "`localcrag kb check NAME` says what is broken and what mends it"
 _AGAIN = "Ask again; if it comes back, use another model"
 _SAVE_AGAIN = "Open it in its own program and save it again, or export it as PDF"
 _NETWORK = "Check the address and the network, then try again"
 
 NEXT_STEP = {
     "ConstraintError": _AGAIN,
+    "DamagedKnowledgeBase": _CHECK,
     "FetchRefused": _ANOTHER_WAY,
     "Garbled": _NETWORK,
     "LocalCragError": _AGAIN,

@@ -192,6 +192,13 @@ class TestDamage:
         self.refused(store, "damaged")
         assert path.read_bytes() == before
 
+    @pytest.mark.parametrize("left", [0, 100, 5000])
+    def test_a_file_that_was_cut_off(self, path: Path, store: SqliteThreads, left: int) -> None:
+        store.open("a")
+        path.write_bytes(path.read_bytes()[:left])
+        self.refused(store, "damaged")
+        assert path.stat().st_size == left
+
     def test_an_overwritten_page(self, path: Path, store: SqliteThreads) -> None:
         store.open("a")
         store.append("a", [Turn("user", "x" * 50_000)])

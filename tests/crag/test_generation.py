@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -11,8 +12,9 @@ from localcrag.crag.generation import _most_probable
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.refinement import strips
 from localcrag.crag.state import Query
+from localcrag.errors import DamagedKnowledgeBase
 from localcrag.events import Delta, Event
-from localcrag.types import Answer, Block, BlockKind, Grounding, Mode, Status
+from localcrag.types import Answer, Block, BlockKind, Grounding, Mode, Passage, Status
 from tests.crag.values import passage
 from tests.crag.world import Script, World, answer
 
@@ -36,11 +38,16 @@ def cited(found: Answer) -> set[int]:
 
 
 def change(world: World, source: str) -> None:
-    """The store holds another text of this source from now on."""
-    text = world.store.text
+    """The store holds another text of this source from now on, and other passages."""
+    text, passages = world.store.text, world.store.passages
     world.store.text = (  # type: ignore[method-assign]
         lambda *given, **named: "other" if named["source"] == source else text(*given, **named)
     )
+
+    def others(documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+        return [] if source in documents else passages(documents, limit=limit)
+
+    world.store.passages = others  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("source", list(DOCUMENTS))
@@ -59,6 +66,15 @@ def test_an_answer_of_which_a_source_has_changed_is_unsure_and_no_key_of_it_dang
     [reason] = found.degraded
     assert reason.startswith("removed from the answer: citation [")
     assert reason.endswith(f"{source} has changed since it was read")
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_stored_text_that_contradicts_its_passages_is_an_error_and_no_missing_answer(mode: Mode) -> None:
+    asked = world(mode=mode)
+    asked.store.text = lambda *given, **named: "other"  # type: ignore[method-assign]
+    with pytest.raises(DamagedKnowledgeBase, match="is not the one that was indexed") as caught:
+        answer(asked.run(QUESTION))
+    assert "localcrag ingest --reread" in caught.value.hint
 
 
 def test_a_source_that_changes_when_it_was_cited_already_is_named() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from localcrag.errors import StoreError
+from localcrag.errors import DocumentGone
 from localcrag.filters import BUILT_IN, FieldType, FieldTypes, Filter, check, is_key, matches, type_of
 from localcrag.types import Document, Hit, IndexedDocument, Passage, Skipped, StoreInfo
 
@@ -69,6 +69,9 @@ class MemoryStore:
     _asked: dict[str, _Asked] = field(default_factory=dict)
     _skips: dict[str, str] = field(default_factory=dict)
     _keys: dict[str, set[FieldType]] = field(default_factory=dict)
+
+    def require_whole(self, *, thorough: bool = False) -> None:
+        """What is in memory is whole."""
 
     def info(self) -> StoreInfo:
         held = list(self._held.values())
@@ -165,7 +168,7 @@ class MemoryStore:
             for stored in candidate.pages:
                 if stored.number == page:
                     return stored.text
-        raise StoreError(f"the text of {document} is not held")
+        raise DocumentGone(f"the text of {document} is not held")
 
     def optimize(self, progress: Callable[[str], None] | None = None) -> None:
         self.optimized += 1

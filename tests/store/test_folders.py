@@ -112,13 +112,14 @@ def test_a_damaged_folder_is_one_line_and_what_to_do(
         damaged.indexed()
         damaged.search("text", EMBEDDER.encode(["text"])[0], k=3)
     assert "\n" not in str(caught.value)
-    assert "localcrag kb remove kb" in caught.value.hint
+    assert "localcrag kb check kb" in caught.value.hint and "localcrag kb remove kb" in caught.value.hint
     assert capfd.readouterr().err == ""
     bases.remove("kb")
     bases.create("kb", "hash", 64).replace([item("/a", "text")])
 
 
 def test_another_layout_is_refused(bases: KnowledgeBases, lance: LanceStore) -> None:
+    (lance.folder / "checksums.json").unlink()
     record = lance.folder / "kb.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "layout": 99}))
     with pytest.raises(StoreError, match="layout 99"):

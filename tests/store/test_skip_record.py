@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store import skip_record
 from localcrag.store.lance_store import LanceStore
 from localcrag.store.skip_record import SkipRecord
@@ -30,12 +31,13 @@ def test_a_skip_stays_until_it_is_settled_or_gone(lance: LanceStore, tmp_path: P
     assert lance.skipped() == []
 
 
-def test_a_record_that_is_damaged_or_very_long_does_no_harm(
+def test_a_record_that_is_damaged_is_an_error_until_it_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = SkipRecord(tmp_path)
     (tmp_path / "skipped.json").write_text('["x"')
-    assert record.sources() == []
+    with pytest.raises(DamagedKnowledgeBase, match="skipped is damaged"):
+        record.sources()
     monkeypatch.setattr(skip_record, "MAX_KEPT_SKIPS", 3)
     record.update([Skipped(f"https://x/{n}", "no") for n in range(5)], ())
     assert [item.source for item in record.sources()] == [f"https://x/{n}" for n in (2, 3, 4)]

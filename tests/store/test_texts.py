@@ -54,6 +54,7 @@ def test_a_knowledge_base_of_the_first_layout_goes_on_as_it_was(
     with monkeypatch.context() as patch:
         patch.setattr(tables, "TEXTS_SCHEMA", first)
         made = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
+    (made.folder / "checksums.json").unlink()
     record = made.folder / "kb.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "layout": 1}))
     old = bases.open("old", EMBEDDER.name, EMBEDDER.dimension)

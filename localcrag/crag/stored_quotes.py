@@ -1,0 +1,49 @@
+"""Quotations, held against the stored text that they were taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from localcrag.crag.state import QuestionState
+from localcrag.errors import DamagedKnowledgeBase, DocumentGone
+from localcrag.protocols import PassageStore
+from localcrag.types import Citation, Origin, Passage
+
+
+def lost_citations(state: QuestionState, citations: Sequence[Citation]) -> dict[int, str]:
+    """The citations whose document was changed or removed while the question was asked: why, by key.
+
+    Raises DamagedKnowledgeBase if the stored text of a document is missing or another than its passages were
+    cut from, although nothing was written meanwhile; StoreError if it cannot be read.
+    """
+    gone = {}
+    passages = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage for g in state.grades}
+    for citation in citations:
+        if citation.origin is Origin.DOCUMENTS:
+            passage = passages[citation.source, citation.page]
+            if _stored_text(state.adapters.store, passage.document, citation) != citation.quote:
+                _require_change(state.adapters.store, passage)
+                gone[citation.key] = f"{citation.source} has changed since it was read"
+    return gone
+
+
+def _stored_text(store: PassageStore, document: str, citation: Citation) -> str:
+    """The stored text at a citation's span, or "" if the document is gone. Raises StoreError."""
+    try:
+        text = store.text(document, citation.page, source=citation.source)
+    except DocumentGone:
+        return ""
+    return text[citation.start : citation.end]
+
+
+def _require_change(store: PassageStore, passage: Passage) -> None:
+    """Raise DamagedKnowledgeBase if the passage is still stored as it was found, and its text is not."""
+    held = store.passages({passage.source: passage.document}, limit=passage.ordinal + 1)
+    if any((other.id, other.text) == (passage.id, passage.text) for other in held):
+        name = store.info().name
+        raise DamagedKnowledgeBase(
+            f"the stored text of {passage.source} in the knowledge base {name!r} is not the one that was "
+            "indexed",
+            hint=f"`localcrag ingest --reread --kb {name} PATH` stores it again; `localcrag kb check {name}` "
+            "looks at the others",
+        )
