@@ -3,7 +3,8 @@
 Most of the time of a short command goes into importing LanceDB. So the campaign imports it once, does nothing
 with it, and forks a child for each command, which runs the same function as ``python -m localcrag`` does and
 can be killed like any process. LanceDB starts its threads anew in a forked child. An embedder that hashes
-words takes the place of the model. ``real_commands.py`` runs commands as users do, at some three seconds each.
+words takes the place of the model, and there is no chat model, as if its package were not installed; the
+evaluator is the real one. ``real_commands.py`` runs commands as users do, at some three seconds each.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ _DIE_WITH_PARENT = 1
 
 @cache
 def preload(hashing: bool = True) -> None:
-    """Import what commands need, but use none of it; ``hashing`` puts the hashing embedder in place."""
+    """Import what commands need, but use none of it.
+
+    ``hashing`` puts the hashing embedder in place, and takes the chat model away.
+    """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     warnings.filterwarnings("ignore", message="lancedb fork support", category=RuntimeWarning)
     warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork", category=DeprecationWarning)
@@ -146,8 +150,12 @@ def start(
     stdin: str = "",
     environment: Mapping[str, str] | None = None,
     first: Callable[[], None] | None = None,
+    name: str = "command",
 ) -> Forked:
-    """Start a command line of localcrag; ``first`` is called in the child before it."""
+    """Start a command line of localcrag; ``first`` is called in the child before it.
+
+    ``name`` begins the names of the files of its output, which lie beside the home.
+    """
 
     def run() -> int:
         from localcrag.cli.main import main
@@ -156,7 +164,7 @@ def start(
             first()
         return main(["--home", str(home), *arguments])
 
-    return fork(home.parent, run, stdin=stdin, environment=environment)
+    return fork(home.parent, run, stdin=stdin, environment=environment, name=name)
 
 
 def run(
@@ -250,9 +258,11 @@ def _become(
 
 
 def _hash_words() -> None:
-    """Put an embedder that hashes words in the place of the embedding model."""
+    """Put an embedder that hashes words in the place of the embedding model, and leave no chat model."""
+    from localcrag.errors import ModelNotInstalled
     from localcrag.loaded_models import LoadedModels
 
+    LoadedModels.missing = property(lambda models: ModelNotInstalled("not in this campaign"))  # type: ignore
     LoadedModels.embedder = property(lambda models: _embedder())  # type: ignore[assignment]
 
 
