@@ -138,11 +138,11 @@ def container(draw: DrawFn, parts: Mapping[str, str | bytes]) -> bytes:
     out = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         warnings.simplefilter("ignore")
-        for part, data in kept.items():
-            archive.writestr(part, data)
+        for part, inner in kept.items():
+            archive.writestr(_entry(part), inner)
             if trick == "nested":
-                archive.writestr(part, data)
-                archive.writestr("inner.zip", out.getvalue()[:100_000])
+                archive.writestr(_entry(part), inner)
+                archive.writestr(_entry("inner.zip"), out.getvalue()[:100_000])
     data = bytearray(out.getvalue())
     if trick in ("sizes", "flags"):
         at = data.rfind(b"PK\x01\x02")
@@ -151,6 +151,13 @@ def container(draw: DrawFn, parts: Mapping[str, str | bytes]) -> bytes:
         elif at >= 0:
             data[at + 8] |= 1
     return bytes(data)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """The head of a part, with a date that is always the same."""
+    info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    return info
 
 
 @st.composite

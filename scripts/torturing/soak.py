@@ -1,7 +1,8 @@
 """Asks one warm process thousands of questions, and compares its memory after the first hundred and at the end.
 
 The warm process is a real one, with the embedding model and the evaluator that travel with localcrag, on a few
-short documents; two passages are judged for each question, so that many questions fit into the time.
+short documents. So that many questions fit into the time, two passages are judged for each, and every question
+comes again after some hundred others, when the warm process remembers what was judged.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from torturing.warm_home import SMALL
 QUESTIONS = 2_000
 FIRST = 100
 """Questions after which the memory is measured for the first time."""
+DIFFERENT_QUESTIONS = 400
 MAX_GROWTH = 1.1
 DOCUMENTS = 8
-SOAK_VARIABLES = {**SMALL, "LOCALCRAG_MODEL_LANGUAGE": "", "LOCALCRAG_LOOP_PARTS": "no"}
+SOAK_VARIABLES = {**SMALL, "LOCALCRAG_LOOP_PARTS": "no", "LOCALCRAG_MODEL_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,12 @@ class Soak:
     def _ask(self, home: Path, process: int, budget: Budget, random: Random, outcome: Outcome) -> None:
         """Ask, and fill the outcome. Raises Broken."""
         client = _Client(home)
+        questions = [_question(random, number) for number in range(DIFFERENT_QUESTIONS)]
         first = last = 0
         shown = time.monotonic()
         while outcome.tries < QUESTIONS and (outcome.tries < FIRST + 1 or budget.left > 0):
             began = time.monotonic()
-            client.ask(_question(random, outcome.tries))
+            client.ask(questions[outcome.tries % len(questions)])
             outcome.tries += 1
             if outcome.tries > 1:
                 outcome.worst_seconds = max(outcome.worst_seconds, time.monotonic() - began)
@@ -122,7 +125,7 @@ class _Client:
 
 
 def _question(random: Random, number: int) -> str:
-    """A question that was not asked before."""
+    """A question that no other number has."""
     topic, when = random.choice(small_documents.TOPICS), random.choice(small_documents.TIMES)
     return f"What does the {topic} number {number} do {when}, and where is the {topic}?"
 
