@@ -1,9 +1,9 @@
 """Damages bytes in every kind of file that localcrag keeps, and runs the commands that read them.
 
 No command may end with a traceback or a crash. One that ends with exit code 0 and says nothing on stderr must
-print what it printed before the damage: anything else would be a failure that its status hides. Files without
-a checksum (conversations, the ledger, the configuration) are an exception: a changed letter in them that leaves
-a whole file is nobody's to notice, and is only counted.
+print what it printed before the damage: anything else would be a failure that its status hides. Files
+without a checksum (conversations, the ledger, the configuration) are an exception: a changed letter in them
+that leaves a whole file is nobody's to notice, and is only counted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,12 @@ COMPARED = (
 OTHERS = (("kb", "list"), ("kb", "show"), ("threads", "list"), ("kb", "compact"), ("config",))
 WITHOUT_CHECKSUM = ("threads.db", "egress.jsonl", "config.toml")
 CONFIGURATION = "[loop]\npassages = 4\n"
-KIND_OF_FOLDER = {"_versions": "manifest", "_transactions": "transaction", "_indices": "index", "_deletions": "deletion"}
+KIND_OF_FOLDER = {
+    "_versions": "manifest",
+    "_transactions": "transaction",
+    "_indices": "index",
+    "_deletions": "deletion",
+}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The command line: shares the time out among the campaigns, runs each in a process of its own, prints a table."""
+"""The command line: shares the time out, runs each campaign in a process of its own, prints a table."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from benchmarks.report import machine
 
 from torturing.campaign import MEBIBYTE, Budget, Campaign, Failure, NotPossible, Outcome, said, tell
 
@@ -91,7 +93,12 @@ def show(saved: Mapping[str, Any]) -> None:
         tries = f"{row['tries']:,} {row['unit']}"
         notes = "; ".join(row["notes"])
         table.add_row(
-            name, tries, str(len(row["failures"])), _seconds(row), f"{row['peak_memory'] / MEBIBYTE:.0f}", notes
+            name,
+            tries,
+            str(len(row["failures"])),
+            _seconds(row),
+            f"{row['peak_memory'] / MEBIBYTE:.0f}",
+            notes,
         )
     console = Console()
     console.print(table)
@@ -116,7 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--case", type=int, metavar="N", help="run one case of a campaign again")
     parser.add_argument("--keep", action="store_true", help="keep the folders of the cases that failed")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULT.name}, for the manual")
+    parser.add_argument(
+        "--save", action="store_true", help=f"keep the figures in {RESULT.name}, for the manual"
+    )
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     return parser
 
@@ -178,7 +187,13 @@ def _as_saved(outcomes: Mapping[str, Outcome], given: argparse.Namespace, second
     for name, outcome in outcomes.items():
         campaign = campaign_of(name)
         rows[name] = {"unit": campaign.unit, "holds": campaign.holds, **asdict(outcome)}
-    return {"seed": given.seed, "minutes": given.minutes, "seconds": round(seconds, 1), "campaigns": rows}
+    return {
+        "seed": given.seed,
+        "minutes": given.minutes,
+        "seconds": round(seconds, 1),
+        "machine": machine(),
+        "campaigns": rows,
+    }
 
 
 def _seconds(row: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -47,7 +47,12 @@ def preload(hashing: bool = True) -> None:
     for name in (
         *("lancedb", "pyarrow", "filelock", "rich.progress", "tokenizers", "numpy", "msgspec"),
         *("localcrag.cli.main", "localcrag.cli.ingest", "localcrag.cli.kb", "localcrag.cli.threads"),
-        *("localcrag.knowledge_base", "localcrag.ingestion", "localcrag.conversations", "localcrag.documents"),
+        *(
+            "localcrag.knowledge_base",
+            "localcrag.ingestion",
+            "localcrag.conversations",
+            "localcrag.documents",
+        ),
         *("localcrag.documents.readers", "localcrag.store.lance_store", "localcrag.store.writer"),
         *("localcrag.store.tables", "localcrag.store.hybrid_search"),
     ):
@@ -237,7 +242,7 @@ def _become(
             os.dup2(opened, descriptor)
             os.close(opened)
         sys.stdin, sys.stdout, sys.stderr = (
-            open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115, PTH123 - the standard streams
+            open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - the standard streams
             for number, mode in ((0, "r"), (1, "w"), (2, "w"))
         )
         for variable in [name for name in os.environ if name.startswith("LOCALCRAG_")]:
@@ -271,5 +276,3 @@ def _embedder() -> object:
     from torturing.hashing_embedder import HashingEmbedder
 
     return HashingEmbedder(tokenizer_file())
-
-

@@ -62,7 +62,9 @@ class FullDisk:
 
         outcome = run_cases(self.name, budget, seed, attempt)
         outcome.notes.append(f"{met} commands met it")
-        outcome.notes.append("a tmpfs" if mounted else "a limit of the size of a file: no tmpfs may be mounted")
+        outcome.notes.append(
+            "a tmpfs" if mounted else "a limit of the size of a file: no tmpfs may be mounted"
+        )
         return outcome
 
 
@@ -91,7 +93,7 @@ def _conversations(case: Case, mounted: bool) -> int:
     """Add turns until the disk is full: each pair is kept or not."""
     with_disk = _Disk(case.folder / "home", mounted)
     try:
-        home, file = home_with_conversations(case)
+        _, file = home_with_conversations(case)
         before, room = len(turns_of(file)[CHANGED]), case.random.randrange(40 * PAGE_BYTES)
         with_disk.leave(room)
 
@@ -155,9 +157,8 @@ class _Disk:
             return
         found = os.statvfs(self.folder)
         self.filled = max(0, found.f_bavail * found.f_bsize - room)
-        with (self.folder / "filler").open("wb") as file:
-            with suppress(OSError):
-                os.posix_fallocate(file.fileno(), 0, max(1, self.filled))
+        with (self.folder / "filler").open("wb") as file, suppress(OSError):
+            os.posix_fallocate(file.fileno(), 0, max(1, self.filled))
 
     def limit(self, room: int) -> Callable[[], None]:
         """What limits a process in the place of a tmpfs."""

@@ -86,7 +86,9 @@ class _Clients:
         """Be a hostile client; returns of which kind."""
         kinds: Mapping[str, Callable[[random_numbers.Random], None]] = {
             "garbage": lambda r: self._send(r.randbytes(r.randrange(1, 4000))),
-            "garbage line": lambda r: self._send(r.randbytes(r.randrange(1, 400)).replace(b"\n", b"") + b"\n"),
+            "garbage line": lambda r: self._send(
+                r.randbytes(r.randrange(1, 400)).replace(b"\n", b"") + b"\n"
+            ),
             "half a request": lambda r: self._send(self._request()[: r.randrange(1, 300)]),
             "half, and waits": lambda r: self._hold(self._request()[: r.randrange(1, 300)]),
             "never reads": lambda r: self._hold(self._request(k=50)),
@@ -96,10 +98,14 @@ class _Clients:
             "too much": lambda r: self._send(b"x" * (20 << 20)),
             "deep": lambda r: self._send(b"[" * 100_000 + b"\n"),
             "wrong fields": lambda r: self._read(self._changed(r)),
-            "a reply": lambda r: self._read(r.choice([b'["Done", {}]\n', b'["Heartbeat", {"queued": true}]\n'])),
+            "a reply": lambda r: self._read(
+                r.choice([b'["Done", {}]\n', b'["Heartbeat", {"queued": true}]\n'])
+            ),
             "an event": lambda r: self._read(b'["Finished", {"answer": {}}]\n'),
             "odd numbers": lambda r: self._read(self._request(k=r.choice([0, -1, 2**40, 2**70]))),
-            "odd filter": lambda r: self._read(self._request(filter=r.choice(["(" * 3000, "x = ", "a" * 9000]))),
+            "odd filter": lambda r: self._read(
+                self._request(filter=r.choice(["(" * 3000, "x = ", "a" * 9000]))
+            ),
             "odd name": lambda r: self._read(self._request(kb=r.choice(["../../etc", "", "\0", "x" * 9000]))),
             "many at once": lambda r: [self._send(self._request()[:20]) for _ in range(40)] and None,
             "two requests": lambda r: self._read(self._request() * 2),

@@ -86,7 +86,10 @@ def _read(pool: object, watch: _Watch, document: HostileDocument, folder: Path, 
     watch.look()
     worst[0] = max(worst[0], took)
     if took > 1.5:
-        tell(f"documents: {document.name} of {len(document.data):,} bytes took {took:.1f} s, {watch.largest >> 20} MiB")
+        tell(
+            f"documents: {document.name} of {len(document.data):,} bytes took {took:.1f} s, "
+            f"{watch.largest >> 20} MiB"
+        )
     if took > limit * WALL_FACTOR + SLACK_SECONDS:
         raise Broken(f"it took {took:.1f} s, and may take {limit * WALL_FACTOR:.0f} s")
     if watch.largest > MAX_MEMORY:
@@ -113,7 +116,7 @@ def _reason(reason: str) -> str:
 
 
 class _Watch:
-    """Watches the memory of the processes of a pool: ``largest`` since it was set to 0, and ``peak`` at all."""
+    """Watches the memory of a pool's processes: ``largest`` since it was set to 0, and ``peak`` at all."""
 
     def __init__(self, pool: object) -> None:
         self._pool = pool

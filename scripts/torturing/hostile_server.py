@@ -1,4 +1,4 @@
-"""A server on loopback that answers every request with what it is told, byte for byte, and no HTTP of its own."""
+"""A server on loopback that answers every request with the bytes it is told, and with no HTTP of its own."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def hostile_server() -> Iterator[HostileServer]:
             listener.shutdown(socket.SHUT_RDWR)
 
 
-def whole(body: bytes, media_type: str, status: str = "200 OK", *headers: str, length: int | None = None) -> Reply:
+def whole(
+    body: bytes, media_type: str, status: str = "200 OK", *headers: str, length: int | None = None
+) -> Reply:
     """A reply with these headers; ``length`` is what it says of its length, if that is a lie."""
     said = len(body) if length is None else length
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {media_type}", f"Content-Length: {said}", *headers, "", ""]

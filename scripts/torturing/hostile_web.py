@@ -1,7 +1,7 @@
 """A SearXNG and pages that answer with anything: garbage, without end, slowly, too much, the wrong type.
 
-Each call must end in its time, with results or with an error of its own kind; what is no reply of a SearXNG must
-not count as "nothing was found". Nobody may be led to a private address.
+Each call must end in its time, with results or with an error of its own kind; what is no reply of a SearXNG
+must not count as "nothing was found". Nobody may be led to a private address.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ SLACK_SECONDS = 6.0
 MAX_GROWTH = 600 * MEBIBYTE
 """Bytes that the calls may add to the peak of this process."""
 RIGHT = {"title": "A heron", "url": "http://example.org/a", "content": "It waits for fish.", "engine": "e"}
-ODD_VALUES: tuple[Any, ...] = (None, 0, -1, 1e300, True, "", "x" * 9000, [], {}, [[]], {"a": {}}, "\ud800", "<b>" * 900,
-                               "javascript:alert(1)", "http://", "http://[::1", "file:///etc/passwd", "ftp://a/b")  # fmt: skip
+ODD_VALUES: tuple[Any, ...] = (
+    *(None, 0, -1, 1e300, True, "", "x" * 9000, [], {}, [[]], {"a": {}}, "\ud800", "<b>" * 900),
+    *("javascript:alert(1)", "http://", "http://[::1", "file:///etc/passwd", "ftp://a/b"),
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class HostileWeb:
     name: str = "web"
     share: float = 7.0
     unit: str = "replies"
-    holds: str = "each call ends in its time with results or an error; garbage is no empty result; no private address"
+    holds: str = (
+        "each call ends in its time with results or an error; garbage is no empty result; no private address"
+    )
 
     def run(self, budget: Budget, seed: int) -> Outcome:
         """Answer calls until the time is over."""
@@ -74,6 +78,7 @@ def wire_replies(random: Random, canary: HostileServer, media_type: str, body: b
     ok = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n".encode()
     chunked = ok + b"Transfer-Encoding: chunked\r\n\r\n"
     target = random.choice(private_addresses(canary))
+    zipped, odd_types = "Content-Encoding: gzip", ["image/png", "", "application/pdf", "x", "multipart/mixed"]
     found: Mapping[str, Reply] = {
         "garbage": raw(random.randbytes(random.randrange(1, 5000))),
         "closed at once": raw(b""),
@@ -83,14 +88,14 @@ def wire_replies(random: Random, canary: HostileServer, media_type: str, body: b
         "endless body": endless(chunked, b"10000\r\n" + b"z" * 65536 + b"\r\n"),
         "drip": endless(ok + b"Content-Length: 100000\r\n\r\n", b"z", 0.05),
         "bad chunks": raw(chunked + b"ffffffffffffffff\r\nabc\r\n-5\r\n"),
-        "bomb": whole(gzip.compress(b"[" * (64 << 20), 9)[: 1 << 20], media_type, "200 OK", "Content-Encoding: gzip"),
-        "damaged gzip": whole(b"\x1f\x8b" + random.randbytes(300), media_type, "200 OK", "Content-Encoding: gzip"),
+        "bomb": whole(gzip.compress(b"[" * (64 << 20), 9), media_type, "200 OK", zipped),
+        "damaged gzip": whole(b"\x1f\x8b" + random.randbytes(300), media_type, "200 OK", zipped),
         "odd coding": whole(body, media_type, "200 OK", "Content-Encoding: br"),
         "cut off": whole(body, media_type, length=len(body) + random.randrange(1, 9999)),
         "redirect": whole(b"", media_type, random.choice(["301 x", "302 x", "307 x"]), f"Location: {target}"),
         "status": whole(body, media_type, f"{random.choice([204, 403, 404, 418, 429, 500, 503, 999])} x"),
         "many headers": whole(body, media_type, "200 OK", *(f"X-{n}: y" for n in range(3000))),
-        "wrong type": whole(body, random.choice(["image/png", "", "application/pdf", "x", "multipart/mixed; boundary=a"])),
+        "wrong type": whole(body, random.choice(odd_types)),
     }  # fmt: skip
     kind = random.choice(sorted(found))
     return kind, found[kind]
@@ -101,8 +106,20 @@ def private_addresses(canary: HostileServer) -> list[str]:
     port = canary.port
     return [
         *(f"http://127.0.0.1:{port}/", f"http://localhost:{port}/", f"http://2130706433:{port}/"),
-        *(f"http://0x7f000001:{port}/", f"http://[::ffff:127.0.0.1]:{port}/", f"//127.1:{port}/", f"http://0:{port}/"),
-        *("file:///etc/passwd", "http://169.254.169.254/latest/meta-data/", "gopher://127.0.0.1/", "http://", "\x00", "/again"),
+        *(
+            f"http://0x7f000001:{port}/",
+            f"http://[::ffff:127.0.0.1]:{port}/",
+            f"//127.1:{port}/",
+            f"http://0:{port}/",
+        ),
+        *(
+            "file:///etc/passwd",
+            "http://169.254.169.254/latest/meta-data/",
+            "gopher://127.0.0.1/",
+            "http://",
+            "\x00",
+            "/again",
+        ),
     ]
 
 
@@ -121,7 +138,9 @@ def _search(server: HostileServer, canary: HostileServer, random: Random) -> str
         kind, server.reply = wire_replies(random, canary, "application/json", body)
         is_reply = kind == "many headers"
     recorded: list[str] = []
-    search = SearxngSearch(server.url, record=lambda what, target: recorded.append(target), timeout=CALL_SECONDS)
+    search = SearxngSearch(
+        server.url, record=lambda what, target: recorded.append(target), timeout=CALL_SECONDS
+    )
     began = time.monotonic()
     try:
         results = search.search("grey heron", limit=5)
@@ -149,8 +168,10 @@ def _search(server: HostileServer, canary: HostileServer, random: Random) -> str
 def _json_reply(random: Random) -> tuple[Reply, bool]:
     """A reply of JSON, and whether it is one of a SearXNG at all, however odd its values are."""
     if random.random() < 0.3:
-        texts = [b"", b"null", b"[]", b"3", b"{", b"[" * 90_000, b'{"results": ', b"\xff\xfe{}", b"NaN", b'{"a":' * 5000,
-                 b'{"results": "none"}', b'{"error": "no"}', b"{}", b'{"results": {"0": 1}}', b'{"results": null}']  # fmt: skip
+        texts = [
+            *(b"", b"null", b"[]", b"3", b"{", b"[" * 90_000, b'{"results": ', b"\xff\xfe{}", b"NaN"),
+            *(b'{"a":' * 5000, b'{"results": "none"}', b'{"error": "no"}', b"{}", b'{"results": {"0": 1}}'),
+        ]
         return whole(random.choice(texts), "application/json"), False
     items: list[Any] = []
     for _ in range(random.choice([0, 1, 3, 40, 2000])):
@@ -161,7 +182,9 @@ def _json_reply(random: Random) -> tuple[Reply, bool]:
     reply: dict[str, Any] = {"results": items}
     for key in ("answers", "infoboxes", "unresponsive_engines", "suggestions", "number_of_results"):
         if random.random() < 0.4:
-            reply[key] = random.choice([*ODD_VALUES, [dict(RIGHT)], [random.choice(ODD_VALUES)], [["e", None], ["f"]]])
+            reply[key] = random.choice(
+                [*ODD_VALUES, [dict(RIGHT)], [random.choice(ODD_VALUES)], [["e", None], ["f"]]]
+            )
     return whole(json.dumps(reply).encode(), "application/json; charset=utf-8"), True
 
 

@@ -1,4 +1,4 @@
-"""What a knowledge base holds, read back in another process, and what it must hold after a command was cut off."""
+"""What a knowledge base holds, read in another process, and what it must hold after a command was cut off."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Asks one warm process thousands of questions, and compares its memory after the first hundred and at the end.
+"""Asks one warm process thousands of questions; compares its memory after the first hundred and at the end.
 
-The warm process is a real one, with the embedding model and the evaluator that travel with localcrag, on a few
-short documents. So that many questions fit into the time, two passages are judged for each, and every question
-comes again after some hundred others, when the warm process remembers what was judged.
+The warm process is a real one, with the models that travel with localcrag, on a few short documents. So that
+many questions fit into the time, two passages are judged for each by the evaluator, and every question comes
+again after some hundred others, when the warm process remembers what was judged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Soak:
     name: str = "soak"
     share: float = 26.0
     unit: str = "questions"
-    holds: str = f"each is answered, and {QUESTIONS:,} later the memory is at most {MAX_GROWTH} times that after {FIRST}"
+    holds: str = f"each is answered; at the end the memory is at most {MAX_GROWTH} times that after {FIRST}"
 
     def run(self, budget: Budget, seed: int) -> Outcome:
         """Ask until there were enough questions, or the time is over."""
@@ -117,9 +117,8 @@ class _Client:
 
         options = AskOptions(mode="quote", grader="evaluator", corrections=(), strips="none", web="never")  # type: ignore[arg-type]
         request = AskRequest(self._start, self.settings.kb, self.settings.model, question, replace(options))
-        event = None
-        for event in self._client.converse(request):
-            pass
+        events = list(self._client.converse(request))
+        event = events[-1] if events else None
         if not isinstance(event, Finished):
             raise Broken(f"a question ended with {type(event).__name__}")
 

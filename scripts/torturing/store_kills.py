@@ -94,7 +94,9 @@ def _check_deserted(mark: str) -> None:
         if time.monotonic() > deadline:
             for process in left:
                 os.kill(process, signal.SIGKILL)
-            raise Broken(f"{len(left)} processes are left {READER_SECONDS:.0f} s after their parent was killed")
+            raise Broken(
+                f"{len(left)} processes are left {READER_SECONDS:.0f} s after their parent was killed"
+            )
         time.sleep(0.02)
 
 

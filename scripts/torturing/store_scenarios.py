@@ -17,6 +17,8 @@ from torturing import forked
 from torturing.campaign import Broken
 from torturing.knowledge_state import KB, HeldState, check_between, check_equal, state_of
 
+NOTHING = HeldState(None)
+
 
 @dataclass
 class Scenario:
@@ -41,8 +43,8 @@ class Prepared:
     scenario: Scenario
     folder: Path
     arguments: list[str] = field(default_factory=list)
-    before: HeldState = HeldState(None)
-    after: HeldState = HeldState(None)
+    before: HeldState = NOTHING
+    after: HeldState = NOTHING
     seconds: float = 0.0
     grown: int = 0
 
@@ -101,9 +103,9 @@ def _acknowledged(out: str) -> list[str]:
             event = json.loads(line)
         except ValueError:
             continue  # the last line of a process that was killed
-        if isinstance(event, dict) and event.get("event") == "progressed":
-            if event.get("outcome") in ("added", "changed"):
-                sources.append(str(event.get("source")))
+        written = isinstance(event, dict) and event.get("outcome") in ("added", "changed")
+        if written and event.get("event") == "progressed":
+            sources.append(str(event.get("source")))
     return sources
 
 
@@ -176,8 +178,6 @@ SCENARIOS = (
     Scenario("prune", _ingested, _fewer_documents, _ingest("--prune")),
     Scenario("forget", _ingested, _unchanged, _forget, codes=(0, 1)),
     Scenario("compact", _ingested, _unchanged, lambda documents: ["kb", "compact"]),
-    Scenario(
-        "remove", _ingested, _unchanged, lambda documents: ["kb", "remove", KB, "--yes"], codes=(0, 1)
-    ),
+    Scenario("remove", _ingested, _unchanged, lambda documents: ["kb", "remove", KB, "--yes"], codes=(0, 1)),
 )
 """``ingest-readers`` reads in several processes, the other ingestions in one."""

@@ -1,4 +1,4 @@
-"""Kills commands that change conversations: turns that are added, ``/new``, ``threads delete``, whole chats."""
+"""Kills commands that change conversations: added turns, ``/new``, ``threads delete``, whole chats."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class ThreadKills:
     name: str = "thread-kills"
     share: float = 8.0
     unit: str = "kills"
-    holds: str = "turns come in pairs, none that was kept is lost, other conversations stay, deleted text is gone"
+    holds: str = (
+        "turns come in pairs, none that was kept is lost, other conversations stay, deleted text is gone"
+    )
 
     def run(self, budget: Budget, seed: int) -> Outcome:
         """Kill commands until the time is over."""
@@ -131,7 +133,7 @@ def _killed_deletion(case: Case, home: Path, file: Path, begin: Callable[[], for
 
 @dataclass(frozen=True)
 class _WholeChat:
-    """A chat of three questions in a home of its own, with its turns and its seconds if nothing disturbs it."""
+    """A chat of three questions in a home of its own, with the turns and seconds of an undisturbed run."""
 
     home: Path
     turns: Sequence[str]
@@ -177,7 +179,10 @@ def home_with_conversations(case: Case) -> tuple[Path, Path]:
             store.open(name)
             turns = []
             for number in range(pairs):
-                turns += [Turn("user", f"{word}question {number}"), Turn("assistant", f"{word}answer {number}")]
+                turns += [
+                    Turn("user", f"{word}question {number}"),
+                    Turn("assistant", f"{word}answer {number}"),
+                ]
             store.append(name, turns)
         store.set_filter(CHANGED, SECRET)
         return 0
@@ -195,7 +200,9 @@ def turns_of(file: Path) -> dict[str, list[str]]:
                 raise Broken(f"the file of conversations is damaged: {state}")
             names = db.execute("SELECT id, name FROM thread").fetchall()
             return {
-                name: [text for (text,) in db.execute("SELECT text FROM turn WHERE thread = ? ORDER BY id", (n,))]
+                name: [
+                    text for (text,) in db.execute("SELECT text FROM turn WHERE thread = ? ORDER BY id", (n,))
+                ]
                 for n, name in names
             }
         except sqlite3.OperationalError as error:
@@ -207,7 +214,9 @@ def turns_of(file: Path) -> dict[str, list[str]]:
 def check_kept(file: Path) -> None:
     """Check that the other conversation is as it was. Raises Broken."""
     kept = turns_of(file).get(KEPT, [])
-    if not kept or kept != [f"kept{role} {n}" for n in range(len(kept) // 2) for role in ("question", "answer")]:
+    if not kept or kept != [
+        f"kept{role} {n}" for n in range(len(kept) // 2) for role in ("question", "answer")
+    ]:
         raise Broken("a conversation that was not touched is damaged")
 
 

@@ -57,8 +57,7 @@ class WarmKills:
             if (ended.code, ended.out) != (answers[command].code, answers[command].out):
                 raise Broken(f"{command[0]} gives another answer if the warm process is killed meanwhile")
 
-        outcome = run_cases(self.name, budget, seed, attempt)
-        return outcome
+        return run_cases(self.name, budget, seed, attempt)
 
 
 def _kill_starting(warm: WarmHome, case: Case, command: tuple[str, ...]) -> None:

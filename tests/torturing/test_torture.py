@@ -1,4 +1,4 @@
-"""``scripts/torture``: it finds what was broken on purpose, repeats its cases, and says so by its exit code."""
+"""``scripts/torture`` finds what was broken on purpose, repeats its cases, and says so by its exit code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from torturing import campaign, damage, driver, hostile_documents, hostile_web
 from torturing.campaign import Broken, Budget, Case, Failure, Outcome, run_cases
-from torturing.document_strategies import FORMATS, HostileDocument, hostile_documents as generated
+from torturing.document_strategies import FORMATS, HostileDocument
+from torturing.document_strategies import hostile_documents as generated
 from torturing.hostile_server import hostile_server
 from torturing.knowledge_state import HeldDocument, HeldState, check_between, check_equal
 
@@ -60,7 +61,10 @@ def test_the_time_is_shared_out() -> None:
 @pytest.fixture
 def outcomes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Outcome]:
     """The outcomes that the driver gets instead of running the campaigns."""
-    made = {"kills": Outcome(tries=7, peak_memory=3 << 20, notes=["a note"]), "web": Outcome(skipped="no web")}
+    made = {
+        "kills": Outcome(tries=7, peak_memory=3 << 20, notes=["a note"]),
+        "web": Outcome(skipped="no web"),
+    }
     monkeypatch.setattr(driver, "_run_apart", lambda name, seconds, given: made[name])
     return made
 
