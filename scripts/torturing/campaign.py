@@ -106,10 +106,14 @@ class Campaign(Protocol):
     ``unit`` what one try is, and ``holds`` what has to hold, in words for the table.
     """
 
-    name: str
-    share: float
-    unit: str
-    holds: str
+    @property
+    def name(self) -> str: ...
+    @property
+    def share(self) -> float: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def holds(self) -> str: ...
 
     def run(self, budget: Budget, seed: int) -> Outcome:
         """Try to break it until the time is over. Raises NotPossible."""

@@ -38,7 +38,8 @@ def hostile_documents(number: int, count: int) -> list[HostileDocument]:
     A few are made of one format, then a few of another one: Hypothesis makes what it makes next out of what
     it made before, and would make the same ones again and again.
     """
-    random, made = Random(number), []
+    random = Random(number)
+    made: list[HostileDocument] = []
     while len(made) < count:
         made += documents_of(random.choice(sorted(FORMATS)), random.getrandbits(32))
     return made

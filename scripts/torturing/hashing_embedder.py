@@ -41,6 +41,7 @@ class HashingEmbedder:
             for word in re.findall(r"\w+", text.lower()) or [""]:
                 vector[zlib.crc32(word.encode("utf-8", "surrogatepass")) % self.dimension] += 1.0
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.maximum(norms, 1e-9)
+        unit: Vectors = vectors / np.maximum(norms, 1e-9)
+        return unit
 
     encode_questions = encode

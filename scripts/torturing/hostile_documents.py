@@ -33,7 +33,7 @@ class HostileDocuments:
     """Documents that are made to harm."""
 
     name: str = "documents"
-    share: float = 16.0
+    share: float = 14.0
     unit: str = "documents"
     holds: str = "each is read, or skipped with a reason, within its limits of time and memory"
 

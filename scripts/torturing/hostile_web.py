@@ -54,12 +54,10 @@ class HostileWeb:
             canary.reply = whole(b"<p>secret of the network</p>", "text/html")
 
             def attempt(case: Case) -> None:
-                began = time.monotonic()
-                if case.number % 2:
-                    kinds[_page(server, canary, case.random)] += 1
-                else:
-                    kinds[_search(server, canary, case.random)] += 1
-                worst[0] = max(worst[0], time.monotonic() - began)
+                attempt_one = _page if case.number % 2 else _search
+                kind, took = attempt_one(server, canary, case.random)
+                kinds[kind] += 1
+                worst[0] = max(worst[0], took)
                 if canary.connections:
                     canary.connections = 0
                     raise Broken("somebody was led to an address that nobody allowed")
@@ -126,8 +124,8 @@ def private_addresses(canary: HostileServer) -> list[str]:
 # ---------------------------------------------------------------------------------- SearXNG
 
 
-def _search(server: HostileServer, canary: HostileServer, random: Random) -> str:
-    """Search a hostile SearXNG; returns the kind of its reply. Raises Broken."""
+def _search(server: HostileServer, canary: HostileServer, random: Random) -> tuple[str, float]:
+    """Search a hostile SearXNG; returns the kind of its reply, and the seconds. Raises Broken."""
     from localcrag.errors import LocalCragError
     from localcrag.web.searxng import SearxngSearch
 
@@ -162,7 +160,7 @@ def _search(server: HostileServer, canary: HostileServer, random: Random) -> str
         f"{result.url}{result.title}{result.snippet}".encode()
     if recorded != ["grey heron"]:
         raise Broken(f"a query was recorded {len(recorded)} times")
-    return f"SearXNG {kind}"
+    return f"SearXNG {kind}", took
 
 
 def _json_reply(random: Random) -> tuple[Reply, bool]:
@@ -191,8 +189,8 @@ def _json_reply(random: Random) -> tuple[Reply, bool]:
 # ---------------------------------------------------------------------------------- pages
 
 
-def _page(server: HostileServer, canary: HostileServer, random: Random) -> str:
-    """Fetch a hostile page; returns the kind of its reply. Raises Broken."""
+def _page(server: HostileServer, canary: HostileServer, random: Random) -> tuple[str, float]:
+    """Fetch a hostile page; returns the kind of its reply, and the seconds. Raises Broken."""
     from localcrag.types import WebResult
     from localcrag.web.pages import FetchLimits, HttpPageFetcher
 
@@ -221,7 +219,7 @@ def _page(server: HostileServer, canary: HostileServer, random: Random) -> str:
     if not page.text.strip() or "\n" in page.degraded or "secret of the network" in page.text:
         raise Broken(f"a page that is none: {page.degraded[:100]!r} ({kind})")
     f"{page.title}{page.text}".encode()
-    return f"page {kind}"
+    return f"page {kind}", took
 
 
 def _peak() -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from torturing.generated_parts import NUMBERS, REPEATS
 
+BLOCK_BYTES = 1 << 24
 PDF_KEYS = (
     *("Type", "Kids", "Count", "Parent", "Contents", "Resources", "MediaBox", "Font", "XObject"),
     *("Subtype", "Length", "Filter", "W", "Widths", "FirstChar", "ToUnicode", "Encoding", "Rotate"),
@@ -57,8 +59,17 @@ def content(draw: DrawFn) -> bytes:
     return (text * min(draw(REPEATS), 2_000_000 // len(text)))[: 4 << 20].encode("latin-1", "replace")
 
 
-def _stream(data: bytes, entries: str, filters: Sequence[str]) -> bytes:
-    for _ in filters:
+@cache
+def _deflated_blanks(size: int) -> bytes:
+    """So many blanks, deflated; made of one block that stands there again and again."""
+    packer = zlib.compressobj(9)
+    first, again = (packer.compress(b" " * BLOCK_BYTES) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    return first + again * (size // BLOCK_BYTES - 1) + packer.flush()
+
+
+def _stream(data: bytes, entries: str, filters: Sequence[str], deflated: int = 0) -> bytes:
+    """A stream whose data are compressed by these filters; the last ``deflated`` of them were applied before."""
+    for _ in filters[deflated:]:
         data = zlib.compress(data, 9)
     said = f"/Filter[{' '.join(filters)}]" if filters else ""
     return f"<<{entries}{said}/Length {len(data)}>>stream\n".encode() + data + b"\nendstream"
@@ -69,8 +80,9 @@ def pdf(draw: DrawFn) -> bytes:
     """A PDF of a few objects, some of them right, with references in circles and a table that may lie."""
     filters = ["/FlateDecode"] * draw(st.sampled_from([0, 0, 1, 2, 5]))
     data = draw(content())
-    if len(filters) > 1 and draw(st.integers(0, 2)) == 0:
-        data += b" " * draw(st.sampled_from([1 << 20, 64 << 20, 160 << 20]))
+    bomb = len(filters) > 1 and draw(st.integers(0, 2)) == 0
+    if bomb:
+        data = _deflated_blanks(draw(st.sampled_from([64 << 20, 512 << 20, 3 << 30])))
     form = "/Type/XObject/Subtype/Form/BBox[0 0 99 99]/Resources<</XObject<</F {} 0 R>>>>"
     twice = draw(st.sampled_from([b"q Q", b"q Q", b"/F Do"]))
     font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
@@ -83,7 +95,7 @@ def pdf(draw: DrawFn) -> bytes:
         b"<</Type/Catalog/Pages 2 0 R>>",
         f"<</Type/Pages/Kids[{kids}]/Count {draw(NUMBERS)}>>".encode(),
         f"<</Type/Page/Parent 2 0 R/MediaBox[{box}]/Contents 4 0 R{resources}>>".encode(),
-        _stream(data, "", filters),
+        _stream(data, "", filters, deflated=int(bomb)),
         _stream(twice, form.format(draw(st.sampled_from([5, 4, 6]))), []),
         font.encode(),
     ]

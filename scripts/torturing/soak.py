@@ -35,7 +35,7 @@ class Soak:
     """Thousands of questions to one process."""
 
     name: str = "soak"
-    share: float = 26.0
+    share: float = 24.0
     unit: str = "questions"
     holds: str = f"each is answered; at the end the memory is at most {MAX_GROWTH} times that after {FIRST}"
 

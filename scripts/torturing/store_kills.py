@@ -1,6 +1,6 @@
 """Kills commands that change a knowledge base with SIGKILL at random moments of their run time.
 
-One case kills the same command up to six times in the same home, checks after each kill, then runs it to its
+One case kills the same command up to nine times in the same home, checks after each kill, then runs it to its
 end and compares with an undisturbed run.
 """
 
@@ -18,7 +18,7 @@ from torturing import forked, real_commands
 from torturing.campaign import Broken, Budget, Campaign, Case, Outcome, run_cases
 from torturing.store_scenarios import SCENARIOS, Prepared, Scenario
 
-MAX_KILLS = 6
+MAX_KILLS = 9
 """The most kills of one case."""
 READER_SECONDS = 20.0
 """Seconds in which the processes that read documents must be gone after their parent was killed."""
@@ -44,6 +44,7 @@ class StoreKills:
         """Kill commands until the time is over."""
         forked.preload()
         prepared: dict[str, Prepared] = {}
+        lasting: dict[str, float] = {}
         counts: dict[str, int] = {}
 
         def attempt(case: Case) -> None:
@@ -51,9 +52,11 @@ class StoreKills:
             if scenario.name not in prepared:
                 random = Random(f"{seed}/{scenario.name}")
                 prepared[scenario.name] = Prepared.of(scenario, budget.folder / "prepared", random)
+                if self.real:
+                    lasting[scenario.name] = _real_seconds(prepared[scenario.name])
             case.count = 0
             try:
-                self._kill(prepared[scenario.name], case)
+                self._kill(prepared[scenario.name], case, lasting.get(scenario.name, 0.0))
             finally:
                 counts[scenario.name] = counts.get(scenario.name, 0) + case.count
 
@@ -61,14 +64,14 @@ class StoreKills:
         outcome.notes.append(", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
         return outcome
 
-    def _kill(self, made: Prepared, case: Case) -> None:
+    def _kill(self, made: Prepared, case: Case, real_seconds: float) -> None:
         """Kill the command of a scenario some times; ``case.count`` counts the kills. Raises Broken."""
         home = made.home_in(case.folder)
         mark = f"{os.getpid()}-{case.number}"
         for _ in range(1 if self.real else case.random.randint(1, MAX_KILLS)):
             moment = case.random.random() * 1.05
-            if self.real:
-                killed, out = self._kill_real(made, home, moment, mark)
+            if self.real:  # the first part of its time is imports
+                killed, out = _kill_real(made, home, (0.4 + 0.6 * moment) * real_seconds, mark)
             else:
                 child = forked.start(home, *made.arguments, environment={CASE_VARIABLE: mark})
                 killed = child.kill_after(moment * made.seconds)
@@ -80,11 +83,18 @@ class StoreKills:
         made.finish(home)
         _check_deserted(mark)
 
-    def _kill_real(self, made: Prepared, home: Path, moment: float, mark: str) -> tuple[bool, str]:
-        """Kill the command as a user starts it, with the hashing embedder as in the home."""
-        child = real_commands.start(home, *made.arguments, environment={CASE_VARIABLE: mark}, hashing=True)
-        killed = child.kill_after(0.9 + moment * (made.seconds + 0.9))
-        return killed, child.wait().out
+
+def _real_seconds(made: Prepared) -> float:
+    """The seconds of an undisturbed run of a command as a user starts it."""
+    home = made.home_in(made.folder / "real")
+    return real_commands.start(home, *made.arguments, hashing=True).wait().checked(made.scenario.name).seconds
+
+
+def _kill_real(made: Prepared, home: Path, seconds: float, mark: str) -> tuple[bool, str]:
+    """Kill a command as a user starts it; returns whether it had not ended before, and its output."""
+    child = real_commands.start(home, *made.arguments, environment={CASE_VARIABLE: mark}, hashing=True)
+    killed = child.kill_after(seconds)
+    return killed, child.wait().out
 
 
 def _check_deserted(mark: str) -> None:
@@ -113,6 +123,6 @@ def processes_of(variable: str, value: str) -> list[int]:
 
 
 CAMPAIGNS: Mapping[str, Campaign] = {
-    "kills": StoreKills("kills", 30.0, SCENARIOS),
-    "real-kills": StoreKills("real-kills", 8.0, SCENARIOS, real=True),
+    "kills": StoreKills("kills", 45.0, SCENARIOS),
+    "real-kills": StoreKills("real-kills", 7.0, SCENARIOS, real=True),
 }

@@ -19,6 +19,8 @@ KEPT, CHANGED = "kept", "changed"
 """The name of a conversation that nothing may happen to, and of the one that the killed command changes."""
 SECRET = "zqsecretq"
 """A word of the conversation that is deleted."""
+MAX_KILLS = 9
+"""The most kills of one conversation that is added to."""
 CHAT_EVERY = 12
 """One case in so many kills a whole chat, which takes as long as a hundred of the others."""
 CHAT = ("chat", "--thread", CHANGED, "--mode", "quote", "--grader", "evaluator", "--web", "never")
@@ -31,7 +33,7 @@ class ThreadKills:
     """Kills commands that change conversations."""
 
     name: str = "thread-kills"
-    share: float = 8.0
+    share: float = 12.0
     unit: str = "kills"
     holds: str = (
         "turns come in pairs, none that was kept is lost, other conversations stay, deleted text is gone"
@@ -64,6 +66,11 @@ class ThreadKills:
 def _kill_adding(case: Case) -> None:
     """Kill a process that adds turns, and says of each pair when it is kept."""
     home, file = home_with_conversations(case)
+    for _ in range(case.random.randint(1, MAX_KILLS)):
+        _kill_adding_again(case, home, file)
+
+
+def _kill_adding_again(case: Case, home: Path, file: Path) -> None:
     before = len(turns_of(file)[CHANGED]) // 2
 
     def work() -> int:
