@@ -7,7 +7,6 @@ commands are forked; one in eight is started as users do, with a ``sitecustomize
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -106,7 +105,6 @@ def _moved(jump: float, real: Callable[[], float] = time.time) -> Callable[[], N
 
     def move() -> None:
         time.time = lambda: real() + jump
-        sys.modules["time"].time = time.time
 
     return move
 

@@ -217,6 +217,8 @@ def fork(
     folder.mkdir(parents=True, exist_ok=True)
     out, err, given = (folder / f"{name}.{kind}" for kind in ("out", "err", "in"))
     given.write_text(stdin, "utf-8")
+    for file in (out, err):  # a child that is killed at once would leave those of the one before
+        file.write_bytes(b"")
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     process = os.fork()

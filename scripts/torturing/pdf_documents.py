@@ -68,7 +68,7 @@ def _deflated_blanks(size: int) -> bytes:
 
 
 def _stream(data: bytes, entries: str, filters: Sequence[str], deflated: int = 0) -> bytes:
-    """A stream whose data are compressed by these filters; the last ``deflated`` of them were applied before."""
+    """A stream whose data are compressed by these filters, of which ``deflated`` were applied before."""
     for _ in filters[deflated:]:
         data = zlib.compress(data, 9)
     said = f"/Filter[{' '.join(filters)}]" if filters else ""

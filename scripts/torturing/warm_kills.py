@@ -10,7 +10,7 @@ from torturing import forked
 from torturing.campaign import Broken, Budget, Campaign, Case, Outcome, random_of, run_cases
 from torturing.warm_home import SMALL, WarmHome
 
-COMMANDS = (
+COMMANDS: tuple[tuple[str, ...], ...] = (
     ("search", "which number is kept in a drawer", "--json"),
     ("ask", "Which number is kept in a drawer?", "--mode", "quote", "--web", "never"),
 )
