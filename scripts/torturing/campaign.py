@@ -143,7 +143,8 @@ def run_cases(name: str, budget: Budget, seed: int, attempt: Callable[[Case], No
             raise
         except Exception as error:  # noqa: BLE001 - a case that cannot be judged did not hold
             failed = True
-            outcome.failures.append(Failure(number, said(error), str(folder) if budget.keep else ""))
+            text = said(error).replace(str(budget.folder), "…")
+            outcome.failures.append(Failure(number, text, str(folder) if budget.keep else ""))
         outcome.tries += case.count
         if not (failed and budget.keep):
             shutil.rmtree(folder, ignore_errors=True)
