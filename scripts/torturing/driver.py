@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 
 from benchmarks.report import machine
 
+from localcrag._platform import cores
 from torturing.campaign import MEBIBYTE, Budget, Campaign, Failure, NotPossible, Outcome, said, tell
 
 CAMPAIGNS: Mapping[str, str] = {
@@ -120,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--minutes", type=float, default=5.0, help="time for all of them (default 5)")
     parser.add_argument("--seed", type=int, default=1, help="what the random numbers follow from (default 1)")
+    parser.add_argument("--jobs", type=int, default=min(2, cores()), help="campaigns at a time (default 2)")
     parser.add_argument("--case", type=int, metavar="N", help="run one case of a campaign again")
     parser.add_argument("--keep", action="store_true", help="keep the folders of the cases that failed")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -131,13 +134,23 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run_all(campaigns: Sequence[Campaign], given: argparse.Namespace) -> dict[str, Outcome]:
-    """Run each campaign in a process of its own; the outcomes by name."""
-    outcomes: dict[str, Outcome] = {}
-    for name, seconds in shares(campaigns, given.minutes * 60).items():
+    """Run each campaign in a process of its own, ``given.jobs`` at a time; the outcomes by name.
+
+    Those that take longest begin, so that all of them end at about the same time.
+    """
+    jobs = min(given.jobs, len(campaigns))
+
+    def run(name: str, seconds: float) -> Outcome:
         tell(f"{name}: {seconds:.0f} s")
-        outcomes[name] = _run_apart(name, seconds, given)
-        tell(f"{name}: {outcomes[name].tries} tries, {len(outcomes[name].failures)} failures")
-    return outcomes
+        outcome = _run_apart(name, seconds, given)
+        tell(f"{name}: {outcome.tries} tries, {len(outcome.failures)} failures")
+        return outcome
+
+    whole = given.minutes * 60
+    parts = sorted(shares(campaigns, whole * jobs).items(), key=lambda part: -part[1])
+    with ThreadPoolExecutor(jobs) as pool:
+        begun = {name: pool.submit(run, name, min(seconds, whole)) for name, seconds in parts}
+    return {campaign.name: begun[campaign.name].result() for campaign in campaigns}
 
 
 def _run_apart(name: str, seconds: float, given: argparse.Namespace) -> Outcome:
