@@ -24,6 +24,8 @@ from torturing.warm_home import SMALL
 QUESTIONS = 2_000
 FIRST = 100
 """Questions after which the memory is measured for the first time."""
+GRACE_SECONDS = 40.0
+"""Seconds beyond the time for the first questions, without which nothing can be compared."""
 DIFFERENT_QUESTIONS = 400
 MAX_GROWTH = 1.1
 DOCUMENTS = 8
@@ -65,7 +67,9 @@ class Soak:
         questions = [_question(random, number) for number in range(DIFFERENT_QUESTIONS)]
         first = last = 0
         shown = time.monotonic()
-        while outcome.tries < QUESTIONS and (outcome.tries < FIRST + 1 or budget.left > 0):
+        while outcome.tries < QUESTIONS:
+            if budget.left < (0 if outcome.tries > FIRST else -GRACE_SECONDS):
+                break
             began = time.monotonic()
             client.ask(questions[outcome.tries % len(questions)])
             outcome.tries += 1
@@ -79,6 +83,7 @@ class Soak:
                 shown = time.monotonic()
                 tell(f"soak: {outcome.tries} questions, {last >> 20} MiB, {budget.left:.0f} s left")
         if not first:
+            outcome.notes.append(f"fewer than {FIRST} questions: too few to compare")
             return
         outcome.notes.append(
             f"{first / MEBIBYTE:.0f} MiB after {FIRST}, {last / MEBIBYTE:.0f} MiB after {outcome.tries:,}: "
