@@ -79,7 +79,15 @@ class WarmHome:
 
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
             link.settimeout(STATUS_SECONDS)
-            link.connect(str(endpoint_of(self.home).address))
+            ends = time.monotonic() + STATUS_SECONDS
+            while True:
+                try:
+                    link.connect(str(endpoint_of(self.home).address))
+                    break
+                except BlockingIOError:  # so many wait that no more may
+                    if time.monotonic() > ends:
+                        raise
+                    time.sleep(0.01)
             yield link
 
     def run(self, *arguments: str) -> forked.Ended:
