@@ -56,7 +56,12 @@ def check(state: CommandState, url: str | None, as_json: bool) -> int:
 @pass_state
 def log(state: CommandState, limit: int | None, since: datetime | None, as_json: bool) -> None:
     """Every query and address that left this machine, when, and for which question."""
-    entries = state.ledger.entries(limit=limit, since=since.astimezone() if since else None)
+    ledger = state.ledger
+    entries = ledger.entries(limit=limit, since=since.astimezone() if since else None)
+    if damaged := ledger.unreadable_lines():
+        lines = "1 line" if damaged == 1 else f"{damaged} lines"
+        text = f"{lines} of {ledger.path} cannot be read, so something that left may be missing here"
+        click.echo(click.style(one_line(text), fg="yellow"), err=True)
     if as_json:
         print_json(
             [
@@ -69,5 +74,5 @@ def log(state: CommandState, limit: int | None, since: datetime | None, as_json:
         when = entry.when.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         question = f"  for “{entry.question}”" if entry.question else ""
         click.echo(one_line(f"{when}  {entry.kind:5}  {entry.target}{question}"))
-    if not entries:
+    if not entries and not damaged:
         click.echo("No query and no address has left this machine.", err=True)

@@ -30,7 +30,7 @@ MAX_READ_SECONDS = 20.0
 """Seconds of processor time that reading one document may take, before those for its size are added."""
 MAX_READ_SECONDS_PER_MIB = 60.0
 """Seconds that are added for each MiB of the document."""
-MAX_READ_MEMORY = 2 * GIBIBYTE
+MAX_READ_MEMORY = GIBIBYTE
 """Bytes of memory that reading one document may take, before those for its size are added."""
 MAX_READ_MEMORY_PER_BYTE = 16
 """Bytes of memory that are added for each byte of the document."""

@@ -449,12 +449,14 @@ class LanceStore:
     def remove(self, sources: Sequence[str]) -> int:
         """Remove the documents of these sources; returns how many there were.
 
-        Raises StoreError, StorageFull.
+        Without sources it only finishes a removal that was cut off, of which the list of documents knows no
+        more: the same command again finds nothing to remove. Raises StoreError, StorageFull.
         """
-        if not sources:
-            return 0
         with self._open_tables("write to"):
-            return self._writer.remove(sources)
+            if sources:
+                return self._writer.remove(sources)
+            self._writer.recover()
+            return 0
 
     def optimize(self, progress: Callable[[str], None] | None = None) -> None:
         """Compact the tables, update the search indexes, and drop unused texts and old versions.

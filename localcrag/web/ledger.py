@@ -65,8 +65,19 @@ class Ledger:
         Lines that cannot be parsed, such as one that a crash cut off, are left out. ``since`` must have a
         time zone. Raises LedgerError if the file exists and cannot be read.
         """
+        found = [entry for entry in map(_parsed, self._lines()) if entry is not None]
+        if since is not None:
+            found = [entry for entry in found if entry.when >= since]
+        return found if limit is None else found[len(found) - min(limit, len(found)) :]
+
+    def unreadable_lines(self) -> int:
+        """The number of lines that :meth:`entries` leaves out since they are damaged. Raises LedgerError."""
+        return sum(_parsed(line) is None for line in self._lines() if line.strip())
+
+    def _lines(self) -> list[str]:
+        """The lines of the file; none if there is no file. Raises LedgerError."""
         try:
-            text = self.path.read_text(encoding="utf-8", errors="replace")
+            return self.path.read_text(encoding="utf-8", errors="replace").split("\n")
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -74,10 +85,6 @@ class Ledger:
                 f"{self.path} cannot be read: {error.strerror or error}",
                 hint="correct its permissions, or move it away",
             ) from error
-        found = [entry for entry in map(_parsed, text.split("\n")) if entry is not None]
-        if since is not None:
-            found = [entry for entry in found if entry.when >= since]
-        return found if limit is None else found[len(found) - min(limit, len(found)) :]
 
     def _append(self, line: bytes) -> None:
         """Write a whole line, after a line break if a crash cut the last line off. Raises OSError."""

@@ -10,7 +10,7 @@ no connection, or no answer in time              ServerDown
 403                                              JsonDisabled: upstream's default settings
 429                                              RateLimited: its limiter is on
 200 with no results, ``unresponsive_engines``    EnginesFailed: names them, and their reasons
-a redirect, HTML, or anything else               BadReply
+a redirect, HTML, no list of results, or other   BadReply
 200 with no results and nothing else             an empty list: nothing was found
 ===============================================  ==========================================
 
@@ -116,7 +116,10 @@ class SearxngSearch:
         refuse_outside(target.host)
         self._check_options()
         self._record("query", line)
-        reply = searxng_json.parsed(self._ask(target, self._form(line)))
+        found = self._ask(target, self._form(line))
+        if not isinstance(found.get("results"), list):
+            raise self._bad("its JSON has no list of results")
+        reply = searxng_json.parsed(found)
         if not reply.results and reply.failed:
             raise EnginesFailed(
                 "every search engine of the SearXNG failed: "

@@ -18,7 +18,7 @@ import click
 import localcrag
 from documentation.advice import CLASSES, NEXT_STEP
 from documentation.messages import Message, messages
-from documentation.places import REPOSITORY, RESULTS, ROOT
+from documentation.places import REPOSITORY, RESULTS, ROOT, TORTURE
 from localcrag import errors, events, settings
 from localcrag.cli.main import cli
 
@@ -293,6 +293,33 @@ def _value(figure: dict[str, Any]) -> str:
     return f"{figure['value']:,.3f}".rstrip("0").rstrip(".")
 
 
+# ------------------------------------------------------------------------------ what was broken on purpose
+
+
+def torture() -> str:
+    """What ``./scripts/torture --save`` kept: a row a campaign, with the seed."""
+    saved = json.loads(TORTURE.read_text("utf-8"))
+    minutes = saved["seconds"] / 60
+    rows = [
+        f"`./scripts/torture --minutes {saved['minutes']:g} --seed {saved['seed']}` took {minutes:.1f} "
+        f"minutes on {saved['machine']}.",
+        "",
+        "| campaign | what has to hold | tries | failures | longest | memory | notes |",
+        "|---|---|---:|---:|---:|---:|---|",
+    ]
+    for name, found in saved["campaigns"].items():
+        if found["skipped"]:
+            rows.append(f"| `{name}` | {_cell(found['holds'])} | – | – | – | – | {_cell(found['skipped'])} |")
+            continue
+        longest = f"{found['worst_seconds']:.1f} s" if found["worst_seconds"] else "–"
+        memory = f"{found['peak_memory'] / 2**20:,.0f} MiB"
+        rows.append(
+            f"| `{name}` | {_cell(found['holds'])} | {found['tries']:,} {found['unit']} "
+            f"| {len(found['failures'])} | {longest} | {memory} | {_cell('; '.join(found['notes']))} |"
+        )
+    return "\n".join(rows) + "\n"
+
+
 # ------------------------------------------------------------------------------ cells
 
 
@@ -316,4 +343,5 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "errors": errors_tables,
     "error-classes": error_classes,
     "benchmarks": benchmarks,
+    "torture": torture,
 }

@@ -13,6 +13,7 @@ INDEX = MANUAL / "README.md"
 IMAGES = MANUAL / "images"
 SCHEMAS = MANUAL / "schema"
 RESULTS = ROOT / "scripts/benchmarks/results"
+TORTURE = ROOT / "scripts/torturing/last_run.json"
 REPOSITORY = "https://github.com/localcrag/localcrag"
 BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

@@ -187,6 +187,18 @@ def test_web_check_and_log_without_a_server(fresh: Run, fresh_home: Path) -> Non
     ]
 
 
+def test_web_log_says_that_lines_are_damaged(fresh: Run, fresh_home: Path) -> None:
+    ledger = Ledger(fresh_home / "egress.jsonl")
+    for words in ("first words", "second words"):
+        ledger.record("query", words)
+    lines = ledger.path.read_bytes().splitlines(keepends=True)
+    ledger.path.write_bytes(lines[0] + lines[1][:40])
+    for options in ((), ("--json",)):
+        done = fresh("web", "log", *options)
+        assert done.code == 0 and "first words" in done.out and "second" not in done.out
+        assert "1 line of" in done.err and "cannot be read" in done.err
+
+
 def test_doctor_finds_nothing_wrong_here_and_says_what_is(run: Run) -> None:
     done = run("doctor")
     assert done.code == 0, done.out

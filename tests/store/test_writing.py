@@ -151,6 +151,17 @@ def test_a_killed_removal_is_whole_after_the_next_write(
     assert contents(survivor)["/b"] == OLD["/b"]
 
 
+def test_a_killed_removal_is_whole_if_it_is_run_again(
+    bases: KnowledgeBases, lance: LanceStore, tmp_path: Path
+) -> None:
+    lance.replace([item(source, *texts) for source, texts in OLD.items()])
+    killed(tmp_path, 'kill_at(StoreWriter, "_delete_documents", True); store.remove(["/a"])')
+    survivor = bases.open("kb")
+    assert "/a" not in survivor.indexed(), "so that the command finds nothing to remove"
+    assert survivor.remove([]) == 0
+    assert contents(survivor) == {"/b": OLD["/b"]}
+
+
 def test_a_kill_while_a_knowledge_base_is_made_leaves_none(tmp_path: Path) -> None:
     process = subprocess.run(
         [sys.executable, "-c", textwrap.dedent("""

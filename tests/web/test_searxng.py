@@ -129,6 +129,9 @@ NOT_SEARXNG = {
     "damaged json": Answer(200, b'{"results": [', "application/json"),
     "deep json": Answer(200, b"[" * 200_000, "application/json"),
     "json that is no object": Answer.json([1]),
+    "json without results": Answer.json({}),
+    "json of an error": Answer.json({"error": "the search failed"}),
+    "results that are no list": Answer.json({"results": {"0": "a"}}),
     "not utf-8": Answer(200, b"\xff\xfe\xfa", "application/json"),
     "no query": Answer.json({"error": "No query"}, 400),
     "bad parameter": Answer.json({"error": "Invalid value 'xx' for parameter language"}, 400),
@@ -193,7 +196,7 @@ def test_an_engine_may_fail_while_others_find_something(script: ScriptedServer) 
 
 def test_truly_nothing_found(script: ScriptedServer) -> None:
     assert replied(script, {}) == []
-    assert replied(script, {"results": None, "answers": {}, "unresponsive_engines": "none"}) == []
+    assert replied(script, {"answers": {}, "unresponsive_engines": "none"}) == []
 
 
 def test_nothing_listens() -> None:
