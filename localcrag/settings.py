@@ -52,7 +52,7 @@ class ModelSettings:
         "auto",
         "LoRA adapter of the language model by name or GGUF file; `auto`: the one that came for it; `none`",
     )
-    evaluator: str = _setting("localcrag-evaluator-v1", "reranker GGUF by name or file, or `none`")
+    evaluator: str = _setting("localcrag-evaluator-v2", "reranker GGUF by name or file, or `none`")
     embedding: str = _setting(
         "all-MiniLM-L6-v2", "sentence-transformers model by name or folder, or `multilingual`"
     )

@@ -22,13 +22,14 @@ Next meeting: 14 May
 
 ## Boats
 
-The old eight is sold to Hollow Bridge for 2,750 euros. The new eight comes in August. Its hull is red.
+The old eight is sold to Hollow Bridge for 2,750 euros. The new eight comes in August.
+Its hull is red, its deck white.
 
 ## Keys
 
 Whoever loses a key pays 22 euros.
 """
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {"file": "m.md", "question": "Who sent apologies?", "answer": "Sven Malloy", "evidence": ["Apologies:"]},
     {
         "file": "m.md",

@@ -14,7 +14,7 @@ from localcrag.llm.registry import ModelEntry, Role, embedded_folder, sha256, ve
 
 from .data import DataError
 
-EVALUATOR = "localcrag-evaluator-v1"
+EVALUATOR = "localcrag-evaluator-v2"
 ADAPTER = "localcrag-chat-v1"
 EVALUATOR_WORDS = (
     "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "

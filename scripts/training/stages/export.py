@@ -33,7 +33,7 @@ from ..shipping import export_evaluator, restored_evaluator
 
 CALIBRATION_QUESTIONS = 150
 """Questions of a collection, at most, that scale and thresholds are fitted to."""
-FUSION_QUESTIONS = 40
+FUSION_QUESTIONS = 20
 """Questions of a collection, at most, that the fusion with the chat model is fitted to."""
 
 
