@@ -13,8 +13,12 @@ from statistics import fmean
 
 from localcrag.types import Action, Decision, Grade, Policy, Strip, Thresholds, Verdict
 
-SURE_STRIP = 0.6
-"""The evaluator's probability from which on a strip surely answers."""
+SURE_STRIP = 0.55
+"""The evaluator's probability from which on a strip surely answers.
+
+Of 101 questions about mixed documents 54 right answers and one wrong one were sure with it, 50 and one with
+0.6, 58 and three with 0.5.
+"""
 
 
 def decide(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> Decision:
