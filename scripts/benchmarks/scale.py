@@ -143,6 +143,8 @@ def _filled(corpus: Corpus, home: Path) -> LanceStore:
 
 def _optimized(store: LanceStore) -> Built:
     """Compacted, with all indexes: what an ingestion ends with."""
+    from localcrag.store.checksums import record_files
+
     begun: list[tuple[str, float]] = []
     cpu = process_time()
     store.optimize(lambda step: begun.append((step, perf_counter())))
@@ -152,6 +154,7 @@ def _optimized(store: LanceStore) -> Built:
     with warnings.catch_warnings(action="ignore"):  # readers of older versions would fail: there are none
         for table in (store._tables.passages, store._tables.documents, store._tables.texts):
             table.optimize(cleanup_older_than=timedelta(0))
+    record_files(store.folder, cleaned=True)
     info = store.info()
     return Built(info.passages, seconds - begun[0][1], cpu, steps, info.size)
 

@@ -108,7 +108,7 @@ def test_every_list_of_grades_has_an_action_and_nothing_irrelevant_is_kept(
 
 def test_a_strip_that_surely_answers_counts_only_in_a_probable_passage() -> None:
     probable, doubtful = grade(0.35), grade(0.34)
-    sure, unsure = whole(probable.hit.passage, 0.6), whole(probable.hit.passage, 0.59)
+    sure, unsure = whole(probable.hit.passage, 0.55), whole(probable.hit.passage, 0.54)
     assert borne_out([probable], [sure], BOUNDS)
     assert not borne_out([probable], [unsure], BOUNDS)
     assert not borne_out([doubtful], [whole(doubtful.hit.passage, 0.6)], BOUNDS)

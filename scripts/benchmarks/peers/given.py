@@ -33,6 +33,9 @@ class Given:
 
     hits: Sequence[Hit]
 
+    def require_whole(self, *, thorough: bool = False) -> None:
+        """What is in memory is whole."""
+
     def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
         return list(self.hits[:k])
 
