@@ -133,22 +133,22 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     Lines that stand further in than a setting belong to it.
     """
     lines = text[start:end].splitlines(keepends=True)
-    telling = [line for line in lines if line.strip() and not _COMMENT.match(line) and not is_section(line)]
+    telling = [line for line in lines if line.strip() and not _COMMENT.match(line) and not _is_section(line)]
     are_settings = [_SETTING.match(line) is not None for line in telling]
     if sum(are_settings) < max(2, len(telling) * MIN_SETTINGS_SHARE) or any(map(_CLOSING.fullmatch, telling)):
         yield start, end
         return
     at, depth, is_begun = start, 0, False
     for line, place in zip(lines, accumulate(map(len, lines), initial=start), strict=False):
-        if is_begun and (is_section(line) or _indent(line) <= depth):
+        if is_begun and (_is_section(line) or _indent(line) <= depth):
             yield at, at + len(text[at:place].rstrip())
             at, is_begun = place, False
-        if not is_begun and not _COMMENT.match(line) and not is_section(line):
+        if not is_begun and not _COMMENT.match(line) and not _is_section(line):
             depth, is_begun = _indent(line), True
     yield at, end
 
 
-def is_section(line: str) -> bool:
+def _is_section(line: str) -> bool:
     """Whether a line stands above a section of settings."""
     return _SECTION.fullmatch(line.rstrip("\r\n")) is not None
 
@@ -160,7 +160,7 @@ def section_of(passage: Passage, start: int) -> str:
     if own.startswith("["):
         return ""
     for line in reversed(above.splitlines()):
-        if is_section(line) and (line.startswith("[") or _indent(line) < _indent(own)):
+        if _is_section(line) and (line.startswith("[") or _indent(line) < _indent(own)):
             return line.strip()
     return ""
 

@@ -13,6 +13,7 @@ import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from localcrag.crag.refinement import headings_above, in_context, judged_text, strips
@@ -41,6 +42,11 @@ class ReadDocument:
     name: str
     passages: tuple[Passage, ...]
     strips: tuple[Strip, ...]
+
+    @cached_property
+    def plain_strips(self) -> list[tuple[str, str]]:
+        """The headings and the text of each strip as they are compared, without regard to case and space."""
+        return [(_plain(headings_above(strip)), _plain(strip.text)) for strip in self.strips]
 
 
 @dataclass(frozen=True)
@@ -128,8 +134,8 @@ def _holding(document: ReadDocument, pieces: Sequence[str], heading: str) -> lis
     wanted = [_plain(piece) for piece in pieces if piece.strip()]
     if not wanted:
         return []
-    texts = [_plain(strip.text) for strip in document.strips]
-    below = [not heading or _plain(heading) in _plain(headings_above(strip)) for strip in document.strips]
+    texts = [text for _, text in document.plain_strips]
+    below = [_plain(heading) in headings for headings, _ in document.plain_strips]
     found = [at for at, text in enumerate(texts) if below[at] and all(piece in text for piece in wanted)]
     if found:
         return found
@@ -175,19 +181,21 @@ class DocumentGroups:
 
     def _of_strips(self, at: int, titled: bool, rng: random.Random) -> tuple[list[str], list[float]]:
         each = self._questions[at]
-        cut = [judged_strip(strip, titled) for strip in each.document.strips]
-        positives = [cut[rng.choice(each.answering)]] if each.answering else []
+        cut = each.document.strips
+        answering = {place: judged_strip(cut[place], titled) for place in each.answering}
+        positives = [answering[rng.choice(each.answering)]] if answering else []
         beside = [
-            cut[place + step]
+            place + step
             for place in each.answering or each.tempting
             for step in (-2, -1, 1, 2)
             if 0 <= place + step < len(cut)
         ]
         rng.shuffle(beside)
-        near = [judged_strip(self._strips[i], titled) for i in self._near_strips.of(at, rng)]
-        candidates = [cut[place] for place in each.tempting] + beside[:2] + near + beside[2:]
-        answering = {cut[place] for place in each.answering}
-        return _with_negatives(each, positives, answering, candidates, NEGATIVE_STRIPS)
+        near = [self._strips[i] for i in self._near_strips.of(at, rng)]
+        own = [[cut[place] for place in places] for places in (each.tempting, beside[:2], beside[2:])]
+        found = [*own[0], *own[1], *near, *own[2]]
+        candidates = [judged_strip(strip, titled) for strip in found]
+        return _with_negatives(each, positives, set(answering.values()), candidates, NEGATIVE_STRIPS)
 
     def _of_passages(self, at: int, titled: bool, rng: random.Random) -> tuple[list[str], list[float]]:
         each = self._questions[at]
