@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 
 import pytest
@@ -16,7 +17,14 @@ MAKER = "Who makes it?"
 CHESS = "Who won the chess championship of 1972?"
 
 
-@pytest.fixture(scope="module")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A suite of another library may have coroutines, which pytest-asyncio runs if they are marked."""
+    for item in items:
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
+            item.add_marker(pytest.mark.asyncio)
+
+
+@pytest.fixture(scope="session")
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[localcrag.KnowledgeBase]:
     with localcrag.open("library", home=tmp_path_factory.mktemp("home")) as opened:
         opened.ingest_text(LEAFLET, name="leaflet", metadata={"team": "x"})
