@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 
 import pytest
@@ -15,13 +14,6 @@ CLUB = "The garden club meets every second Tuesday in the old mill."
 DOSE = "What is the usual dose of Zeldrine?"
 MAKER = "Who makes it?"
 CHESS = "Who won the chess championship of 1972?"
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A suite of another library may have coroutines, which pytest-asyncio runs if they are marked."""
-    for item in items:
-        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
-            item.add_marker(pytest.mark.asyncio)
 
 
 @pytest.fixture(scope="session")
