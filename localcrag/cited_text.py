@@ -52,6 +52,17 @@ def source_line(citation: Citation) -> str:
     return f"[{citation.key}] {where}" + (" (from the web)" if citation.origin is Origin.WEB else "")
 
 
+def link(citation: Citation) -> str:
+    """The URL that opens the source of a citation at its page, in viewers that know ``#page=``.
+
+    It is "" for a source that has none, such as standard input.
+    """
+    if not citation.source.startswith("/"):
+        printable = citation.origin is Origin.WEB and citation.source.isprintable()
+        return citation.source if printable else ""
+    return Path(citation.source).as_uri() + (f"#page={citation.page}" if citation.page else "")
+
+
 def status_note(answer: Answer) -> str:
     """A line on why an answer is incomplete or unsure; "" if it is neither."""
     if answer.status is Status.TRUNCATED:

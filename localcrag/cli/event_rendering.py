@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cited_text import place, place_of, status_note
+from localcrag.cited_text import link, place, place_of, status_note
 from localcrag.cli.answer_text import AnswerText
 from localcrag.cli.hit_list import snippet
 from localcrag.cli.line_wrapping import wrapped
@@ -82,17 +81,6 @@ def stderr_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def link(citation: Citation) -> str:
-    """The URL that opens the source of a citation at its page, in viewers that know ``#page=``.
-
-    It is "" for a source that has none, such as standard input.
-    """
-    if not citation.source.startswith("/"):
-        printable = citation.origin is Origin.WEB and citation.source.isprintable()
-        return citation.source if printable else ""
-    return Path(citation.source).as_uri() + (f"#page={citation.page}" if citation.page else "")
 
 
 @dataclass
