@@ -46,18 +46,18 @@ _PLACE = re.compile(r" - at `\$\.?(.*)`$")
 """Where in a body msgspec found what does not fit."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class ContentPart(msgspec.Struct, frozen=True):
     """A part of a message: text, or something of another type, which is refused."""
 
     type: str
     text: str = ""
 
 
-class Message(msgspec.Struct, frozen=True):
+class ChatMessage(msgspec.Struct, frozen=True):
     """A message of a conversation."""
 
     role: str
-    content: str | list[Part] | None = None
+    content: str | list[ContentPart] | None = None
 
 
 class StreamOptions(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class ChatBody(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     model: str
-    messages: list[Message]
+    messages: list[ChatMessage]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     response_format: ResponseFormat | None = None
@@ -159,7 +159,7 @@ async def read_embeddings(request: Request, limits: DoorLimits) -> EmbeddingsBod
     return _decoded(await _json_text(request, limits), EmbeddingsBody)
 
 
-def turns_of(messages: Sequence[Message]) -> tuple[Turn, ...]:
+def turns_of(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
     """The turns of a conversation, the last of which is the question. Raises ProblemError."""
     turns: list[Turn] = []
     for at, message in enumerate(messages):
@@ -194,7 +194,7 @@ def refuse(detail: str, parameter: str, hint: str = "") -> NoReturn:
     raise ProblemError(Problem(400, "Unsupported", detail, hint, parameter=parameter))
 
 
-def _text(message: Message, place: str) -> str:
+def _text(message: ChatMessage, place: str) -> str:
     """The text of a message. Raises ProblemError for one that has none, or more than text."""
     if isinstance(message.content, str):
         return message.content
