@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from localcrag.documents.quoted_words import Span, quoted_spans
+from localcrag.documents.quoted_words import QuoteSpan, quoted_spans
 from localcrag.errors import UnreadableError
 from localcrag.isolation import isolated_program
 from localcrag.isolation.isolated_pool import IsolatedPool
@@ -179,7 +179,7 @@ def _boxes(page: PdfPage, quote: str, size: tuple[int, int]) -> list[_Box]:
     return _joined_boxes([box for span in spans for box in _word_boxes(page, text_page, span, size)])
 
 
-def _word_boxes(page: PdfPage, text_page: PdfTextPage, span: Span, size: tuple[int, int]) -> list[_Box]:
+def _word_boxes(page: PdfPage, text_page: PdfTextPage, span: QuoteSpan, size: tuple[int, int]) -> list[_Box]:
     """The boxes of some characters, as PDFium groups them, in pixels of a picture of ``size``."""
     boxes = []
     for index in range(text_page.count_rects(span.start, span.end - span.start)):  # type: ignore[no-untyped-call]

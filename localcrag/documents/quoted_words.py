@@ -25,7 +25,7 @@ LABEL_END = ": "
 """The end of the label of a cell, which the reader took from the head of its column."""
 
 
-class Span(NamedTuple):
+class QuoteSpan(NamedTuple):
     """Characters ``[start, end)`` of a page."""
 
     start: int
@@ -39,7 +39,7 @@ class _Letters(NamedTuple):
     places: list[int]
 
 
-def quoted_spans(characters: str, quote: str) -> list[Span]:
+def quoted_spans(characters: str, quote: str) -> list[QuoteSpan]:
     """The spans of ``characters`` that hold the words of ``quote``, in the order of the quote.
 
     None, if the page does not hold them. ``characters`` is the text of a page as PDFium gives it.
@@ -50,7 +50,7 @@ def quoted_spans(characters: str, quote: str) -> list[Span]:
         return []
     if whole := page.found_word("".join(words), 0):
         return [whole]
-    spans: list[Span] = []
+    spans: list[QuoteSpan] = []
     for line in quote.splitlines():
         after = page.letter_behind(spans[-1]) if spans else 0
         spans += page.found_line(line, after)
@@ -64,7 +64,7 @@ class _Page:
         self.characters = characters
         self.letters = _letters(characters)
 
-    def found_line(self, line: str, after: int) -> list[Span]:
+    def found_line(self, line: str, after: int) -> list[QuoteSpan]:
         """The spans of a line, or of the values of a row; of several, the next from letter ``after`` on."""
         values = _words(_unlabelled(line))
         for words in (_words(line), values):
@@ -73,25 +73,25 @@ class _Page:
                 return [span]
         return self._found_parts(values, after)
 
-    def letter_behind(self, span: Span) -> int:
+    def letter_behind(self, span: QuoteSpan) -> int:
         """The number of the first letter behind a span."""
         return bisect_left(self.letters.places, span.end)
 
-    def found_word(self, wanted: str, start: int, end: int | None = None) -> Span | None:
+    def found_word(self, wanted: str, start: int, end: int | None = None) -> QuoteSpan | None:
         """The first place between two letters, by their numbers, that holds ``wanted`` and cuts no word."""
         text, places = self.letters
         at = text.find(wanted, start, end)
         while at >= 0:
-            span = Span(places[at], places[at + len(wanted) - 1] + 1)
+            span = QuoteSpan(places[at], places[at + len(wanted) - 1] + 1)
             if self._is_bounded(span):
                 return span
             at = text.find(wanted, at + 1, end)
         return None
 
-    def _next_place(self, wanted: str, after: int) -> Span | None:
+    def _next_place(self, wanted: str, after: int) -> QuoteSpan | None:
         return self.found_word(wanted, after) or self.found_word(wanted, 0)
 
-    def _found_parts(self, words: list[str], after: int) -> list[Span]:
+    def _found_parts(self, words: list[str], after: int) -> list[QuoteSpan]:
         """The spans of parts of a line, each as long as can be; words that are nowhere are left out."""
         spans, at = [], 0
         while at < len(words):
@@ -102,7 +102,7 @@ class _Page:
             at += count
         return spans
 
-    def _longest_part(self, words: list[str], after: int) -> tuple[int, Span | None]:
+    def _longest_part(self, words: list[str], after: int) -> tuple[int, QuoteSpan | None]:
         """The number of the words from the first on that stand together, and where; 1 and None without."""
         near = after + NEAR_LETTERS if after else 0
         for start, end, least in (
@@ -124,7 +124,7 @@ class _Page:
 
         return bisect_left(range(1, len(words) + 1), True, key=fails)
 
-    def _is_bounded(self, span: Span) -> bool:
+    def _is_bounded(self, span: QuoteSpan) -> bool:
         before, behind = self.characters[: span.start][-1:], self.characters[span.end : span.end + 1]
         first, last = self.characters[span.start], self.characters[span.end - 1]
         return not (_joined(before, first) or _joined(last, behind))
