@@ -11,13 +11,14 @@ from localcrag.errors import DocumentGone, UnknownKnowledgeBase, UnknownThread
 from localcrag.events import Decided, Delta, Discovered, Event, Finished, Ingested, Progressed, WebAsked
 from localcrag.serve.http_api.backend import (
     CitedPlace,
-    CitedText,
     DoorStatus,
     Embeddings,
     HeldDocuments,
     ModelChoices,
+    PlaceText,
     Question,
 )
+from localcrag.serve.http_api.uploads import Upload, keep
 from localcrag.types import (
     Action,
     Answer,
@@ -65,6 +66,7 @@ class ScriptedBackend:
     questions, ``closed`` those whose generator was closed before its end, and ``kept`` the turns.
     """
 
+    home: Path = Path("/nonexistent")
     gate: asyncio.Event | None = None
     read_only: bool = False
     asked: list[Question] = field(default_factory=list)
@@ -112,6 +114,9 @@ class ScriptedBackend:
         self._require(kb)
         return HeldDocuments((IndexedDocument(SOURCE, "hash", len(TEXT), 0, 1),), ())
 
+    async def keep_uploads(self, kb: str, uploads: Sequence[Upload]) -> list[Path]:
+        return keep(self.home, kb, uploads)
+
     async def ingest(self, kb: str, files: Sequence[Path]) -> AsyncGenerator[Event, None]:
         yield Discovered(len(files), sum(file.stat().st_size for file in files))
         for file in files:
@@ -121,10 +126,10 @@ class ScriptedBackend:
                 await self.gate.wait()
         yield Ingested(IngestReport(kb, added=len(files), passages=len(files)))
 
-    async def cited_text(self, place: CitedPlace) -> CitedText:
+    async def cited_text(self, place: CitedPlace) -> PlaceText:
         self._require_held(place)
         before, quote, after = TEXT[: place.start], TEXT[place.start : place.end], TEXT[place.end :]
-        return CitedText("Leaflet", SOURCE, None, before, quote, after, picture=False)
+        return PlaceText("Leaflet", SOURCE, None, before, quote, after, picture=False)
 
     async def page_picture(self, place: CitedPlace) -> bytes:
         self._require_held(place)

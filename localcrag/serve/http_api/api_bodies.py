@@ -96,3 +96,13 @@ class ConsentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of ``POST /api/consents/{id}``."""
 
     allow: bool
+
+
+class PlaceQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The query of ``GET /api/citations/…``: a citation's fields, and the knowledge base."""
+
+    source: str
+    start: int
+    end: int
+    kb: str = ""
+    page: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -18,8 +18,10 @@ from localcrag.serve.http_api.admission import DoorLimits
 from localcrag.serve.http_api.backend import Backend
 from localcrag.serve.http_api.door import Door, RouteMaker
 from localcrag.serve.http_api.openai_routes import openai_routes
+from localcrag.serve.http_api.openapi import openapi_routes
 from localcrag.serve.http_api.own_routes import own_routes
 from localcrag.serve.http_api.problems import ProblemError, handle
+from localcrag.serve.http_api.upload_routes import upload_routes
 
 PAGE_FOLDER = Path(__file__).parent / "page"
 PAGE_FILES = {
@@ -28,7 +30,7 @@ PAGE_FILES = {
     "/page.js": ("page.js", "text/javascript"),
 }
 """The files of the page by their path, with their media types; nothing else is served from a folder."""
-ROUTE_MAKERS: tuple[RouteMaker, ...] = (own_routes, openai_routes)
+ROUTE_MAKERS: tuple[RouteMaker, ...] = (own_routes, upload_routes, openapi_routes, openai_routes)
 """The groups of routes of a door."""
 
 
@@ -61,7 +63,9 @@ def make_application(
     )
 
 
-def _file_sender(name: str, media_type: str):  # type: ignore[no-untyped-def]
+def _file_sender(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    """The handler that sends one file of the page."""
+
     async def send(_: Request) -> Response:
         """The file, as it was installed."""
         return Response((PAGE_FOLDER / name).read_bytes(), media_type=f"{media_type}; charset=utf-8")

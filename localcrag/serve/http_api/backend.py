@@ -9,6 +9,7 @@ from typing import Protocol
 
 from localcrag.events import Event
 from localcrag.options import AskOptions
+from localcrag.serve.http_api.uploads import Upload
 from localcrag.types import Hit, IndexedDocument, Skipped, StoreInfo, Thread, Turn
 
 AsyncConsent = Callable[[str], Awaitable[str | None]]
@@ -64,7 +65,7 @@ class CitedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class CitedText:
+class PlaceText:
     """The quote at a place, with the stored text of the page ``before`` and ``after`` it.
 
     ``picture`` says whether the page can be shown as a picture; if not, ``note`` says why, in words.
@@ -136,11 +137,18 @@ class Backend(Protocol):
         """What a knowledge base holds, and what was skipped. Raises UnknownKnowledgeBase."""
         ...
 
+    async def keep_uploads(self, kb: str, uploads: Sequence[Upload]) -> list[Path]:
+        """Keep files that were sent for a knowledge base, under safe names; returns where they are.
+
+        Raises StorageFull, StoreError.
+        """
+        ...
+
     def ingest(self, kb: str, files: Sequence[Path]) -> AsyncGenerator[Event, None]:
         """The events of an ingestion, the last one Ingested; closing the generator ends it."""
         ...
 
-    async def cited_text(self, place: CitedPlace) -> CitedText:
+    async def cited_text(self, place: CitedPlace) -> PlaceText:
         """The text at a place. Raises DocumentGone for a document that the knowledge base does not hold."""
         ...
 

@@ -27,6 +27,8 @@ OPENAI_CODES: Mapping[str, str] = MappingProxyType(
     {"UnknownKnowledgeBase": "model_not_found", "TokenNeeded": "invalid_api_key"}
 )
 """The codes that the OpenAI API has for a problem, by localcrag's own; others are spelled in its way."""
+RETRY_SECONDS = 5
+"""Seconds after which to ask again a warm process that begins again."""
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 STATUSES: Mapping[type[LocalCragError], int] = MappingProxyType(
@@ -82,7 +84,8 @@ class Problem:
         """The problem of an error, under the name of the nearest of its classes in localcrag.errors."""
         kinds = [kind for kind in type(error).__mro__ if getattr(errors, kind.__name__, None) is kind]
         status = next((STATUSES[kind] for kind in kinds if kind in STATUSES), 500)
-        return cls(status, kinds[0].__name__, str(error), error.hint)
+        again = RETRY_SECONDS if status == 503 else None
+        return cls(status, kinds[0].__name__, str(error), error.hint, again)
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The members of the problem details; the type is about:blank, so the title is that of the status."""
