@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import uvicorn
-
 from localcrag.serve.http_api.access import Access
+from localcrag.serve.http_api.admission import DoorLimits
 from localcrag.serve.http_api.application import make_application
 from localcrag.serve.http_api.backend import Backend
+from localcrag.serve.http_api.door_server import Address, DoorServer, listening
+from localcrag.serve.http_api.guarded_protocol import ProtocolFactory
 
 TOKEN = "token-of-the-tests-" + "x" * 32
 
 
 @dataclass(frozen=True)
-class Address:
+class LoopbackDoor:
     """Where a door listens."""
 
     port: int
+    token: str = TOKEN
 
     @property
     def openai(self) -> str:
@@ -30,18 +30,10 @@ class Address:
 
 
 @contextmanager
-def opened(backend: Backend) -> Iterator[Address]:
+def opened(backend: Backend) -> Iterator[LoopbackDoor]:
     """A door to a backend, for the length of a block."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(64)
-        port = listener.getsockname()[1]
-        application = make_application(backend, Access(TOKEN, port))
-        server = uvicorn.Server(uvicorn.Config(application, log_level="warning", lifespan="off"))
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            yield Address(port)
-        finally:
-            server.should_exit = True
-            thread.join()
+    limits, listener = DoorLimits(), listening(Address.of("0"))
+    port = listener.getsockname()[1]
+    application = make_application(backend, Access(TOKEN, port), limits)
+    with DoorServer(application, listener, ProtocolFactory(limits)):
+        yield LoopbackDoor(port)

@@ -35,7 +35,7 @@ from localcrag.types import (
     Usage,
 )
 from tests.fakes.door import SOURCE, TEXT, ScriptedBackend, answer_to
-from tests.serve.http_api.loopback_door import TOKEN, Address, opened
+from tests.serve.http_api.loopback_door import TOKEN, LoopbackDoor, opened
 
 DOSE = "What is the usual dose of Zeldrine?"
 NOT_FOUND = "Your documents do not answer this."
@@ -87,13 +87,13 @@ def backend() -> StatedBackend:
 
 
 @pytest.fixture(scope="module")
-def door(backend: StatedBackend) -> Iterator[Address]:
+def door(backend: StatedBackend) -> Iterator[LoopbackDoor]:
     with opened(backend) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def client(door: Address) -> Iterator[OpenAI]:
+def client(door: LoopbackDoor) -> Iterator[OpenAI]:
     with OpenAI(base_url=door.openai, api_key=TOKEN, max_retries=0) as opened_client:
         yield opened_client
 
@@ -310,7 +310,7 @@ def test_what_tunes_other_models_is_ignored_and_named(client: OpenAI) -> None:
     ]
 
 
-def test_a_wrong_token_is_an_authentication_error(door: Address) -> None:
+def test_a_wrong_token_is_an_authentication_error(door: LoopbackDoor) -> None:
     stranger = OpenAI(base_url=door.openai, api_key="wrong", max_retries=0)
     with stranger, pytest.raises(openai.AuthenticationError, match="the token is missing or wrong") as caught:
         stranger.models.list()
@@ -372,7 +372,7 @@ def test_another_embedding_model_is_unknown(client: OpenAI) -> None:
 # ---------------------------------------------------------------------------------- the bytes
 
 
-def exchanged(door: Address, path: str, body: bytes, token: str = TOKEN) -> tuple[bytes, bytes]:
+def exchanged(door: LoopbackDoor, path: str, body: bytes, token: str = TOKEN) -> tuple[bytes, bytes]:
     """The head and the body of the reply to one request."""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{door.port}\r\nAuthorization: Bearer {token}\r\n"
@@ -384,7 +384,7 @@ def exchanged(door: Address, path: str, body: bytes, token: str = TOKEN) -> tupl
     return reply.partition(b"\r\n\r\n")[::2]
 
 
-def test_the_bytes_of_a_stream(door: Address) -> None:
+def test_the_bytes_of_a_stream(door: LoopbackDoor) -> None:
     body = json.dumps({"model": "localcrag", "messages": QUESTION, "stream": True}).encode()
     head, text = exchanged(door, "/v1/chat/completions", body)
     assert head.startswith(b"HTTP/1.1 200 ") and b"content-type: text/event-stream" in head.lower()
@@ -397,7 +397,7 @@ def test_the_bytes_of_a_stream(door: Address) -> None:
     ]
 
 
-def test_the_bytes_of_an_error(door: Address) -> None:
+def test_the_bytes_of_an_error(door: LoopbackDoor) -> None:
     for body in (b"{", b"[]", b"\xff", b"[" * 10_000, b'"model"'):
         head, text = exchanged(door, "/v1/chat/completions", body)
         assert head.startswith(b"HTTP/1.1 400 ") and b"application/json" in head
@@ -405,14 +405,14 @@ def test_the_bytes_of_an_error(door: Address) -> None:
         assert list(error) == ["message", "type", "param", "code"] and "the body" in error["message"]
 
 
-def test_packed_vectors_are_float32_with_the_lowest_byte_first(door: Address) -> None:
+def test_packed_vectors_are_float32_with_the_lowest_byte_first(door: LoopbackDoor) -> None:
     body = json.dumps({"model": "localcrag", "input": "four", "encoding_format": "base64"}).encode()
     _, text = exchanged(door, "/v1/embeddings", body)
     assert base64.b64decode(json.loads(text)["data"][0]["embedding"]) == struct.pack("<2f", 4.0, 1.0)
 
 
 @pytest.mark.skipif(which("curl") is None, reason="there is no curl")
-def test_curl_gets_an_answer(door: Address, tmp_path: Path) -> None:
+def test_curl_gets_an_answer(door: LoopbackDoor, tmp_path: Path) -> None:
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"model": "localcrag", "messages": QUESTION}))
     done = subprocess.run(
