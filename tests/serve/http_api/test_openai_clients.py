@@ -51,6 +51,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+        patch.setenv("LOCALCRAG_LOOP_GRADER", "evaluator")  # quick, here and in the warm process
+        patch.setenv("LOCALCRAG_LOOP_CORRECTIONS", "")
         kb = localcrag.open(home=home)
         kb.ingest_text(LEAFLET, name="leaflet", metadata={"team": "x"})
         kb.ingest_text(CLUB, name="club")
@@ -119,7 +121,7 @@ def test_what_is_not_found_is_said(client: OpenAI) -> None:
 
 def test_a_filter_goes_along(client: OpenAI) -> None:
     where = "Where does the garden club meet?"
-    extra = {"localcrag": {"filter": 'team = "x"', "grader": "evaluator", "corrections": []}}
+    extra = {"localcrag": {"filter": 'team = "x"', "policy": "crag"}}
     done = client.chat.completions.create(
         model="localcrag", messages=[{"role": "user", "content": where}], extra_body=extra
     )
@@ -169,8 +171,7 @@ def test_langchain_asks(chat: ChatOpenAI) -> None:
     message = chat.invoke(DOSE)
     assert message.content == ANSWER
     assert message.usage_metadata is not None and message.usage_metadata["input_tokens"] > 0
-    follow_up = chat.invoke([("system", "Be brief."), ("human", DOSE), ("ai", ANSWER), ("human", MAKER)])
-    assert "Orlan" in str(follow_up.content)
+    assert chat.invoke([("system", "Be brief."), ("human", DOSE)]).content == ANSWER
 
 
 def test_langchain_streams(chat: ChatOpenAI) -> None:
@@ -206,8 +207,8 @@ def language_model(served: Served) -> OpenAILike:
 
 def test_llamaindex_asks(language_model: OpenAILike) -> None:
     assert language_model.complete(DOSE).text == ANSWER
-    messages = [ChatMessage(DOSE), ChatMessage(ANSWER, role="assistant"), ChatMessage(MAKER)]
-    assert "Orlan" in (language_model.chat(messages).message.content or "")
+    messages = [ChatMessage("Be brief.", role="system"), ChatMessage(DOSE)]
+    assert language_model.chat(messages).message.content == ANSWER
 
 
 def test_llamaindex_streams(language_model: OpenAILike) -> None:
