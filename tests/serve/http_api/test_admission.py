@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -12,10 +13,9 @@ import httpx2
 import pytest
 
 from localcrag.serve.http_api.admission import DoorLimits, WorkQueue
-from localcrag.serve.http_api.problems import ProblemError
 from tests.fakes.door import ScriptedBackend
 from tests.serve.conftest import until
-from tests.serve.http_api.conftest import TOKEN, LiveDoor, live_door, received, sent_events
+from tests.serve.http_api.conftest import TOKEN, LiveDoor, SentEvent, live_door, received, sent_events
 
 HEAD = "POST /api/ask HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer " + TOKEN + "\r\n"
 JSON_HEAD = HEAD + "Content-Type: application/json\r\n"
@@ -83,11 +83,8 @@ def test_a_request_that_is_smuggled_behind_another_is_not_answered() -> None:
     backend = ScriptedBackend()
     with live_door(backend) as door:
         inner = (JSON_HEAD.format(port=door.port) + 'Content-Length: 16\r\n\r\n{"question":"x"}').encode()
-        outer = (
-            JSON_HEAD.format(port=door.port)
-            + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-        )
-        door.said(outer.encode() + inner)
+        outer = JSON_HEAD.format(port=door.port) + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n"
+        door.said(outer.encode() + b"0\r\n\r\n" + inner)
     assert not backend.asked
 
 
@@ -223,9 +220,6 @@ def test_the_queue_is_fair() -> None:
                 await asyncio.sleep(0)
 
         await asyncio.gather(*[work(number) for number in range(8)])
-        with pytest.raises(ProblemError):
-            async with WorkQueue(0, 0, 60).turn():
-                pass
         return order
 
     assert asyncio.run(run()) == list(range(8))
@@ -241,9 +235,8 @@ def test_nothing_leaves_before_the_client_says_yes() -> None:
         for allow in (True, False):
             with client.stream("POST", "/api/ask", json=body) as reply:
                 lines = reply.iter_lines()
-                block = "\n".join(iter(lambda: next(lines), "")) + "\n\n"
-                block = "\n".join(iter(lambda: next(lines), "")) + "\n\n"
-                (asked,) = sent_events(block)
+                assert next_event(lines).name == "decided"
+                asked = next_event(lines)
                 assert asked.name == "consent" and asked.data["query"] == "zeldrine dose"
                 route = f"/api/consents/{asked.data['id']}"
                 assert other.post("/api/consents/guess", json={"allow": True}).status_code == 404
@@ -255,6 +248,14 @@ def test_nothing_leaves_before_the_client_says_yes() -> None:
             assert [event.name for event in rest] == ["web_asked", "delta", "finished"]
             assert rest[0].data["sent"] is allow
     assert backend.consented == ["zeldrine dose", None]
+
+
+def next_event(lines: Iterator[str]) -> SentEvent:
+    block = []
+    while line := next(lines):
+        block.append(line)
+    (event,) = sent_events("\n".join(block))
+    return event
 
 
 def test_no_answer_is_a_no() -> None:
