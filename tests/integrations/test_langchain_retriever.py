@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -112,7 +112,7 @@ def test_several_queries_at_once_find_what_each_finds_alone(kb: localcrag.Knowle
     retriever = LangChainRetriever(kb=kb, k=1)
     queries = ["ferns", "dose", "garden club", "lavender"]
     alone = [retriever.invoke(query)[0].page_content for query in queries]
-    assert [found[0].page_content for found in retriever.batch(cast(list[str], queries))] == alone
+    assert [found[0].page_content for found in retriever.batch(queries)] == alone
     assert [found[0].page_content for found in asyncio.run(retriever.abatch(queries))] == alone
 
 
