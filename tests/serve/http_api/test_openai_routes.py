@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import socket
@@ -35,6 +36,7 @@ from localcrag.types import (
     Usage,
 )
 from tests.fakes.door import SOURCE, TEXT, ScriptedBackend, answer_to
+from tests.serve.conftest import until
 from tests.serve.http_api.loopback_door import TOKEN, LoopbackDoor, opened
 
 DOSE = "What is the usual dose of Zeldrine?"
@@ -253,6 +255,17 @@ def test_an_error_before_the_first_event_has_a_status(client: OpenAI) -> None:
         client.chat.completions.create(model="localcrag/papers", messages=messages, stream=True)
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_that_goes_away_ends_its_question(stream: bool) -> None:
+    waiting = ScriptedBackend(gate=asyncio.Event())
+    with opened(waiting) as door:
+        body = json.dumps({"model": "localcrag", "messages": QUESTION, "stream": stream}).encode()
+        with socket.create_connection(("127.0.0.1", door.port)) as link:
+            link.sendall(request_head(door, "/v1/chat/completions", len(body)) + body)
+            until(lambda: waiting.asked)
+        until(lambda: waiting.closed == [DOSE])
+
+
 # ---------------------------------------------------------------------------------- what is refused
 
 
@@ -372,14 +385,18 @@ def test_another_embedding_model_is_unknown(client: OpenAI) -> None:
 # ---------------------------------------------------------------------------------- the bytes
 
 
-def exchanged(door: LoopbackDoor, path: str, body: bytes, token: str = TOKEN) -> tuple[bytes, bytes]:
+def request_head(door: LoopbackDoor, path: str, length: int) -> bytes:
+    """The head of a request with a JSON body of so many bytes."""
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{door.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    ).encode()
+
+
+def exchanged(door: LoopbackDoor, path: str, body: bytes) -> tuple[bytes, bytes]:
     """The head and the body of the reply to one request."""
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{door.port}\r\nAuthorization: Bearer {token}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
     with socket.create_connection(("127.0.0.1", door.port)) as link:
-        link.sendall(head.encode() + body)
+        link.sendall(request_head(door, path, len(body)) + body)
         reply = b"".join(iter(lambda: link.recv(65536), b""))
     return reply.partition(b"\r\n\r\n")[::2]
 
