@@ -1,17 +1,11 @@
-"""The OpenAI API of a real door: the official client, those of LangChain and LlamaIndex, and curl.
-
-One warm process with the embedded models answers all of them.
-"""
+"""The OpenAI API of a real door: the official client, those of LangChain and LlamaIndex, and curl."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -27,60 +21,29 @@ from openai import AsyncOpenAI, OpenAI
 from pydantic import SecretStr
 
 import localcrag
-from tests.serve.http_api.loopback_door import LoopbackDoor
+from tests.fakes.door import TEXT
+from tests.serve.http_api.conftest import QUESTION, UNKNOWN, WarmDoor
 
-LEAFLET = "The usual dose of Zeldrine is 35 mg once a day. Zeldrine is made by the Orlan company in Porto."
-CLUB = "The garden club meets every second Tuesday in the old mill."
-DOSE, MAKER = "What is the usual dose of Zeldrine?", "Who makes it?"
-ANSWER = "The usual dose of Zeldrine is 35 mg once a day. [1]"
-CHESS = "Who won the chess championship of 1972?"
-HISTORY: list[Any] = [{"role": "user", "content": DOSE}, {"role": "assistant", "content": ANSWER}]
-
-
-@dataclass(frozen=True)
-class Served:
-    """A door with the home behind it."""
-
-    door: LoopbackDoor
-    kb: localcrag.KnowledgeBase
+ANSWER = f"{TEXT} [1]"
+HISTORY: list[Any] = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]
+TEXTS = ["The garden club meets in the old mill.", "Ferns like shade."]
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """``localcrag serve --http`` at a free port, with two texts in the default knowledge base."""
-    home = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
-        patch.setenv("LOCALCRAG_LOOP_GRADER", "evaluator")  # quick, here and in the warm process
-        patch.setenv("LOCALCRAG_LOOP_CORRECTIONS", "")
-        kb = localcrag.open(home=home)
-        kb.ingest_text(LEAFLET, name="leaflet", metadata={"team": "x"})
-        kb.ingest_text(CLUB, name="club")
-        command = [
-            sys.executable,
-            "-m",
-            "localcrag",
-            "--home",
-            str(home),
-            "--offline",
-            "serve",
-            "--http",
-            "0",
-        ]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                assert process.stdout is not None
-                found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#token=(\S+)\n", process.stdout.readline())
-                assert found, "it printed no address"
-                yield Served(LoopbackDoor(int(found[1]), found[2]), kb)
-            finally:
-                process.terminate()
-
-
-@pytest.fixture(scope="module")
-def client(served: Served) -> Iterator[OpenAI]:
-    with OpenAI(base_url=served.door.openai, api_key=served.door.token, max_retries=0) as opened:
+def client(warm_door: WarmDoor) -> Iterator[OpenAI]:
+    with OpenAI(base_url=base(warm_door), api_key=warm_door.token, max_retries=0) as opened:
         yield opened
+
+
+def base(door: WarmDoor) -> str:
+    """The base of the OpenAI API."""
+    return f"{door.url}/v1"
+
+
+@pytest.fixture(scope="module")
+def vectors(warm_door: WarmDoor) -> Any:
+    """The vectors of the texts, by the library itself."""
+    return localcrag.open(home=warm_door.home).models.embedder.encode(TEXTS)
 
 
 def content(done: Any) -> str:
@@ -90,20 +53,19 @@ def content(done: Any) -> str:
 # ---------------------------------------------------------------------------------- the official client
 
 
-def test_an_answer_is_that_of_the_library(served: Served, client: OpenAI) -> None:
-    answer = served.kb.ask(DOSE)
+def test_an_answer_with_its_citation(warm_door: WarmDoor, client: OpenAI) -> None:
     done = client.chat.completions.create(model="localcrag", messages=HISTORY[:1])
-    assert content(done) == answer.text == ANSWER
+    assert content(done) == ANSWER
     extra = (done.model_extra or {})["localcrag"]
     assert extra["kb"] == "default" and extra["answer"]["status"] == "answered"
-    assert extra["answer"]["citations"] == json.loads(answer.to_json())["citations"]
+    assert [citation["source"] for citation in extra["answer"]["citations"]] == [str(warm_door.leaflet)]
     [annotation] = done.choices[0].message.annotations or []
-    assert annotation.url_citation.url == "text:leaflet"
+    assert annotation.url_citation.url == warm_door.leaflet.as_uri()
     assert done.usage is not None  # what was judged before is not read again
 
 
 def test_a_follow_up_streams(client: OpenAI) -> None:
-    messages = [*HISTORY, {"role": "user", "content": MAKER}]
+    messages = [*HISTORY, {"role": "user", "content": "Who makes it?"}]
     stream = client.chat.completions.create(
         model="localcrag/default", messages=messages, stream=True, stream_options={"include_usage": True}
     )
@@ -114,18 +76,15 @@ def test_a_follow_up_streams(client: OpenAI) -> None:
 
 
 def test_what_is_not_found_is_said(client: OpenAI) -> None:
-    done = client.chat.completions.create(model="localcrag", messages=[{"role": "user", "content": CHESS}])
+    done = client.chat.completions.create(model="localcrag", messages=[{"role": "user", "content": UNKNOWN}])
     assert content(done) == "Your documents do not answer this."
     assert (done.model_extra or {})["localcrag"]["answer"]["status"] == "not_found"
 
 
 def test_a_filter_goes_along(client: OpenAI) -> None:
-    where = "Where does the garden club meet?"
-    extra = {"localcrag": {"filter": 'team = "x"', "policy": "crag"}}
-    done = client.chat.completions.create(
-        model="localcrag", messages=[{"role": "user", "content": where}], extra_body=extra
-    )
-    assert "mill" not in content(done)
+    extra = {"localcrag": {"filter": 'title = "elsewhere"', "corrections": []}}
+    done = client.chat.completions.create(model="localcrag", messages=HISTORY[:1], extra_body=extra)
+    assert (done.model_extra or {})["localcrag"]["answer"]["status"] == "not_found"
 
 
 def test_an_unknown_knowledge_base_and_an_empty_question(client: OpenAI) -> None:
@@ -136,9 +95,9 @@ def test_an_unknown_knowledge_base_and_an_empty_question(client: OpenAI) -> None
         client.chat.completions.create(model="localcrag", messages=[{"role": "user", "content": " "}])
 
 
-def test_several_clients_at_once_are_all_answered(served: Served) -> None:
+def test_several_clients_at_once_are_all_answered(warm_door: WarmDoor) -> None:
     async def answers() -> list[str]:
-        async with AsyncOpenAI(base_url=served.door.openai, api_key=served.door.token) as client:
+        async with AsyncOpenAI(base_url=base(warm_door), api_key=warm_door.token) as client:
             asked = (
                 client.chat.completions.create(model="localcrag", messages=HISTORY[:1]) for _ in range(4)
             )
@@ -147,81 +106,78 @@ def test_several_clients_at_once_are_all_answered(served: Served) -> None:
     assert asyncio.run(answers()) == [ANSWER] * 4
 
 
-def test_models_and_vectors(served: Served, client: OpenAI) -> None:
+def test_models_and_vectors(client: OpenAI, vectors: Any) -> None:
     models = [model.id for model in client.models.list()]
-    assert models[:2] == ["localcrag", "localcrag/default"]
-    expected = served.kb.models.embedder.encode([LEAFLET, CLUB])
-    for name in models:
-        found = client.embeddings.create(model=name, input=[LEAFLET, CLUB])
-        np.testing.assert_allclose([item.embedding for item in found.data], expected, atol=1e-5)
-    assert found.usage.total_tokens > 20
+    assert models[0] == "localcrag" and "localcrag/default" in models
+    for name in ("localcrag", "localcrag/default", models[-1]):
+        found = client.embeddings.create(model=name, input=TEXTS)
+        np.testing.assert_allclose([item.embedding for item in found.data], vectors, atol=1e-5)
+    assert found.usage.total_tokens > 10
 
 
 # ---------------------------------------------------------------------------------- LangChain
 
 
 @pytest.fixture
-def chat(served: Served) -> ChatOpenAI:
+def chat(warm_door: WarmDoor) -> ChatOpenAI:
     return ChatOpenAI(
-        model="localcrag", base_url=served.door.openai, api_key=SecretStr(served.door.token), max_retries=0
+        model="localcrag", base_url=base(warm_door), api_key=SecretStr(warm_door.token), max_retries=0
     )
 
 
 def test_langchain_asks(chat: ChatOpenAI) -> None:
-    message = chat.invoke(DOSE)
+    message = chat.invoke(QUESTION)
     assert message.content == ANSWER
     assert message.usage_metadata is not None
-    assert chat.invoke([("system", "Be brief."), ("human", DOSE)]).content == ANSWER
+    assert chat.invoke([("system", "Be brief."), ("human", QUESTION)]).content == ANSWER
 
 
 def test_langchain_streams(chat: ChatOpenAI) -> None:
-    assert "".join(str(chunk.content) for chunk in chat.stream(DOSE)) == ANSWER
-    assert asyncio.run(chat.ainvoke(DOSE)).content == ANSWER
+    assert "".join(str(chunk.content) for chunk in chat.stream(QUESTION)) == ANSWER
+    assert asyncio.run(chat.ainvoke(QUESTION)).content == ANSWER
 
 
-def test_langchain_embeds(served: Served) -> None:
+def test_langchain_embeds(warm_door: WarmDoor, vectors: Any) -> None:
     model = OpenAIEmbeddings(
         model="localcrag",
-        base_url=served.door.openai,
-        api_key=SecretStr(served.door.token),
+        base_url=base(warm_door),
+        api_key=SecretStr(warm_door.token),
         check_embedding_ctx_length=False,
     )
-    expected = served.kb.models.embedder.encode([CLUB])
-    np.testing.assert_allclose(model.embed_documents([CLUB]), expected, atol=1e-5)
-    np.testing.assert_allclose([model.embed_query(CLUB)], expected, atol=1e-5)
+    np.testing.assert_allclose(model.embed_documents(TEXTS), vectors, atol=1e-5)
+    np.testing.assert_allclose(model.embed_query(TEXTS[0]), vectors[0], atol=1e-5)
 
 
 # ---------------------------------------------------------------------------------- LlamaIndex
 
 
 @pytest.fixture
-def language_model(served: Served) -> OpenAILike:
+def language_model(warm_door: WarmDoor) -> OpenAILike:
     return OpenAILike(
         model="localcrag",
-        api_base=served.door.openai,
-        api_key=served.door.token,
+        api_base=base(warm_door),
+        api_key=warm_door.token,
         is_chat_model=True,
         max_retries=0,
     )
 
 
 def test_llamaindex_asks(language_model: OpenAILike) -> None:
-    assert language_model.complete(DOSE).text == ANSWER
-    messages = [ChatMessage("Be brief.", role="system"), ChatMessage(DOSE)]
+    assert language_model.complete(QUESTION).text == ANSWER
+    messages = [ChatMessage("Be brief.", role="system"), ChatMessage(QUESTION)]
     assert language_model.chat(messages).message.content == ANSWER
 
 
 def test_llamaindex_streams(language_model: OpenAILike) -> None:
-    assert "".join(piece.delta or "" for piece in language_model.stream_complete(DOSE)) == ANSWER
-    assert asyncio.run(language_model.acomplete(DOSE)).text == ANSWER
+    assert "".join(piece.delta or "" for piece in language_model.stream_complete(QUESTION)) == ANSWER
+    assert asyncio.run(language_model.acomplete(QUESTION)).text == ANSWER
 
 
-def test_llamaindex_embeds(served: Served) -> None:
+def test_llamaindex_embeds(warm_door: WarmDoor, vectors: Any) -> None:
     model = OpenAIEmbedding(
-        model_name="localcrag", api_base=served.door.openai, api_key=served.door.token, max_retries=0
+        model_name="localcrag", api_base=base(warm_door), api_key=warm_door.token, max_retries=0
     )
-    expected = served.kb.models.embedder.encode([CLUB])
-    np.testing.assert_allclose([model.get_text_embedding(CLUB)], expected, atol=1e-5)
+    np.testing.assert_allclose(model.get_text_embedding_batch(TEXTS), vectors, atol=1e-5)
 
 
 # ---------------------------------------------------------------------------------- curl
@@ -229,14 +185,14 @@ def test_llamaindex_embeds(served: Served) -> None:
 
 @pytest.mark.skipif(which("curl") is None, reason="there is no curl")
 @pytest.mark.parametrize("stream", [False, True])
-def test_curl_asks(served: Served, tmp_path: Path, stream: bool) -> None:
+def test_curl_asks(warm_door: WarmDoor, tmp_path: Path, stream: bool) -> None:
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"model": "localcrag", "messages": HISTORY[:1], "stream": stream}))
     done = subprocess.run(
         [
             *("curl", "--silent", "--no-buffer", "--fail-with-body", "--noproxy", "*"),
-            f"{served.door.openai}/chat/completions",
-            *("--header", f"Authorization: Bearer {served.door.token}"),
+            f"{base(warm_door)}/chat/completions",
+            *("--header", f"Authorization: Bearer {warm_door.token}"),
             *("--header", "Content-Type: application/json", "--data", f"@{request}"),
         ],
         capture_output=True,

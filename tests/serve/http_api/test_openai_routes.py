@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import socket
 import struct
 import subprocess
 from collections.abc import AsyncGenerator, Iterator
@@ -37,7 +36,7 @@ from localcrag.types import (
 )
 from tests.fakes.door import SOURCE, TEXT, ScriptedBackend, answer_to
 from tests.serve.conftest import until
-from tests.serve.http_api.loopback_door import TOKEN, LoopbackDoor, opened
+from tests.serve.http_api.conftest import TOKEN, LiveDoor, live_door
 
 DOSE = "What is the usual dose of Zeldrine?"
 NOT_FOUND = "Your documents do not answer this."
@@ -89,14 +88,14 @@ def backend() -> StatedBackend:
 
 
 @pytest.fixture(scope="module")
-def door(backend: StatedBackend) -> Iterator[LoopbackDoor]:
-    with opened(backend) as address:
+def door(backend: StatedBackend) -> Iterator[LiveDoor]:
+    with live_door(backend) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def client(door: LoopbackDoor) -> Iterator[OpenAI]:
-    with OpenAI(base_url=door.openai, api_key=TOKEN, max_retries=0) as opened_client:
+def client(door: LiveDoor) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{door.url}/v1", api_key=TOKEN, max_retries=0) as opened_client:
         yield opened_client
 
 
@@ -258,9 +257,9 @@ def test_an_error_before_the_first_event_has_a_status(client: OpenAI) -> None:
 @pytest.mark.parametrize("stream", [True, False])
 def test_a_client_that_goes_away_ends_its_question(stream: bool) -> None:
     waiting = ScriptedBackend(gate=asyncio.Event())
-    with opened(waiting) as door:
+    with live_door(waiting) as door:
         body = json.dumps({"model": "localcrag", "messages": QUESTION, "stream": stream}).encode()
-        with socket.create_connection(("127.0.0.1", door.port)) as link:
+        with door.connected() as link:
             link.sendall(request_head(door, "/v1/chat/completions", len(body)) + body)
             until(lambda: waiting.asked)
         until(lambda: waiting.closed == [DOSE])
@@ -323,8 +322,8 @@ def test_what_tunes_other_models_is_ignored_and_named(client: OpenAI) -> None:
     ]
 
 
-def test_a_wrong_token_is_an_authentication_error(door: LoopbackDoor) -> None:
-    stranger = OpenAI(base_url=door.openai, api_key="wrong", max_retries=0)
+def test_a_wrong_token_is_an_authentication_error(door: LiveDoor) -> None:
+    stranger = OpenAI(base_url=f"{door.url}/v1", api_key="wrong", max_retries=0)
     with stranger, pytest.raises(openai.AuthenticationError, match="the token is missing or wrong") as caught:
         stranger.models.list()
     assert caught.value.code == "invalid_api_key"
@@ -385,7 +384,7 @@ def test_another_embedding_model_is_unknown(client: OpenAI) -> None:
 # ---------------------------------------------------------------------------------- the bytes
 
 
-def request_head(door: LoopbackDoor, path: str, length: int) -> bytes:
+def request_head(door: LiveDoor, path: str, length: int) -> bytes:
     """The head of a request with a JSON body of so many bytes."""
     return (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{door.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
@@ -393,15 +392,12 @@ def request_head(door: LoopbackDoor, path: str, length: int) -> bytes:
     ).encode()
 
 
-def exchanged(door: LoopbackDoor, path: str, body: bytes) -> tuple[bytes, bytes]:
+def exchanged(door: LiveDoor, path: str, body: bytes) -> tuple[bytes, bytes]:
     """The head and the body of the reply to one request."""
-    with socket.create_connection(("127.0.0.1", door.port)) as link:
-        link.sendall(request_head(door, path, len(body)) + body)
-        reply = b"".join(iter(lambda: link.recv(65536), b""))
-    return reply.partition(b"\r\n\r\n")[::2]
+    return door.said(request_head(door, path, len(body)), body).partition(b"\r\n\r\n")[::2]
 
 
-def test_the_bytes_of_a_stream(door: LoopbackDoor) -> None:
+def test_the_bytes_of_a_stream(door: LiveDoor) -> None:
     body = json.dumps({"model": "localcrag", "messages": QUESTION, "stream": True}).encode()
     head, text = exchanged(door, "/v1/chat/completions", body)
     assert head.startswith(b"HTTP/1.1 200 ") and b"content-type: text/event-stream" in head.lower()
@@ -414,7 +410,7 @@ def test_the_bytes_of_a_stream(door: LoopbackDoor) -> None:
     ]
 
 
-def test_the_bytes_of_an_error(door: LoopbackDoor) -> None:
+def test_the_bytes_of_an_error(door: LiveDoor) -> None:
     for body in (b"{", b"[]", b"\xff", b"[" * 10_000, b'"model"'):
         head, text = exchanged(door, "/v1/chat/completions", body)
         assert head.startswith(b"HTTP/1.1 400 ") and b"application/json" in head
@@ -422,19 +418,19 @@ def test_the_bytes_of_an_error(door: LoopbackDoor) -> None:
         assert list(error) == ["message", "type", "param", "code"] and "the body" in error["message"]
 
 
-def test_packed_vectors_are_float32_with_the_lowest_byte_first(door: LoopbackDoor) -> None:
+def test_packed_vectors_are_float32_with_the_lowest_byte_first(door: LiveDoor) -> None:
     body = json.dumps({"model": "localcrag", "input": "four", "encoding_format": "base64"}).encode()
     _, text = exchanged(door, "/v1/embeddings", body)
     assert base64.b64decode(json.loads(text)["data"][0]["embedding"]) == struct.pack("<2f", 4.0, 1.0)
 
 
 @pytest.mark.skipif(which("curl") is None, reason="there is no curl")
-def test_curl_gets_an_answer(door: LoopbackDoor, tmp_path: Path) -> None:
+def test_curl_gets_an_answer(door: LiveDoor, tmp_path: Path) -> None:
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"model": "localcrag", "messages": QUESTION}))
     done = subprocess.run(
         [
-            *("curl", "--silent", "--fail-with-body", "--noproxy", "*", f"{door.openai}/chat/completions"),
+            *("curl", "--silent", "--fail-with-body", "--noproxy", "*", f"{door.url}/v1/chat/completions"),
             *("--header", f"Authorization: Bearer {TOKEN}", "--header", "Content-Type: application/json"),
             *("--data", f"@{request}"),
         ],
