@@ -49,9 +49,8 @@ def test_an_answer_is_that_of_the_command(warm_door: WarmDoor) -> None:
         events = sent_events(client.post("/api/ask", json=body).text)
         hits = client.post("/api/search", json={"query": "dose of Zeldrine"}).json()
     command = json.loads(localcrag(warm_door, "ask", QUESTION, "--json").stdout)
-    lines = [
-        json.loads(line) for line in localcrag(warm_door, "ask", QUESTION, "--jsonl").stdout.splitlines()
-    ]
+    printed = localcrag(warm_door, "ask", QUESTION, "--jsonl").stdout
+    lines = [json.loads(line) for line in printed.splitlines()]
     assert timeless(answer) == timeless(command) and answer["status"] == "answered"
     assert [event.name for event in events] == [line["event"] for line in lines]
     assert timeless(events[-1].data) == timeless(lines[-1])
@@ -86,17 +85,13 @@ def test_many_at_once_all_get_their_own_answer(warm_door: WarmDoor) -> None:
 
         answers = list(pool.map(ask, questions))
     assert [answer["question"] for answer in answers] == questions
-    assert {answer["answer"] for answer in answers if answer["question"] == QUESTION} == {
-        answers[0]["answer"]
-    }
+    assert len({answer["answer"] for answer in answers}) == 2
 
 
 def test_a_question_that_is_left_is_ended(warm_door: WarmDoor) -> None:
     with warm_door.client() as client:
         with client.stream("POST", "/api/ask", json=WEB) as reply:
-            while next(lines := reply.iter_lines()) != "event: consent":
-                pass
-            assert lines
+            assert "event: consent" in reply.iter_lines()
         answer = client.post(
             "/api/ask", json={"question": QUESTION}, headers={"Accept": "application/json"}
         ).json()
@@ -160,7 +155,8 @@ def test_an_ingestion_that_is_left_is_killed(warm_door: WarmDoor, tmp_path: Path
         warm_door.client() as client,
         client.stream("POST", UPLOADS.format("left"), files=files) as reply,
     ):
-        assert next(reply.iter_lines()) == "event: discovered"
+        lines = reply.iter_lines()
+        assert next(lines) == "event: discovered"
         assert children_of(warm_door.processes[-1].pid, "ingest")
     until(lambda: not children_of(warm_door.processes[-1].pid, "ingest"))
 
@@ -170,9 +166,10 @@ def children_of(parent: int, word: str) -> list[int]:
     found = []
     for folder in Path("/proc").iterdir():
         try:
-            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
-                if word.encode() in (folder / "cmdline").read_bytes().split(b"\0"):
-                    found.append(int(folder.name))
+            state = (folder / "stat").read_text().rpartition(")")[2].split()
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if int(state[1]) == parent and word.encode() in words:
+                found.append(int(folder.name))
         except (OSError, ValueError):
             continue
     return found
@@ -196,7 +193,7 @@ def test_a_second_door_is_refused(warm_door: WarmDoor) -> None:
 
 
 def test_a_changed_model_file_begins_it_again_at_the_same_address(warm_door: WarmDoor) -> None:
-    (warm_door.home / "calibrations.toml").write_text("")
+    (warm_door.home / "models.toml").write_text("")
     with warm_door.client() as client:
         until(lambda: answered(client))
         assert client.get("/api/status").status_code == 200
