@@ -15,7 +15,7 @@ import pytest
 from localcrag.errors import DocumentGone, UnknownKnowledgeBase, UnknownThread, UsageError
 from localcrag.events import Discovered, Event, Finished, Ingested, Progressed, WebAsked
 from localcrag.options import AskOptions
-from localcrag.serve.http_api.backend import Backend, CitedPlace, Question
+from localcrag.serve.http_api.backend import Backend, CitedPlace, DoorQuestion
 from localcrag.serve.http_api.uploads import Upload
 from localcrag.types import Turn, WebPolicy
 from tests.fakes.door import SOURCE, TEXT, ScriptedBackend
@@ -51,7 +51,7 @@ def asked(backend: Backend, text: str, **options: object) -> list[Event]:
         return None
 
     queries: list[str] = []
-    question = Question("default", text, AskOptions.of(**options), consent)  # type: ignore[arg-type]
+    question = DoorQuestion("default", text, AskOptions.of(**options), consent)  # type: ignore[arg-type]
     return asyncio.run(all_of(backend.stream(question)))
 
 
@@ -70,7 +70,7 @@ def test_a_line_that_is_refused_is_not_sent(held: Held) -> None:
 
 def test_a_question_can_be_left_and_the_next_one_is_answered(held: Held) -> None:
     async def leave() -> Event:
-        async with aclosing(held.backend.stream(Question("default", QUESTION))) as events:
+        async with aclosing(held.backend.stream(DoorQuestion("default", QUESTION))) as events:
             return await anext(events)
 
     assert not isinstance(asyncio.run(leave()), Finished)
@@ -80,7 +80,7 @@ def test_a_question_can_be_left_and_the_next_one_is_answered(held: Held) -> None
 @pytest.mark.parametrize(
     "work",
     [
-        lambda backend: all_of(backend.stream(Question("nowhere", "x"))),
+        lambda backend: all_of(backend.stream(DoorQuestion("nowhere", "x"))),
         lambda backend: backend.search("nowhere", "x", 3, None),
         lambda backend: backend.documents("nowhere"),
         lambda backend: backend.cited_text(CitedPlace("nowhere", SOURCE, None, 0, 1)),
