@@ -11,12 +11,12 @@ from localcrag.errors import DocumentGone, UnknownKnowledgeBase, UnknownThread
 from localcrag.events import Decided, Delta, Discovered, Event, Finished, Ingested, Progressed, WebAsked
 from localcrag.serve.http_api.backend import (
     CitedPlace,
+    DoorQuestion,
     DoorStatus,
     Embeddings,
     HeldDocuments,
     ModelChoices,
     PlaceText,
-    Question,
 )
 from localcrag.serve.http_api.uploads import Upload, keep
 from localcrag.types import (
@@ -69,7 +69,7 @@ class ScriptedBackend:
     home: Path = Path("/nonexistent")
     gate: asyncio.Event | None = None
     read_only: bool = False
-    asked: list[Question] = field(default_factory=list)
+    asked: list[DoorQuestion] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     kept: dict[str, list[Turn]] = field(default_factory=dict)
     ingested: dict[str, bytes] = field(default_factory=dict)

@@ -94,7 +94,7 @@ class Embeddings:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DoorQuestion:
     """A question to a knowledge base; ``options.consent`` is None, because it would block the event loop.
 
     ``consent`` is asked before a query leaves for the web under the policy ``ask``; without it none leaves.

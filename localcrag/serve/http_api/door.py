@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 
 from localcrag.events import Event
 from localcrag.serve.http_api.admission import DoorLimits, WorkQueue
-from localcrag.serve.http_api.backend import Backend, Question
+from localcrag.serve.http_api.backend import Backend, DoorQuestion
 from localcrag.serve.http_api.event_stream import EventSender
 from localcrag.serve.http_api.problems import Problem, ProblemError
 
@@ -38,7 +38,7 @@ class Door:
         return checked_name(name) if name else (await self.backend.status()).default_kb
 
     async def events(
-        self, question: Question, sender: EventSender | None = None
+        self, question: DoorQuestion, sender: EventSender | None = None
     ) -> AsyncGenerator[Event, None]:
         """The events of a question, once its turn has come.
 

@@ -19,7 +19,7 @@ from localcrag.errors import UsageError
 from localcrag.events import Finished, json_value, to_dict
 from localcrag.serve.http_api.admission import json_body
 from localcrag.serve.http_api.api_bodies import AskBody, ConsentBody, PlaceQuery, SearchBody
-from localcrag.serve.http_api.backend import AsyncConsent, CitedPlace, Question
+from localcrag.serve.http_api.backend import AsyncConsent, CitedPlace, DoorQuestion
 from localcrag.serve.http_api.consents import Consents
 from localcrag.serve.http_api.door import Door
 from localcrag.serve.http_api.event_stream import EventSender, EventStream, unless_disconnected
@@ -90,7 +90,7 @@ class OwnRoutes:
         """The events of a question, or its answer alone if the client accepts JSON only."""
         body = await json_body(request, AskBody, self.door.limits)
         earlier = (*await self._kept_turns(body.thread), *body.turns())
-        question = Question(await self.door.kb(body.kb), body.question, body.options.options(earlier))
+        question = DoorQuestion(await self.door.kb(body.kb), body.question, body.options.options(earlier))
         if _wants_json(request):
             answer = await unless_disconnected(request.receive, self._answer(question, body.thread))
             return JsonResponse(answer.to_dict())
@@ -101,7 +101,7 @@ class OwnRoutes:
 
         return EventStream(send)
 
-    async def _answer(self, question: Question, thread: str, sender: EventSender | None = None) -> Answer:
+    async def _answer(self, question: DoorQuestion, thread: str, sender: EventSender | None = None) -> Answer:
         """The answer to a question, whose events are sent, and which is kept in the conversation, if any."""
         answer: Answer | None = None
         async with aclosing(self.door.events(question, sender)) as events:
@@ -119,7 +119,7 @@ class OwnRoutes:
             await sender.event("finished", to_dict(Finished(answer)))
         return answer
 
-    def _consent_of(self, question: Question, sender: EventSender) -> AsyncConsent | None:
+    def _consent_of(self, question: DoorQuestion, sender: EventSender) -> AsyncConsent | None:
         """What asks the client before a line is sent to the web, if it said that it can be asked."""
         if question.options.web is not WebPolicy.ASK:
             return None

@@ -26,7 +26,6 @@ from localcrag.serve.http_api.backend import (
     HeldDocuments,
     ModelChoices,
     PlaceText,
-    Question,
 )
 from localcrag.serve.http_api.cited_places import CitedPlaces
 from localcrag.serve.http_api.ingest_process import ingestion

@@ -179,7 +179,7 @@ def test_a_search_has_bounds(k: int) -> None:
 
 def test_a_citation_is_opened_as_text_and_as_a_picture() -> None:
     client = scripted_client()
-    place = {"kb": "default", "source": SOURCE, "start": 4, "end": 14}
+    place: dict[str, str | int] = {"kb": "default", "source": SOURCE, "start": 4, "end": 14}
     text = client.get("/api/citations/text", params=place).json()
     assert text["before"] + text["quote"] + text["after"] == TEXT and text["quote"] == "usual dose"
     drawn = client.get("/api/citations/page", params=place)
