@@ -21,6 +21,7 @@ from localcrag.options import AskOptions
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.http_api.backend import (
     CitedPlace,
+    DoorQuestion,
     DoorStatus,
     Embeddings,
     HeldDocuments,
@@ -72,7 +73,7 @@ class WarmBackend:
 
     # ------------------------------------------------------------------------------ by the warm process
 
-    async def stream(self, question: Question) -> AsyncGenerator[Event, None]:
+    async def stream(self, question: DoorQuestion) -> AsyncGenerator[Event, None]:
         """The events of a question; closing the generator ends it. Raises LocalCragError."""
         options = question.options
         self._require_names(options)
