@@ -151,7 +151,7 @@ class AccessMiddleware:
         else:
             query = scope["query_string"].decode("latin-1")
             problem = self.access.refusal(scope["path"], query, Headers(scope=scope))
-            answer: ASGIApp = problem.response() if problem else self.app
+            answer: ASGIApp = problem.response(scope["path"]) if problem else self.app
             await answer(scope, receive, send_with_headers)
 
 

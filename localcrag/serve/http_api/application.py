@@ -17,6 +17,7 @@ from localcrag.serve.http_api.access import Access, AccessMiddleware
 from localcrag.serve.http_api.admission import DoorLimits
 from localcrag.serve.http_api.backend import Backend
 from localcrag.serve.http_api.door import Door, RouteMaker
+from localcrag.serve.http_api.openai_routes import openai_routes
 from localcrag.serve.http_api.openapi import openapi_routes
 from localcrag.serve.http_api.own_routes import own_routes
 from localcrag.serve.http_api.problems import ProblemError, handle
@@ -29,7 +30,7 @@ PAGE_FILES = {
     "/page.js": ("page.js", "text/javascript"),
 }
 """The files of the page by their path, with their media types; nothing else is served from a folder."""
-ROUTE_MAKERS: tuple[RouteMaker, ...] = (own_routes, upload_routes, openapi_routes)
+ROUTE_MAKERS: tuple[RouteMaker, ...] = (own_routes, upload_routes, openapi_routes, openai_routes)
 """The groups of routes of a door."""
 
 

@@ -31,9 +31,16 @@ class EventSender:
         self.began = False
 
     async def event(self, name: str, data: Mapping[str, JsonValue]) -> None:
-        """Send an event. Line ends and lone surrogates are escaped, so data cannot become an event."""
-        text = json.dumps(data, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        await self._write(b"event: " + name.encode() + b"\ndata: " + text + b"\n\n")
+        """Send an event."""
+        await self._write(b"event: " + name.encode() + b"\ndata: " + _json_line(data) + b"\n\n")
+
+    async def data(self, data: Mapping[str, JsonValue]) -> None:
+        """Send an event without a name."""
+        await self._write(b"data: " + _json_line(data) + b"\n\n")
+
+    async def last_word(self, word: str) -> None:
+        """Send an event that is a word in place of data."""
+        await self._write(f"data: {word}\n\n".encode())
 
     async def keep_alive(self) -> None:
         """Send comments for as long as it takes, once the reply has begun."""
@@ -60,6 +67,11 @@ class EventSender:
                 (b"x-accel-buffering", b"no"),
             ]
             await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+
+
+def _json_line(data: Mapping[str, JsonValue]) -> bytes:
+    """The data of an event; line ends and lone surrogates are escaped, so it cannot become another event."""
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 Produce = Callable[[EventSender], Awaitable[None]]

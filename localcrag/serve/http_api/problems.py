@@ -1,8 +1,12 @@
-"""Errors of the HTTP door as problem details (RFC 9457, ``application/problem+json``)."""
+"""Errors of the HTTP door as problem details (RFC 9457, ``application/problem+json``).
+
+Below ``/v1`` they have the form of the OpenAI API, which its clients read.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,6 +21,12 @@ from localcrag.errors import LocalCragError
 from localcrag.types import JsonValue
 
 MEDIA_TYPE = "application/problem+json"
+OPENAI_PATH = "/v1/"
+"""The beginning of the paths of the OpenAI API."""
+OPENAI_CODES: Mapping[str, str] = MappingProxyType(
+    {"UnknownKnowledgeBase": "model_not_found", "TokenNeeded": "invalid_api_key"}
+)
+"""The codes that the OpenAI API has for a problem, by localcrag's own; others are spelled in its way."""
 RETRY_SECONDS = 5
 """Seconds after which to ask again a warm process that begins again."""
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -58,6 +68,7 @@ class Problem:
 
     ``status`` is that of the HTTP reply, ``code`` a name that programs may compare, ``detail`` one line for
     people, ``hint`` the next step or "". ``retry_after`` is the number of seconds after which to try again.
+    ``parameter`` is the place in the body that is wrong, "" if there is none.
     """
 
     status: int
@@ -66,6 +77,7 @@ class Problem:
     hint: str = ""
     retry_after: int | None = None
     headers: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
+    parameter: str = ""
 
     @classmethod
     def of(cls, error: LocalCragError) -> Problem:
@@ -90,11 +102,25 @@ class Problem:
             members["retry_after"] = self.retry_after
         return members
 
-    def response(self) -> Response:
-        """The reply with this problem."""
+    def openai_error(self) -> dict[str, JsonValue]:
+        """The object of an error in the OpenAI API, which has one message for people."""
+        by_status = {429: "rate_limit_error"}
+        kind = "server_error" if self.status >= 500 else by_status.get(self.status, "invalid_request_error")
+        error: dict[str, JsonValue] = {
+            "message": f"{self.detail}; {self.hint}" if self.hint else self.detail,
+            "type": kind,
+            "param": self.parameter or None,
+            "code": OPENAI_CODES.get(self.code) or re.sub(r"(?<!^)(?=[A-Z])", "_", self.code).lower(),
+        }
+        return {"error": error}
+
+    def response(self, path: str = "") -> Response:
+        """The reply with this problem, in the form of the API that ``path`` belongs to."""
         headers = dict(self.headers)
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
+        if path.startswith(OPENAI_PATH):
+            return JsonResponse(self.openai_error(), self.status, headers)
         return JsonResponse(self.to_dict(), self.status, headers, MEDIA_TYPE)
 
 
@@ -125,9 +151,9 @@ def problem_of(error: Exception) -> Problem:
     )
 
 
-def handle(_: Request, error: Exception) -> Response:
+def handle(request: Request, error: Exception) -> Response:
     """The reply to an error, for Starlette's table of handlers."""
-    return problem_of(error).response()
+    return problem_of(error).response(request.url.path)
 
 
 def _routing_problem(error: HTTPException) -> Problem:
