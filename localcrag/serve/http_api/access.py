@@ -32,6 +32,7 @@ GUARDED_PATHS = ("/api", "/v1")
 """The beginnings of the paths that need the token."""
 TOKEN_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "key", "authorization"})
 """Parameters of an address in which somebody may try to send the token."""
+BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -139,6 +140,8 @@ class AccessMiddleware:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+                if message["status"] >= 400 and scope["method"] not in BODILESS_METHODS:
+                    headers["Connection"] = "close"  # a body that was refused is not read to its end
             await send(message)
 
         if scope["type"] == "lifespan":

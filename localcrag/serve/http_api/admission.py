@@ -98,14 +98,13 @@ def refuse_announced(request: Request, most_bytes: int) -> None:
 
 
 def too_large(most_bytes: int) -> ProblemError:
-    """The refusal of a body of more bytes; the connection is closed, and the rest is not read."""
+    """The refusal of a body of more bytes; the rest of it is not read."""
     return ProblemError(
         Problem(
             413,
             "BodyTooLarge",
             f"the body has more than {most_bytes} bytes",
             "send less at a time",
-            headers={"Connection": "close"},
         )
     )
 
@@ -118,7 +117,6 @@ def too_slow(most_seconds: float) -> ProblemError:
             "BodyTooSlow",
             f"the body did not come within {most_seconds:.0f} s",
             "send it again",
-            headers={"Connection": "close"},
         )
     )
 

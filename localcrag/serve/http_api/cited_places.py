@@ -8,37 +8,29 @@ from __future__ import annotations
 
 import os
 import stat
-import threading
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from localcrag import knowledge_base
-from localcrag.errors import DocumentGone, StoreError, UnreadableError, UsageError
-from localcrag.isolation.isolated_pool import IsolatedPool
-from localcrag.isolation.isolated_process import GIBIBYTE, JobLost, ProcessNotStarted, memory_budget
-from localcrag.isolation.message_frames import Budget
+from localcrag.documents.page_pictures import page_picture
+from localcrag.errors import DocumentGone, UnreadableError, UsageError
 from localcrag.serve.http_api.backend import CitedPlace, PlaceText
-from localcrag.serve.http_api.page_pictures import PictureJob
 from localcrag.settings import Settings
 from localcrag.types import Document, Page
 
 MAX_AROUND_CHARACTERS = 4000
 """Characters of the stored text on each side of a quote."""
 PDF_MEDIA_TYPE = "application/pdf"
-DRAWING_SECONDS = 20.0
-"""Seconds of processor time to draw one page."""
-_PROGRAM = (
-    "import sys; sys.path[:] = sys.argv[1:]; from localcrag.serve.http_api.page_pictures import main; main()"
-)
+PICTURE_WIDTH = 1200
+"""Pixels of the width of a picture."""
 
 
+@dataclass(frozen=True, slots=True)
 class CitedPlaces:
     """The places in the documents of a home; its methods block, and may be called from any thread."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._making = threading.Lock()
-        self._pool: IsolatedPool | None = None
+    settings: Settings
 
     def text(self, place: CitedPlace) -> PlaceText:
         """The quote with the text around it.
@@ -68,36 +60,13 @@ class CitedPlaces:
         document, page = self._held(place)
         if document.media_type != PDF_MEDIA_TYPE or page.number is None:
             raise UnreadableError(_NO_PAGES, hint="its text can be shown")
-        data = self._unchanged_file(document)
+        self._require_unchanged(document)
         quote = page.text[place.start : place.end]
-        job = PictureJob(data, page.number, quote, page.text[: place.start])
-        memory = memory_budget(GIBIBYTE + 16 * len(data))
-        try:
-            drawn: bytes = self._started_pool().ask(job, Budget(DRAWING_SECONDS, memory))
-        except JobLost as lost:
-            raise UnreadableError(f"drawing the page {lost}", hint="its text can be shown") from lost
-        except ProcessNotStarted as error:
-            raise StoreError(
-                f"a process to draw pages cannot be started: {error}", hint="make room for it, and try again"
-            ) from error
-        return drawn
-
-    def close(self) -> None:
-        """End the process that draws."""
-        with self._making:
-            if self._pool:
-                self._pool.close()
-                self._pool = None
-
-    def _started_pool(self) -> IsolatedPool:
-        with self._making:
-            if self._pool is None:
-                self._pool = IsolatedPool(1, _PROGRAM, None, "pictures")
-            return self._pool
+        return page_picture(Path(document.source), page.number, quote, width=PICTURE_WIDTH)
 
     def _held(self, place: CitedPlace) -> tuple[Document, Page]:
         """The document and the page of a place. Raises DocumentGone, UsageError."""
-        base = knowledge_base.open(place.kb, settings=self._settings)
+        base = knowledge_base.open(place.kb, settings=self.settings)
         try:
             document = base.document(place.source)
         except UsageError as error:
@@ -116,17 +85,14 @@ class CitedPlaces:
         if document.media_type != PDF_MEDIA_TYPE or page.number is None:
             return _NO_PAGES
         try:
-            self._unchanged_file(document)
+            self._require_unchanged(document)
         except (DocumentGone, UnreadableError) as error:
             return str(error)
         return ""
 
-    def _unchanged_file(self, document: Document) -> bytes:
-        """The bytes of a document's file, if they are those that were indexed.
-
-        Raises DocumentGone, UnreadableError.
-        """
-        most = self._settings.ingest.max_size_mb << 20
+    def _require_unchanged(self, document: Document) -> None:
+        """Raise DocumentGone if a file is not the one that was indexed, UnreadableError if it is none."""
+        most = self.settings.ingest.max_size_mb << 20
         if not Path(document.source).is_absolute():
             raise UnreadableError("the document is not a file", hint="its text can be shown")
         try:
@@ -137,7 +103,6 @@ class CitedPlaces:
             ) from error
         if sha256(data).hexdigest() != document.hash:
             raise DocumentGone("the file was changed since it was read", hint="ingest it again")
-        return data
 
 
 _NO_PAGES = "the document has no pages to draw"

@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -141,7 +141,7 @@ def open_door(
     backend = WarmBackend(settings, start, WarmConnections(endpoint), plan.read_only)
     limits = DoorLimits()
     application = make_application(backend, access, limits)
-    with closing(backend), DoorServer(application, listener, ProtocolFactory(limits)):
+    with DoorServer(application, listener, ProtocolFactory(limits)):
         url = f"http://{address.reachable}:{address.port}/#token={token}"
         yield OpenDoor(DoorPlan(address, plan.allow_remote, plan.read_only), url)
 

@@ -1,7 +1,8 @@
 """uvicorn's HTTP/1.1 with bounds on connections that send no whole request.
 
 uvicorn limits the bytes of a head, but not the time in which it comes, and it answers what is no HTTP in
-plain text. Here a head that does not come in time, and a connection that is one too many, get problem details.
+plain text. Here a head that does not come in time, and a connection that is one too many, get problem
+details.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The OpenAPI document of the own API (https://spec.openapis.org/oas/v3.1.1), made of the types of its bodies."""
+"""The OpenAPI document of the own API, made of the types of its bodies and replies.
+
+See https://spec.openapis.org/oas/v3.1.1.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ OPERATIONS = (
     Operation(
         "post",
         "/api/ask",
-        "Ask a question; its events, the last one `finished`, or the answer alone with Accept: application/json.",
+        "Ask; the events, the last one `finished`, or with Accept: application/json the answer alone.",
         {EVENTS: {"$ref": SCHEMA_PLACE.format(name="Event")}, JSON: AnswerObject},
         AskBody,
     ),
@@ -146,14 +149,12 @@ def openapi_document() -> dict[str, Any]:
 def _described(operation: Operation, types: list[type]) -> dict[str, Any]:
     """An operation as it stands in the document; the types that it names are added to ``types``."""
     replies = {kind: {"schema": _schema(shape, types)} for kind, shape in operation.replies.items()}
+    content = {"content": replies} if replies else {}
     described: dict[str, Any] = {
         "summary": operation.summary,
         "parameters": _parameters(operation, types),
         "responses": {
-            "200" if replies else "204": {
-                "description": "Done.",
-                **({"content": replies} if replies else {}),
-            },
+            "200" if replies else "204": {"description": "Done.", **content},
             "default": {
                 "description": "A problem (RFC 9457).",
                 "content": {MEDIA_TYPE: {"schema": {"$ref": SCHEMA_PLACE.format(name="Problem")}}},
@@ -161,8 +162,8 @@ def _described(operation: Operation, types: list[type]) -> dict[str, Any]:
         },
     }
     if operation.body is not None:
-        content = {operation.body_type: {"schema": _schema(operation.body, types)}}
-        described["requestBody"] = {"required": True, "content": content}
+        body = {operation.body_type: {"schema": _schema(operation.body, types)}}
+        described["requestBody"] = {"required": True, "content": body}
     return described
 
 

@@ -56,10 +56,6 @@ class WarmBackend:
     def __post_init__(self) -> None:
         object.__setattr__(self, "places", CitedPlaces(self.settings))
 
-    def close(self) -> None:
-        """End the process that draws pages."""
-        self.places.close()
-
     async def status(self) -> DoorStatus:
         """The state of the process."""
         settings, model = self.settings, self.settings.model
