@@ -9,6 +9,6 @@
 """
 
 from localcrag.report.question_report import AskedQuestion
-from localcrag.report.report_page import report_html
+from localcrag.report.report_page import report_html, report_policy
 
-__all__ = ["AskedQuestion", "report_html"]
+__all__ = ["AskedQuestion", "report_html", "report_policy"]

@@ -37,9 +37,9 @@ def report_html(asked: AskedQuestion, settings: Settings, ledger: Ledger) -> str
     """
     from markupsafe import Markup
 
-    style = (files(__package__) / _STYLE).read_text("utf-8")
+    style = _style()
     report = question_report(asked, settings, ledger)
-    return _template().render(report=report, style=Markup(style), policy=_policy(style))
+    return _template().render(report=report, style=Markup(style), policy=report_policy())
 
 
 @cache
@@ -54,12 +54,17 @@ def _template() -> Template:
     return environment.get_template(_TEMPLATE)
 
 
-def _policy(style: str) -> str:
-    """The content security policy: pictures within the page, this one style, and nothing else."""
-    digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
+def report_policy() -> str:
+    """The content security policy of a report: pictures within the page, its own style, and nothing else."""
+    digest = b64encode(hashlib.sha256(_style().encode()).digest()).decode()
     return (
         f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
+
+
+@cache
+def _style() -> str:
+    return (files(__package__) / _STYLE).read_text("utf-8")
 
 
 def _shown(text: str) -> str:

@@ -5,6 +5,7 @@ const byId = (id) => document.getElementById(id);
 const state = { token: "", kb: "", bases: [], status: null, thread: "", history: [], asking: null, opener: null };
 const MAX_HISTORY_TURNS = 12;
 const CONTEXT_CHARACTERS = 3000;
+const NARROW_PIXELS = 460; // a panel in which a whole page would be too small to read
 
 // ---------------------------------------------------------------- elements and text
 
@@ -22,7 +23,7 @@ function make(tag, properties = {}, ...children) {
 const SVG = "http://www.w3.org/2000/svg";
 const ICONS = {
   answered: "M5 12.5l4.5 4.5L19 7.5",
-  unsure: "M12 7v6M12 17v.01",
+  unsure: "M12 4v10M12 19v.01",
   not_found: "M6 6l12 12M18 6L6 18",
   truncated: "M6 12h.01M12 12h.01M18 12h.01",
 };
@@ -189,11 +190,12 @@ class Path {
   row(passage) {
     if (!this.last || this.last.classList.contains("decision")) this.add("Graded passages", "", { aside: this.correcting });
     this.list ??= this.last.appendChild(make("ul", { className: "grades" }));
-    const name = make("span", { className: "name", title: place(passage) }, line(passage.title) || place(passage));
+    const title = make("span", { className: "title" }, line(passage.title) || fileName(passage.source));
+    const where = place({ ...passage, rows: null }).slice(fileName(passage.source).length);
+    const name = make("span", { className: "name", title: place(passage) }, title, where);
     const fill = make("div", { className: "fill" });
     const number = make("span", { className: "number" }, "…");
     const row = make("li", { className: "grade waiting" }, name, make("div", { className: "track" }, fill), number);
-    if (passage.page) name.append(`, ${place({ ...passage, rows: null }).split(", ").pop()}`);
     this.list.append(row);
     this.rows.set(passage.id, { row, fill, number });
     return this.rows.get(passage.id);
@@ -462,6 +464,7 @@ class Turn {
   fail(error, retry) {
     this.path.settle();
     this.path.finish(null);
+    this.path.element.hidden = !this.path.last;
     this.below.append(error.name === "AbortError" ? make("p", { className: "quiet" }, "You stopped this question.") : trouble(error, retry));
     if (error.name === "AbortError") say("Stopped");
   }
@@ -502,7 +505,10 @@ async function ask(question) {
     if (state.thread) await loadThreads();
     else state.history.push({ role: "user", content: question }, { role: "assistant", content: answer.answer });
   } catch (error) {
-    turn.fail(error, () => ask(question));
+    turn.fail(error, () => {
+      turn.element.remove();
+      ask(question);
+    });
   } finally {
     byId("consent").close();
     showAsking(null);
@@ -562,8 +568,11 @@ async function showPlace(query, opener) {
   const picture = await (await call(`api/citations/page?${query}`)).blob();
   if (state.opener !== opener) return;
   const image = make("img", { src: URL.createObjectURL(picture), alt: `Page ${found.page} of ${line(found.title)}, with the quoted words boxed` });
-  image.onload = () => URL.revokeObjectURL(image.src);
-  image.onclick = () => image.classList.toggle("large");
+  image.onload = () => {
+    URL.revokeObjectURL(image.src);
+    zoom(image, byId("source-body").clientWidth < NARROW_PIXELS);
+  };
+  image.onclick = () => zoom(image, !image.classList.contains("large"));
   const choose = (page) => {
     byId("show-page").setAttribute("aria-pressed", String(page));
     byId("show-text").setAttribute("aria-pressed", String(!page));
@@ -574,6 +583,30 @@ async function showPlace(query, opener) {
   byId("show-page").onclick = () => choose(true);
   byId("show-text").onclick = () => choose(false);
   choose(true);
+}
+
+/** Show a page in another size, with its boxed words in view. */
+function zoom(image, large) {
+  image.classList.toggle("large", large);
+  const box = boxedPlace(image);
+  if (!box) return;
+  const [body, scale] = [byId("source-body"), image.clientWidth];
+  body.scrollTo({ top: image.offsetTop - body.offsetTop + (box.y * scale) - body.clientHeight / 3, left: box.x * scale - 24 });
+}
+
+/** The upper left corner of the boxes on a page, as shares of its width; null if there is none. */
+function boxedPlace(image) {
+  const [width, height] = [400, Math.round((400 * image.naturalHeight) / image.naturalWidth)];
+  const context = make("canvas", { width, height }).getContext("2d", { willReadFrequently: true });
+  context.drawImage(image, 0, 0, width, height);
+  const { data } = context.getImageData(0, 0, width, height);
+  let [x, y] = [width, -1];
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at] < 200 || data[at] - data[at + 2] < 60 || data[at + 1] < 170) continue;
+    if (y < 0) y = Math.floor(at / 4 / width);
+    x = Math.min(x, (at / 4) % width);
+  }
+  return y < 0 ? null : { x: x / width, y: y / width };
 }
 
 /** The quote within the passage that the answer was made from. */
@@ -888,4 +921,5 @@ if (handed) history.replaceState(null, "", location.pathname);
 keepToken(handed ?? sessionStorage.getItem("token") ?? "");
 chooseTheme(localStorage.getItem("theme") ?? "");
 watch();
+fitQuestion();
 start();
