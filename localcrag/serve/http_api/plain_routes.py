@@ -48,7 +48,8 @@ FORM_PAGE = """<!doctype html>
 TROUBLE_PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>localcrag: this did not work</title></head>
-<body><main><h1>This did not work</h1><p>{detail}</p><p>{hint}</p><p><a href="/plain">Ask again</a></p></main></body>
+<body><main><h1>This did not work</h1>
+<p>{detail}</p><p>{hint}</p><p><a href="/plain">Ask again</a></p></main></body>
 </html>
 """
 
