@@ -60,6 +60,12 @@ class GuardedProtocol(H11Protocol):
         super().data_received(data)
         self._watch_head()
 
+    def on_response_complete(self) -> None:
+        """Go on; the beginning of a further head may have come already."""
+        super().on_response_complete()
+        if self.conn.trailing_data[0]:
+            self._watch_head()
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, or a head that is too large."""
         self._refuse(Problem(400, "BadRequest", "this is no HTTP request, or its head is too large"))
