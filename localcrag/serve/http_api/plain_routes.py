@@ -25,8 +25,13 @@ from localcrag.serve.http_api.problems import Problem, ProblemError, problem_of
 from localcrag.serve.http_api.report_routes import report_response
 
 PATH = "/plain"
-FORM_POLICY = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-"""The content security policy of the form: it may be sent to this door, and nothing else."""
+FORM_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "same-origin",
+}
+"""The form may be sent to this door, and nothing else. Under no-referrer a browser would hide its origin."""
 FORM_PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>localcrag: ask</title></head>
@@ -59,8 +64,7 @@ def plain_routes(door: Door) -> Sequence[BaseRoute]:
 
     async def form(_: Request) -> Response:
         """The form."""
-        headers = {"Content-Security-Policy": FORM_POLICY}
-        return Response(FORM_PAGE, media_type="text/html; charset=utf-8", headers=headers)
+        return Response(FORM_PAGE, media_type="text/html; charset=utf-8", headers=FORM_HEADERS)
 
     async def answer(request: Request) -> Response:
         """The report of the question once it is answered, or what went wrong."""
@@ -81,8 +85,7 @@ def plain_routes(door: Door) -> Sequence[BaseRoute]:
 def _trouble(problem: Problem) -> Response:
     """A problem as a page."""
     page = TROUBLE_PAGE.format(detail=escape(plain(problem.detail)), hint=escape(plain(problem.hint)))
-    headers = {"Content-Security-Policy": FORM_POLICY}
-    return Response(page, problem.status, headers, "text/html; charset=utf-8")
+    return Response(page, problem.status, FORM_HEADERS, "text/html; charset=utf-8")
 
 
 async def _fields(request: Request, door: Door) -> dict[str, str]:

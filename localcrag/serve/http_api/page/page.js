@@ -231,7 +231,7 @@ class Path {
       count(this.searches, "search").replace("searchs", "searches"),
       this.graded ? `${this.helpful} of ${count(this.graded, "passage")} ${this.helpful === 1 ? "helps" : "help"}` : "",
       this.corrections ? count(this.corrections, "correction") : "no correction",
-      answer ? `${answer.usage.seconds.total.toFixed(1)} s` : "stopped",
+      answer ? `${(answer.usage.seconds.total ?? 0).toFixed(1)} s` : "stopped",
     ];
     this.words.textContent = `The way: ${parts.filter(Boolean).join(" · ")}`;
     this.element.open = !answer || (answer.status !== "answered" && !answer.citations.length);
@@ -625,7 +625,7 @@ function showText(found, error = null) {
   const text = make("div", { className: "passage" }, shown(before), mark, shown(after));
   byId("source-body").replaceChildren(text);
   if (error) byId("source-body").prepend(trouble(error));
-  else if (found.note) byId("source-body").prepend(make("p", { className: "quiet small" }, `${line(found.note)}.`));
+  else if (found.note && found.page) byId("source-body").prepend(make("p", { className: "quiet small" }, `${line(found.note)}.`));
   mark.scrollIntoView({ block: "center" });
 }
 
