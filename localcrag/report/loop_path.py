@@ -31,7 +31,7 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
-from localcrag.types import Action, Grade, Status, Verdict
+from localcrag.types import Action, CorrectionKind, Grade, Status, Verdict
 
 
 class StepKind(StrEnum):
@@ -72,7 +72,7 @@ STATUS_WORDS = {
 STATUS_TONES = {
     Status.ANSWERED: Tone.GOOD,
     Status.UNSURE: Tone.UNSURE,
-    Status.NOT_FOUND: Tone.BAD,
+    Status.NOT_FOUND: Tone.PLAIN,
     Status.TRUNCATED: Tone.UNSURE,
 }
 ACTION_WORDS = {
@@ -81,6 +81,15 @@ ACTION_WORDS = {
     Action.INCORRECT: "The evidence does not help",
 }
 ACTION_TONES = {Action.CORRECT: Tone.GOOD, Action.AMBIGUOUS: Tone.UNSURE, Action.INCORRECT: Tone.BAD}
+
+
+CORRECTION_WORDS = {
+    CorrectionKind.REWRITE: "another wording",
+    CorrectionKind.PHRASINGS: "other phrasings",
+    CorrectionKind.HYDE: "the words of an imagined answer",
+    CorrectionKind.NEIGHBOURS: "the passages beside the best ones",
+    CorrectionKind.WEB: "the web",
+}
 
 
 def loop_path(events: Iterable[Event]) -> list[PathStep]:
@@ -147,10 +156,11 @@ class _Path:
     def _correct(self, event: Event) -> None:
         match event:
             case Rewritten(queries=()):
-                self._aside(f"Tried a correction: {event.kind}", "it had no line that was not tried before")
+                words = CORRECTION_WORDS[event.kind]
+                self._aside(f"Looked for {words}", "found none that was not tried before")
             case Corrected():
                 found = f"{_count(len(event.hits), 'new passage')} for “{event.query}”"
-                self._aside(f"Corrected: {event.kind}", found)
+                self._aside(f"Searched again: {CORRECTION_WORDS[event.kind]}", found)
             case WebAsked(sent=True):
                 found = f"“{event.query}”: {_count(event.results, 'result')}"
                 self._aside("Sent this line to your SearXNG", found)

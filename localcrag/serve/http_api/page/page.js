@@ -147,8 +147,16 @@ const ACTIONS = {
 const STATUSES = {
   answered: ["Answered", "good"],
   unsure: ["Unsure: check the sources", "unsure"],
-  not_found: ["Your documents do not say", "bad"],
+  not_found: ["Your documents do not say", "none"],
   truncated: ["Cut short", "unsure"],
+};
+
+const CORRECTIONS = {
+  rewrite: "another wording",
+  phrasings: "other phrasings",
+  hyde: "the words of an imagined answer",
+  neighbours: "the passages beside the best ones",
+  web: "the web",
 };
 
 /** The picture of the way: steps on a rail, corrections on a branch beside it, a bar for each grade. */
@@ -289,11 +297,11 @@ const EVENT_STEPS = {
     path.add(words, line(event.reason), { tone, kind: "decision" });
   },
   rewritten: (path, event) => {
-    if (!event.queries.length) path.add(`Tried to correct: ${event.kind}`, "there was no line that was not tried before", { aside: true });
+    if (!event.queries.length) path.add(`Looked for ${CORRECTIONS[event.kind]}`, "found none that was not tried before", { aside: true });
   },
   corrected: (path, event) => {
     path.corrections += 1;
-    path.add(`Corrected: ${event.kind}`, `“${line(event.query)}”: ${count(event.hits.length, "new passage")}`, { aside: true });
+    path.add(`Searched again: ${CORRECTIONS[event.kind]}`, `“${line(event.query)}”: ${count(event.hits.length, "new passage")}`, { aside: true });
     path.expect(event.hits);
   },
   web_asked: (path, event) => {
