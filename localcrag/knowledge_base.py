@@ -22,7 +22,7 @@ from localcrag.crag.state import Query, checked_question
 from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
-from localcrag.filters import parse
+from localcrag.filters import Comparison, Operator, parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
@@ -250,6 +250,19 @@ class KnowledgeBase:
         held = store.indexed()
         chosen = store.matching(parse(filter)) & held.keys() if filter else held
         return [held[source] for source in sorted(chosen)]
+
+    def document(self, source: str) -> Document:
+        """One document with its stored text, in which the offsets of passages and citations count.
+
+        Raises UsageError if it holds no document of this source, UnknownKnowledgeBase, StoreError.
+        """
+        only = Comparison("source", Operator.EQUAL, source)
+        if found := next(self._held.documents(filter=only), None):
+            return found
+        raise UsageError(
+            f"the knowledge base {self.name!r} holds no document {source!r}",
+            hint="a search names the sources as they are written",
+        )
 
     def facets(self, field: str, *, limit: int = 20, filter: str | None = None) -> list[Facet]:
         """The values of a field, most frequent first. Raises FilterError."""

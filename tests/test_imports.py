@@ -23,6 +23,8 @@ HEAVY = (
     "rich",
     "prompt_toolkit",
     "sqlite3",
+    "mcp",
+    "tomlkit",
 )
 
 
