@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from localcrag.crag.bracketed_numbers import disarmed
-from localcrag.errors import StoreError, UnknownKnowledgeBase
+from localcrag.errors import LocalCragError, StoreError, UnknownKnowledgeBase
 from localcrag.events import Discovered, Event, Progressed, answer_of, report_of
 from localcrag.options import AskOptions
 from localcrag.serve.cited_text import cited_text
@@ -71,7 +71,13 @@ class ToolCalls:
         base = self.access.askable(given.kb)
         mode = None if given.mode is None else Mode(given.mode)
         options = AskOptions(filter=given.filter, mode=mode, web=self.access.web)
-        answer = answer_of(_reported(base.stream(given.question, options), report))
+        try:
+            answer = answer_of(_reported(base.stream(given.question, options), report))
+        except LocalCragError:
+            raise
+        except BaseException:  # given up: what was interrupted may spoil the next numbers
+            base.reset_models()
+            raise
         return ToolResult(_answer_text(answer), answer.to_dict() | {"kb": base.name})
 
     def read(self, given: ReadArguments, report: Report) -> ToolResult:

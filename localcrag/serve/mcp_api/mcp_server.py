@@ -2,8 +2,8 @@
 
 It is written with the official SDK (``mcp``), at the level at which the schemas and the results are ours. The
 work blocks, so it is done in a thread, one call after the other: two questions at once would share the
-models. Between two steps the thread reports how far it is, and finds out whether the client gave up; then
-the work ends there.
+models. The thread reports each step, and finds out whether the client gave up, also within a step of a
+model; then the work ends there.
 
 While it serves, descriptor 1 leads to standard error, so whatever prints does not disturb the protocol.
 """
@@ -26,6 +26,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from localcrag import __version__
+from localcrag.background import interruptible
 from localcrag.errors import LocalCragError
 from localcrag.serve.mcp_api.mcp_access import McpAccess
 from localcrag.serve.mcp_api.mcp_calls import ToolResult
@@ -53,21 +54,26 @@ INSTRUCTIONS = (
 
 def serve_stdio(access: McpAccess) -> None:
     """Serve one client until it closes standard input."""
-    anyio.run(_serve, McpHandlers(access, {tool.name: tool for tool in tools_for(access)}))
+    anyio.run(_serve, make_server(access))
 
 
-async def _serve(handlers: McpHandlers) -> None:
-    server: Server[Any] = Server(
+def make_server(access: McpAccess) -> Server[Any]:
+    """The server, on no connection yet."""
+    handlers = McpHandlers(access, {tool.name: tool for tool in tools_for(access)})
+    return Server(
         "localcrag",
         version=__version__,
         title="localcrag",
-        instructions=f"{INSTRUCTIONS} {handlers.access.web_in_words}",
+        instructions=f"{INSTRUCTIONS} {access.web_in_words}",
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
     )
+
+
+async def _serve(server: Server[Any]) -> None:
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -137,9 +143,14 @@ class McpHandlers:
     async def _in_turn(self, work: Callable[[], T]) -> T:
         """What ``work`` returns or raises, done in a thread when no other work is done.
 
-        If the client gives up, the thread is waited for; it ends at its next step.
+        If the client gives up, the thread is waited for; it ends as soon as it looks whether it is wanted.
         """
-        return await anyio.to_thread.run_sync(work, limiter=self._turn)
+
+        def while_wanted() -> T:
+            with interruptible(anyio.from_thread.check_cancelled):
+                return work()
+
+        return await anyio.to_thread.run_sync(while_wanted, limiter=self._turn)
 
 
 def _report(progress: Progress, done: int, total: int | None, message: str) -> None:
