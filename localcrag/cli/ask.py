@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +19,17 @@ from localcrag.cli.command_state import (
 )
 from localcrag.cli.parameters import json_option, kb_option
 from localcrag.cli.safe_output import one_line
+from localcrag.cli.standard_input import all_of_stdin, piped_text
+from localcrag.errors import UsageError
 from localcrag.events import answer_of
+from localcrag.types import GivenText
 
 if TYPE_CHECKING:
     from localcrag.protocols import Consent
 
 NO_ANSWER_EXIT_CODE = 3
+STDIN_SOURCE = "stdin"
+"""The source of a text that is piped in, in citations."""
 
 
 @click.command()
@@ -36,6 +40,7 @@ NO_ANSWER_EXIT_CODE = 3
     "--trace", is_flag=True, help="Show every passage, its grade, and why the loop went where it went."
 )
 @click.option("--show-evidence", is_flag=True, help="Show the passages cited, with the quotes highlighted.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the answer and nothing else, unless it fails.")
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
 @pass_state
@@ -46,6 +51,7 @@ def ask(
     kb: str | None,
     trace: bool,
     show_evidence: bool,
+    quiet: bool,
     as_json: bool,
     jsonl: bool,
     **how: Any,
@@ -55,12 +61,19 @@ def ask(
     Several words are one question, so it needs no quotation marks unless the shell reads one of its
     characters, as `?`, `'` or `*`; put `--` before a question that begins with a dash.
 
+    A text that is piped in is context: evidence for this question only, cited as stdin.
+
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
     an answer, 3 where the documents hold none.
     """
     from localcrag.options import AskOptions
 
-    text = _stdin_text() if question == ("-",) else " ".join(question)
+    if quiet and (trace or show_evidence):
+        raise UsageError("--quiet shows the answer alone", hint="leave out --trace and --show-evidence")
+    from_stdin = question == ("-",)
+    text = all_of_stdin() if from_stdin else " ".join(question)
+    piped = "" if from_stdin else piped_text(quiet=quiet)
+    context = GivenText(piped, STDIN_SOURCE) if piped.strip() else None
     base = state.open_askable(kb, print_reason if trace else ignore_reason)
     if jsonl:
         show = print_event
@@ -69,20 +82,13 @@ def ask(
     else:
         from localcrag.cli.event_rendering import StepRenderer
 
-        show = StepRenderer(trace, show_evidence, text).show
-    for event in base.stream(text, AskOptions(consent=consent(), **how)):
+        show = StepRenderer(trace, show_evidence, text, quiet).show
+    for event in base.stream(text, AskOptions(consent=consent(), context=context, **how)):
         show(event)
     answer = answer_of([event])
     if as_json:
         print_json(answer.to_dict())
     return 0 if answer.found else NO_ANSWER_EXIT_CODE
-
-
-def _stdin_text() -> str:
-    """All of standard input; bytes that are not text become replacement characters."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    return sys.stdin.read()
 
 
 def consent() -> Consent | None:
