@@ -151,7 +151,9 @@ def _given_text(value: object) -> GivenText | None:
     if given is None:
         return None
     if not isinstance(given, GivenText):
-        raise UsageError(f"context is {given!r}, and must be a string or a GivenText")
+        raise UsageError(
+            f"context is a {type(given).__name__}, and must be a string or a GivenText", hint="give the text"
+        )
     if not given.text.strip():
         raise UsageError("the context is empty", hint="leave it out, or give some text")
     if len(given.text) > MAX_CONTEXT_CHARACTERS:

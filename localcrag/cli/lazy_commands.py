@@ -18,7 +18,7 @@ COMMAND_MODULES = {
         "config",
         'Print the completion script for SHELL: eval "$(localcrag completion bash)".',
     ),
-    "config": ("config", "Show the settings in force, and where they are kept."),
+    "config": ("config", "Show the settings in force, and where they are kept; change them."),
     "doctor": ("doctor", "Look at everything that localcrag needs, and say what is wrong and what to do."),
     "docs": ("docs", "List the pages of the manual, or show one of them."),
     "eval": ("evaluate", "Measure localcrag on your own questions."),

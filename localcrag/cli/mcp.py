@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_reason
+from localcrag.cli.name_completion import KbName
 from localcrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 @click.option(
     "--kb",
     "names",
+    type=KbName(),
     multiple=True,
     metavar="NAME",
     help="Only this knowledge base; repeatable, the first one is asked by default.",
 )
 @click.option(
     "--allow-ingest",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="Let the client ingest what lies below this folder.",
 )
@@ -37,6 +39,8 @@ def mcp(state: CommandState, names: tuple[str, ...], allow_ingest: Path | None) 
     list_knowledge_bases, and the documents as resources. Nobody can be asked over this protocol, so the
     web is searched only with web.policy = auto, and files are ingested only from the allowed folder.
     """
+    if allow_ingest is not None and not allow_ingest.is_dir():
+        raise UsageError(f"there is no folder {allow_ingest}", hint="name one whose files may be ingested")
     try:
         from localcrag.serve.mcp_api.mcp_server import serve_stdio
     except ModuleNotFoundError as error:

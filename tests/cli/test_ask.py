@@ -169,7 +169,7 @@ def test_what_cannot_be_context_is_refused(
     (tmp_path / "piped").write_bytes(data)
     monkeypatch.setattr("sys.stdin", (tmp_path / "piped").open(encoding="utf-8"))
     with pytest.raises(UsageError, match=error) as raised:
-        AskOptions(context=piped_text())
+        AskOptions.of(context=piped_text())
     assert "ingest" in raised.value.hint
     sys.stdin.close()
 
