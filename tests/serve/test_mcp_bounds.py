@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +16,7 @@ from mcp import Client
 
 from localcrag import knowledge_base
 from localcrag.background import check_interruption
+from localcrag.cli.main import main
 from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event
 from localcrag.options import AskOptions
@@ -177,3 +179,15 @@ def test_many_documents_are_listed_page_by_page(settings: Settings, monkeypatch:
     first, second, texts = with_client(access_to(EndlessBase(settings, steps=True)), list_all)
     assert [len(first.resources), len(second.resources), second.next_cursor] == [2, 1, None]
     assert texts == ["A text."] * 3
+
+
+def test_without_the_package_it_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.delitem(sys.modules, "localcrag.serve.mcp_api.mcp_server")
+    assert main(["--home", str(tmp_path), "mcp"]) == 2
+    error, hint = capsys.readouterr().err.splitlines()
+    assert "a package that is not installed: mcp" in error and "pip install 'localcrag[mcp]'" in hint
+    assert main(["--home", str(tmp_path), "mcp", "--allow-ingest", str(tmp_path / "none")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
