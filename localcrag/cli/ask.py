@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,8 +21,10 @@ from localcrag.cli.command_state import (
 )
 from localcrag.cli.parameters import json_option, kb_option
 from localcrag.cli.safe_output import one_line
+from localcrag.cli.standard_input import all_of_stdin, piped_text
 from localcrag.errors import UsageError
 from localcrag.events import answer_of
+from localcrag.types import GivenText
 
 if TYPE_CHECKING:
     from localcrag.events import Event
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from localcrag.report import AskedQuestion
 
 NO_ANSWER_EXIT_CODE = 3
+STDIN_SOURCE = "stdin"
+"""The source of a text that is piped in, in citations."""
 
 
 @click.command()
@@ -47,6 +50,7 @@ NO_ANSWER_EXIT_CODE = 3
     help="Write a report for filing: answer, evidence as pictures, grades, models, settings.",
 )
 @click.option("--show-evidence", is_flag=True, help="Show the passages cited, with the quotes highlighted.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the answer and nothing else, unless it fails.")
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
 @pass_state
@@ -58,6 +62,7 @@ def ask(
     trace: bool,
     report: Path | None,
     show_evidence: bool,
+    quiet: bool,
     as_json: bool,
     jsonl: bool,
     **how: Any,
@@ -67,6 +72,8 @@ def ask(
     Several words are one question, so it needs no quotation marks unless the shell reads one of its
     characters, as `?`, `'` or `*`; put `--` before a question that begins with a dash.
 
+    A text that is piped in is context: evidence for this question only, cited as stdin.
+
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
     an answer, 3 where the documents hold none.
     """
@@ -74,7 +81,12 @@ def ask(
 
     if report:
         _require_folder(report)
-    text = _stdin_text() if question == ("-",) else " ".join(question)
+    if quiet and (trace or show_evidence):
+        raise UsageError("--quiet shows the answer alone", hint="leave out --trace and --show-evidence")
+    from_stdin = question == ("-",)
+    text = all_of_stdin() if from_stdin else " ".join(question)
+    piped = "" if from_stdin else piped_text(quiet=quiet)
+    context = GivenText(piped, STDIN_SOURCE) if piped.strip() else None
     base = state.open_askable(kb, print_reason if trace else ignore_reason)
     if jsonl:
         show = print_event
@@ -83,8 +95,8 @@ def ask(
     else:
         from localcrag.cli.event_rendering import StepRenderer
 
-        show = StepRenderer(trace, show_evidence, text).show
-    began, options = datetime.now(UTC), AskOptions(consent=consent(), **how)
+        show = StepRenderer(trace, show_evidence, text, quiet).show
+    began, options = datetime.now(UTC), AskOptions(consent=consent(), context=context, **how)
     events: list[Event] = []
     for event in base.stream(text, options):
         show(event)
@@ -119,13 +131,6 @@ def _write_report(state: CommandState, report: Path, asked: AskedQuestion) -> No
             hint="name another place with --report",
         ) from error
     click.echo(click.style(f"report: {one_line(str(report))}", dim=True), err=True)
-
-
-def _stdin_text() -> str:
-    """All of standard input; bytes that are not text become replacement characters."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    return sys.stdin.read()
 
 
 def consent() -> Consent | None:
