@@ -287,6 +287,9 @@ if TYPE_CHECKING:
         Evidence as Evidence,
     )
     from localcrag.types import (
+        GivenText as GivenText,
+    )
+    from localcrag.types import (
         Grade as Grade,
     )
     from localcrag.types import (
@@ -389,9 +392,9 @@ _NAMES = {
     "settings": "Settings",
     "types": """
         Action Aggregate Answer Citation CitationMark Claim Computation Contradiction Correction
-        CorrectionKind Decision Document Evidence Grade GraderKind Grounding Hit IndexedDocument
-        IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep Policy Skipped Status StoreInfo
-        StoreProblem Strip StripKind Tokens Turn
+        CorrectionKind Decision Document Evidence GivenText Grade GraderKind Grounding Hit
+        IndexedDocument IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep Policy
+        Skipped Status StoreInfo StoreProblem Strip StripKind Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,
 }

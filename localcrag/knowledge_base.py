@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 from localcrag import settings as configuration
 from localcrag.background import call_in_thread, iterate_in_thread
+from localcrag.crag.given_text import ReaderWithText
 from localcrag.crag.retrieval import Retriever
 from localcrag.crag.state import Query, checked_question
 from localcrag.doc2query import QuestionWriter
@@ -28,12 +29,13 @@ from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
 from localcrag.pipeline_builder import PipelineBuilder
-from localcrag.protocols import SourceFile, ThreadStore
+from localcrag.protocols import PassageReader, SourceFile, ThreadStore
 from localcrag.settings import Settings
 from localcrag.types import (
     NO_META,
     Answer,
     Document,
+    GivenText,
     GraderKind,
     Hit,
     IndexedDocument,
@@ -369,9 +371,18 @@ class KnowledgeBase:
         query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
         store, builder = self._store(), self._builder(given)
         store.require_whole()
-        pipeline = builder.build(store, self.corpus.split, self.ledger, query.question)
+        reader = store if given.context is None else self._with_text(store, given.context)
+        pipeline = builder.build(reader, self.corpus.split, self.ledger, query.question)
         builder.models.warm(store.warm, answering=True)
         return pipeline.run(query)
+
+    def _with_text(self, store: LanceStore, given: GivenText) -> PassageReader:
+        """The store and a text that is given with a question. Raises UsageError if there is no text in it."""
+        from localcrag.documents.sources import TextSource
+
+        read = self.corpus.read(TextSource.of(given.text, given.source))
+        document = replace(read, source=given.source)
+        return ReaderWithText(store, document, self.corpus.split(document), self.models.embedder)
 
     def reset_models(self) -> None:
         """After a question was cut off, let the models load again.

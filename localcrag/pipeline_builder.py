@@ -29,7 +29,7 @@ from localcrag.fitness.model_defaults import ModelDefaults, model_defaults
 from localcrag.llm.missing_model import MissingModel
 from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
-from localcrag.protocols import Evaluator, PassageStore
+from localcrag.protocols import Evaluator, PassageReader
 from localcrag.settings import Settings
 from localcrag.types import (
     CorrectionKind,
@@ -74,7 +74,7 @@ class PipelineBuilder:
 
     def build(
         self,
-        store: PassageStore,
+        store: PassageReader,
         split: Callable[[Document], list[Passage]],
         ledger: Ledger,
         question: str,

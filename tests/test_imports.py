@@ -28,6 +28,8 @@ HEAVY = (
     "langchain_core",
     "langsmith",
     "llama_index",
+    "mcp",
+    "tomlkit",
 )
 
 

@@ -88,12 +88,13 @@ class StepRenderer:
     """Shows the events of one question.
 
     ``trace`` adds every passage with its grade, and ``evidence`` the passages that the answer cites. The
-    words of ``question`` are highlighted in the answer.
+    words of ``question`` are highlighted in the answer. If it is ``quiet``, only the answer is printed.
     """
 
     trace: bool
     evidence: bool = False
     question: str = ""
+    quiet: bool = False
     _gathered: tuple[Evidence, ...] = field(default=(), init=False)
     _in_answer: bool = field(default=False, init=False)
 
@@ -171,10 +172,13 @@ class StepRenderer:
                 self._show_cost(event)
             case Finished():
                 self._end_answer()
-                self.sources(event.answer)
+                if not self.quiet:
+                    self.sources(event.answer)
 
     def say(self, text: str, style: str = "dim") -> None:
         """Print a line on stderr, below the answer if that has begun."""
+        if self.quiet:
+            return
         from rich.text import Text
 
         self._end_answer()

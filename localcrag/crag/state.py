@@ -20,7 +20,7 @@ from localcrag.protocols import (
     Evaluator,
     LanguageModel,
     PageFetcher,
-    PassageStore,
+    PassageReader,
     WebSearch,
 )
 from localcrag.types import (
@@ -63,7 +63,7 @@ LOCAL_CORRECTIONS = (
 class Adapters:
     """The adapters of a pipeline, each behind its protocol; ``split`` cuts a fetched page into passages."""
 
-    store: PassageStore
+    store: PassageReader
     embedder: Embedder
     model: LanguageModel
     grader: Grader

@@ -44,6 +44,7 @@ IDLE_SECONDS = 60.0
 MAX_PROCESSES = 2
 MAX_SEARCHED_CHARACTERS = 200_000
 """A page with more characters is drawn without boxes."""
+TEXT_REMAINS_HINT = "the text of the page can be shown all the same"
 _MARKER_COLOUR, _EDGE_COLOUR = (255, 236, 153), (196, 92, 10)
 _PADDING_SHARE = 0.12
 """Space around the words in a box, as a share of the height of their line."""
@@ -105,9 +106,11 @@ def boxed_page(file: Path, page: int, quote: str, *, width: int = 900) -> PagePi
             job, Budget(MAX_DRAWING_SECONDS, memory_budget(MAX_DRAWING_MEMORY))
         )
     except JobLost as lost:
-        raise UnreadableError(f"drawing page {page} {lost}") from lost
+        raise UnreadableError(f"drawing page {page} {lost}", hint=TEXT_REMAINS_HINT) from lost
     except ProcessNotStarted as error:
-        raise UnreadableError(f"a process to draw pages cannot be started: {error}") from error
+        raise UnreadableError(
+            f"a process to draw pages cannot be started: {error}", hint=TEXT_REMAINS_HINT
+        ) from error
     return picture
 
 
@@ -143,16 +146,18 @@ def _drawn(job: _Job) -> PagePicture:
             finally:
                 document.close()  # type: ignore[no-untyped-call]
     except PdfiumError as error:
-        raise UnreadableError("damaged or encrypted PDF") from error
+        raise UnreadableError("damaged or encrypted PDF", hint=TEXT_REMAINS_HINT) from error
     except OSError as error:
-        raise UnreadableError(f"it cannot be opened: {error.strerror or error}") from error
+        raise UnreadableError(
+            f"it cannot be opened: {error.strerror or error}", hint=TEXT_REMAINS_HINT
+        ) from error
     except MemoryError as error:
-        raise UnreadableError("not enough memory to draw it") from error
+        raise UnreadableError("not enough memory to draw it", hint=TEXT_REMAINS_HINT) from error
 
 
 def _page_of(document: Any, number: int) -> PdfPage:
     if not 1 <= number <= len(document):
-        raise UnreadableError(f"it has no page {number}")
+        raise UnreadableError(f"it has no page {number}", hint=TEXT_REMAINS_HINT)
     page: PdfPage = document[number - 1]
     return page
 

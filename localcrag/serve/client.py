@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from localcrag import __version__
 from localcrag._platform import expanded
+from localcrag.background import check_interruption
 from localcrag.errors import WarmError
 from localcrag.serve.endpoint import Endpoint, connect, endpoint_of, refuse_unsafe
 from localcrag.serve.protocol import (
@@ -224,7 +225,9 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
                     raise Unavailable(f"it failed: {reply.reason}")
                 if not isinstance(reply, Heartbeat):
                     yield reply
-                elif reply.queued and monotonic() > queue_end:
+                    continue
+                check_interruption()
+                if reply.queued and monotonic() > queue_end:
                     raise Unavailable("it answers another question")
     except (OSError, BadMessage) as error:
         raise Unavailable(str(error) or type(error).__name__) from error

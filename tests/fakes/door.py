@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 
 from localcrag.errors import DocumentGone, UnknownKnowledgeBase, UnknownThread
 from localcrag.events import Decided, Delta, Discovered, Event, Finished, Ingested, Progressed, WebAsked
+from localcrag.report import AskedQuestion
 from localcrag.serve.http_api.backend import (
     CitedPlace,
     DoorQuestion,
@@ -134,6 +136,9 @@ class ScriptedBackend:
     async def page_picture(self, place: CitedPlace) -> bytes:
         self._require_held(place)
         return PNG
+
+    async def report(self, asked: AskedQuestion) -> str:
+        return f"<!doctype html><title>{escape(asked.question)}</title>"
 
     async def threads(self) -> list[Thread]:
         return [Thread(name, "default", None, len(turns), 0.0, 0.0) for name, turns in self.kept.items()]

@@ -28,6 +28,8 @@ TOKEN_FILE = "http-token"
 """The file of the token in the home."""
 TOKEN_BYTES = 32
 """Random bytes of a token."""
+ACCESS_KEY = "localcrag.access"
+"""The key of the Access in the scope of a request."""
 GUARDED_PATHS = ("/api", "/v1")
 """The beginnings of the paths that need the token."""
 TOKEN_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "key", "authorization"})
@@ -111,11 +113,14 @@ class Access:
             )
         return None
 
+    def is_token(self, given: str) -> bool:
+        """Whether this is the token; the time that it takes does not tell how much of it is right."""
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
+
     def _token_refusal(self, headers: Headers) -> Problem | None:
         given = headers.getlist("authorization")
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        known = hmac.compare_digest(token.strip().encode("utf-8", "replace"), self.token.encode())
-        if scheme.lower() == "bearer" and known:
+        if scheme.lower() == "bearer" and self.is_token(token.strip()):
             return None
         return Problem(
             401,
@@ -152,6 +157,7 @@ class AccessMiddleware:
             query = scope["query_string"].decode("latin-1")
             problem = self.access.refusal(scope["path"], query, Headers(scope=scope))
             answer: ASGIApp = problem.response(scope["path"]) if problem else self.app
+            scope[ACCESS_KEY] = self.access
             await answer(scope, receive, send_with_headers)
 
 

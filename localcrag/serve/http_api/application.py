@@ -20,17 +20,27 @@ from localcrag.serve.http_api.door import Door, RouteMaker
 from localcrag.serve.http_api.openai_routes import openai_routes
 from localcrag.serve.http_api.openapi import openapi_routes
 from localcrag.serve.http_api.own_routes import own_routes
+from localcrag.serve.http_api.plain_routes import plain_routes
 from localcrag.serve.http_api.problems import ProblemError, handle
+from localcrag.serve.http_api.report_routes import report_routes
 from localcrag.serve.http_api.upload_routes import upload_routes
 
 PAGE_FOLDER = Path(__file__).parent / "page"
 PAGE_FILES = {
     "/": ("index.html", "text/html"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
     "/page.css": ("page.css", "text/css"),
     "/page.js": ("page.js", "text/javascript"),
 }
 """The files of the page by their path, with their media types; nothing else is served from a folder."""
-ROUTE_MAKERS: tuple[RouteMaker, ...] = (own_routes, upload_routes, openapi_routes, openai_routes)
+ROUTE_MAKERS: tuple[RouteMaker, ...] = (
+    own_routes,
+    upload_routes,
+    report_routes,
+    plain_routes,
+    openai_routes,
+    openapi_routes,
+)
 """The groups of routes of a door."""
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from localcrag.events import Event
 from localcrag.options import AskOptions
+from localcrag.report import AskedQuestion
 from localcrag.serve.http_api.uploads import Upload
 from localcrag.types import Hit, IndexedDocument, Skipped, StoreInfo, Thread, Turn
 
@@ -158,6 +159,10 @@ class Backend(Protocol):
         Raises DocumentGone if the knowledge base does not hold the document or the file was changed, and
         UnreadableError for a document that is no PDF or that cannot be drawn.
         """
+        ...
+
+    async def report(self, asked: AskedQuestion) -> str:
+        """The report of a question that was answered, as a page of HTML."""
         ...
 
     async def threads(self) -> list[Thread]:

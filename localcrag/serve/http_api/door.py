@@ -6,14 +6,17 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from starlette.routing import BaseRoute
 
 from localcrag.events import Event
+from localcrag.report import AskedQuestion
 from localcrag.serve.http_api.admission import DoorLimits, WorkQueue
 from localcrag.serve.http_api.backend import Backend, DoorQuestion
 from localcrag.serve.http_api.event_stream import EventSender
 from localcrag.serve.http_api.problems import Problem, ProblemError
+from localcrag.serve.http_api.report_shelf import ReportShelf
 
 RUNNING_AT_ONCE = 2
 """Requests that are with the models: one that is answered, and the next, so that no time is lost between."""
@@ -25,6 +28,7 @@ class Door:
 
     backend: Backend
     limits: DoorLimits = field(default_factory=DoorLimits)
+    shelf: ReportShelf = field(default_factory=ReportShelf)
     queue: WorkQueue = field(init=False)
 
     def __post_init__(self) -> None:
@@ -36,6 +40,13 @@ class Door:
         from localcrag.store.kb_folders import checked_name
 
         return checked_name(name) if name else (await self.backend.status()).default_kb
+
+    async def asked(self, question: DoorQuestion) -> AskedQuestion:
+        """A question with all its events, once it is answered."""
+        began = datetime.now(UTC)
+        async with aclosing(self.events(question)) as events:
+            kept = [event async for event in events]
+        return AskedQuestion(question.kb, question.text, question.options, began, kept)
 
     async def events(
         self, question: DoorQuestion, sender: EventSender | None = None

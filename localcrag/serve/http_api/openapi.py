@@ -26,6 +26,7 @@ from localcrag.types import StoreInfo, Thread
 PATH = "/api/openapi.json"
 SCHEMA_PLACE = "#/components/schemas/{name}"
 EVENTS, JSON, PICTURE, FORM = "text/event-stream", "application/json", "image/png", "multipart/form-data"
+PAGE = "text/html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,12 @@ OPERATIONS = (
         "The page of a citation as a picture, with the quoted words boxed.",
         {PICTURE: {"type": "string", "contentMediaType": PICTURE}},
         query=PlaceQuery,
+    ),
+    Operation(
+        "get",
+        "/api/reports/{id}",
+        "The report of a question, by the id that the event `kept` told.",
+        {PAGE: {"type": "string"}},
     ),
     Operation(
         "get",

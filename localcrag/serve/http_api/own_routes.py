@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import msgspec
 from starlette.requests import Request
@@ -16,7 +17,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from localcrag.errors import UsageError
-from localcrag.events import Finished, json_value, to_dict
+from localcrag.events import Finished, answer_of, json_value, to_dict
+from localcrag.report import AskedQuestion
 from localcrag.serve.http_api.admission import json_body
 from localcrag.serve.http_api.api_bodies import AskBody, ConsentBody, PlaceQuery, SearchBody
 from localcrag.serve.http_api.backend import AsyncConsent, CitedPlace, DoorQuestion
@@ -103,19 +105,20 @@ class OwnRoutes:
 
     async def _answer(self, question: DoorQuestion, thread: str, sender: EventSender | None = None) -> Answer:
         """The answer to a question, whose events are sent, and which is kept in the conversation, if any."""
-        answer: Answer | None = None
+        began, kept = datetime.now(UTC), []
         async with aclosing(self.door.events(question, sender)) as events:
             async for event in events:
-                if isinstance(event, Finished):
-                    answer = event.answer
-                elif sender:
+                kept.append(event)
+                if sender and not isinstance(event, Finished):
                     data = to_dict(event)
                     await sender.event(str(data["event"]), data)
-        assert answer is not None, "the last event is Finished"
+        answer = answer_of(kept)
         if thread:
             turns = [Turn("user", answer.question), Turn("assistant", answer.text, answer.to_json())]
             await self.door.backend.keep_turns(thread, question.kb, turns)
         if sender:
+            asked = AskedQuestion(question.kb, question.text, question.options, began, kept)
+            await sender.event("kept", {"id": self.door.shelf.put(asked)})
             await sender.event("finished", to_dict(Finished(answer)))
         return answer
 

@@ -18,6 +18,7 @@ from localcrag.errors import LocalCragError, ModelNotFound, WarmError
 from localcrag.events import Event
 from localcrag.llm.registry import Registry, Role
 from localcrag.options import AskOptions
+from localcrag.report import AskedQuestion, report_html
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.http_api.backend import (
     CitedPlace,
@@ -144,6 +145,10 @@ class WarmBackend:
     async def page_picture(self, place: CitedPlace) -> bytes:
         """The page at a place as PNG. Raises DocumentGone, UnreadableError, UsageError, StoreError."""
         return await asyncio.to_thread(self.places.picture, place)
+
+    async def report(self, asked: AskedQuestion) -> str:
+        """The report of a question. Raises ModelNotFound, ModelFileError, LedgerError."""
+        return await asyncio.to_thread(report_html, asked, self.settings, self._open(asked.kb).ledger)
 
     async def threads(self) -> list[Thread]:
         """The conversations. Raises StoreError."""
