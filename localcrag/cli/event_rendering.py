@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from localcrag.cited_text import link, place, place_of, status_note
 from localcrag.cli.answer_text import AnswerText
 from localcrag.cli.hit_list import snippet
 from localcrag.cli.line_wrapping import wrapped
@@ -47,6 +46,7 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
+from localcrag.plain_answer import link, place, place_of, status_note
 from localcrag.types import Answer, Citation, CitationMark, Claim, Evidence, Grade, Origin, Status
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import sys
 
 import click
 
-from localcrag.cited_text import place_of
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import one_line, plain
 from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.plain_answer import place_of
 from localcrag.types import Hit
 
 MAX_WORD_CHARACTERS = 24

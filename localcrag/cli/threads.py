@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from localcrag.cited_text import link, place
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.event_rendering import shown
 from localcrag.cli.name_completion import ThreadName
@@ -21,6 +20,7 @@ from localcrag.cli.table_layout import print_rows
 from localcrag.crag.answer_form import citation_marks
 from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.errors import StoreError
+from localcrag.plain_answer import link, place
 from localcrag.protocols import ThreadStore
 from localcrag.types import (
     Action,

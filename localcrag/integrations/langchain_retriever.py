@@ -15,13 +15,13 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-from localcrag.cited_text import cited_piece, note_below, sources_below
 from localcrag.errors import UsageError
 from localcrag.events import Delta, Event, Finished
 from localcrag.integrations.hit_fields import hit_fields
 from localcrag.integrations.missing_extra import missing_extra
 from localcrag.knowledge_base import KnowledgeBase
 from localcrag.options import AskKeywords, AskOptions
+from localcrag.plain_answer import cited_piece, note_below, sources_below
 from localcrag.types import Answer, Hit, Turn
 
 try:

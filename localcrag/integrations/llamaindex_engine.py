@@ -14,12 +14,12 @@ from collections.abc import AsyncGenerator, Generator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Unpack
 
-from localcrag.cited_text import cited_piece, marked_text, note_below
 from localcrag.events import Delta, Event, Finished
 from localcrag.integrations.hit_fields import PLACE_FIELDS, hit_fields
 from localcrag.integrations.missing_extra import missing_extra
 from localcrag.knowledge_base import KnowledgeBase
 from localcrag.options import AskKeywords, AskOptions
+from localcrag.plain_answer import cited_piece, marked_text, note_below
 from localcrag.types import Answer, Citation, Hit
 
 try:

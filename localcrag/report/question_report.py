@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from localcrag import __version__
-from localcrag.cited_text import status_note
 from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.egress import is_offline
 from localcrag.events import Event, answer_of
 from localcrag.loaded_models import models_for
 from localcrag.options import AskOptions
+from localcrag.plain_answer import status_note
 from localcrag.report.evidence import ShownEvidence, shown_evidence
 from localcrag.report.loop_path import STATUS_TONES, STATUS_WORDS, loop_path
 from localcrag.report.model_files import ModelFile, model_files

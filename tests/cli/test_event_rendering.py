@@ -10,12 +10,12 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from localcrag.cited_text import link
 from localcrag.cli.chat import say
 from localcrag.cli.event_rendering import StepRenderer
 from localcrag.cli.safe_output import plain
 from localcrag.conversations import SqliteThreads
 from localcrag.events import Degraded, Delta, Event, Gathered, Graded, PageRead, Refined, Retrieved
+from localcrag.plain_answer import link
 from localcrag.types import Action, Answer, Citation, Evidence, Mode, Origin, Policy, Status, Strip, Turn
 from localcrag.web.ledger import Ledger
 from tests.cli.conftest import Run

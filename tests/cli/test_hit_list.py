@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from localcrag.cited_text import place
 from localcrag.cli.hit_list import marked, print_hits, snippet
+from localcrag.plain_answer import place
 from localcrag.types import Hit
 from tests.crag.values import passage
 

@@ -20,13 +20,13 @@ from langchain_core.runnables import RunnableLambda, RunnableWithMessageHistory
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 import localcrag
-from localcrag.cited_text import cited_text
 from localcrag.integrations.langchain_retriever import (
     LangChainAnswers,
     LangChainAnswerTexts,
     LangChainRetriever,
     read_input,
 )
+from localcrag.plain_answer import cited_text
 from localcrag.types import Turn
 from tests.integrations.conftest import CHESS, DOSE, LEAFLET, MAKER
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from localcrag.cited_text import link, marked_text, note_below, place
+from localcrag.plain_answer import link, marked_text, note_below, place
 from localcrag.serve.http_api.backend import Embeddings
 from localcrag.serve.http_api.openai_messages import MODEL
 from localcrag.types import Answer, Citation, JsonValue, Origin, Status, StoreInfo

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from localcrag.cited_text import cited_piece, note_below
 from localcrag.errors import LocalCragError
 from localcrag.events import Delta, Finished
+from localcrag.plain_answer import cited_piece, note_below
 from localcrag.serve.http_api.backend import DoorQuestion, Embeddings
 from localcrag.serve.http_api.door import Door
 from localcrag.serve.http_api.event_stream import EventSender, EventStream, unless_disconnected

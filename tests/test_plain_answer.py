@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.cited_text import cited_piece, cited_text, source_line, status_note
 from localcrag.events import Delta
+from localcrag.plain_answer import cited_piece, cited_text, source_line, status_note
 from localcrag.types import (
     Action,
     Answer,
