@@ -81,7 +81,7 @@ class ScriptedBackend:
         models = ModelChoices("small", "auto", "judge", "MiniLM", ("small", "large"))
         return DoorStatus("0.0", False, True, models, "default", self.read_only)
 
-    async def stream(self, question: Question) -> AsyncGenerator[Event, None]:
+    async def stream(self, question: DoorQuestion) -> AsyncGenerator[Event, None]:
         self._require(question.kb)
         self.asked.append(question)
         done = False

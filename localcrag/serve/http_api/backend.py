@@ -118,7 +118,7 @@ class Backend(Protocol):
         """The state of the process."""
         ...
 
-    def stream(self, question: Question) -> AsyncGenerator[Event, None]:
+    def stream(self, question: DoorQuestion) -> AsyncGenerator[Event, None]:
         """The events of a question, the last one Finished; closing the generator ends the question."""
         ...
 

@@ -41,7 +41,7 @@ class Door:
 
         return checked_name(name) if name else (await self.backend.status()).default_kb
 
-    async def asked(self, question: Question) -> AskedQuestion:
+    async def asked(self, question: DoorQuestion) -> AskedQuestion:
         """A question with all its events, once it is answered."""
         began = datetime.now(UTC)
         async with aclosing(self.events(question)) as events:

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from localcrag.cited_text import cited_piece, note_below
 from localcrag.errors import LocalCragError
 from localcrag.events import Delta, Finished
-from localcrag.serve.http_api.backend import Embeddings, Question
+from localcrag.serve.http_api.backend import DoorQuestion, Embeddings
 from localcrag.serve.http_api.door import Door
 from localcrag.serve.http_api.event_stream import EventSender, EventStream, unless_disconnected
 from localcrag.serve.http_api.openai_messages import (
@@ -56,7 +56,7 @@ class OpenAIRoutes:
         """The answer to the last message, as one object or as chunks while it is written."""
         asked = await read_chat(request, self.door.limits)
         kb = await self.door.kb(asked.kb)
-        question = Question(kb, asked.question, asked.options)
+        question = DoorQuestion(kb, asked.question, asked.options)
         reply = ChatReply(asked.model, kb, asked.ignored, counted=asked.stream and asked.include_usage)
         if asked.stream:
             return EventStream(lambda sender: self._stream(question, reply, sender))
@@ -96,7 +96,7 @@ class OpenAIRoutes:
         bases = await self.door.backend.knowledge_bases()
         return models(bases, status.default_kb, status.models.embedding)
 
-    async def _answer(self, question: Question) -> Answer:
+    async def _answer(self, question: DoorQuestion) -> Answer:
         answer: Answer | None = None
         async with aclosing(self.door.events(question)) as events:
             async for event in events:
@@ -105,7 +105,7 @@ class OpenAIRoutes:
         assert answer is not None, "the last event is Finished"
         return answer
 
-    async def _stream(self, question: Question, reply: ChatReply, sender: EventSender) -> None:
+    async def _stream(self, question: DoorQuestion, reply: ChatReply, sender: EventSender) -> None:
         """Send the chunks. An error before the first event is raised; a later one is the last chunk."""
         written = ""
         try:

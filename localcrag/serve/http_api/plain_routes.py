@@ -18,7 +18,7 @@ from localcrag.options import AskOptions
 from localcrag.printable_text import plain
 from localcrag.serve.http_api.access import ACCESS_KEY
 from localcrag.serve.http_api.admission import bounded_body, require_content_type
-from localcrag.serve.http_api.backend import Question
+from localcrag.serve.http_api.backend import DoorQuestion
 from localcrag.serve.http_api.door import Door
 from localcrag.serve.http_api.event_stream import unless_disconnected
 from localcrag.serve.http_api.problems import Problem, ProblemError, problem_of
@@ -76,7 +76,7 @@ def plain_routes(door: Door) -> Sequence[BaseRoute]:
     async def asked(request: Request) -> str:
         fields = await _fields(request, door)
         _require_token(request, fields.get("token", ""))
-        question = Question(await door.kb(fields.get("kb", "")), fields.get("question", ""), AskOptions())
+        question = DoorQuestion(await door.kb(fields.get("kb", "")), fields.get("question", ""), AskOptions())
         return await door.backend.report(await door.asked(question))
 
     return [Route(PATH, form, methods=["GET"]), Route(PATH, answer, methods=["POST"])]

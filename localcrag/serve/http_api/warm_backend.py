@@ -22,6 +22,7 @@ from localcrag.report import AskedQuestion, report_html
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.http_api.backend import (
     CitedPlace,
+    DoorQuestion,
     DoorStatus,
     Embeddings,
     HeldDocuments,
@@ -73,7 +74,7 @@ class WarmBackend:
 
     # ------------------------------------------------------------------------------ by the warm process
 
-    async def stream(self, question: Question) -> AsyncGenerator[Event, None]:
+    async def stream(self, question: DoorQuestion) -> AsyncGenerator[Event, None]:
         """The events of a question; closing the generator ends it. Raises LocalCragError."""
         options = question.options
         self._require_names(options)

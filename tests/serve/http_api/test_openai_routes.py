@@ -20,7 +20,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from localcrag.errors import ModelError
 from localcrag.events import Decided, Delta, Event, Finished
-from localcrag.serve.http_api.backend import Question
+from localcrag.serve.http_api.backend import DoorQuestion
 from localcrag.types import (
     Action,
     Answer,
@@ -68,7 +68,7 @@ def scripted_answer(question: str) -> Answer:
 class StatedBackend(ScriptedBackend):
     """Answers as :func:`scripted_answer`, in two pieces; some questions fail in the middle."""
 
-    async def stream(self, question: Question) -> AsyncGenerator[Event, None]:
+    async def stream(self, question: DoorQuestion) -> AsyncGenerator[Event, None]:
         self._require(question.kb)
         self.asked.append(question)
         answer = scripted_answer(question.text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from localcrag.events import Event, Finished, Gathered, Retrieved
-from localcrag.serve.http_api.backend import Question
+from localcrag.serve.http_api.backend import DoorQuestion
 from localcrag.types import Citation, Evidence, Hit, Origin, Passage, Status, Strip
 from tests.documents.builders import pdf
 from tests.fakes.door import ScriptedBackend, answer_to
@@ -214,7 +214,7 @@ def test_the_plain_page_answers_without_a_script(browser: Browser, warm_door: Wa
 class HostileBackend(ScriptedBackend):
     """Whatever comes from documents and models tries to be markup."""
 
-    async def stream(self, question: Question) -> AsyncGenerator[Event, None]:
+    async def stream(self, question: DoorQuestion) -> AsyncGenerator[Event, None]:
         passage = Passage("1", "hash", f"/d/{HOSTILE}.txt", HOSTILE, "", None, 0, len(HOSTILE), HOSTILE)
         yield Retrieved(HOSTILE, (Hit(passage, 1.0),))
         yield Gathered((Evidence(1, Strip(passage, 0, len(HOSTILE), HOSTILE, 1.0)),))
