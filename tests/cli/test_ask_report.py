@@ -14,7 +14,7 @@ DOSE = "What is the usual dose of Zeldrine?"
 def test_a_report_shows_the_answer_its_page_and_its_models(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "answer.html"
     done = run("ask", DOSE, "--report", str(file), "--json")
-    tree = html.document_fromstring(file.read_text("utf-8"))
+    tree = html.document_fromstring(file.read_text("utf-8"))  # type: ignore[no-untyped-call]
     assert done.code == 0 and str(file) in done.err
     assert "35 mg" in done.json["answer"] and "35 mg" in tree.xpath("//*[@class='answer']")[0].text_content()
     (picture,) = tree.xpath("//img")

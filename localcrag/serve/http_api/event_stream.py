@@ -30,9 +30,10 @@ class EventSender:
         self._sending = asyncio.Lock()
         self.began = False
 
-    async def event(self, name: str, data: Mapping[str, JsonValue]) -> None:
-        """Send an event."""
-        await self._write(b"event: " + name.encode() + b"\ndata: " + _json_line(data) + b"\n\n")
+    async def event(self, name: str, data: Mapping[str, JsonValue], key: str = "") -> None:
+        """Send an event, with the id ``key`` if that is not empty."""
+        head = f"event: {name}\nid: {key}" if key else f"event: {name}"
+        await self._write(head.encode() + b"\ndata: " + _json_line(data) + b"\n\n")
 
     async def data(self, data: Mapping[str, JsonValue]) -> None:
         """Send an event without a name."""

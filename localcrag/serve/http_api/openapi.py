@@ -108,7 +108,7 @@ OPERATIONS = (
     Operation(
         "get",
         "/api/reports/{id}",
-        "The report of a question, by the id that the event `kept` told.",
+        "The report of a question, by the id of its event `finished`.",
         {PAGE: {"type": "string"}},
     ),
     Operation(

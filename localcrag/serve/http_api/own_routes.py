@@ -118,8 +118,7 @@ class OwnRoutes:
             await self.door.backend.keep_turns(thread, question.kb, turns)
         if sender:
             asked = AskedQuestion(question.kb, question.text, question.options, began, kept)
-            await sender.event("kept", {"id": self.door.shelf.put(asked)})
-            await sender.event("finished", to_dict(Finished(answer)))
+            await sender.event("finished", to_dict(Finished(answer)), self.door.shelf.put(asked))
         return answer
 
     def _consent_of(self, question: DoorQuestion, sender: EventSender) -> AsyncConsent | None:

@@ -17,7 +17,7 @@ def report_routes(door: Door) -> Sequence[BaseRoute]:
     """The route of reports."""
 
     async def send(request: Request) -> Response:
-        """The report of a question, by the id that the event ``kept`` told."""
+        """The report of a question, by the id of its event ``finished``."""
         asked = door.shelf.find(request.path_params["id"])
         page = await unless_disconnected(request.receive, door.backend.report(asked))
         return report_response(page)

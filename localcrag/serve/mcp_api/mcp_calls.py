@@ -11,7 +11,6 @@ from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.errors import LocalCragError, StoreError, UnknownKnowledgeBase
 from localcrag.events import Discovered, Event, Progressed, answer_of, report_of
 from localcrag.options import AskOptions
-from localcrag.serve.cited_text import cited_text
 from localcrag.serve.mcp_api.mcp_access import McpAccess
 from localcrag.serve.mcp_api.mcp_objects import (
     AskArguments,
@@ -26,6 +25,7 @@ from localcrag.serve.mcp_api.mcp_objects import (
 )
 from localcrag.serve.mcp_api.mcp_resources import uri_of
 from localcrag.serve.step_messages import step_message
+from localcrag.serve.text_around import cited_text
 from localcrag.types import Answer, Citation, Hit, IngestReport, Mode
 
 if TYPE_CHECKING:

@@ -103,7 +103,7 @@ const read = async (path) => (await call(path)).json();
 const post = (path, body, more = {}) =>
   call(path, { method: "POST", body: JSON.stringify(body), ...more, headers: { "Content-Type": "application/json", ...more.headers } });
 
-/** The server-sent events of a reply, as [name, data]. */
+/** The server-sent events of a reply, as [name, data, id]. */
 async function* eventsOf(reply) {
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -121,7 +121,8 @@ async function* eventsOf(reply) {
     for (const block of blocks) {
       const name = /^event: (.*)$/m.exec(block)?.[1];
       const data = /^data: (.*)$/m.exec(block)?.[1];
-      if (name && data) yield [name, JSON.parse(data)];
+      const id = /^id: (.*)$/m.exec(block)?.[1] ?? "";
+      if (name && data) yield [name, JSON.parse(data), id];
     }
     if (piece.done) return;
   }
@@ -380,8 +381,7 @@ class Turn {
     } else if (name === "delta") {
       this.write(event.text, event.marks);
       this.path.words.textContent = "Answering …";
-    } else if (name === "kept") this.report = event.id;
-    else if (name === "finished") this.finish(event);
+    } else if (name === "finished") this.finish(event);
     else this.path.show(name, event);
   }
 
@@ -503,8 +503,9 @@ async function ask(question) {
   let answer = null;
   try {
     const reply = await post("api/ask", body, { signal: controller.signal, headers: { Accept: "text/event-stream" } });
-    for await (const [name, event] of eventsOf(reply)) {
+    for await (const [name, event, id] of eventsOf(reply)) {
       if (name === "error") throw new ProblemError(event);
+      if (name === "finished") turn.report = id;
       if (name === "consent") askConsent(event);
       else turn.show(name, event);
       if (name === "finished") answer = event;
