@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +27,9 @@ from localcrag.events import answer_of
 from localcrag.types import GivenText
 
 if TYPE_CHECKING:
+    from localcrag.events import Event
     from localcrag.protocols import Consent
+    from localcrag.report import AskedQuestion
 
 NO_ANSWER_EXIT_CODE = 3
 STDIN_SOURCE = "stdin"
@@ -39,6 +43,12 @@ STDIN_SOURCE = "stdin"
 @click.option(
     "--trace", is_flag=True, help="Show every passage, its grade, and why the loop went where it went."
 )
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False, writable=True),
+    metavar="FILE.html",
+    help="Write a report for filing: answer, evidence as pictures, grades, models, settings.",
+)
 @click.option("--show-evidence", is_flag=True, help="Show the passages cited, with the quotes highlighted.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the answer and nothing else, unless it fails.")
 @json_option
@@ -50,6 +60,7 @@ def ask(
     question: tuple[str, ...],
     kb: str | None,
     trace: bool,
+    report: Path | None,
     show_evidence: bool,
     quiet: bool,
     as_json: bool,
@@ -68,6 +79,8 @@ def ask(
     """
     from localcrag.options import AskOptions
 
+    if report:
+        _require_folder(report)
     if quiet and (trace or show_evidence):
         raise UsageError("--quiet shows the answer alone", hint="leave out --trace and --show-evidence")
     from_stdin = question == ("-",)
@@ -83,12 +96,41 @@ def ask(
         from localcrag.cli.event_rendering import StepRenderer
 
         show = StepRenderer(trace, show_evidence, text, quiet).show
-    for event in base.stream(text, AskOptions(consent=consent(), context=context, **how)):
+    began, options = datetime.now(UTC), AskOptions(consent=consent(), context=context, **how)
+    events: list[Event] = []
+    for event in base.stream(text, options):
         show(event)
-    answer = answer_of([event])
+        events.append(event)
+    answer = answer_of(events)
+    if report:
+        from localcrag.report import AskedQuestion
+
+        _write_report(state, report, AskedQuestion(base.name, text, options, began, events))
     if as_json:
         print_json(answer.to_dict())
     return 0 if answer.found else NO_ANSWER_EXIT_CODE
+
+
+def _require_folder(report: Path) -> None:
+    """Check that there is a folder for the report, before the question is asked. Raises UsageError."""
+    if not report.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {report.parent} for the report", hint="make it first")
+
+
+def _write_report(state: CommandState, report: Path, asked: AskedQuestion) -> None:
+    """Write the report, and say where. Raises UsageError if the file cannot be written."""
+    from localcrag._platform import replace_text
+    from localcrag.report import report_html
+
+    page = report_html(asked, state.settings, state.ledger)
+    try:
+        replace_text(report, page)
+    except OSError as error:
+        raise UsageError(
+            f"the report cannot be written to {report}: {error.strerror or error}",
+            hint="name another place with --report",
+        ) from error
+    click.echo(click.style(f"report: {one_line(str(report))}", dim=True), err=True)
 
 
 def consent() -> Consent | None:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from localcrag.cited_text import link, place, place_of, status_note
 from localcrag.cli.answer_text import AnswerText
-from localcrag.cli.hit_list import place, place_of, snippet
+from localcrag.cli.hit_list import snippet
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import plain
 from localcrag.crag.bracketed_numbers import disarmed
@@ -47,7 +47,7 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
-from localcrag.types import Answer, Citation, CitationMark, Claim, Evidence, Grade, Origin, Status, Verdict
+from localcrag.types import Answer, Citation, CitationMark, Claim, Evidence, Grade, Origin, Status
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,21 +58,6 @@ MIN_SNIPPET_CHARACTERS = 24
 """Characters of a snippet that a line shows at least, however narrow the terminal is."""
 _OWN_KEY = re.compile(r"(?:\bcitation|\bthe sources of|\) and) \[(\d+)\]")
 """The key of a piece of evidence in a reason, which is a citation of localcrag's own."""
-
-
-def _note(answer: Answer) -> str:
-    """A line on why an answer is incomplete or unsure; "" if it is neither."""
-    if answer.status is Status.TRUNCATED:
-        return "Cut short: the answer is not complete."
-    if answer.status is not Status.UNSURE:
-        return ""
-    if answer.contradictions:
-        return "Unsure: the sources disagree. Check them."
-    if any(claim.verdict is Verdict.NO for claim in answer.claims):
-        return "Unsure: not every sentence is borne out by its evidence. Check the sources."
-    if any(part.status is Status.NOT_FOUND for part in answer.parts):
-        return "Unsure: a part of the question is not answered."
-    return "Unsure: the evidence is weak. Check the sources."
 
 
 def count(number: int, noun: str) -> str:
@@ -96,17 +81,6 @@ def stderr_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def link(citation: Citation) -> str:
-    """The URL that opens the source of a citation at its page, in viewers that know ``#page=``.
-
-    It is "" for a source that has none, such as standard input.
-    """
-    if not citation.source.startswith("/"):
-        printable = citation.origin is Origin.WEB and citation.source.isprintable()
-        return citation.source if printable else ""
-    return Path(citation.source).as_uri() + (f"#page={citation.page}" if citation.page else "")
 
 
 @dataclass
@@ -272,7 +246,7 @@ class StepRenderer:
         """Print the sources under an answer: key, source, and the text that is cited."""
         from rich.text import Text
 
-        if note := _note(answer):
+        if note := status_note(answer):
             self.say(note, "yellow")
         if answer.status is Status.NOT_FOUND:
             self._show_closest(answer.grades)

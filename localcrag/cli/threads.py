@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
+from localcrag.cited_text import link, place
 from localcrag.cli.command_state import CommandState, pass_state, print_json
-from localcrag.cli.event_rendering import link, shown
-from localcrag.cli.hit_list import place
+from localcrag.cli.event_rendering import shown
 from localcrag.cli.name_completion import ThreadName
 from localcrag.cli.parameters import json_option
 from localcrag.cli.safe_output import one_line, plain

@@ -24,6 +24,7 @@ from localcrag.serve.endpoint import Endpoint, connect, endpoint_of, refuse_unsa
 from localcrag.serve.protocol import (
     BadMessage,
     Crashed,
+    Declined,
     Done,
     Failed,
     Heartbeat,
@@ -218,6 +219,8 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
                     return
                 if isinstance(reply, Failed):
                     raise reply.error()
+                if isinstance(reply, Declined):
+                    raise Unavailable(f"it was started otherwise, and stays so: {reply.reason}")
                 if isinstance(reply, Crashed):
                     raise Unavailable(f"it failed: {reply.reason}")
                 if not isinstance(reply, Heartbeat):
