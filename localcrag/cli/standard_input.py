@@ -6,6 +6,7 @@ import io
 import os
 import stat
 import sys
+from contextlib import suppress
 
 import click
 
@@ -31,7 +32,9 @@ def piped_text(*, quiet: bool = False) -> str:
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return ""
     if not isinstance(sys.stdin, io.TextIOWrapper):
-        return sys.stdin.read()
+        with suppress(OSError):  # the stream of a program around this one, which may refuse to be read
+            return sys.stdin.read()
+        return ""
     number = sys.stdin.fileno()
     if not _is_pipe_or_file(number):
         return ""

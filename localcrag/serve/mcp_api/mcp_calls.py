@@ -11,6 +11,7 @@ from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.errors import LocalCragError, StoreError, UnknownKnowledgeBase
 from localcrag.events import Discovered, Event, Progressed, answer_of, report_of
 from localcrag.options import AskOptions
+from localcrag.serve.mcp_api.document_part import document_part
 from localcrag.serve.mcp_api.mcp_access import McpAccess
 from localcrag.serve.mcp_api.mcp_objects import (
     AskArguments,
@@ -25,7 +26,6 @@ from localcrag.serve.mcp_api.mcp_objects import (
 )
 from localcrag.serve.mcp_api.mcp_resources import uri_of
 from localcrag.serve.step_messages import step_message
-from localcrag.serve.text_around import cited_text
 from localcrag.types import Answer, Citation, Hit, IngestReport, Mode
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class ToolCalls:
         """Read a part of a document with its surroundings."""
         base = self.access.held(given.kb)
         report(0, None, f"reading {given.source}")
-        part = cited_text(base.document(given.source), given.page, given.start, given.end, given.around)
+        part = document_part(base.document(given.source), given.page, given.start, given.end, given.around)
         values: ReadObject = {
             "kb": base.name,
             "source": part.source,

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from localcrag.json_schema import AnswerObject
-from localcrag.serve.text_around import MAX_TEXT_CHARACTERS
+from localcrag.serve.mcp_api.document_part import MAX_TEXT_CHARACTERS
 
 MAX_HITS = 50
 """The most passages that one search brings."""

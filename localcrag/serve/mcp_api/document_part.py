@@ -1,4 +1,4 @@
-"""A cited part of a document with the text around it, as it is stored."""
+"""A part of a document with the text around it, as it is stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_TEXT_CHARACTERS = 8000
 
 
 @dataclass(frozen=True, slots=True)
-class CitedText:
+class DocumentPart:
     """Characters ``[start, end)`` of the stored text of a page, with what stands before and after them.
 
     ``page`` is None for a document without numbered pages, and ``length`` the characters of the page.
@@ -29,7 +29,9 @@ class CitedText:
     after: str
 
 
-def cited_text(document: Document, page: int | None, start: int, end: int | None, around: int) -> CitedText:
+def document_part(
+    document: Document, page: int | None, start: int, end: int | None, around: int
+) -> DocumentPart:
     """A part of a document.
 
     Parameters:
@@ -50,7 +52,7 @@ def cited_text(document: Document, page: int | None, start: int, end: int | None
             hint="take start and end from a citation; they count within its page",
         )
     stop = min(last, start + MAX_TEXT_CHARACTERS)
-    return CitedText(
+    return DocumentPart(
         source=document.source,
         title=document.title,
         page=found.number,
