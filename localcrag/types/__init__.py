@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     )
     from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText
     from localcrag.types.store_problem import StoreProblem
+    from localcrag.types.structured_values import FieldResult, ScalarValue, Structured, Support
     from localcrag.types.web_results import WebPage, WebResult
 
 __all__ = [
@@ -109,6 +110,7 @@ __all__ = [
     "Decision",
     "Document",
     "Evidence",
+    "FieldResult",
     "FieldValue",
     "FinishReason",
     "Grade",
@@ -134,6 +136,7 @@ __all__ = [
     "ReadResult",
     "RemovableText",
     "RubricLabel",
+    "ScalarValue",
     "Skipped",
     "Status",
     "StillReading",
@@ -141,6 +144,8 @@ __all__ = [
     "StoreProblem",
     "Strip",
     "StripKind",
+    "Structured",
+    "Support",
     "Thread",
     "Thresholds",
     "Tokens",
@@ -164,6 +169,7 @@ _MODULES = (
     "store_problem",
     "prompting",
     "web_results",
+    "structured_values",
     "answers",
 )
 """The modules of this package; each imports only modules before it."""
