@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from localcrag.errors import UsageError
+from localcrag.output_schema.python_types import OutputType, checked_schema
 from localcrag.protocols import Consent
 from localcrag.settings import ModelSettings
 from localcrag.types import (
@@ -43,6 +44,7 @@ class AskKeywords(TypedDict, total=False):
     evaluator: str | None
     consent: Consent | None
     history: Sequence[Turn]
+    output: OutputType
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,9 @@ class AskOptions:
         consent: shown the exact line before it is sent to the web; returns the line to send, edited
             or not, or None to refuse. Asked only under ``web="ask"``.
         history: the turns before this question, oldest first; a follow-up is understood with them.
+        output: the form of the answer: a pydantic model, a dataclass, a JSON Schema, ``Literal``, an
+            enumeration, or an Outlines term such as ``regex``. It is kept as the text of its JSON Schema;
+            the value is in ``Answer.value``.
     """
 
     filter: str | None = None
@@ -89,6 +94,7 @@ class AskOptions:
     evaluator: str | None = None
     consent: Consent | None = None
     history: Sequence[Turn] = ()
+    output: OutputType = None
 
     def __post_init__(self) -> None:
         for name, kind in _ENUMERATIONS.items():
@@ -96,6 +102,8 @@ class AskOptions:
         for name in ("filter", "model", "adapter", "evaluator"):
             _require(getattr(self, name), str, name, "a string")
         _require(self.agent, bool, "agent", "True or False")
+        if self.output is not None:
+            object.__setattr__(self, "output", checked_schema(self.output))
         if self.consent is not None and not callable(self.consent):
             raise UsageError("consent cannot be called", hint="give a function of the line to be sent")
         object.__setattr__(self, "corrections", _words(CorrectionKind, "corrections", self.corrections))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ from localcrag.cli.command_state import (
 )
 from localcrag.cli.parameters import json_option, kb_option
 from localcrag.cli.safe_output import one_line
+from localcrag.errors import UsageError
 from localcrag.events import answer_of
 
 if TYPE_CHECKING:
@@ -32,6 +34,13 @@ NO_ANSWER_EXIT_CODE = 3
 @click.argument("question", nargs=-1, required=True)
 @kb_option
 @with_ask_options
+@click.option(
+    "--schema",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Answer as a JSON value in the form of this JSON Schema.",
+)
+@click.option("--choices", metavar="A,B,…", help="Answer with one of these values.")
 @click.option(
     "--trace", is_flag=True, help="Show every passage, its grade, and why the loop went where it went."
 )
@@ -48,6 +57,8 @@ def ask(
     show_evidence: bool,
     as_json: bool,
     jsonl: bool,
+    schema: Path | None,
+    choices: str | None,
     **how: Any,
 ) -> int:
     """Answer QUESTION from your documents; `-` reads it from stdin.
@@ -56,7 +67,7 @@ def ask(
     characters, as `?`, `'` or `*`; put `--` before a question that begins with a dash.
 
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
-    an answer, 3 where the documents hold none.
+    an answer, 3 where the documents hold none. With --schema or --choices stdout holds the value alone.
     """
     from localcrag.options import AskOptions
 
@@ -70,12 +81,29 @@ def ask(
         from localcrag.cli.event_rendering import StepRenderer
 
         show = StepRenderer(trace, show_evidence, text).show
-    for event in base.stream(text, AskOptions(consent=consent(), **how)):
+    options = AskOptions(consent=consent(), output=requested_output(schema, choices), **how)
+    for event in base.stream(text, options):
         show(event)
     answer = answer_of([event])
     if as_json:
         print_json(answer.to_dict())
     return 0 if answer.found else NO_ANSWER_EXIT_CODE
+
+
+def requested_output(schema: Path | None, choices: str | None) -> str | None:
+    """The JSON Schema of the answer that was asked for, None if none was. Raises UsageError."""
+    from localcrag.output_schema.schema_reading import choice_schema, schema_file
+
+    if schema is not None and choices is not None:
+        raise UsageError("--schema and --choices exclude each other", hint="give an enum in the schema")
+    if schema is not None:
+        return schema_file(schema)
+    if choices is None:
+        return None
+    values = tuple(dict.fromkeys(word.strip() for word in choices.split(",") if word.strip()))
+    if len(values) < 2:
+        raise UsageError("--choices needs two values or more", hint="for example --choices yes,no,unclear")
+    return choice_schema(values)
 
 
 def _stdin_text() -> str:

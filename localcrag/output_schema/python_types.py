@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from enum import Enum
-from typing import Literal, get_args, get_origin
+from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 from localcrag.errors import UsageError
-from localcrag.output_schema.schema_reading import choice_schema
+from localcrag.output_schema.schema_reading import choice_schema, read_schema
 
-OutputType = object
-"""What an answer may be asked for as: a pydantic model, a dataclass, a TypedDict, a JSON Schema (a mapping,
-or its text), Literal, an enumeration, int, float, bool, datetime.date, a list of such, or an Outlines term."""
+OutputType: TypeAlias = Any
+"""The form that an answer may be asked for in: a pydantic model, a dataclass, a TypedDict, a JSON Schema (a
+mapping or its text), Literal, an enumeration, str, int, float, bool, datetime.date, a list of such, or a term
+of Outlines."""
+
+
+def checked_schema(output: OutputType) -> str:
+    """The JSON Schema of a type, as JSON. Raises UsageError if no answer can be given in that form."""
+    text = schema_text(output)
+    read_schema(text)
+    return text
 
 
 def schema_text(output: OutputType) -> str:
@@ -49,7 +57,7 @@ def _by_outlines(output: OutputType) -> str:
         name = getattr(output, "__name__", repr(output)[:60])
         raise UsageError(
             f"{name} has no JSON schema: {str(error).splitlines()[0]}",
-            hint="give a pydantic model, a dataclass, a JSON Schema, Literal, an enumeration or an Outlines term",
+            hint="give a pydantic model, a dataclass, a JSON Schema, Literal or a term of Outlines",
         ) from error
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 
 from localcrag.errors import UsageError
 from localcrag.output_schema.byte_pattern import byte_pattern
@@ -27,8 +28,11 @@ MAX_DEPTH = 6
 MAX_OPTIONS = 100
 """The most values of one choice."""
 _ANNOTATIONS = frozenset(
-    "title description default examples $schema $id $comment $defs definitions deprecated readOnly writeOnly "
-    "additionalProperties uniqueItems format minProperties maxProperties x-order".split()
+    (
+        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "format"),
+        *("$schema", "$id", "$comment", "$defs", "definitions"),
+        *("additionalProperties", "uniqueItems", "minProperties", "maxProperties"),
+    )
 )
 """Keywords that every schema may have: they describe, or the answer holds them by itself."""
 _BY_TYPE: Mapping[str, frozenset[str]] = {
@@ -84,6 +88,15 @@ def read_schema(text: str) -> OutputSchema:
     return schema
 
 
+def schema_file(path: Path) -> str:
+    """The text of a file with a JSON Schema. Raises UsageError if it cannot be read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(MAX_SCHEMA_CHARACTERS + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the schema cannot be read: {error}", hint="give a file in UTF-8") from None
+
+
 @dataclass(slots=True)
 class _Reader:
     """Reads the parts of one schema; ``root`` is the whole, in which references are looked up."""
@@ -124,9 +137,13 @@ class _Reader:
                     break
                 name = node["$ref"]
                 if not isinstance(name, str) or not name.startswith("#"):
-                    raise _refusal(place, f"it refers to {name!r}, outside of the schema", "copy it into $defs")
+                    raise _refusal(
+                        place, f"it refers to {name!r}, outside of the schema", "copy it into $defs"
+                    )
                 if name in seen:
-                    raise _refusal(place, f"it is recursive: {name} holds itself", "write out the levels you need")
+                    raise _refusal(
+                        place, f"it is recursive: {name} holds itself", "write out the levels you need"
+                    )
                 seen = (*seen, name)
                 node = {**self._named(name, place), **{k: v for k, v in node.items() if k != "$ref"}}
         types = node.get("type")
@@ -146,7 +163,9 @@ class _Reader:
             raise _refusal(place, f"there is no {name}", "add it below $defs")
         return node
 
-    def _object(self, node: Node, place: str, nullable: bool, seen: tuple[str, ...], depth: int) -> ObjectShape:
+    def _object(
+        self, node: Node, place: str, nullable: bool, seen: tuple[str, ...], depth: int
+    ) -> ObjectShape:
         properties, required = node.get("properties"), node.get("required", ())
         if not isinstance(properties, dict) or not properties:
             raise _refusal(place, "an object without properties can hold anything", "name its properties")
@@ -199,7 +218,7 @@ def _alternatives(node: Node, word: str, place: str) -> tuple[list[Node], bool]:
     """The alternatives of a part besides null, and whether null is one of them."""
     given = node[word]
     parts = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
-    others = [part for part in parts if part.get("type") != "null"]
+    others: list[Node] = [part for part in parts if part.get("type") != "null"]
     constants = [part for part in others if set(part) & {"const", "enum"}]
     if word != "allOf" and len(constants) == len(others) > 1:
         options = [value for part in others for value in _options(part)]
@@ -211,7 +230,11 @@ def _alternatives(node: Node, word: str, place: str) -> tuple[list[Node], bool]:
 
 def _merged(parts: list[Node], outer: Node) -> Node:
     """The only alternative, below what the part itself says in words."""
-    return {key: value for key, value in parts[0].items() if key not in ("title", "description") or key not in outer}
+    return {
+        key: value
+        for key, value in parts[0].items()
+        if key not in ("title", "description") or key not in outer
+    }
 
 
 def _options(node: Node) -> list[object]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Contradiction,
         Correction,
         Evidence,
+        ExtractedRecord,
         PartAnswer,
         PlannedStep,
         Strip,
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
     )
     from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText
     from localcrag.types.store_problem import StoreProblem
-    from localcrag.types.structured_values import FieldResult, ScalarValue, Structured, Support
+    from localcrag.types.structured_values import FieldResult, ScalarValue, StructuredValue, Support
     from localcrag.types.web_results import WebPage, WebResult
 
 __all__ = [
@@ -110,6 +111,7 @@ __all__ = [
     "Decision",
     "Document",
     "Evidence",
+    "ExtractedRecord",
     "FieldResult",
     "FieldValue",
     "FinishReason",
@@ -144,7 +146,7 @@ __all__ = [
     "StoreProblem",
     "Strip",
     "StripKind",
-    "Structured",
+    "StructuredValue",
     "Support",
     "Thread",
     "Thresholds",

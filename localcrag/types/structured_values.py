@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from localcrag.types.passages import JsonValue
+
 ScalarValue = str | int | float | bool
 """A single value of a structured answer that is not null."""
 
@@ -40,18 +42,25 @@ class FieldResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Structured:
-    """A structured answer: its value as JSON text, and where each part of it comes from."""
+class StructuredValue:
+    """The value of a structured answer as JSON text, and where each part of it comes from."""
 
     json: str
     fields: tuple[FieldResult, ...]
 
     @property
     def unsupported(self) -> tuple[str, ...]:
-        """The places of the values that the evidence does not bear out."""
+        """The places of the values that the evidence does not bear out, as JSON pointers."""
         return tuple(field.place for field in self.fields if field.support is Support.NONE)
 
     @property
     def found(self) -> bool:
         """Whether the evidence bears out any value."""
         return any(field.support is not Support.NONE for field in self.fields)
+
+    def loaded(self) -> JsonValue:
+        """The value itself."""
+        import json
+
+        value: JsonValue = json.loads(self.json)
+        return value

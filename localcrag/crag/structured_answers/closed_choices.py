@@ -20,12 +20,14 @@ from localcrag.crag.table_answers.table_values import WORD, root, roots
 from localcrag.types import ScalarValue, Strip
 
 MIN_OPTION_SCORE = 0.45
-"""The score from which on a value that is one of several in the evidence is the one that the field asks for."""
+"""The score from which on one of several values in the evidence is the one that the field asks for."""
 MIN_ONLY_SCORE = 0.2
 """The score from which on it is, if no other value of the choice stands in the evidence."""
 MIN_MARGIN = 0.05
 """How much the score must be above that of the best other value."""
-UNDECIDED = frozenset({"unclear", "unknown", "undecided", "uncertain", "not stated", "not known", "n/a", "unsure"})
+UNDECIDED = frozenset(
+    {"unclear", "unknown", "undecided", "uncertain", "not stated", "not known", "n/a", "unsure"}
+)
 """Values of a choice that say that the evidence does not decide."""
 _NEGATION = re.compile(r"\b(?:no|not|cannot|never|without|none|nor|neither)\b|n['’]t\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;\n]|(?<=[.!?]) |, (?:but|and|however) |: ")
@@ -43,7 +45,9 @@ class Chosen:
     end: int
 
 
-def truth(asked: FieldWording, required: set[str], pieces: Sequence[Strip], scorer: FieldScorer) -> Chosen | None:
+def truth(
+    asked: FieldWording, required: set[str], pieces: Sequence[Strip], scorer: FieldScorer
+) -> Chosen | None:
     """Whether what a field or a question asks is so; None if the evidence does not say.
 
     Args:

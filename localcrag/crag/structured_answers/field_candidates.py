@@ -28,7 +28,9 @@ def pieces(passages: Sequence[Passage]) -> tuple[Strip, ...]:
     for passage in passages:
         origin = passage.start
         own = [
-            Strip(passage, block.start, block.end, passage.text[block.start - origin : block.end - origin], 0.0)
+            Strip(
+                passage, block.start, block.end, passage.text[block.start - origin : block.end - origin], 0.0
+            )
             for block in passage.blocks
             if block.kind is BlockKind.HEADING
         ]
@@ -59,6 +61,8 @@ class CandidateFinder:
             yield from _matching(leaf, text)
             return
         for span in SPANS_OF[leaf.kind](text):
+            if _in_column_name(span, text):
+                continue
             if leaf.admits(span.value) and self._fits(leaf, asked, span, text):
                 yield span
 
@@ -92,7 +96,18 @@ def fits_text(asked: FieldWording, span: ValueSpan, text: str) -> bool:
         return False
     if asked.wants_code and span.labelled and " " in value and any(True for _ in codes(value)):
         return False
-    return not any(other.overlaps(span) and len(value) < other.end - other.start + 12 for other in dates(text))
+    return not any(
+        other.overlaps(span) and len(value) < other.end - other.start + 12 for other in dates(text)
+    )
+
+
+def _in_column_name(span: ValueSpan, text: str) -> bool:
+    """Whether a span is a part of the name of a column in a row, which is no value of the row."""
+    if CELL_SEPARATOR not in text:
+        return False
+    rest = text[span.end :].split(CELL_SEPARATOR)[0]
+    before = text[: span.start].rpartition(CELL_SEPARATOR)[2]
+    return ": " in rest and ":" not in before
 
 
 def _is_sum(asked: FieldWording, span: ValueSpan) -> bool:

@@ -8,7 +8,7 @@ better than a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from localcrag.crag.query_terms import terms
@@ -50,7 +50,7 @@ _Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledField:
     """A single value at a place of the answer, with the strip and the characters of it that bear it out."""
 
     place: str
@@ -97,7 +97,7 @@ class FieldFiller:
     pieces: Sequence[Strip]
     scorer: FieldScorer
 
-    def fill(self, fields: Sequence[Asked]) -> list[Filled]:
+    def fill(self, fields: Sequence[Asked]) -> list[FilledField]:
         """The values of all fields, in their order; a list gives one value for each of its items.
 
         A field without a value gives one that is None, with the reason.
@@ -106,7 +106,7 @@ class FieldFiller:
         assigned = self._assigned(spans)
         return [filled for each in fields for filled in self._filled(each, assigned)]
 
-    def _filled(self, asked: Asked, assigned: dict[str, Filled]) -> Iterator[Filled]:
+    def _filled(self, asked: Asked, assigned: dict[str, FilledField]) -> Iterator[FilledField]:
         if isinstance(asked.shape, ListShape):
             yield from self._list(asked, asked.shape)
         elif _is_closed(asked.shape):
@@ -116,18 +116,16 @@ class FieldFiller:
 
     # -------------------------------------------------------------------------- single values
 
-    def _assigned(self, fields: Sequence[Asked]) -> dict[str, Filled]:
+    def _assigned(self, fields: Sequence[Asked]) -> dict[str, FilledField]:
         """The values of fields that stand in the evidence as they are, by place."""
         finder = CandidateFinder(self.pieces)
         ranked: dict[str, list[Scored]] = {}
         for each in fields:
             assert isinstance(each.shape, Leaf)
-            ranked[each.place] = self.scorer.scored(
-                each.wording, finder.candidates(each.shape, each.wording)
-            )
+            ranked[each.place] = self.scorer.scored(each.wording, finder.candidates(each.shape, each.wording))
         pairs = [(scored.score, each, scored) for each in fields for scored in ranked[each.place]]
         pairs.sort(key=lambda pair: -pair[0])
-        filled: dict[str, Filled] = {}
+        filled: dict[str, FilledField] = {}
         taken: list[_Place] = []
         for score, each, scored in pairs:
             if each.place in filled or _is_taken(scored, taken):
@@ -135,11 +133,13 @@ class FieldFiller:
             if score < _floor(each.shape):
                 continue
             is_ambiguous = _has_rival_value(scored, ranked[each.place], taken) or _has_rival_field(
-                each, scored, [(o, ranked[o.place]) for o in fields if o is not each and o.place not in filled]
+                each,
+                scored,
+                [(o, ranked[o.place]) for o in fields if o is not each and o.place not in filled],
             )
             taken.append(scored.candidate.place)
             if is_ambiguous:
-                filled[each.place] = Filled(each.place, None, Support.NONE, reason=AMBIGUOUS)
+                filled[each.place] = FilledField(each.place, None, Support.NONE, reason=AMBIGUOUS)
             else:
                 filled[each.place] = _found(each, scored)
         missing = {each.place: _missing(each.place) for each in fields}
@@ -147,12 +147,12 @@ class FieldFiller:
 
     # -------------------------------------------------------------------------- closed choices
 
-    def _closed(self, asked: Asked, leaf: Leaf) -> Filled:
+    def _closed(self, asked: Asked, leaf: Leaf) -> FilledField:
         """A value that is true or false, or one of several."""
         chosen = self._chosen(asked, leaf)
         if chosen is None:
             return _missing(asked.place)
-        return Filled(asked.place, chosen.value, Support.JUDGED, chosen.strip, chosen.start, chosen.end)
+        return FilledField(asked.place, chosen.value, Support.JUDGED, chosen.strip, chosen.start, chosen.end)
 
     def _chosen(self, asked: Asked, leaf: Leaf) -> Chosen | None:
         required = terms(asked.name.replace("_", " ")) if asked.name else terms(asked.wording.question)
@@ -162,21 +162,34 @@ class FieldFiller:
         if {"yes", "no"} <= by_word.keys():
             said = closed_choices.truth(asked.wording, required, self.pieces, self.scorer)
             if said is None:
-                return None
+                return self._undecided(asked, by_word)
             return Chosen(by_word["yes" if said.value else "no"], said.strip, said.start, said.end)
         stated = [value for word, value in by_word.items() if word not in closed_choices.UNDECIDED]
-        return closed_choices.option(asked.wording, stated, self.pieces, self.scorer)
+        found = closed_choices.option(asked.wording, stated, self.pieces, self.scorer)
+        return found or self._undecided(asked, by_word)
+
+    def _undecided(self, asked: Asked, by_word: Mapping[str, ScalarValue]) -> Chosen | None:
+        """The value that says that the evidence does not decide, if the question itself offers it.
+
+        It stands by the piece of the evidence that is nearest to the question.
+        """
+        words = sorted(closed_choices.UNDECIDED & by_word.keys())
+        if not words or asked.place or not self.pieces:
+            return None
+        cosines = self.scorer.cosines(asked.wording, [strip.text for strip in self.pieces])
+        nearest = self.pieces[max(range(len(cosines)), key=cosines.__getitem__)]
+        return Chosen(by_word[words[0]], nearest, 0, len(nearest.text))
 
     # -------------------------------------------------------------------------- lists
 
-    def _list(self, asked: Asked, shape: ListShape) -> Iterator[Filled]:
+    def _list(self, asked: Asked, shape: ListShape) -> Iterator[FilledField]:
         """The items of a list, each at its own place; one value that is None if there is no list."""
         if isinstance(shape.item, Leaf):
             found = list_values.enumerated(shape.item, asked.wording, self.pieces, self.scorer)
             if found is None or not shape.bounds.hold(len(found[1])):
                 yield _missing(asked.place)
             elif not found[1]:
-                yield Filled(asked.place, None, Support.JUDGED, found[0], 0, len(found[0].text))
+                yield FilledField(asked.place, None, Support.JUDGED, found[0], 0, len(found[0].text))
             else:
                 for number, item in enumerate(found[1]):
                     yield _item(pointer(asked.place, str(number)), item)
@@ -215,9 +228,9 @@ def _has_rival_value(best: Scored, others: Sequence[Scored], taken: Sequence[_Pl
     for other in others:
         if other.score <= best.score - MIN_VALUE_MARGIN:
             return False
-        if other.candidate.span.value != best.candidate.span.value:
-            if not _is_taken(other, [*taken, best.candidate.place]):
-                return True
+        is_same = other.candidate.span.value == best.candidate.span.value
+        if not is_same and not _is_taken(other, [*taken, best.candidate.place]):
+            return True
     return False
 
 
@@ -238,24 +251,24 @@ def _has_rival_field(
     return False
 
 
-def _found(asked: Asked, scored: Scored) -> Filled:
+def _found(asked: Asked, scored: Scored) -> FilledField:
     """A value as it was found in its strip."""
     strip, span = scored.candidate.strip, scored.candidate.span
     is_same = strip.text[span.start : span.end] == str(span.value)
     support = Support.VERBATIM if is_same else Support.NORMALISED
-    return Filled(asked.place, span.value, support, strip, span.start, span.end)
+    return FilledField(asked.place, span.value, support, strip, span.start, span.end)
 
 
-def _item(place: str, item: ListItem) -> Filled:
+def _item(place: str, item: ListItem) -> FilledField:
     """An item of a list as it was found in its strip."""
     span = item.span
     is_same = item.strip.text[span.start : span.end] == str(span.value)
     support = Support.VERBATIM if is_same else Support.NORMALISED
-    return Filled(place, span.value, support, item.strip, span.start, span.end)
+    return FilledField(place, span.value, support, item.strip, span.start, span.end)
 
 
-def _missing(place: str) -> Filled:
-    return Filled(place, None, Support.NONE, reason=NOT_STATED)
+def _missing(place: str) -> FilledField:
+    return FilledField(place, None, Support.NONE, reason=NOT_STATED)
 
 
 def _property(field: Field) -> TableProperty:

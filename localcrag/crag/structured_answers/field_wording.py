@@ -6,16 +6,18 @@ import re
 from dataclasses import dataclass
 
 from localcrag.crag.query_terms import terms
-from localcrag.crag.table_answers.table_values import CURRENCIES, UNITS, root, roots
+from localcrag.crag.table_answers.table_values import CURRENCIES, UNITS, root, roots, word_list
 from localcrag.output_schema.output_shape import Field
 
 _TIMES = root("times")
 _MEASURES = UNITS | {"mg", "ml"}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
-_CODE_WORDS = frozenset("number no code id identifier reference ref serial sku iban isbn version".split())
-_PERSON_WORDS = frozenset("who whom person people name names attendees author".split())
-_MONEY_WORDS = frozenset("amount price cost costs total money budget fee salary sum subtotal net gross paid".split())
-_PERCENT_WORDS = frozenset("percent percentage rate share vat".split())
+_CODE_WORDS = frozenset(word_list("number no code id identifier reference ref serial sku iban isbn version"))
+_PERSON_WORDS = frozenset(word_list("who whom person people name names attendees author"))
+_MONEY_WORDS = frozenset(
+    word_list("amount price cost costs total money budget fee salary sum subtotal net gross paid")
+)
+_PERCENT_WORDS = frozenset(word_list("percent percentage rate share vat"))
 
 
 @dataclass(frozen=True, slots=True)

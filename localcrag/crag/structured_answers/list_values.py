@@ -42,7 +42,9 @@ def enumerated(
     There are none in a strip that says so ("Apologies: none").
     """
     found = [
-        Candidate(strip, span, *around(strip, span)) for strip in pieces for span in _bodies(asked, strip.text)
+        Candidate(strip, span, *around(strip, span))
+        for strip in pieces
+        for span in _bodies(asked, strip.text)
     ]
     ranked = scorer.scored(asked, found)
     if not ranked or ranked[0].score < MIN_LIST_SCORE:

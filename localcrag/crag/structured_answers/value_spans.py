@@ -1,4 +1,4 @@
-"""Values that stand in a text: dates, numbers with their units, addresses, codes, names, and what labels name.
+"""Values that stand in a text: dates, numbers with their units, addresses, codes, names, and labelled values.
 
 Each is a span with its value in one form: "3 May 2023" is 2023-05-03, "1,250 EUR" is 1250, "twice" is 2.
 What can be read in two ways ("05/03/2024", "1.234") is no value.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from localcrag.crag.query_terms import STOP_WORDS
-from localcrag.crag.table_answers.table_values import is_missing, month_number, quantity, root
+from localcrag.crag.table_answers.table_values import is_missing, month_number, quantity, root, word_list
 from localcrag.output_schema.output_shape import LeafKind
 from localcrag.types import CELL_SEPARATOR, ScalarValue
 
@@ -49,21 +49,26 @@ _DATE = re.compile(
 _TIME = re.compile(r"(?<![\d:])([01]?\d|2[0-3])[:h]([0-5]\d)(?::([0-5]\d))?(?![\d:])")
 _NUMBER = re.compile(
     r"(?P<before>[€$£]|\b[A-Z]{3} )?(?<![\w./:-])(?P<sign>[+−-]?)"
-    rf"(?P<number>\d(?:[\d.,']*\d)?)(?!\.? (?:of )?{_MONTH}\b)(?P<unit> ?(?:%|°[CF]?|[€$£])|[a-zA-Zµ]{1,3}\b| (?:[A-Za-zµ]+\b))?"
+    rf"(?P<number>\d(?:[\d.,']*\d)?)(?!\.? (?:of )?{_MONTH}\b)"
+    r"(?P<unit> ?(?:%|°[CF]?|[€$£])|[a-zA-Zµ]{1,3}\b| (?:[A-Za-zµ]+\b))?"
     r"(?![\w/-]|[.,:]\d)"
 )
 _NUMERALS: Mapping[str, int] = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
+        word_list("zero one two three four five six seven eight nine ten eleven twelve")
     )
 } | {"once": 1, "twice": 2, "thrice": 3}
 _TIMES = root("times")
 _NUMERAL = re.compile(rf"(?<![\w-])({'|'.join(_NUMERALS)})(?: ([a-z]+)\b)?(?![\w-])", re.IGNORECASE)
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _URI = re.compile(r"\b(?:https?://|www\.)[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]")
-_LABELLED = re.compile(rf"(?:^|\n|{re.escape(CELL_SEPARATOR)})(?P<label>[^\n:·]{{1,60}}): *(?P<value>[^\n·]*[^\s·])")
-_CELL = re.compile(rf"(?:^|{re.escape(CELL_SEPARATOR)})(?P<value>[^\n·:]*[^\s·:])(?={re.escape(CELL_SEPARATOR)}|$)")
+_LABELLED = re.compile(
+    rf"(?:^|\n|{re.escape(CELL_SEPARATOR)})(?P<label>[^\n:·]{{1,60}}): *(?P<value>[^\n·]*[^\s·])"
+)
+_CELL = re.compile(
+    rf"(?:^|{re.escape(CELL_SEPARATOR)})(?P<value>[^\n·:]*[^\s·:])(?={re.escape(CELL_SEPARATOR)}|$)"
+)
 _ABBREVIATED = re.compile(r"\b(?:[A-Za-z]\.){2,}$|\b(?:Inc|Ltd|Co|Corp|Jr|Sr)\.$")
 _BEFORE_ADDRESS = re.compile(r"^([^,(]+?)(?:, (?=[^,\d]+ \d)| \().*$")
 _WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w'’-]*\.?|[A-Za-z]*\d[\w-]*)"
@@ -96,9 +101,7 @@ def dates(text: str) -> Iterator[ValueSpan]:
 def times(text: str) -> Iterator[ValueSpan]:
     """The times of day in a text, as hh:mm:ss."""
     for found in _TIME.finditer(text):
-        yield ValueSpan(
-            found.start(), found.end(), f"{int(found[1]):02}:{found[2]}:{found[3] or '00'}"
-        )
+        yield ValueSpan(found.start(), found.end(), f"{int(found[1]):02}:{found[2]}:{found[3] or '00'}")
 
 
 def numbers(text: str) -> Iterator[ValueSpan]:
@@ -137,11 +140,11 @@ def labelled(text: str) -> Iterator[ValueSpan]:
 
 
 def names(text: str) -> Iterator[ValueSpan]:
-    """The names in a text: capitalised words and what belongs to them ("Museum of Clocks", "Lift truck FT-20").
+    """The names in a text: capitalised words and what belongs to them ("Museum of Clocks", "Pump FT-20").
 
     Within a line that is a title, only the whole title is a name, up to its first comma.
     """
-    titles = [found for found in _TITLE.finditer(text)]
+    titles = list(_TITLE.finditer(text))
     for found in titles:
         yield ValueSpan(found.start(), found.end(), found[0])
     for found in _NAME.finditer(text):
