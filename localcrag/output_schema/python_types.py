@@ -32,7 +32,8 @@ def schema_text(output: OutputType) -> str:
         return output
     if isinstance(output, Mapping):
         return _as_json(output)
-    if get_origin(output) is Literal:
+    origin: object = get_origin(output)
+    if origin is Literal:
         return choice_schema(get_args(output))
     if isinstance(output, type) and issubclass(output, Enum):
         return choice_schema(tuple(member.value for member in output))

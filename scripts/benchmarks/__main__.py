@@ -23,6 +23,7 @@ PARTS = (
     "accuracy",
     "corrections",
     "reading",
+    "extract",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path(__file__).resolve().parents[2] / ".cache"

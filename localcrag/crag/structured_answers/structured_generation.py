@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from localcrag.crag.policy import relevant
-from localcrag.crag.query_terms import terms
+from localcrag.crag.query_terms import stem, terms
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.crag.structured_answers.field_candidates import pieces
@@ -20,6 +21,10 @@ from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.protocols import Embedder, Evaluator, LanguageModel
 from localcrag.types import Grade, Origin, Passage, Status, Support
 
+MIN_NAMED_SHARE = 0.5
+"""The share of the question's terms that a document must have if no passage of it was graded to help."""
+_NAMED = re.compile(r"(?<=\s)(?:[A-ZÀ-ÖØ-Þ][\w'’-]+|[\w-]*\d[\w-]*)")
+"""A name or a number in a question: a capitalised word after the first, or a word with a digit."""
 MAX_DOCUMENT_PASSAGES = 200
 """The most passages of a document that fields are filled from."""
 
@@ -83,19 +88,49 @@ def _passages(whole: QuestionState, grades: Sequence[Grade], schema: OutputSchem
     """The passages that the fields are filled from, in the order of their documents."""
     best = relevant(grades, whole.options.policy, whole.adapters.grader.thresholds)
     held = [grade.hit.passage for grade in best]
-    if not held or is_single(schema):
+    if is_single(schema):
         return held
-    first = _named(whole.question, held)
-    if first.origin is Origin.WEB:
-        return [passage for passage in held if passage.source == first.source]
-    found = whole.adapters.store.passages({first.source: first.document}, limit=MAX_DOCUMENT_PASSAGES)
-    return [replace(passage, origin=first.origin) for passage in found] or [first]
+    documents = _by_document(whole, held or [grade.hit.passage for grade in grades])
+    return _named(whole.question, documents, sure=bool(held))
 
 
-def _named(question: str, held: Sequence[Passage]) -> Passage:
-    """The best passage; of those of other documents one that has more of the question's terms."""
+def _by_document(whole: QuestionState, found: Sequence[Passage]) -> list[list[Passage]]:
+    """The documents of some passages, in their order, each as its passages; of a web page those found."""
+    documents: list[list[Passage]] = []
+    for first in {passage.source: passage for passage in reversed(found)}.values():
+        if first.origin is Origin.WEB:
+            documents.append([passage for passage in found if passage.source == first.source])
+        else:
+            key = {first.source: first.document}
+            documents.append(whole.adapters.store.passages(key, limit=MAX_DOCUMENT_PASSAGES))
+    return [document for document in reversed(documents) if document]
+
+
+def _named(question: str, documents: Sequence[Sequence[Passage]], *, sure: bool) -> list[Passage]:
+    """The document that a question is about, of several in the order of their grades; empty if none is.
+
+    It has every name and number of the question, and of such documents most of the question's terms. A
+    question for an object often only names a document ("the Hemazol leaflet"), and no passage answers it.
+    So if none was graded to help (``sure`` is False), that will do if it has half of the terms, and no other
+    document as many.
+    """
     asked = terms(question)
-    return max(held, key=lambda passage: len(asked & terms(f"{passage.title} {passage.in_context}")))
+    required = {stem(word) for word in _NAMED.findall(question)}
+    shares = []
+    for document in documents:
+        first = document[0]
+        text = " ".join((_words(first.source), first.title, *(passage.in_context for passage in document)))
+        own = terms(text) | terms(_words(text))
+        shares.append(len(own & asked) if required <= own else 0)
+    most = max(shares, default=0)
+    if not most or (not sure and (shares.count(most) > 1 or most < MIN_NAMED_SHARE * len(asked))):
+        return []
+    return list(documents[shares.index(most)])
+
+
+def _words(source: str) -> str:
+    """The name of a source and of its folder, as words."""
+    return " ".join(re.split(r"[\W_]+", " ".join(re.split(r"[/\\]", source)[-2:])))
 
 
 def _missing(place: str) -> FilledField:
