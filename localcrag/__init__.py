@@ -296,6 +296,9 @@ if TYPE_CHECKING:
         FieldResult as FieldResult,
     )
     from localcrag.types import (
+        GivenText as GivenText,
+    )
+    from localcrag.types import (
         Grade as Grade,
     )
     from localcrag.types import (
@@ -404,10 +407,9 @@ _NAMES = {
     "settings": "Settings",
     "types": """
         Action Aggregate Answer Citation CitationMark Claim Computation Contradiction Correction
-        CorrectionKind Decision Document Evidence ExtractedRecord FieldResult Grade GraderKind Grounding
-        Hit IndexedDocument IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep Policy
-        Skipped Status StoreInfo
-        StoreProblem Strip StripKind StructuredValue Support Tokens Turn
+        CorrectionKind Decision Document Evidence ExtractedRecord FieldResult GivenText Grade GraderKind
+        Grounding Hit IndexedDocument IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep
+        Policy Skipped Status StoreInfo StoreProblem Strip StripKind StructuredValue Support Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,
 }

@@ -1,5 +1,8 @@
 """Blocking work in threads: for callers with an event loop, and for work that nobody has to wait for.
 
+Ctrl-C ends the work of the main thread. Work in another thread is ended by :func:`interruptible`: whatever
+takes long calls :func:`check_interruption` while it waits.
+
 The ``async`` twins (``aask``, ``astream`` and so on) write nothing twice: each runs the ordinary method,
 step by step, in one thread of its own.
 """
@@ -8,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Thread
 from typing import TypeVar
 
@@ -15,6 +20,7 @@ from localcrag.errors import LocalCragError
 
 T = TypeVar("T")
 _END = object()
+_INTERRUPTION_CHECK: ContextVar[Callable[[], None] | None] = ContextVar("interruption check", default=None)
 
 
 async def call_in_thread(work: Callable[[], T]) -> T:
@@ -76,3 +82,22 @@ def in_background(work: Callable[[], T]) -> Future[T]:
 
     Thread(target=run, name="localcrag-web", daemon=True).start()
     return future
+
+
+@contextmanager
+def interruptible(check: Callable[[], None]) -> Iterator[None]:
+    """Let the work of the block, in this thread, be ended by ``check``, which raises if it is not wanted.
+
+    As after Ctrl-C, models that were interrupted must be reset.
+    """
+    token = _INTERRUPTION_CHECK.set(check)
+    try:
+        yield
+    finally:
+        _INTERRUPTION_CHECK.reset(token)
+
+
+def check_interruption() -> None:
+    """Raise what ends the work of this thread, if it is not wanted any more."""
+    if check := _INTERRUPTION_CHECK.get():
+        check()

@@ -130,10 +130,15 @@ class SqliteThreads:
             db.execute(f"UPDATE thread SET {column} = ?, used = ? WHERE id = ?", changed)
 
     def _erase(self, name: str, statement: str) -> None:
-        """Delete rows and rebuild the file, while no other process can use it. Raises UnknownThread."""
+        """Delete rows and rebuild the file, while no other process can use it. Raises UnknownThread.
+
+        The journal holds what is deleted. It is truncated with the commit: an exclusive connection would
+        keep it until it is closed, and leave it behind if the process is killed before.
+        """
         self._must_hold(name)
         with self._opened() as db:
             db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            db.execute("PRAGMA journal_mode = TRUNCATE")
             with _transaction(db):
                 db.execute(statement, (_number(db, name),))
             db.execute("VACUUM")

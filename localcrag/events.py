@@ -382,18 +382,18 @@ def to_dict(event: Event) -> dict[str, JsonValue]:
         return {"event": json_name(Ingested), **event.report.to_dict()}
     return {
         "event": json_name(type(event)),
-        **{f.name: _plain(getattr(event, f.name)) for f in fields(event)},
+        **{f.name: json_value(getattr(event, f.name)) for f in fields(event)},
     }
 
 
-def _plain(value: object) -> JsonValue:
-    """A value in JSON: a dataclass as an object of its fields. Raises TypeError if it has no JSON form."""
+def json_value(value: object) -> JsonValue:
+    """A value in JSON: a dataclass as an object of its fields. Raises TypeError if it has no form in JSON."""
     if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: json_value(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
+        return [json_value(item) for item in value]
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     raise TypeError(f"no JSON form for {type(value).__name__}")

@@ -17,13 +17,14 @@ from weakref import WeakValueDictionary
 
 from localcrag import settings as configuration
 from localcrag.background import call_in_thread, iterate_in_thread
+from localcrag.crag.given_text import ReaderWithText
 from localcrag.crag.retrieval import Retriever
 from localcrag.crag.state import Query, checked_question
 from localcrag.crag.structured_answers.record_extraction import records_of_documents, records_of_sources
 from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
-from localcrag.filters import parse
+from localcrag.filters import Comparison, Operator, parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
@@ -31,13 +32,14 @@ from localcrag.options import AskOptions as AskOptions
 from localcrag.output_schema.python_types import OutputType, checked_schema
 from localcrag.output_schema.schema_reading import read_schema
 from localcrag.pipeline_builder import PipelineBuilder
-from localcrag.protocols import SourceFile, ThreadStore
+from localcrag.protocols import PassageReader, SourceFile, ThreadStore
 from localcrag.settings import Settings
 from localcrag.types import (
     NO_META,
     Answer,
     Document,
     ExtractedRecord,
+    GivenText,
     GraderKind,
     Hit,
     IndexedDocument,
@@ -255,6 +257,19 @@ class KnowledgeBase:
         chosen = store.matching(parse(filter)) & held.keys() if filter else held
         return [held[source] for source in sorted(chosen)]
 
+    def document(self, source: str) -> Document:
+        """One document with its stored text, in which the offsets of passages and citations count.
+
+        Raises UsageError if it holds no document of this source, UnknownKnowledgeBase, StoreError.
+        """
+        only = Comparison("source", Operator.EQUAL, source)
+        if found := next(self._held.documents(filter=only), None):
+            return found
+        raise UsageError(
+            f"the knowledge base {self.name!r} holds no document {source!r}",
+            hint="a search names the sources as they are written",
+        )
+
     def facets(self, field: str, *, limit: int = 20, filter: str | None = None) -> list[Facet]:
         """The values of a field, most frequent first. Raises FilterError."""
         return self._held.facets(field, limit=limit, filter=parse(filter) if filter else None)
@@ -360,9 +375,18 @@ class KnowledgeBase:
         query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
         store, builder = self._store(), self._builder(given)
         store.require_whole()
-        pipeline = builder.build(store, self.corpus.split, self.ledger, query.question)
+        reader = store if given.context is None else self._with_text(store, given.context)
+        pipeline = builder.build(reader, self.corpus.split, self.ledger, query.question)
         builder.models.warm(store.warm, answering=True)
         return pipeline.run(query)
+
+    def _with_text(self, store: LanceStore, given: GivenText) -> PassageReader:
+        """The store and a text that is given with a question. Raises UsageError if there is no text in it."""
+        from localcrag.documents.sources import TextSource
+
+        read = self.corpus.read(TextSource.of(given.text, given.source))
+        document = replace(read, source=given.source)
+        return ReaderWithText(store, document, self.corpus.split(document), self.models.embedder)
 
     def reset_models(self) -> None:
         """After a question was cut off, let the models load again.

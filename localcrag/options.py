@@ -13,6 +13,7 @@ from localcrag.protocols import Consent
 from localcrag.settings import ModelSettings
 from localcrag.types import (
     CorrectionKind,
+    GivenText,
     GraderKind,
     Grounding,
     Layout,
@@ -24,6 +25,8 @@ from localcrag.types import (
 )
 
 E = TypeVar("E", bound=StrEnum)
+MAX_CONTEXT_CHARACTERS = 400_000
+"""The most characters of a text that is given with a question; all of it is embedded each time."""
 
 
 class AskKeywords(TypedDict, total=False):
@@ -45,6 +48,7 @@ class AskKeywords(TypedDict, total=False):
     consent: Consent | None
     history: Sequence[Turn]
     output: OutputType
+    context: GivenText | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,8 @@ class AskOptions:
         output: the form of the answer: a pydantic model, a dataclass, a JSON Schema, ``Literal``, an
             enumeration, or an Outlines term such as ``regex``. It is kept as the text of its JSON Schema;
             the value is in ``Answer.value``.
+        context: a text that is evidence for this question only, at most 400,000 characters. It is graded and
+            cited like the documents; a string is cited as ``context``.
     """
 
     filter: str | None = None
@@ -95,6 +101,7 @@ class AskOptions:
     consent: Consent | None = None
     history: Sequence[Turn] = ()
     output: OutputType = None
+    context: GivenText | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _ENUMERATIONS.items():
@@ -109,6 +116,7 @@ class AskOptions:
         object.__setattr__(self, "corrections", _words(CorrectionKind, "corrections", self.corrections))
         if not all(isinstance(turn, Turn) for turn in _listed(self.history)):
             raise UsageError("history holds something else than turns", hint='give Turn("user", "…") objects')
+        object.__setattr__(self, "context", _given_text(self.context))
 
     @classmethod
     def of(cls, options: AskOptions | None = None, **keywords: Unpack[AskKeywords]) -> AskOptions:
@@ -143,6 +151,25 @@ _ENUMERATIONS: dict[str, type[StrEnum]] = {
     "layout": Layout,
     "grounding": Grounding,
 }
+
+
+def _given_text(value: object) -> GivenText | None:
+    """A text that was given with a question. Raises UsageError if it is no text, empty, or too long."""
+    given = GivenText(value) if isinstance(value, str) else value
+    if given is None:
+        return None
+    if not isinstance(given, GivenText):
+        raise UsageError(
+            f"context is a {type(given).__name__}, and must be a string or a GivenText", hint="give the text"
+        )
+    if not given.text.strip():
+        raise UsageError("the context is empty", hint="leave it out, or give some text")
+    if len(given.text) > MAX_CONTEXT_CHARACTERS:
+        raise UsageError(
+            f"the context has {len(given.text):,} characters, the limit is {MAX_CONTEXT_CHARACTERS:,}",
+            hint="ingest it as a document, and ask about it",
+        )
+    return given
 
 
 def _word(kind: type[E], name: str, value: object) -> E | None:

@@ -32,7 +32,7 @@ from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
 from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.output_schema.schema_reading import read_schema
-from localcrag.protocols import Evaluator, PassageStore
+from localcrag.protocols import Evaluator, PassageReader
 from localcrag.settings import Settings
 from localcrag.types import (
     CorrectionKind,
@@ -77,7 +77,7 @@ class PipelineBuilder:
 
     def build(
         self,
-        store: PassageStore,
+        store: PassageReader,
         split: Callable[[Document], list[Passage]],
         ledger: Ledger,
         question: str,
@@ -105,7 +105,7 @@ class PipelineBuilder:
         fetcher = HttpPageFetcher(record=record, allowed_private=web.allow_private)
         return Pipeline(replace(adapters, web=search, fetcher=fetcher), options)
 
-    def adapters(self, store: PassageStore, split: Callable[[Document], list[Passage]]) -> Adapters:
+    def adapters(self, store: PassageReader, split: Callable[[Document], list[Passage]]) -> Adapters:
         """The adapters of one question, without those of the web. Raises UsageError, ModelNotFound."""
         models = self.models
         evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None

@@ -155,8 +155,8 @@ class Embedder(Protocol):
         ...
 
 
-class PassageStore(Protocol):
-    """One knowledge base on disk: documents with their stored text, and their passages with vectors."""
+class PassageReader(Protocol):
+    """What the loop reads: passages to be found, with the stored text that they are cut from."""
 
     def require_whole(self, *, thorough: bool = False) -> None:
         """Raise DamagedKnowledgeBase if a part of it is missing, or is not as it was written.
@@ -167,26 +167,6 @@ class PassageStore(Protocol):
 
     def info(self) -> StoreInfo:
         """The size and the contents of the knowledge base."""
-        ...
-
-    def indexed(self) -> Mapping[str, IndexedDocument]:
-        """The documents in the knowledge base, by source.
-
-        A document whose writing was interrupted is missing, or has a hash and a size that equal those of no
-        file.
-        """
-        ...
-
-    def replace(self, batch: Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]) -> None:
-        """Write documents with their passages, each in place of the earlier document of its source.
-
-        A kill at any time leaves the old passages of a source or its new ones, never both or none.
-        ``Vectors`` has shape (number of passages, dimension). Raises StoreError, StorageFull.
-        """
-        ...
-
-    def remove(self, sources: Sequence[str]) -> int:
-        """Remove the documents of these sources; returns the number of documents removed."""
         ...
 
     def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
@@ -229,6 +209,30 @@ class PassageStore(Protocol):
 
     def skipped(self) -> Sequence[Skipped]:
         """The sources that the last ingestion of each could not read, without files that are gone."""
+        ...
+
+
+class PassageStore(PassageReader, Protocol):
+    """One knowledge base on disk: documents with their stored text, and their passages with vectors."""
+
+    def indexed(self) -> Mapping[str, IndexedDocument]:
+        """The documents in the knowledge base, by source.
+
+        A document whose writing was interrupted is missing, or has a hash and a size that equal those of no
+        file.
+        """
+        ...
+
+    def replace(self, batch: Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]) -> None:
+        """Write documents with their passages, each in place of the earlier document of its source.
+
+        A kill at any time leaves the old passages of a source or its new ones, never both or none.
+        ``Vectors`` has shape (number of passages, dimension). Raises StoreError, StorageFull.
+        """
+        ...
+
+    def remove(self, sources: Sequence[str]) -> int:
+        """Remove the documents of these sources; returns the number of documents removed."""
         ...
 
     def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:

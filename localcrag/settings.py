@@ -11,13 +11,14 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from localcrag import _platform
 from localcrag.errors import SettingsError
+from localcrag.setting_values import converted
 from localcrag.types import (
     CorrectionKind,
     GraderKind,
@@ -32,6 +33,8 @@ from localcrag.types import (
 
 PREFIX = "LOCALCRAG_"
 """The beginning of the names of all environment variables of localcrag."""
+SettingValue = str | int | float | bool | list[str]
+"""The value of a setting in a form that TOML has."""
 UNSET = "(unset)"
 """The words of the documentation for a setting without a default."""
 
@@ -217,13 +220,13 @@ def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -
     """
     home = home.expanduser().absolute() if home else None
     path = home / "config.toml" if home else config_file(environ)
-    top, table = _tables(path)
+    top, table = _tables(_read(path), path)
     kb = environ.get(PREFIX + "KB") or top.get("kb", "default")
     offline = environ[PREFIX + "OFFLINE"] if environ.get(PREFIX + "OFFLINE") else top.get("offline", False)
     return Settings(
         home=home or default_home(environ).expanduser().absolute(),
-        kb=_convert(kb, str, "kb"),
-        offline=_convert(offline, bool, "offline"),
+        kb=converted(kb, str, "kb"),
+        offline=converted(offline, bool, "offline"),
         **{name: _section(name, cls, table.get(name, {}), path, environ) for name, cls in SECTIONS.items()},
     )
 
@@ -235,10 +238,10 @@ def overlaid(settings: Settings, path: Path) -> Settings:
     """
     if not path.is_file():
         raise SettingsError(f"there is no file {path}", hint="give a file in the form of config.toml")
-    top, table = _tables(path)
+    top, table = _tables(_read(path), path)
     for key, value in top.items():
         kind = type(getattr(settings, key))
-        settings = replace(settings, **{key: _convert(value, kind, f"{key} in {path}")})
+        settings = replace(settings, **{key: converted(value, kind, f"{key} in {path}")})
     for name, values in table.items():
         settings = settings.with_values(name, **_values(name, SECTIONS[name], values, path))
     return settings
@@ -262,9 +265,41 @@ def describe() -> Iterator[tuple[str, str, str, str]]:
             )
 
 
-def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def setting_value(key: str, text: str) -> SettingValue:
+    """The value of a setting that a text says, in a form that TOML has.
+
+    Parameters:
+        key: its name as :func:`describe` has it, such as ``loop.passages`` or ``kb``.
+        text: the value as in an environment variable: a list has commas.
+
+    Raises SettingsError for a setting that does not exist, and for a wrong value.
+    """
+    section, _, name = key.rpartition(".")
+    kind = SECTIONS.get(section) if section else Settings
+    item = (
+        next((item for item in fields(kind) if item.name == name and item.metadata), None) if kind else None
+    )
+    if kind is None or item is None:
+        known = [known for known, *_ in describe()]
+        near = " or ".join(get_close_matches(key, known, n=2)) or "one that `localcrag docs settings` lists"
+        raise SettingsError(f"there is no setting {key!r}", hint=f"did you mean {near}?")
+    value = _value(item, text, get_type_hints(kind)[name], key)
+    if isinstance(value, tuple):
+        return [str(word) for word in value]
+    return str(value) if isinstance(value, StrEnum) else value
+
+
+def check_text(text: str, path: Path) -> None:
+    """Raise SettingsError unless a text can be the configuration file ``path``."""
+    top, table = _tables(_parsed(text, path), path)
+    for key, value in top.items():
+        converted(value, get_type_hints(Settings)[key], f"{key} in {path}")
+    for name, cls in SECTIONS.items():
+        _section(name, cls, table.get(name, {}), path, {})
+
+
+def _tables(table: dict[str, Any], path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The values above the sections of a file, and its sections; SettingsError for any other."""
-    table = _read(path)
     top: dict[str, Any] = {name: table.pop(name) for name in ("kb", "offline") if name in table}
     if unknown := set(table) - set(SECTIONS):
         raise SettingsError(
@@ -276,11 +311,25 @@ def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _read(path: Path) -> dict[str, Any]:
     """The table of a TOML file; empty if there is no such file."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return _parsed(path.read_text("utf-8"), path)
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"cannot read {path}: {error}", hint="mend the file, or move it away") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    """The table of the text of a TOML file. Raises SettingsError."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> SettingsError:
+    return SettingsError(
+        f"cannot read {path}: {error}", hint="mend it (localcrag config edit), or move it away"
+    )
 
 
 def _section(name: str, cls: type, table: object, path: Path, environ: Mapping[str, str]) -> Any:
@@ -319,82 +368,12 @@ def _value(item: Field[Any], value: object, kind: Any, where: str) -> Any:
 
     ``where`` names its place in the messages of errors. Raises SettingsError.
     """
-    found, least, most = _convert(value, kind, where), item.metadata["least"], item.metadata["most"]
+    found, least, most = converted(value, kind, where), item.metadata["least"], item.metadata["most"]
     if least is not None and found < least:
         raise SettingsError(f"{where}: {found} is less than {least}", hint="give a number within the bounds")
     if most is not None and found > most:
         raise SettingsError(f"{where}: {found} is more than {most}", hint="give a number within the bounds")
     return found
-
-
-def _convert(value: object, kind: Any, where: str) -> Any:
-    """A TOML value or an environment string as a value of type ``kind``. Raises SettingsError."""
-    if isinstance(kind, UnionType):
-        kind = next(option for option in get_args(kind) if option is not NoneType)
-    try:
-        return _CONVERTERS.get(get_origin(kind) or kind, _other)(value, kind)
-    except (ValueError, TypeError) as error:
-        raise SettingsError(f"{where}: {value!r} is not {_expected(kind)}") from error
-
-
-def _boolean(value: object, kind: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    words = {
-        "1": True,
-        "true": True,
-        "yes": True,
-        "on": True,
-        "0": False,
-        "false": False,
-        "no": False,
-        "off": False,
-    }
-    if not isinstance(value, str) or value.lower() not in words:
-        raise ValueError
-    return words[value.lower()]
-
-
-def _number(value: object, kind: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise TypeError
-    if kind is int and isinstance(value, float):
-        raise TypeError
-    number = kind(value)
-    if number != number:
-        raise ValueError
-    return number
-
-
-def _strings(value: object, kind: Any) -> tuple[str, ...]:
-    """A list, or a string with commas, as a tuple whose items are of the tuple's own type."""
-    items = value.split(",") if isinstance(value, str) else value
-    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
-        raise TypeError
-    return tuple(get_args(kind)[0](item.strip()) for item in items if item.strip())
-
-
-def _other(value: object, kind: Any) -> Any:
-    if not isinstance(value, str):
-        raise TypeError
-    return kind(value)
-
-
-_CONVERTERS: Mapping[Any, Any] = {bool: _boolean, int: _number, float: _number, tuple: _strings}
-
-
-def _expected(kind: Any) -> str:
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return "one of " + ", ".join(kind)
-    names: Mapping[Any, Literal["yes or no", "a whole number", "a number"]] = {
-        bool: "yes or no",
-        int: "a whole number",
-        float: "a number",
-    }
-    if get_origin(kind) is tuple:
-        item = get_args(kind)[0]
-        return "a list of strings" if item is str else f"a list of: {', '.join(item)}"
-    return names.get(kind, "a string")
 
 
 def _shown(value: object) -> str:

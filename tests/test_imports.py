@@ -23,6 +23,13 @@ HEAVY = (
     "rich",
     "prompt_toolkit",
     "sqlite3",
+    "starlette",
+    "uvicorn",
+    "langchain_core",
+    "langsmith",
+    "llama_index",
+    "mcp",
+    "tomlkit",
 )
 
 

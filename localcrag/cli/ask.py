@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,19 @@ from localcrag.cli.command_state import (
 )
 from localcrag.cli.parameters import json_option, kb_option
 from localcrag.cli.safe_output import one_line
+from localcrag.cli.standard_input import all_of_stdin, piped_text
 from localcrag.errors import UsageError
 from localcrag.events import answer_of
+from localcrag.types import GivenText
 
 if TYPE_CHECKING:
+    from localcrag.events import Event
     from localcrag.protocols import Consent
+    from localcrag.report import AskedQuestion
 
 NO_ANSWER_EXIT_CODE = 3
+STDIN_SOURCE = "stdin"
+"""The source of a text that is piped in, in citations."""
 
 
 @click.command()
@@ -44,7 +50,14 @@ NO_ANSWER_EXIT_CODE = 3
 @click.option(
     "--trace", is_flag=True, help="Show every passage, its grade, and why the loop went where it went."
 )
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False, writable=True),
+    metavar="FILE.html",
+    help="Write a report for filing: answer, evidence as pictures, grades, models, settings.",
+)
 @click.option("--show-evidence", is_flag=True, help="Show the passages cited, with the quotes highlighted.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the answer and nothing else, unless it fails.")
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
 @pass_state
@@ -54,7 +67,9 @@ def ask(
     question: tuple[str, ...],
     kb: str | None,
     trace: bool,
+    report: Path | None,
     show_evidence: bool,
+    quiet: bool,
     as_json: bool,
     jsonl: bool,
     schema: Path | None,
@@ -66,12 +81,21 @@ def ask(
     Several words are one question, so it needs no quotation marks unless the shell reads one of its
     characters, as `?`, `'` or `*`; put `--` before a question that begins with a dash.
 
+    A text that is piped in is context: evidence for this question only, cited as stdin.
+
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
     an answer, 3 where the documents hold none. With --schema or --choices stdout holds the value alone.
     """
     from localcrag.options import AskOptions
 
-    text = _stdin_text() if question == ("-",) else " ".join(question)
+    if report:
+        _require_folder(report)
+    if quiet and (trace or show_evidence):
+        raise UsageError("--quiet shows the answer alone", hint="leave out --trace and --show-evidence")
+    from_stdin = question == ("-",)
+    text = all_of_stdin() if from_stdin else " ".join(question)
+    piped = "" if from_stdin else piped_text(quiet=quiet)
+    context = GivenText(piped, STDIN_SOURCE) if piped.strip() else None
     base = state.open_askable(kb, print_reason if trace else ignore_reason)
     if jsonl:
         show = print_event
@@ -80,11 +104,19 @@ def ask(
     else:
         from localcrag.cli.event_rendering import StepRenderer
 
-        show = StepRenderer(trace, show_evidence, text).show
-    options = AskOptions(consent=consent(), output=requested_output(schema, choices), **how)
+        show = StepRenderer(trace, show_evidence, text, quiet).show
+    output = requested_output(schema, choices)
+    began = datetime.now(UTC)
+    options = AskOptions(consent=consent(), context=context, output=output, **how)
+    events: list[Event] = []
     for event in base.stream(text, options):
         show(event)
-    answer = answer_of([event])
+        events.append(event)
+    answer = answer_of(events)
+    if report:
+        from localcrag.report import AskedQuestion
+
+        _write_report(state, report, AskedQuestion(base.name, text, options, began, events))
     if as_json:
         print_json(answer.to_dict())
     return 0 if answer.found else NO_ANSWER_EXIT_CODE
@@ -106,11 +138,26 @@ def requested_output(schema: Path | None, choices: str | None) -> str | None:
     return choice_schema(values)
 
 
-def _stdin_text() -> str:
-    """All of standard input; bytes that are not text become replacement characters."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    return sys.stdin.read()
+def _require_folder(report: Path) -> None:
+    """Check that there is a folder for the report, before the question is asked. Raises UsageError."""
+    if not report.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {report.parent} for the report", hint="make it first")
+
+
+def _write_report(state: CommandState, report: Path, asked: AskedQuestion) -> None:
+    """Write the report, and say where. Raises UsageError if the file cannot be written."""
+    from localcrag._platform import replace_text
+    from localcrag.report import report_html
+
+    page = report_html(asked, state.settings, state.ledger)
+    try:
+        replace_text(report, page)
+    except OSError as error:
+        raise UsageError(
+            f"the report cannot be written to {report}: {error.strerror or error}",
+            hint="name another place with --report",
+        ) from error
+    click.echo(click.style(f"report: {one_line(str(report))}", dim=True), err=True)
 
 
 def consent() -> Consent | None:

@@ -12,6 +12,7 @@ import click
 from localcrag.cli.ask import consent
 from localcrag.cli.ask_options import with_ask_options
 from localcrag.cli.command_state import CommandState, complain, ignore_reason, pass_state
+from localcrag.cli.name_completion import ThreadName
 from localcrag.cli.parameters import kb_option
 from localcrag.cli.safe_output import one_line, plain
 from localcrag.cli.terminal_input import Lines, input_lines
@@ -33,6 +34,7 @@ NO_FILTER = "off"
 @click.command()
 @click.option(
     "--thread",
+    type=ThreadName(),
     metavar="NAME",
     help="Keep the conversation under this name, or go on with it; without a name nothing is kept.",
 )

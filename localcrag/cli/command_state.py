@@ -64,20 +64,25 @@ class CommandState:
             settings = settings.with_values(section, **values)
         return knowledge_base.open(kb, settings=settings)
 
-    def open_askable(self, kb: str | None, say: Callable[[str], None]) -> AskableKnowledgeBase:
+    def open_askable(
+        self,
+        kb: str | None,
+        say: Callable[[str], None],
+        open_local: Callable[[], AskableKnowledgeBase] | None = None,
+    ) -> AskableKnowledgeBase:
         """The knowledge base to search and to ask, in the warm process if one may answer, else in this one.
 
-        ``say`` is told why a warm process that should have answered did not.
+        ``say`` is told why a warm process that should have answered did not, and ``open_local`` opens the
+        knowledge base in this process; by default it is opened anew.
         """
         from localcrag.serve.client import WarmClient, WarmKnowledgeBase
 
         settings = self.settings
         client = WarmClient.of(settings, self.home, settings.serve.warm)
+        opened = open_local or cache(lambda: self.open(kb))
         if not client.may_answer:
-            from localcrag import knowledge_base
-
-            return knowledge_base.open(kb, settings=settings)
-        return WarmKnowledgeBase(kb or settings.kb, settings, client, cache(lambda: self.open(kb)), say)
+            return opened()
+        return WarmKnowledgeBase(kb or settings.kb, settings, client, opened, say)
 
 
 pass_state = click.make_pass_decorator(CommandState)

@@ -2,30 +2,89 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import fields
+from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
-from localcrag.cli.command_state import CommandState, pass_state
+from localcrag.cli.command_state import CommandState, complain, pass_state
+from localcrag.cli.name_completion import SettingName
 from localcrag.cli.safe_output import one_line, plain
-from localcrag.settings import SECTIONS, config_file
+from localcrag.errors import SettingsError
+from localcrag.settings import SECTIONS, config_file, describe
 
 
-@click.command()
+@click.group(invoke_without_command=True)
+@click.pass_context
+def config(context: click.Context) -> None:
+    """Show the settings in force, and where they are kept; change them.
+
+    Without a command, it prints them as a configuration file has them.
+    """
+    if context.invoked_subcommand is None:
+        _show(context.ensure_object(CommandState))
+
+
+@config.command("set")
+@click.argument("name", type=SettingName(), metavar="SETTING")
+@click.argument("value")
 @pass_state
-def config(state: CommandState) -> None:
-    """Show the settings in force, and where they are kept."""
-    settings = state.settings
-    path = settings.home / "config.toml" if state.home else config_file()
-    click.echo(one_line(f"# file: {path}") + ("" if path.is_file() else " (does not exist)"))
-    click.echo(one_line(f"# home: {settings.home}"))
-    click.echo(_toml({"kb": settings.kb, "offline": settings.offline}))
-    for section, cls in SECTIONS.items():
-        click.echo(f"\n[{section}]")
-        for item in fields(cls):
-            value = getattr(getattr(settings, section), item.name)
-            click.echo(f"# {item.name}" if value is None else _toml({item.name: value}))
+def set_(state: CommandState, name: str, value: str) -> None:
+    """Set SETTING to VALUE in the configuration file; its comments and its order stay.
+
+    A list has commas: `localcrag config set loop.corrections rewrite,neighbours`. Put `--` before a value
+    that begins with a dash.
+    """
+    from localcrag.cli.config_editing import toml_text, with_setting, write_checked
+    from localcrag.settings import setting_value
+
+    path = _path(state)
+    found = setting_value(name, value)
+    write_checked(path, with_setting(_text(path), name, found, path))
+    click.echo(one_line(f"{name} = {toml_text(found)} in {path}"), err=True)
+    _warn_of_variable(name)
+
+
+@config.command()
+@click.argument("name", type=SettingName(), metavar="SETTING")
+@pass_state
+def unset(state: CommandState, name: str) -> None:
+    """Take SETTING out of the configuration file, so that its default holds."""
+    from localcrag.cli.config_editing import without_setting, write_checked
+
+    path = _path(state)
+    write_checked(path, without_setting(_text(path), name, path))
+    click.echo(one_line(f"{name} is not in {path} any more."), err=True)
+    _warn_of_variable(name)
+
+
+@config.command()
+@pass_state
+def edit(state: CommandState) -> None:
+    """Open the configuration file in your editor ($VISUAL, $EDITOR), and check it before it is kept."""
+    from localcrag.cli.config_editing import NEW_FILE_TEXT, write_checked
+
+    path = _path(state)
+    text = before = _text(path) or NEW_FILE_TEXT
+    while True:
+        edited = click.edit(text, extension=".toml")
+        if edited is None or edited == before:
+            click.echo("Nothing was changed.", err=True)
+            return
+        try:
+            write_checked(path, edited)
+        except SettingsError as error:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            complain(error)
+            click.confirm("Edit it again? Otherwise the change is lost", default=True, abort=True, err=True)
+            text = edited
+        else:
+            click.echo(one_line(f"Kept in {path}."), err=True)
+            return
 
 
 @click.command()
@@ -36,6 +95,41 @@ def completion(context: click.Context, shell: str) -> None:
     cls = get_completion_class(shell)
     assert cls is not None
     click.echo(cls(context.find_root().command, {}, "localcrag", "_LOCALCRAG_COMPLETE").source())
+
+
+def _show(state: CommandState) -> None:
+    """Print every setting as it is in force; one that is unset is a comment."""
+    settings, path = state.settings, _path(state)
+    click.echo(one_line(f"# file: {path}") + ("" if path.is_file() else " (does not exist)"))
+    click.echo(one_line(f"# home: {settings.home}"))
+    click.echo(_toml({"kb": settings.kb, "offline": settings.offline}))
+    for section, cls in SECTIONS.items():
+        click.echo(f"\n[{section}]")
+        for item in fields(cls):
+            value = getattr(getattr(settings, section), item.name)
+            click.echo(f"# {item.name}" if value is None else _toml({item.name: value}))
+
+
+def _path(state: CommandState) -> Path:
+    """The configuration file, whether it exists or can be understood, or not."""
+    return state.home.expanduser().absolute() / "config.toml" if state.home else config_file()
+
+
+def _text(path: Path) -> str:
+    """The text of the configuration file; "" if there is none. Raises SettingsError."""
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"cannot read {path}: {error}", hint="mend the file, or move it away") from error
+
+
+def _warn_of_variable(name: str) -> None:
+    """Say so if an environment variable takes the place of what the file says."""
+    variable = next((variable for known, variable, *_ in describe() if known == name), "")
+    if os.environ.get(variable):
+        click.echo(f"{variable} is set, and takes the place of what the file says.", err=True)
 
 
 def _toml(values: dict[str, object]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from localcrag.cli.table_layout import print_rows
 from localcrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,9 +48,11 @@ def docs(page: str | None) -> None:
     """
     if page is None:
         pages = list(_pages())
-        width = max(len(name) for name, _ in pages)
-        for name, about in pages:
-            click.echo(f"{click.style(name.ljust(width), fg='cyan')}  {about}")
+        if sys.stdout.isatty():
+            print_rows(pages)
+        else:
+            width = max(len(name) for name, _ in pages)
+            click.echo("\n".join(f"{name.ljust(width)}  {about}" for name, about in pages))
         return
     text = _text(page)
     if sys.stdout.isatty():

@@ -14,7 +14,7 @@ import click
 from localcrag._platform import cores
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.parameters import json_option
-from localcrag.cli.safe_output import one_line
+from localcrag.cli.table_layout import print_wrapped, stdout_lines
 from localcrag.errors import LocalCragError, StoreError
 from localcrag.types import WebPolicy
 
@@ -66,10 +66,13 @@ def doctor(state: CommandState, as_json: bool) -> int:
 
 
 def _print(finding: CheckResult) -> None:
-    mark = click.style("ok   ", fg="green") if finding.fine else click.style("wrong", fg="red")
-    click.echo(f"{mark}  {finding.subject}: {one_line(finding.detail)}")
+    mark, colour = ("ok   ", "green") if finding.fine else ("wrong", "red")
+    first, *others = stdout_lines(f"{mark}  {finding.subject}: {finding.detail}", hanging=len(mark) + 2)
+    click.echo(click.style(mark, fg=colour) + first.removeprefix(mark))
+    for line in others:
+        click.echo(line)
     if finding.hint and not finding.fine:
-        click.echo(f"       {one_line(finding.hint)}")
+        print_wrapped(" " * (len(mark) + 2) + finding.hint)
 
 
 def _findings(

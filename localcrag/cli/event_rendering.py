@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from localcrag.cited_text import link, place, place_of, status_note
 from localcrag.cli.answer_text import AnswerText
-from localcrag.cli.hit_list import place, place_of, snippet
+from localcrag.cli.hit_list import snippet
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import json_text, plain
 from localcrag.crag.bracketed_numbers import disarmed
@@ -59,7 +59,6 @@ from localcrag.types import (
     Status,
     StructuredValue,
     Support,
-    Verdict,
 )
 
 if TYPE_CHECKING:
@@ -71,21 +70,6 @@ MIN_SNIPPET_CHARACTERS = 24
 """Characters of a snippet that a line shows at least, however narrow the terminal is."""
 _OWN_KEY = re.compile(r"(?:\bcitation|\bthe sources of|\) and) \[(\d+)\]")
 """The key of a piece of evidence in a reason, which is a citation of localcrag's own."""
-
-
-def _note(answer: Answer) -> str:
-    """A line on why an answer is incomplete or unsure; "" if it is neither."""
-    if answer.status is Status.TRUNCATED:
-        return "Cut short: the answer is not complete."
-    if answer.status is not Status.UNSURE:
-        return ""
-    if answer.contradictions:
-        return "Unsure: the sources disagree. Check them."
-    if any(claim.verdict is Verdict.NO for claim in answer.claims):
-        return "Unsure: not every sentence is borne out by its evidence. Check the sources."
-    if any(part.status is Status.NOT_FOUND for part in answer.parts):
-        return "Unsure: a part of the question is not answered."
-    return "Unsure: the evidence is weak. Check the sources."
 
 
 def count(number: int, noun: str) -> str:
@@ -117,28 +101,18 @@ def stderr_console() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-def link(citation: Citation) -> str:
-    """The URL that opens the source of a citation at its page, in viewers that know ``#page=``.
-
-    It is "" for a source that has none, such as standard input.
-    """
-    if not citation.source.startswith("/"):
-        printable = citation.origin is Origin.WEB and citation.source.isprintable()
-        return citation.source if printable else ""
-    return Path(citation.source).as_uri() + (f"#page={citation.page}" if citation.page else "")
-
-
 @dataclass
 class StepRenderer:
     """Shows the events of one question.
 
     ``trace`` adds every passage with its grade, and ``evidence`` the passages that the answer cites. The
-    words of ``question`` are highlighted in the answer.
+    words of ``question`` are highlighted in the answer. If it is ``quiet``, only the answer is printed.
     """
 
     trace: bool
     evidence: bool = False
     question: str = ""
+    quiet: bool = False
     _gathered: tuple[Evidence, ...] = field(default=(), init=False)
     _in_answer: bool = field(default=False, init=False)
 
@@ -219,10 +193,13 @@ class StepRenderer:
                 self._show_cost(event)
             case Finished():
                 self._end_answer()
-                self.sources(event.answer)
+                if not self.quiet:
+                    self.sources(event.answer)
 
     def say(self, text: str, style: str = "dim") -> None:
         """Print a line on stderr, below the answer if that has begun."""
+        if self.quiet:
+            return
         from rich.text import Text
 
         self._end_answer()
@@ -292,7 +269,7 @@ class StepRenderer:
 
         if answer.structured is not None:
             self._show_fields(answer.structured)
-        if note := _note(answer):
+        if note := status_note(answer):
             self.say(note, "yellow")
         if answer.status is Status.NOT_FOUND:
             self._show_closest(answer.grades)

@@ -6,20 +6,14 @@ import os
 import re
 import shutil
 import sys
-from pathlib import Path, PurePath
 
 import click
 
+from localcrag.cited_text import place_of
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import one_line, plain
 from localcrag.crag.bracketed_numbers import disarmed
-from localcrag.types import Hit, Passage
-
-_PAGE_NOUNS = {
-    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".odp", ".otp"), "slide"),
-    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm", ".ods", ".ots"), "sheet"),
-}
-"""What a page is called in files that have none."""
+from localcrag.types import Hit
 
 MAX_WORD_CHARACTERS = 24
 """The most characters of a word that a snippet does not cut."""
@@ -41,32 +35,6 @@ def print_hits(query: str, hits: list[Hit]) -> None:
         if sys.stdout.isatty():
             shown = wrapped(shown, shutil.get_terminal_size().columns)
         click.echo(marked(shown, terms), color=colour)
-
-
-def place_of(passage: Passage) -> str:
-    """The place of a passage: its source with page, slide, or sheet and rows."""
-    return place(passage.source, passage.page, passage.sheet, passage.rows())
-
-
-def place(source: str, page: int | None, sheet: str = "", rows: tuple[int, int] | None = None) -> str:
-    """A source with page, slide, or sheet and rows: "fees.xlsx, sheet Tariffs, row 14".
-
-    The source is a path relative to the working directory if it is below that.
-    """
-    shown = source
-    if source.startswith("/"):
-        try:
-            shown = str(Path(source).relative_to(Path.cwd()))
-        except (ValueError, OSError):  # elsewhere, or the working directory is gone
-            shown = source
-    if page and not sheet:
-        shown += f", {_PAGE_NOUNS.get(PurePath(source).suffix.lower(), 'page')} {page}"
-    elif sheet:
-        shown += f", sheet {sheet}"
-    if rows is None:
-        return shown
-    first, last = rows
-    return f"{shown}, row {first}" if first == last else f"{shown}, rows {first}–{last}"
 
 
 def snippet(text: str, words: str, width: int = 240) -> tuple[str, list[str]]:

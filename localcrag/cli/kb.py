@@ -15,8 +15,10 @@ from localcrag._platform import source_of
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.event_rendering import count
 from localcrag.cli.kb_check import check, check_progress
+from localcrag.cli.name_completion import KbName
 from localcrag.cli.parameters import filter_option, json_option
 from localcrag.cli.safe_output import json_text, one_line
+from localcrag.cli.table_layout import print_rows, print_wrapped
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.types import FieldValue, IndexedDocument, JsonValue, MetaValue, StoreInfo
 
@@ -56,11 +58,18 @@ def list_(state: CommandState, as_json: bool) -> int:
         return code
     if not names:
         click.echo("No knowledge base yet: localcrag ingest PATH makes one.", err=True)
-    for info in infos:
-        click.echo(
-            f"{info.name}\t{info.documents} documents\t{info.passages} passages\t"
-            f"{info.size / 1e6:.1f} MB\t{info.embedding_model}"
-        )
+    print_rows(
+        [
+            (
+                info.name,
+                f"{info.documents} documents",
+                f"{info.passages} passages",
+                f"{info.size / 1e6:.1f} MB",
+                info.embedding_model,
+            )
+            for info in infos
+        ]
+    )
     return code
 
 
@@ -82,7 +91,7 @@ def _infos(state: CommandState, names: Sequence[str]) -> tuple[list[StoreInfo], 
 
 
 @kb.command()
-@click.argument("name", required=False)
+@click.argument("name", type=KbName(), required=False)
 @filter_option
 @json_option
 @pass_state
@@ -112,23 +121,23 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
         print_json(asdict(info) | found | {"skipped": [asdict(item) for item in base.skipped()]})
         return
     asked = f", {info.questions} questions" if info.questions else ""
-    click.echo(
+    print_wrapped(
         f"{info.name}: {info.documents} documents, {info.passages} passages{asked}, {info.size / 1e6:.1f} MB"
     )
-    click.echo(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
-    click.echo(one_line(f"fields for --filter: {', '.join(info.fields)}"))
+    print_wrapped(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
+    print_wrapped(f"fields for --filter: {', '.join(info.fields)}")
     for key, summary in summaries.items():
         held = f"  {key}, in {count(summary.documents, 'document')}: "
-        click.echo(one_line(held + _facets_in_words(summary.values)))
+        print_wrapped(held + _facets_in_words(summary.values))
     if filter_:
-        click.echo(one_line(f"{len(documents)} documents match {filter_}"))
+        print_wrapped(f"{len(documents)} documents match {filter_}")
     for document in documents:
-        click.echo(one_line(f"{document.passages:6}  {document.source}"))
+        print_wrapped(f"{document.passages:6}  {document.source}")
     skipped = base.skipped()
     if skipped:
         click.echo(f"skipped, so not in it: {count(len(skipped), 'document')}")
     for item in skipped[:MAX_SHOWN_SKIPS]:
-        click.echo(one_line(f"        {item.source}: {item.reason}"))
+        print_wrapped(f"        {item.source}: {item.reason}")
     if len(skipped) > MAX_SHOWN_SKIPS:
         click.echo(f"        … and {len(skipped) - MAX_SHOWN_SKIPS} more; --json lists all")
 
@@ -181,7 +190,7 @@ def _facets_in_words(facets: Sequence[Facet]) -> str:
 
 
 @kb.command()
-@click.argument("name")
+@click.argument("name", type=KbName())
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_state
 def remove(state: CommandState, name: str, yes: bool) -> None:
@@ -205,7 +214,9 @@ def _content_in_words(base: KnowledgeBase) -> str:
 
 @kb.command()
 @click.argument("source", nargs=-1, required=True)
-@click.option("--kb", "name", metavar="NAME", help="Knowledge base; by default the one in the settings.")
+@click.option(
+    "--kb", "name", type=KbName(), metavar="NAME", help="Knowledge base; by default the one in the settings."
+)
 @pass_state
 def forget(state: CommandState, source: tuple[str, ...], name: str | None) -> int:
     """Take single documents out of a knowledge base."""
@@ -225,7 +236,7 @@ def _possible_sources(item: str) -> Iterator[str]:
 
 
 @kb.command()
-@click.argument("name", required=False)
+@click.argument("name", type=KbName(), required=False)
 @pass_state
 def compact(state: CommandState, name: str | None) -> None:
     """Rebuild what is damaged, bring the search indexes up to date and give disk space back."""
@@ -239,7 +250,7 @@ def compact(state: CommandState, name: str | None) -> None:
 
 
 @kb.command()
-@click.argument("name", required=False)
+@click.argument("name", type=KbName(), required=False)
 @filter_option
 @pass_state
 def export(state: CommandState, name: str | None, filter_: str | None) -> None:

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
+from localcrag.cli.name_completion import KbName
 from localcrag.cli.parameters import json_option
 from localcrag.cli.safe_output import one_line
 from localcrag.types import JsonValue
 
 
 @click.command("check")
-@click.argument("name", required=False)
+@click.argument("name", type=KbName(), required=False)
 @json_option
 @pass_state
 def check(state: CommandState, name: str | None, as_json: bool) -> int:

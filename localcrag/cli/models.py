@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
-from localcrag.cli.parameters import ModelName, adapter_option, json_option
+from localcrag.cli.name_completion import ModelName
+from localcrag.cli.parameters import adapter_option, json_option
 from localcrag.cli.safe_output import one_line
+from localcrag.cli.table_layout import print_rows
 from localcrag.errors import ModelError, OfflineError, UsageError
 
 if TYPE_CHECKING:
@@ -48,10 +50,13 @@ def list_(state: CommandState, as_json: bool) -> None:
             ]
         )
         return
-    for entry, word in zip(entries, words, strict=True):
-        size = f"{entry.bytes / 1e6:.1f} MB"
-        cells = (entry.name, _purpose(entry), size, word or "–", _origin(entry), entry.description)
-        click.echo("\t".join(map(one_line, cells)))
+    sizes = [f"{entry.bytes / 1e6:.1f} MB" for entry in entries]
+    print_rows(
+        [
+            (entry.name, _purpose(entry), size, word or "–", _origin(entry), entry.description)
+            for entry, size, word in zip(entries, sizes, words, strict=True)
+        ]
+    )
 
 
 def _purpose(entry: ModelEntry) -> str:
@@ -97,7 +102,7 @@ def _models_with(state: CommandState, language: str | None, adapter: str | None)
 
 
 @models.command()
-@click.argument("name", type=ModelName(), metavar="[NAME|FILE]", required=False)
+@click.argument("name", type=ModelName("language"), metavar="[NAME|FILE]", required=False)
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),

@@ -9,55 +9,39 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from localcrag.errors import LocalCragError, UsageError
+from localcrag.cli.name_completion import KbName, ModelName
+from localcrag.errors import UsageError
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from localcrag.types import MetaValue
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 """A number on the command line: digits, with an optional sign and point."""
 
 
-class ModelName(click.ParamType[str]):
-    """The name of a model, or a file, with completion in the shell."""
-
-    name = "model"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """The names of models that begin with the text typed so far; files if there are none."""
-        from click.shell_completion import CompletionItem
-
-        from localcrag.llm.registry import Registry
-        from localcrag.settings import load
-
-        try:
-            entries = Registry(load(home=ctx.find_root().params.get("home")).home).entries()
-        except LocalCragError:
-            entries = []
-        found = [entry for entry in entries if entry.name.startswith(incomplete)]
-        named = [CompletionItem(entry.name, help=entry.description) for entry in found]
-        return named or [CompletionItem(incomplete, type="file")]
-
-
-kb_option = click.option("--kb", metavar="NAME", help="Knowledge base; by default the one in the settings.")
+kb_option = click.option(
+    "--kb", type=KbName(), metavar="NAME", help="Knowledge base; by default the one in the settings."
+)
 FILTER_HELP = 'Only documents like this: \'team = "x" and title != "Draft"\'.'
 filter_option = click.option("--filter", "filter_", metavar="EXPR", help=FILTER_HELP)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 model_option = click.option(
     "--model",
-    type=ModelName(),
+    type=ModelName("language"),
     metavar="NAME|FILE",
     help="Language model: a name of `localcrag models list`, or a GGUF.",
 )
 adapter_option = click.option(
-    "--adapter", metavar="NAME|FILE|none", help="LoRA adapter of the language model; `none` for none."
+    "--adapter",
+    type=ModelName("adapter", "auto", "none"),
+    metavar="NAME|FILE|none",
+    help="LoRA adapter of the language model; `none` for none.",
 )
 evaluator_option = click.option(
-    "--evaluator", metavar="NAME|FILE|none", help="Evaluator that reranks and judges; `none` for none."
+    "--evaluator",
+    type=ModelName("evaluator", "none"),
+    metavar="NAME|FILE|none",
+    help="Evaluator that reranks and judges; `none` for none.",
 )
 
 

@@ -1,11 +1,7 @@
-"""The filter for all that is printed: what a document, a name or an address must not send to a terminal.
+"""What is printed: text without what must not reach a terminal, and JSON, whatever the encoding.
 
-Control characters (C0, DEL, C1, and so every escape sequence) and line separators become blanks. What has no
-width of its own and can hide or reorder text is left out: bidirectional controls, tags, zero-width and
-deprecated format characters. Joiners (U+200C, U+200D) stay behind a character that is not ASCII, since
-Persian, the scripts of India and emoji need them. JSON keeps all of them, as escapes.
-
-Every command prints text that is not its own through :func:`plain`, :func:`one_line` or :func:`json_text`.
+Every command prints text that is not its own through :func:`plain` or :func:`one_line` of
+:mod:`localcrag.printable_text`, or through :func:`json_text`, which keeps all characters, as escapes.
 """
 
 from __future__ import annotations
@@ -16,28 +12,14 @@ import re
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from localcrag.printable_text import BLANKED_CLASS, HIDDEN_CLASS, SURROGATES_CLASS, one_line, plain
+
 if TYPE_CHECKING:
     from localcrag.types import JsonValue
 
-_BLANKED_CLASS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
-_HIDDEN_CLASS = (
-    "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-)
-_SURROGATES_CLASS = "\ud800-\udfff"
-_BLANKED = re.compile(f"[{_BLANKED_CLASS}]")
-_HIDDEN = re.compile(f"[{_HIDDEN_CLASS}]+|(?<![^\x00-\x7f])[\u200c\u200d]+")
-_SURROGATES = re.compile(f"[{_SURROGATES_CLASS}]")
-_ESCAPED_IN_JSON = re.compile(f"[{_BLANKED_CLASS}{_HIDDEN_CLASS}{_SURROGATES_CLASS}]")
+__all__ = ["json_text", "one_line", "plain", "replace_unencodable"]
 
-
-def plain(text: str) -> str:
-    """Text that may be printed; its line breaks and tabs stay."""
-    return _SURROGATES.sub("\ufffd", _HIDDEN.sub("", _BLANKED.sub(" ", text)))
-
-
-def one_line(text: str) -> str:
-    """Text that may be printed, on one line: line breaks and tabs become blanks as well."""
-    return plain(text).replace("\n", " ").replace("\t", " ")
+_ESCAPED_IN_JSON = re.compile(f"[{BLANKED_CLASS}{HIDDEN_CLASS}{SURROGATES_CLASS}]")
 
 
 def json_text(value: JsonValue, indent: int | None = None) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,9 @@ from localcrag.errors import UsageError, WarmError
 from localcrag.types import WarmPolicy
 
 if TYPE_CHECKING:
+    from localcrag.serve.http_api.door_server import DoorPlan
     from localcrag.serve.protocol import Request, ServerStatus, StartConditions
+    from localcrag.serve.server import Server
 
 NOT_RUNNING_EXIT_CODE = 1
 ENDING_SECONDS = 10.0
@@ -25,15 +29,38 @@ ENDING_SECONDS = 10.0
 @click.command()
 @click.option("--stop", is_flag=True, help="End the one that runs, after the question it answers.")
 @click.option("--status", is_flag=True, help="Say whether one runs; the exit code is 1 where none does.")
+@click.option(
+    "--http",
+    is_flag=False,
+    flag_value="",
+    metavar="[PORT|HOST:PORT]",
+    help="Open a page and an API on this machine too; by default at 127.0.0.1:7429.",
+)
+@click.option(
+    "--allow-remote", is_flag=True, help="With --http: let other machines connect, without encryption."
+)
+@click.option("--read-only", is_flag=True, help="With --http: refuse uploads of documents.")
 @click.option("--background", is_flag=True, hidden=True)
 @json_option
 @pass_state
-def serve(state: CommandState, stop: bool, status: bool, background: bool, as_json: bool) -> int:
+def serve(
+    state: CommandState,
+    stop: bool,
+    status: bool,
+    http: str | None,
+    allow_remote: bool,
+    read_only: bool,
+    background: bool,
+    as_json: bool,
+) -> int:
     """Keep models and indexes loaded, so that ask, search and chat need not load them.
 
     It runs until Ctrl-C, --stop, or the idle time in the settings (serve.idle), and listens on a
     Unix socket that only you can reach. Commands find it by themselves; they give the same answers
     without it. With serve.warm = auto the first question starts one in the background.
+
+    With --http it prints the address of a page, with a token that only you have, and does not end when
+    it is idle. `localcrag docs http` tells of its API.
     """
     if stop and status:
         raise UsageError("--stop and --status are two questions", hint="give one of them")
@@ -41,9 +68,12 @@ def serve(state: CommandState, stop: bool, status: bool, background: bool, as_js
         return _stop(state)
     if status:
         return _print_status(state, as_json)
-    again = _serve(state, background)
-    if again is not None:
-        _restart(again, background)
+    if http is None and (allow_remote or read_only):
+        raise UsageError("--allow-remote and --read-only are about the HTTP door", hint="add --http")
+    from localcrag.serve.http_api.door_server import Address, DoorPlan
+
+    plan = None if http is None else DoorPlan(Address.of(http), allow_remote, read_only)
+    _serve(state, background, plan)
     return 0
 
 
@@ -107,8 +137,11 @@ def _ask_server(state: CommandState, request: Request) -> ServerStatus | None:
     return None
 
 
-def _serve(state: CommandState, background: bool) -> StartConditions | None:
-    """Serve until the end; returns the conditions to restart under, or None. Raises WarmError."""
+def _serve(state: CommandState, background: bool, plan: DoorPlan | None) -> None:
+    """Serve until the end, with the HTTP door of ``plan``, if any; then restart if that was asked for.
+
+    Raises WarmError, UsageError, OfflineError.
+    """
     from localcrag.serve.client import start_conditions
     from localcrag.serve.endpoint import claimed, endpoint_of
     from localcrag.serve.server import Server, log
@@ -118,26 +151,49 @@ def _serve(state: CommandState, background: bool) -> StartConditions | None:
     with claimed(endpoint) as listener:
         if listener is None:
             if background:
-                return None
-            raise WarmError("a warm process runs already", hint="localcrag serve --status tells more")
+                return
+            hint = "localcrag serve --status tells more, and --stop ends it"
+            raise WarmError("a warm process runs already", hint=hint)
         worker = Worker(settings)
         start = start_conditions(settings, state.home)
-        server = Server(endpoint, listener, start, worker, limit=settings.serve.idle * 60)
+        limit = 0.0 if plan else settings.serve.idle * 60
+        server = Server(endpoint, listener, start, worker, limit, steady=plan is not None)
         log(f"serves {settings.home}" + ("" if background else "; Ctrl-C ends it"))
-        try:
-            return server.run(first=None if background else worker.warm)
-        finally:
-            server.close()
-            log("ended")
+        with ExitStack() as opened:
+            opened.callback(log, "ended")
+            opened.callback(server.close)
+            if plan:
+                plan = _open_door(opened, plan, server)
+            again = server.run(first=None if background else worker.warm)
+    if again is not None:
+        _restart(again, background, plan)
 
 
-def _restart(start: StartConditions, background: bool) -> None:
+def _open_door(opened: ExitStack, plan: DoorPlan, server: Server) -> DoorPlan:
+    """Open the HTTP door until ``opened`` ends, and print its address; returns the plan with its port.
+
+    The address goes to stdout, and not to the log, because of the token in it. Raises WarmError, UsageError,
+    OfflineError.
+    """
+    from localcrag.serve.http_api.door_server import open_door
+    from localcrag.serve.server import log
+
+    door = opened.enter_context(open_door(plan, server.worker.settings, server.start, server.endpoint))
+    if not plan.address.local:
+        log("other machines can connect; everything goes over the network unencrypted, the token too")
+    click.echo(door.url)
+    sys.stdout.flush()
+    return door.plan
+
+
+def _restart(start: StartConditions, background: bool, plan: DoorPlan | None) -> None:
     """Replace this process by a new server under the conditions of the command that asked for it."""
     from localcrag.serve.client import command_of
     from localcrag.settings import PREFIX
 
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     command = command_of(start) if background else command_of(start)[:-1]
+    command += plan.arguments if plan else []
     os.execve(start.interpreter, command, {**kept, **start.environment})
 
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import click
 
+from localcrag.cited_text import link, place
 from localcrag.cli.command_state import CommandState, pass_state, print_json
-from localcrag.cli.event_rendering import link, shown
-from localcrag.cli.hit_list import place
+from localcrag.cli.event_rendering import shown
+from localcrag.cli.name_completion import ThreadName
 from localcrag.cli.parameters import json_option
 from localcrag.cli.safe_output import one_line, plain
+from localcrag.cli.table_layout import print_rows
 from localcrag.crag.answer_form import citation_marks
 from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.errors import StoreError
@@ -51,13 +53,13 @@ def list_(state: CommandState, as_json: bool) -> None:
         return
     if not found:
         click.echo("No conversation yet: localcrag chat --thread NAME begins one.", err=True)
-    for thread in found:
-        cells = [thread.name, f"{thread.turns} turns", _when(thread.used), thread.kb or ""]
-        click.echo("\t".join(map(one_line, [*cells, *([thread.filter] if thread.filter else [])])))
+    rows = [(thread.name, f"{thread.turns} turns", _when(thread.used), thread.kb or "") for thread in found]
+    filters = [(thread.filter,) if thread.filter else () for thread in found]
+    print_rows([(*row, *filter) for row, filter in zip(rows, filters, strict=True)])
 
 
 @threads.command()
-@click.argument("name")
+@click.argument("name", type=ThreadName())
 @json_option
 @pass_state
 def show(state: CommandState, name: str, as_json: bool) -> None:
@@ -71,7 +73,7 @@ def show(state: CommandState, name: str, as_json: bool) -> None:
 
 
 @threads.command()
-@click.argument("name")
+@click.argument("name", type=ThreadName())
 @json_option
 @pass_state
 def export(state: CommandState, name: str, as_json: bool) -> None:
@@ -84,7 +86,7 @@ def export(state: CommandState, name: str, as_json: bool) -> None:
 
 
 @threads.command()
-@click.argument("name")
+@click.argument("name", type=ThreadName())
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_state
 def delete(state: CommandState, name: str, yes: bool) -> None:

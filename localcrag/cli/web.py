@@ -10,6 +10,7 @@ import click
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.parameters import json_option
 from localcrag.cli.safe_output import one_line
+from localcrag.cli.table_layout import print_wrapped
 
 
 @click.group()
@@ -73,6 +74,6 @@ def log(state: CommandState, limit: int | None, since: datetime | None, as_json:
     for entry in entries:
         when = entry.when.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         question = f"  for “{entry.question}”" if entry.question else ""
-        click.echo(one_line(f"{when}  {entry.kind:5}  {entry.target}{question}"))
+        print_wrapped(f"{when}  {entry.kind:5}  {entry.target}{question}")
     if not entries and not damaged:
         click.echo("No query and no address has left this machine.", err=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from localcrag.calibration.scale import log_odds
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter
-from localcrag.protocols import Embedder, Evaluator, PassageStore
+from localcrag.protocols import Embedder, Evaluator, PassageReader
 from localcrag.rank_fusion import STANDARD_RRF_K, ranked, rrf
 from localcrag.types import Hit
 
@@ -35,7 +35,7 @@ class Retriever:
     are returned.
     """
 
-    store: PassageStore
+    store: PassageReader
     embedder: Embedder
     evaluator: Evaluator | None
     passages: int

@@ -21,7 +21,7 @@ from localcrag.protocols import (
     Evaluator,
     LanguageModel,
     PageFetcher,
-    PassageStore,
+    PassageReader,
     WebSearch,
 )
 from localcrag.types import (
@@ -64,7 +64,7 @@ LOCAL_CORRECTIONS = (
 class Adapters:
     """The adapters of a pipeline, each behind its protocol; ``split`` cuts a fetched page into passages."""
 
-    store: PassageStore
+    store: PassageReader
     embedder: Embedder
     model: LanguageModel
     grader: Grader

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from localcrag.crag.state import QuestionState
 from localcrag.errors import DamagedKnowledgeBase, DocumentGone
-from localcrag.protocols import PassageStore
+from localcrag.protocols import PassageReader
 from localcrag.types import Citation, Origin, Passage
 
 
@@ -32,7 +32,7 @@ def lost_citations(
     return gone
 
 
-def _stored_text(store: PassageStore, document: str, citation: Citation) -> str:
+def _stored_text(store: PassageReader, document: str, citation: Citation) -> str:
     """The stored text at a citation's span, or "" if the document is gone. Raises StoreError."""
     try:
         text = store.text(document, citation.page, source=citation.source)
@@ -41,7 +41,7 @@ def _stored_text(store: PassageStore, document: str, citation: Citation) -> str:
     return text[citation.start : citation.end]
 
 
-def _require_change(store: PassageStore, passage: Passage) -> None:
+def _require_change(store: PassageReader, passage: Passage) -> None:
     """Raise DamagedKnowledgeBase if the passage is still stored as it was found, and its text is not."""
     held = store.passages({passage.source: passage.document}, limit=passage.ordinal + 1)
     if any((other.id, other.text) == (passage.id, passage.text) for other in held):

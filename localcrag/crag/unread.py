@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from localcrag.errors import DamagedKnowledgeBase, StoreError
 from localcrag.events import Steps, Unread
-from localcrag.protocols import PassageStore
+from localcrag.protocols import PassageReader
 from localcrag.types import NO_TEXT, NO_TEXT_LAYER, Skipped
 
 MAX_NAMED_SKIPS = 20
@@ -16,7 +16,7 @@ _NO_DOCUMENTS = ("binary, ", NO_TEXT)
 """How the reasons begin of files that hold no text to be missed."""
 
 
-def say_unread(store: PassageStore) -> Steps[None]:
+def say_unread(store: PassageReader) -> Steps[None]:
     """Say how many documents were skipped, if there are any. What cannot be listed is not said.
 
     Raises DamagedKnowledgeBase if the list itself is damaged.

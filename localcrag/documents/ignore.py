@@ -24,6 +24,7 @@ _OWN_FILES = frozenset(
         "config.toml",
         "egress.jsonl",
         "egress.lock",
+        "http-token",
         "models.toml",
         "threads.db",
         "threads.db-journal",

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from localcrag.background import check_interruption
 from localcrag.errors import ContextOverflow, ModelError
 from localcrag.llm.llama_backend import Model, Row, error_lines, last_errors, llama
 
 _INTERRUPT_POLL_SECONDS = 0.2
-"""The interval at which a waiting thread looks for an interrupt that another one has received."""
+"""The interval at which a waiting thread looks for an interrupt, which another one may have received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +238,7 @@ class Context:
                 try:
                     return int(work.result(timeout=_INTERRUPT_POLL_SECONDS))
                 except TimeoutError:
-                    continue
+                    check_interruption()
         except BaseException:
             # The interrupt may have come before submit returned, so the thread itself is waited for.
             self._abort.value = b"1"

@@ -11,9 +11,11 @@ from localcrag.serve.protocol import WorkRequest
 class AskRequest(WorkRequest, frozen=True):
     """A question, answered by the events of the loop.
 
-    ``options.consent`` must be None: a function that asks a person cannot be sent.
+    ``options.consent`` must be None: a function that asks a person cannot be sent. With ``asks_consent`` the
+    client is asked by ConsentAsked in its place, and answers with ConsentGiven.
     """
 
     max_queue_seconds: ClassVar[float] = 60.0
     question: str
     options: AskOptions
+    asks_consent: bool = False

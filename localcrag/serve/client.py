@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from localcrag import __version__
 from localcrag._platform import expanded
+from localcrag.background import check_interruption
 from localcrag.errors import WarmError
 from localcrag.serve.endpoint import Endpoint, connect, endpoint_of, refuse_unsafe
 from localcrag.serve.protocol import (
     BadMessage,
     Crashed,
+    Declined,
     Done,
     Failed,
     Heartbeat,
@@ -217,11 +219,15 @@ def _replies(link: socket.socket, request: Request) -> Iterator[Any]:
                     return
                 if isinstance(reply, Failed):
                     raise reply.error()
+                if isinstance(reply, Declined):
+                    raise Unavailable(f"it was started otherwise, and stays so: {reply.reason}")
                 if isinstance(reply, Crashed):
                     raise Unavailable(f"it failed: {reply.reason}")
                 if not isinstance(reply, Heartbeat):
                     yield reply
-                elif reply.queued and monotonic() > queue_end:
+                    continue
+                check_interruption()
+                if reply.queued and monotonic() > queue_end:
                     raise Unavailable("it answers another question")
     except (OSError, BadMessage) as error:
         raise Unavailable(str(error) or type(error).__name__) from error

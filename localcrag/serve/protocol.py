@@ -91,6 +91,12 @@ class InfoRequest(WorkRequest, frozen=True):
     max_queue_seconds: ClassVar[float] = 1.0
 
 
+class EmbedRequest(WorkRequest, frozen=True):
+    """A request for the vectors of texts, as passages are embedded; the reply is EmbedReply."""
+
+    texts: tuple[str, ...]
+
+
 class StatusRequest(Request, frozen=True):
     """A request for the state of the server; the reply is ServerStatus."""
 
@@ -127,6 +133,27 @@ class InfoReply(Message, frozen=True):
     info: StoreInfo
 
 
+class EmbedReply(Message, frozen=True):
+    """The vectors of texts, in their order, the model's name, and how many tokens it read."""
+
+    model: str
+    vectors: tuple[tuple[float, ...], ...]
+    tokens: int
+
+
+class ConsentAsked(Message, frozen=True):
+    """The question goes on when the client has answered whether this line may be sent to the web."""
+
+    query: str
+
+
+class ConsentGiven(Message, frozen=True):
+    """The client's answer to ConsentAsked of ``query``: the line to send, or None if nothing may be sent."""
+
+    query: str
+    line: str | None
+
+
 class Restarting(Message, frozen=True):
     """The server restarts because of ``reason``.
 
@@ -137,6 +164,12 @@ class Restarting(Message, frozen=True):
     reason: str
     began: float
     at_once: bool
+
+
+class Declined(Message, frozen=True):
+    """The server keeps the conditions that it was started under, and they are others: ``reason`` says how."""
+
+    reason: str
 
 
 class Failed(Message, frozen=True):
@@ -217,13 +250,18 @@ _ENVELOPE_DECODER = msgspec.json.Decoder(tuple[str, msgspec.Raw])
 _MESSAGES = (
     SearchRequest,
     InfoRequest,
+    EmbedRequest,
     StatusRequest,
     StopRequest,
     Heartbeat,
     Done,
     SearchReply,
     InfoReply,
+    EmbedReply,
+    ConsentAsked,
+    ConsentGiven,
     Restarting,
+    Declined,
     Failed,
     Crashed,
     ServerStatus,

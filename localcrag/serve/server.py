@@ -30,7 +30,10 @@ from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.endpoint import UNIX, Endpoint, same_user
 from localcrag.serve.protocol import (
     BadMessage,
+    ConsentAsked,
+    ConsentGiven,
     Crashed,
+    Declined,
     Done,
     Failed,
     Heartbeat,
@@ -53,6 +56,10 @@ IDLE_CHECK_SECONDS = 5.0
 """Seconds between two checks of the idle time, and of whether the socket's file is still this server's."""
 MAX_REQUEST_BYTES = 1 << 24
 """Bytes of a request; a question is sent with the turns of its conversation."""
+MAX_ANSWER_BYTES = 1 << 16
+"""Bytes of an answer of the command to ConsentAsked."""
+CONSENT_SECONDS = 150
+"""Seconds in which the command must answer ConsentAsked; its own limit comes before."""
 HANG_UP_SIGNAL = getattr(signal, "SIGUSR1", signal.SIGTERM)
 """The signal that interrupts a question in the main thread; Windows has no SIGUSR1."""
 
@@ -73,12 +80,37 @@ class Job:
     gone: bool = False
     done: bool = False
     _sending: threading.Lock = field(default_factory=threading.Lock)
+    _received: bytearray = field(default_factory=bytearray)
+    _consents: queue.SimpleQueue[ConsentGiven] = field(default_factory=queue.SimpleQueue)
 
     def send(self, message: object) -> None:
         """Send a message to the command. Raises OSError if the command is gone, BadMessage."""
         text = protocol.encode(message)
         with self._sending:
             self.link.sendall(text)
+
+    def take(self, text: bytes) -> None:
+        """Take what the command sent after its request: answers to ConsentAsked. Raises BadMessage."""
+        *lines, rest = (self._received + text).split(b"\n")
+        self._received[:] = rest
+        if len(rest) > MAX_ANSWER_BYTES:
+            raise BadMessage("no whole answer came")
+        for line in lines:
+            if isinstance(answer := protocol.decode(bytes(line)), ConsentGiven):
+                self._consents.put(answer)
+
+    def ask_consent(self, query: str) -> str | None:
+        """Ask the command whether a line may be sent to the web; no answer in time is a no.
+
+        Raises OSError if the command is gone.
+        """
+        self.send(ConsentAsked(query))
+        for _ in range(CONSENT_SECONDS):
+            with contextlib.suppress(queue.Empty):
+                answer = self._consents.get(timeout=1.0)  # Windows runs handlers of signals in between
+                if answer.query == query:
+                    return answer.line
+        return None
 
 
 @dataclass(eq=False)
@@ -91,6 +123,8 @@ class Server:
     worker: Worker
     limit: float
     """Seconds without a question after which it ends; 0 means never."""
+    steady: bool = False
+    """Whether it keeps its conditions: who asks at its HTTP door must find it as it was opened."""
     since: float = field(default_factory=time.time)
     answered: int = 0
     _jobs: queue.SimpleQueue[Job | StartConditions | None] = field(default_factory=queue.SimpleQueue)
@@ -158,7 +192,7 @@ class Server:
     def _answer(self, job: Job) -> None:
         """Do the work of a job and send its replies. Raises CommandGone or OSError if the command is gone."""
         try:
-            with contextlib.closing(self._replies(job.request)) as replies:
+            with contextlib.closing(self._replies(job)) as replies:
                 for message in replies:
                     job.send(message)
             last: object = Done()
@@ -170,13 +204,13 @@ class Server:
         job.done = True  # from here on the command may go away, and nothing is interrupted
         job.send(last)
 
-    def _replies(self, request: WorkRequest) -> Generator[Any]:
+    def _replies(self, job: Job) -> Generator[Any]:
         """The replies of the work; an unexpected error is logged and becomes Crashed.
 
         Raises LocalCragError.
         """
         try:
-            yield from self.worker.do(request)
+            yield from self.worker.do(job.request, job.ask_consent)
         except (LocalCragError, GeneratorExit):
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, the command does the work itself
@@ -235,9 +269,15 @@ class Server:
         return admits(link, self.endpoint.address)
 
     def _take(self, request: WorkRequest, link: socket.socket) -> None:
-        """Queue the work and stay with it, or restart if the request needs other conditions."""
+        """Queue the work and stay with it, or restart if the request needs other conditions.
+
+        A steady server declines a request with other conditions.
+        """
         link.sendall(protocol.encode(Heartbeat(queued=False)))
         reason = self.start.difference(request.start)
+        if reason and self.steady:
+            link.sendall(protocol.encode(Declined(reason)))
+            return
         if not reason and (changed := self.worker.changed(request)):
             reason = f"{changed} was changed"
         if reason:
@@ -258,9 +298,11 @@ class Server:
         try:
             while True:
                 job.send(Heartbeat(queued=self._running not in (None, job)))
-                if select([link], [], [], HEARTBEAT_SECONDS)[0] and not link.recv(1):
-                    break
-        except OSError:
+                if select([link], [], [], HEARTBEAT_SECONDS)[0]:
+                    if not (text := link.recv(MAX_ANSWER_BYTES)):
+                        break
+                    job.take(text)
+        except (OSError, BadMessage):
             pass
         job.gone = True
         if self._running is job and not job.done:

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Any
 from localcrag import knowledge_base
 from localcrag.errors import LocalCragError
 from localcrag.loaded_models import LoadedModels
+from localcrag.protocols import Consent
 from localcrag.serve.ask_request import AskRequest
-from localcrag.serve.protocol import InfoReply, InfoRequest, SearchReply, SearchRequest, WorkRequest
+from localcrag.serve.protocol import (
+    EmbedReply,
+    EmbedRequest,
+    InfoReply,
+    InfoRequest,
+    SearchReply,
+    SearchRequest,
+    WorkRequest,
+)
 from localcrag.settings import ModelSettings, Settings
 
 if TYPE_CHECKING:
@@ -37,16 +46,23 @@ class Worker:
     _open: dict[tuple[str, ModelSettings], knowledge_base.KnowledgeBase] = field(default_factory=dict)
     _stamps: dict[ModelSettings, frozenset[Stamp]] = field(default_factory=dict)
 
-    def do(self, request: WorkRequest) -> Iterator[Any]:
-        """The replies to a request: the events of a question, or one message. Raises LocalCragError."""
+    def do(self, request: WorkRequest, consent: Consent | None = None) -> Iterator[Any]:
+        """The replies to a request: the events of a question, or one message.
+
+        ``consent`` is asked before a web query, if the request says that its client can be. Raises
+        LocalCragError.
+        """
         base = self._base(request)
         match request:
             case AskRequest():
-                yield from base.stream(request.question, request.options)
+                asked = consent if request.asks_consent else None
+                yield from base.stream(request.question, replace(request.options, consent=asked))
             case SearchRequest():
                 yield SearchReply(tuple(base.search(request.query, k=request.k, filter=request.filter)))
             case InfoRequest():
                 yield InfoReply(base.info())
+            case EmbedRequest():
+                yield _embedded(base, request.texts)
 
     def reset(self, request: WorkRequest) -> None:
         """Reset the models of a request whose work was interrupted. Raises LocalCragError."""
@@ -103,6 +119,16 @@ class Worker:
             with suppress(LocalCragError):
                 files += look()
         return frozenset(stamp for file in files if (stamp := _stamp(file)))
+
+
+def _embedded(base: knowledge_base.KnowledgeBase, texts: tuple[str, ...]) -> EmbedReply:
+    """The vectors of texts. Raises ModelNotFound, ModelFileError."""
+    from localcrag.documents.splitting import load_tokenizer
+
+    embedder = base.models.embedder
+    vectors = tuple(tuple(vector) for vector in embedder.encode(texts).tolist())
+    read = load_tokenizer(embedder.tokenizer_file()).encode_batch(list(texts))
+    return EmbedReply(embedder.name, vectors, sum(len(encoding.ids) for encoding in read))
 
 
 def _files_of(embedder: SentenceTransformerEmbedder | LlamaEmbedder) -> list[Path]:

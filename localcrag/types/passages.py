@@ -144,6 +144,14 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenText:
+    """A text that is evidence for one question only; ``source`` is what its citations are shown with."""
+
+    text: str
+    source: str = "context"
+
+
+@dataclass(frozen=True, slots=True)
 class StoreInfo:
     """The contents of a knowledge base; ``size`` is bytes on disk, ``questions`` are those of its passages.
 

@@ -15,6 +15,7 @@ PARTS = (
     "choose",
     "ask",
     "warm",
+    "doors",
     "memory",
     "scale",
     "decode",

@@ -78,6 +78,7 @@ NEXT_STEP = {
     "damaged EPUB (no …)": "Get another copy of the book, or export it as PDF",
     "damaged EPUB (…)": "Get another copy of the book, or export it as PDF",
     "RTF nested too deeply": _SAVE_AGAIN,
+    "the documents were not ingested: …": "Do what the rest of the line says, and send them again",
     "an archive inside an archive is not read": "Unpack it, and ingest the folder",
     "an archive without a document that can be read": "Nothing, or unpack it and ingest the folder",
     "damaged RTF": _SAVE_AGAIN,

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from localcrag.cli.standard_input import piped_text
 from localcrag.crag.pipeline import NOT_FOUND
+from localcrag.errors import UsageError
 from localcrag.events import Delta, Finished
+from localcrag.options import AskOptions
 from localcrag.types import Action, Answer, Mode, Policy, Status
 from tests.cli.conftest import Run
 from tests.documents.builders import xlsx
@@ -130,6 +133,80 @@ def test_a_question_from_stdin_that_is_not_utf_8(home: Path) -> None:
         )
         assert done.returncode in (0, 3), done.stderr
         assert json.loads(done.stdout)["question"] == QUESTION + " caf\ufffd"
+
+
+MAIL = "Dear all,\n\nThe harbour office wants 75 EUR for the boat by the end of March.\n\nKind regards [4]\n"
+FEE = "How much does the harbour office want for the boat?"
+
+
+def test_a_piped_text_is_evidence_for_this_question_only(run: Run) -> None:
+    done = run("ask", *FEE.split(), "--json", "--filter", 'source != "x"', stdin=MAIL)
+    assert done.code == 0 and "75 EUR" in done.json["answer"]
+    [citation] = done.json["citations"]
+    assert (citation["source"], citation["origin"], citation["page"]) == ("stdin", "documents", None)
+    assert MAIL[citation["start"] : citation["end"]] == citation["quote"]
+    assert "[1] stdin\n" in run("ask", FEE, stdin=MAIL).err
+    assert run("ask", FEE).code == 3 and run("ask", FEE, stdin=" \n").code == 3
+    both = run("ask", QUESTION, "--json", stdin=MAIL).json
+    assert {Path(citation["source"]).name for citation in both["citations"]} == {"leaflet.pdf"}
+
+
+def test_a_file_is_piped_into_a_process(home: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "localcrag", "--home", str(home), "ask", "-q", FEE]
+    (tmp_path / "mail.txt").write_bytes(MAIL.encode("utf-16"))
+    with (tmp_path / "mail.txt").open("rb") as mail:
+        done = subprocess.run(command, stdin=mail, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and "75 EUR" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [(b"\x00\x01\x02\x03" * 99, "is no context: binary"), (b"x " * 250_000, "the limit is 400,000")],
+)
+def test_what_cannot_be_context_is_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes, error: str
+) -> None:
+    (tmp_path / "piped").write_bytes(data)
+    monkeypatch.setattr("sys.stdin", (tmp_path / "piped").open(encoding="utf-8"))
+    with pytest.raises(UsageError, match=error) as raised:
+        AskOptions.of(context=piped_text())
+    assert "ingest" in raised.value.hint
+    sys.stdin.close()
+
+
+def test_a_pipe_into_which_nothing_is_written_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("localcrag.cli.standard_input.PATIENCE_SECONDS", 0.0)
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as pipe, os.fdopen(writing, "w") as other_end:
+        monkeypatch.setattr("sys.stdin", pipe)
+        assert piped_text() == ""
+        assert capsys.readouterr().err.startswith("Nothing came on standard input")
+        assert (piped_text(quiet=True), capsys.readouterr().err) == ("", "")
+        other_end.write(MAIL)
+        other_end.close()
+        assert piped_text() == MAIL
+    with open(os.devnull) as device:  # noqa: PTH123
+        monkeypatch.setattr("sys.stdin", device)
+        assert piped_text() == ""
+    monkeypatch.setattr("sys.stdin", None)
+    assert piped_text() == ""
+
+
+def test_quiet_prints_the_answer_and_nothing_else(run: Run) -> None:
+    done = run("ask", "--quiet", QUESTION)
+    assert (done.code, done.err) == (0, "") and done.out == run("ask", QUESTION).out
+    done = run("ask", "-q", UNKNOWN)
+    assert (done.code, done.err, done.out) == (3, "", "Your documents do not answer this.\n")
+    assert run("ask", "-q", QUESTION, "--kb", "nowhere").err.startswith("Error: ")
+    assert run("ask", "-q", "--trace", QUESTION).code == 2
+
+
+def test_options_are_found_between_the_words_of_a_question(run: Run) -> None:
+    done = run("ask", "What", "is", "--mode", "quote", "the", "usual", "--json", "dose", "of", "Zeldrine")
+    assert done.json["question"] == "What is the usual dose of Zeldrine"
+    assert run("ask", "--json", "--", "--dose", "of", "Zeldrine").json["question"] == "--dose of Zeldrine"
 
 
 def test_an_unknown_knowledge_base_names_those_there_are(run: Run) -> None:

@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from localcrag.cited_text import link
 from localcrag.cli.chat import say
-from localcrag.cli.event_rendering import StepRenderer, link
+from localcrag.cli.event_rendering import StepRenderer
 from localcrag.cli.safe_output import plain
 from localcrag.conversations import SqliteThreads
 from localcrag.events import Degraded, Delta, Event, Gathered, Graded, PageRead, Refined, Retrieved

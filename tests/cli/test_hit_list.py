@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from localcrag.cli.hit_list import marked, place, print_hits, snippet
+from localcrag.cited_text import place
+from localcrag.cli.hit_list import marked, print_hits, snippet
 from localcrag.types import Hit
 from tests.crag.values import passage
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 import sqlite3
 import stat
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,6 +74,42 @@ def test_nothing_of_what_is_deleted_is_left_in_any_file(
     left = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert SECRET.encode() not in left and b"quokka" not in left
     assert len(store.turns("kept")) == 30
+
+
+class _Killed(sqlite3.Connection):
+    """A connection whose process is killed just before or just after a statement."""
+
+    at = ("", "")
+
+    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+        for moment in ("before", "after"):
+            if (moment, sql) == self.at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if moment == "before":
+                done = super().execute(sql, *parameters)
+        return done
+
+
+def _killed(path: Path, moment: str, statement: str) -> None:
+    _Killed.at = (moment, statement)
+    conversations.sqlite3.connect = partial(sqlite3.connect, factory=_Killed)  # type: ignore[attr-defined]
+    SqliteThreads(path).delete("gone")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows kills in another way")
+@pytest.mark.parametrize("at", [("after", "COMMIT"), ("before", "VACUUM"), ("after", "VACUUM")])
+def test_nothing_is_left_either_if_the_process_is_killed_once_it_was_deleted(
+    path: Path, store: SqliteThreads, at: tuple[str, str]
+) -> None:
+    store.open("gone")
+    store.append("gone", [Turn("user", f"{SECRET} " * 200)] * 10)
+    process = multiprocessing.get_context("spawn").Process(target=_killed, args=(path, *at))
+    process.start()
+    process.join(240)
+    assert process.exitcode == -signal.SIGKILL
+    left = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert b"quokka" not in left
+    assert store.threads() == []
 
 
 def test_deleting_gives_the_space_back(path: Path, store: SqliteThreads) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,14 @@ QUESTIONS = (
     "How high is the daily allowance?",
     "Who approves parking?",
 )
+OPTIONAL_LIBRARIES = {
+    "integrations": (
+        *("langchain_core", "langchain_openai", "llama_index.core", "openai", "starlette", "uvicorn"),
+        *("llama_index.llms.openai_like", "llama_index.embeddings.openai"),
+    )
+}
+"""What the examples of a page need besides localcrag itself."""
+PAGES_WITH_DOOR = {"integrations"}
 PAGES = [path for path in FILES if fences(path, "python")]
 
 
@@ -32,8 +41,31 @@ def handbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "handbook"
 
 
+@pytest.fixture
+def http_door(handbook: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """``localcrag serve --http`` for the handbook, where its readers are told that a client finds it."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(handbook.parent))
+    monkeypatch.setenv("LOCALCRAG_LOOP_GRADER", "evaluator")  # for the time that it takes
+    command = [sys.executable, "-m", "localcrag", "serve", "--http", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address, _, token = process.stdout.readline().strip().partition("/#token=")
+            monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
+            monkeypatch.setenv("OPENAI_API_KEY", token)
+            yield
+        finally:
+            process.terminate()
+
+
 @pytest.mark.parametrize("path", PAGES, ids=named)
-def test_the_examples_of_a_page_run_one_after_the_other(path: Path, handbook: Path) -> None:
+def test_the_examples_of_a_page_run_one_after_the_other(
+    path: Path, handbook: Path, request: pytest.FixtureRequest
+) -> None:
+    for library in OPTIONAL_LIBRARIES.get(path.stem, ()):
+        pytest.importorskip(library, reason=f"its examples need {library}, which an extra brings")
+    if path.stem in PAGES_WITH_DOOR:
+        request.getfixturevalue("http_door")
     document = Document.parse(str(path), PythonCodeBlockParser(), SkipParser())
     ran = 0
     for example in document.examples():

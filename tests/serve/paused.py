@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from localcrag.protocols import Consent
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.client import start_conditions
 from localcrag.serve.endpoint import claimed, endpoint_of
@@ -20,8 +21,8 @@ HOME, GATE = Path(sys.argv[1]), Path(sys.argv[2])
 
 
 class Paused(Worker):
-    def do(self, request: WorkRequest) -> Iterator[Any]:
-        for number, reply in enumerate(super().do(request)):
+    def do(self, request: WorkRequest, consent: Consent | None = None) -> Iterator[Any]:
+        for number, reply in enumerate(super().do(request, consent)):
             yield reply
             while isinstance(request, AskRequest) and number == 0 and not GATE.exists():
                 time.sleep(0.02)

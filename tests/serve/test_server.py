@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from localcrag.errors import ModelNotFound
+from localcrag.protocols import Consent
 from localcrag.serve import endpoint as endpoints
 from localcrag.serve import protocol, server
 from localcrag.serve.endpoint import UNIX, Endpoint, claimed, connect
@@ -47,7 +48,7 @@ class Verbose:
     def reset(self, request: WorkRequest) -> None:
         raise ModelNotFound("there is no such model")
 
-    def do(self, request: WorkRequest) -> Iterator[Any]:
+    def do(self, request: WorkRequest, consent: Consent | None = None) -> Iterator[Any]:
         assert isinstance(request, SearchRequest)
         if not request.k:
             raise CommandGone

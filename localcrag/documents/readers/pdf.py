@@ -14,7 +14,8 @@ from localcrag.documents.readers.pdf_words import page_words
 from localcrag.errors import UnreadableError
 from localcrag.types import NO_TEXT, NO_TEXT_LAYER, Meta, Page
 
-_PDFIUM_LOCK = Lock()  # PDFium serves one thread at a time
+PDFIUM_LOCK = Lock()
+"""Held by whoever calls PDFium, which serves one thread at a time."""
 _POINTS_PER_INCH = 72
 _SCAN_PIXELS_PER_INCH = 200
 _MAX_SCAN_PIXELS = 5000
@@ -33,7 +34,7 @@ def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
     from pypdfium2 import raw
 
     try:
-        with _PDFIUM_LOCK:
+        with PDFIUM_LOCK:
             title, fields, contents, scans = _contents(data, limits)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):

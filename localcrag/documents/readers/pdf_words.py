@@ -75,7 +75,7 @@ def page_words(text_page: PdfTextPage) -> PageWords | None:
     count = raw.FPDFText_CountChars(text_page.raw)
     if count > MAX_PAGE_CHARACTERS:
         return None
-    characters = _characters(text_page, count)
+    characters = page_characters(text_page, count)
     if len(_RIGHT_TO_LEFT.findall(characters)) > _MAX_RIGHT_TO_LEFT_SHARE * len(characters):
         return None
     by_turn = _Measure(text_page).words(characters)
@@ -87,7 +87,7 @@ def page_words(text_page: PdfTextPage) -> PageWords | None:
     )
 
 
-def _characters(text_page: PdfTextPage, count: int) -> str:
+def page_characters(text_page: PdfTextPage, count: int) -> str:
     """The characters of a page, one for each index of PDFium."""
     from pypdfium2 import raw
 

@@ -129,9 +129,12 @@ def _formatter(llm: LlamaCPP) -> Callable[[Sequence[ChatMessage]], str]:
         eos_token=model._model.token_get_text(model.token_eos()),
         bos_token="",
     )
-    return lambda messages: (
-        template(messages=[{"role": m.role.value, "content": m.content or ""} for m in messages]).prompt
-    )
+
+    def prompt(messages: Sequence[ChatMessage]) -> str:
+        turns: list[Any] = [{"role": m.role.value, "content": m.content or ""} for m in messages]
+        return template(messages=turns).prompt
+
+    return prompt
 
 
 if __name__ == "__main__":

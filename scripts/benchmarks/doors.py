@@ -1,0 +1,127 @@
+"""The HTTP door under load: many clients that ask at once, each until it has its answer.
+
+The models do one thing at a time, so the seconds of a client are mostly those in the queue; what the door
+itself costs shows beside the loop's own time of one client alone.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import environ
+from pathlib import Path
+from statistics import median, quantiles
+from time import perf_counter
+
+import httpx2
+
+from benchmarks.material import corpus, run, tool
+from benchmarks.report import Figure, Report, Room
+
+CLIENTS = 50
+"""Clients at once."""
+WAITING_SECONDS = 900.0
+_NOUNS = ("file", "list", "value", "module", "string", "context", "error", "object", "name", "call", "loop")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply: its status, the wall seconds, and the seconds of the loop in it."""
+
+    status: int
+    seconds: float
+    loop_seconds: float = 0.0
+
+
+def measure(room: Room) -> Report:
+    clients = 8 if room.quick else CLIENTS
+    folder, home = corpus(room.scratch / "text", 20_000 if room.quick else 250_000), room.scratch / "home"
+    run(home, "ingest", str(folder))
+    with served(home) as client:
+        ask(client, 0)
+        alone = [ask(client, number) for number in range(1, 1 + room.rounds)]
+        answers = at_once(client, clients, ask)
+        searches = at_once(client, clients, search)
+        statuses = at_once(client, clients, status)
+    beyond = median(reply.seconds - reply.loop_seconds for reply in alone)
+    failed = sum(reply.status != 200 for reply in (*answers, *searches, *statuses))
+    return Report(
+        (
+            Figure("ask, one client", median(reply.seconds for reply in alone), "s"),
+            Figure("ask, one client, beyond the loop's own time", beyond, "s", "≤ 0.2"),
+            *_figures(f"ask, {clients} clients at once", answers),
+            *_figures(f"search, {clients} clients at once", searches),
+            *_figures(f"status, {clients} clients at once", statuses),
+            Figure("errors", failed, "replies", "0"),
+        )
+    )
+
+
+def _figures(name: str, replies: list[Reply]) -> Iterator[Figure]:
+    seconds = [reply.seconds for reply in replies]
+    yield Figure(f"{name}, median", median(seconds), "s")
+    yield Figure(f"{name}, p95", quantiles(seconds, n=20)[-1], "s")
+
+
+def ask(client: httpx2.Client, number: int) -> Reply:
+    """One question, all of them different."""
+    body = {"question": f"How is a {_noun(number)} made from the {_noun(number // len(_NOUNS) + 1)}?"}
+    began = perf_counter()
+    reply = client.post("/api/ask", json=body, headers={"Accept": "application/json"})
+    seconds = perf_counter() - began
+    loop = reply.json()["usage"]["seconds"]["total"] if reply.status_code == 200 else 0.0
+    return Reply(reply.status_code, seconds, loop)
+
+
+def search(client: httpx2.Client, number: int) -> Reply:
+    """One search."""
+    began = perf_counter()
+    reply = client.post("/api/search", json={"query": f"the {_noun(number)} of a {_noun(number + 3)}"})
+    return Reply(reply.status_code, perf_counter() - began)
+
+
+def status(client: httpx2.Client, _: int) -> Reply:
+    """A request that needs no model."""
+    began = perf_counter()
+    reply = client.get("/api/status")
+    return Reply(reply.status_code, perf_counter() - began)
+
+
+def at_once(client: httpx2.Client, clients: int, request: object) -> list[Reply]:
+    """The replies to requests that are all sent at the same time."""
+    assert callable(request)
+    with ThreadPoolExecutor(clients) as pool:
+        return list(pool.map(lambda number: request(client, 100 + number), range(clients)))
+
+
+@contextmanager
+def served(home: Path) -> Iterator[httpx2.Client]:
+    """A client of a door that is opened for the block."""
+    with tempfile.TemporaryDirectory(prefix="lc-") as runtime:
+        server = subprocess.Popen(
+            tool(home, "serve", "--http", "0"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**environ, "XDG_RUNTIME_DIR": runtime},
+        )
+        assert server.stdout is not None
+        try:
+            url, _, token = server.stdout.readline().strip().partition("/#token=")
+            limits = httpx2.Limits(max_connections=CLIENTS)
+            headers = {"Authorization": f"Bearer {token}"}
+            with httpx2.Client(
+                base_url=url, headers=headers, timeout=WAITING_SECONDS, limits=limits, trust_env=False
+            ) as client:
+                yield client
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _noun(number: int) -> str:
+    return _NOUNS[number % len(_NOUNS)]
