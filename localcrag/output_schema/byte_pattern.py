@@ -21,6 +21,9 @@ _REPETITION = re.compile(r"\{(\d+)?(?:,(\d+)?)?\}")
 _CORE_ERRORS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 _END = 256
 """The token that ends a text; the others are the bytes."""
+_END_OF_TEXT = 3
+"""The byte that every pattern is compiled with at its end. Without it, outlines_core leaves out a byte that
+follows where the text might end; no text may have it itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def byte_pattern(pattern: str) -> BytePattern:
     _require_small(pattern, bare)
     vocabulary = core.Vocabulary(_END, {bytes([byte]): [byte] for byte in range(256)})
     try:
-        index = core.Index(bare, vocabulary)
+        index = core.Index(f"(?:{bare}){chr(_END_OF_TEXT)}", vocabulary)
     except _CORE_ERRORS as error:
         raise UsageError(
             f"the pattern {pattern!r} cannot constrain an answer: {_first_line(error)}",
@@ -64,8 +67,11 @@ def byte_pattern(pattern: str) -> BytePattern:
     found = index.get_transitions()
     if len(found) > MAX_STATES:
         raise _too_large(pattern)
-    moves = {state: {byte: to for byte, to in row.items() if byte != _END} for state, row in found.items()}
-    return BytePattern(pattern, index.get_initial_state(), frozenset(index.get_final_states()), moves)
+    bytes_only = {
+        state: {byte: to for byte, to in row.items() if byte != _END} for state, row in found.items()
+    }
+    final = frozenset(state for state, row in bytes_only.items() if row.pop(_END_OF_TEXT, None) is not None)
+    return BytePattern(pattern, index.get_initial_state(), final, bytes_only)
 
 
 def _require_small(pattern: str, bare: str) -> None:

@@ -36,7 +36,7 @@ _SYMBOL = re.compile(r"[€$£%]")
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ClosedChoice:
     """A value that was chosen, and the words of the evidence that say so, as characters of the strip."""
 
     value: ScalarValue
@@ -47,7 +47,7 @@ class Chosen:
 
 def truth(
     asked: FieldWording, required: set[str], pieces: Sequence[Strip], scorer: FieldScorer
-) -> Chosen | None:
+) -> ClosedChoice | None:
     """Whether what a field or a question asks is so; None if the evidence does not say.
 
     Args:
@@ -65,29 +65,29 @@ def truth(
     if any(other.value != best.value and score > ranked[0][0] - MIN_MARGIN for score, other in ranked[1:]):
         return None
     asks_negation = bool(_NEGATION.search(asked.question))
-    return Chosen(best.value != asks_negation, best.strip, best.start, best.end)
+    return ClosedChoice(best.value != asks_negation, best.strip, best.start, best.end)
 
 
-def _statements(strip: Strip, required: set[str]) -> list[Chosen]:
+def _statements(strip: Strip, required: set[str]) -> list[ClosedChoice]:
     """The clauses of a strip that have the required terms, each with whether it says that it is so."""
-    text, found = strip.text, list[Chosen]()
+    text, found = strip.text, list[ClosedChoice]()
     label, mark, value = text.partition(":")
     flag = value.strip(" .").casefold()
     if mark and required & terms(label) and flag in _YES | _NO:
-        return [Chosen(flag in _YES, strip, 0, len(text))]
+        return [ClosedChoice(flag in _YES, strip, 0, len(text))]
     starts = [0, *(match.end() for match in _CLAUSE.finditer(text))]
     ends = [*(match.start() for match in _CLAUSE.finditer(text)), len(text)]
     for start, end in zip(starts, ends, strict=True):
         clause = text[start:end]
         is_label = text[end : end + 1] == ":"
         if required <= terms(clause) and not is_label and not clause.rstrip().endswith("?"):
-            found.append(Chosen(not _NEGATION.search(clause), strip, start, end))
+            found.append(ClosedChoice(not _NEGATION.search(clause), strip, start, end))
     return found
 
 
 def option(
     asked: FieldWording, options: Sequence[ScalarValue], pieces: Sequence[Strip], scorer: FieldScorer
-) -> Chosen | None:
+) -> ClosedChoice | None:
     """The one of several values that the evidence names for a field; None if it does not say which."""
     found = [each for value in options for strip in pieces for each in _occurrences(value, strip)]
     if not found:
@@ -102,9 +102,9 @@ def option(
     return _chosen(best)
 
 
-def _chosen(best: Scored) -> Chosen:
+def _chosen(best: Scored) -> ClosedChoice:
     span = best.candidate.span
-    return Chosen(span.value, best.candidate.strip, span.start, span.end)
+    return ClosedChoice(span.value, best.candidate.strip, span.start, span.end)
 
 
 def _occurrences(value: ScalarValue, strip: Strip) -> list[Candidate]:

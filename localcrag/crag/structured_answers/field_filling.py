@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from localcrag.crag.query_terms import terms
 from localcrag.crag.structured_answers import closed_choices, list_values
-from localcrag.crag.structured_answers.closed_choices import Chosen
+from localcrag.crag.structured_answers.closed_choices import ClosedChoice
 from localcrag.crag.structured_answers.field_candidates import CandidateFinder
 from localcrag.crag.structured_answers.field_scores import FieldScorer, Scored
 from localcrag.crag.structured_answers.field_wording import FieldWording, wording
@@ -154,7 +154,7 @@ class FieldFiller:
             return _missing(asked.place)
         return FilledField(asked.place, chosen.value, Support.JUDGED, chosen.strip, chosen.start, chosen.end)
 
-    def _chosen(self, asked: Asked, leaf: Leaf) -> Chosen | None:
+    def _chosen(self, asked: Asked, leaf: Leaf) -> ClosedChoice | None:
         required = terms(asked.name.replace("_", " ")) if asked.name else terms(asked.wording.question)
         if leaf.kind is LeafKind.BOOLEAN:
             return closed_choices.truth(asked.wording, required, self.pieces, self.scorer)
@@ -163,12 +163,12 @@ class FieldFiller:
             said = closed_choices.truth(asked.wording, required, self.pieces, self.scorer)
             if said is None:
                 return self._undecided(asked, by_word)
-            return Chosen(by_word["yes" if said.value else "no"], said.strip, said.start, said.end)
+            return ClosedChoice(by_word["yes" if said.value else "no"], said.strip, said.start, said.end)
         stated = [value for word, value in by_word.items() if word not in closed_choices.UNDECIDED]
         found = closed_choices.option(asked.wording, stated, self.pieces, self.scorer)
         return found or self._undecided(asked, by_word)
 
-    def _undecided(self, asked: Asked, by_word: Mapping[str, ScalarValue]) -> Chosen | None:
+    def _undecided(self, asked: Asked, by_word: Mapping[str, ScalarValue]) -> ClosedChoice | None:
         """The value that says that the evidence does not decide, if the question itself offers it.
 
         It stands by the piece of the evidence that is nearest to the question.
@@ -178,7 +178,7 @@ class FieldFiller:
             return None
         cosines = self.scorer.cosines(asked.wording, [strip.text for strip in self.pieces])
         nearest = self.pieces[max(range(len(cosines)), key=cosines.__getitem__)]
-        return Chosen(by_word[words[0]], nearest, 0, len(nearest.text))
+        return ClosedChoice(by_word[words[0]], nearest, 0, len(nearest.text))
 
     # -------------------------------------------------------------------------- lists
 

@@ -74,7 +74,7 @@ _BEFORE_ADDRESS = re.compile(r"^([^,(]+?)(?:, (?=[^,\d]+ \d)| \().*$")
 _WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w'’-]*\.?|[A-Za-z]*\d[\w-]*)"
 _NAME = re.compile(rf"(?<![\w-]){_WORD}(?: (?:(?:of|the|and|de|von|van|für|&) )*{_WORD})*")
 _CODE = re.compile(r"(?<![\w/.-])(?=[A-Za-z0-9./-]*\d)[A-Za-z0-9]+(?:[./-][A-Za-z0-9]+)*(?![\w/-])")
-_TITLE = re.compile(r"(?m)^[A-ZÀ-ÖØ-Þ][\w'’&-]*(?: [\w'’&.-]+){1,6}(?=,[^.:;\n]*$|$)")
+_TITLE = re.compile(r"(?m)^[A-ZÀ-ÖØ-Þ][\w'’&-]*(?: [\w'’&.-]+){1,6}(?<!\.)(?=,[^.:;\n]*$|$)")
 _NO_NAMES = STOP_WORDS | {"no", "not", "none", "nothing", "all"}
 _TITLES = frozenset({"dr.", "mr.", "mrs.", "ms.", "prof.", "st."})
 
@@ -174,8 +174,8 @@ def codes(text: str) -> Iterator[ValueSpan]:
 def texts(text: str) -> Iterator[ValueSpan]:
     """What may be the text of a field: what labels name, names and codes, each span once."""
     seen: set[tuple[int, int]] = set()
-    behind = [span for span in labelled(text) if span.labelled]
-    free = [span for span in names(text) if not any(span.overlaps(other) for other in behind)]
+    lines = [ValueSpan(*found.span(), "") for found in _LABELLED.finditer(text)]
+    free = [span for span in names(text) if not any(span.overlaps(other) for other in lines)]
     for span in (*labelled(text), *free, *codes(text)):
         if (span.start, span.end) not in seen:
             seen.add((span.start, span.end))
