@@ -265,7 +265,7 @@ def select(question: str, evidence: Sequence[Evidence]) -> Prompt:
 
 
 def field_value(question: str, evidence: Sequence[str], offered: Sequence[str]) -> Prompt:
-    """The prompt that asks which value of the evidence answers; the reply is constrained to the values.
+    """The prompt that asks which value answers; the reply is constrained to their numbers, or none.
 
     Args:
         question: the question that the value of a field answers.
@@ -278,8 +278,8 @@ def field_value(question: str, evidence: Sequence[str], offered: Sequence[str]) 
             *_asked(question),
             *(part for text in evidence for part in _passage(text)),
             "\nWhich of these values do the passages state as the answer?\n",
-            UntrustedText("\n".join(f"- {value}" for value in offered)),
-            "\nReply with the value alone, or with: not stated",
+            UntrustedText("\n".join(f"{number}. {value}" for number, value in enumerate(offered, 1))),
+            "\nReply with its number. If they state none of them, reply none.",
         ),
     )
 

@@ -1,10 +1,11 @@
 """What `localcrag extract` finds in labelled documents: fields right, wrong, and left null.
 
-Twenty short documents of four kinds (invoices, minutes, repair reports, medicine leaflets), in lines with
-labels, in tables and in prose, and a schema for each kind; 180 fields with their values, some of which no
-document gives. The thresholds were chosen on the first three documents of each kind; the other two were kept
-apart. ``--set model=yes`` lets the language model of the settings choose where no rule does, ``--set
-show=yes`` prints what is not right.
+Short documents of five kinds (invoices, minutes, repair reports, medicine leaflets, job advertisements), in
+lines with labels, in tables and in prose, and a schema for each kind; some of the fields no document gives.
+The rules and thresholds were made with those numbered 01 to 05: with the first three at hand, and mended for
+what was wrong in the other two. Those from 06 on, and the whole kind of job advertisements, were written
+afterwards, and nothing was changed for them: theirs are the figures to go by. ``--set model=yes`` lets the
+language model of the settings choose where no rule does, ``--set show=yes`` prints what is not right.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from localcrag.settings import load
 from localcrag.types import JsonValue
 
 MATERIAL = Path(__file__).with_name("extraction")
-APART = ("04", "05")
-"""The numbers of the documents that were kept apart."""
+FRESH = ("06", "07")
+"""The numbers of the documents that nothing was changed for."""
 OUTCOMES = {
     "right": "right",
     "wrong": "wrong",
@@ -44,7 +45,7 @@ def measure(room: Room) -> Report:
         for name, found in extracted(base, kind, names):
             for field, wanted in expected[name].items():
                 result = outcome(wanted, found.get(field))
-                counted[name.split("/")[1].startswith(APART), result] += 1
+                counted[name.split("/")[1].startswith(FRESH), result] += 1
                 if result in ("wrong", "null") and room.options.get("show"):
                     print(f"bench: extract: {result}: {name} {field}: {found.get(field)!r}, not {wanted!r}")
     return Report(tuple(figures(counted)))
@@ -72,7 +73,10 @@ def outcome(wanted: object, found: JsonValue) -> str:
 
 
 def figures(counted: Mapping[tuple[bool, str], int]) -> Iterator[Figure]:
-    for apart, which in ((False, "documents that thresholds were chosen on"), (True, "documents kept apart")):
+    for fresh, which in (
+        (False, "documents the rules were made with"),
+        (True, "documents written afterwards"),
+    ):
         for name, words in OUTCOMES.items():
             wanted = "0" if name == "wrong" else ""
-            yield Figure(f"{which}: {words}", counted[apart, name], "fields", wanted)
+            yield Figure(f"{which}: {words}", counted[fresh, name], "fields", wanted)

@@ -154,7 +154,10 @@ def test_the_model_chooses_only_if_it_is_let_and_only_what_stands_in_the_evidenc
     documents = {"/a.txt": "Zeldrine comes from the Orlan Company."}
 
     def choose(prompt: str, options: object) -> Mapping[str, float]:
-        return {"yes": 1.0} if "help to answer" in prompt else {"Orlan Company": 0.9, NOT_STATED: 0.1}
+        if "help to answer" in prompt:
+            return {"yes": 1.0}
+        number = prompt.split(". Orlan Company")[0][-1]
+        return {number: 0.9, NOT_STATED: 0.1}
 
     left = asked("who makes Zeldrine?", schema, documents, ScriptedModel(choose=choose))
     chosen = asked(

@@ -26,7 +26,7 @@ MAX_SHOWN_STRIPS = 4
 """The most strips that the model reads for a field, the nearest to it."""
 MAX_OFFERED_VALUES = 10
 """The most values that the model chooses from."""
-NOT_STATED = "not stated"
+NOT_STATED = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,19 @@ class ModelChooser:
         return FilledField(asked.place, values[text], Support.JUDGED, shown[0], 0, len(shown[0].text))
 
     def _answer(self, asked: Asked, offered: Sequence[str], shown: Sequence[Strip]) -> str | None:
-        """The value that the model is sure of; None if it says that none is stated."""
+        """The value that the model is sure of; None if it says that none is stated.
+
+        It chooses by number: a constraint of the values themselves would be compiled for each field, and kept
+        on disk with text of the documents in it.
+        """
         prompt = prompts.field_value(asked.wording.question, [strip.text for strip in shown], offered)
-        (choice,) = self.model.choose([prompt], (*(o for o in offered if o != NOT_STATED), NOT_STATED))
+        numbers = tuple(map(str, range(1, len(offered) + 1)))
+        (choice,) = self.model.choose([prompt], (*numbers, NOT_STATED))
         if isinstance(choice, ModelError):
             return None
         if isinstance(choice, Exception):
             raise choice
-        return choice.text if _is_sure(choice) else None
+        return offered[int(choice.text) - 1] if _is_sure(choice) else None
 
 
 def _is_sure(choice: Choice) -> bool:
