@@ -42,7 +42,7 @@ STDIN_SOURCE = "stdin"
 @with_ask_options
 @click.option(
     "--schema",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     metavar="FILE",
     help="Answer as a JSON value in the form of this JSON Schema.",
 )

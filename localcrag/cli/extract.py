@@ -26,7 +26,7 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option(
     "--schema",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     metavar="FILE",
     required=True,
     help="JSON Schema of a record.",

@@ -94,7 +94,8 @@ def schema_file(path: Path) -> str:
         with path.open(encoding="utf-8") as file:
             return file.read(MAX_SCHEMA_CHARACTERS + 1)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the schema cannot be read: {error}", hint="give a file in UTF-8") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not in UTF-8"
+        raise UsageError(f"the schema {path} cannot be read: {reason}", hint="name a JSON file") from None
 
 
 @dataclass(slots=True)

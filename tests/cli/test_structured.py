@@ -12,17 +12,18 @@ import pytest
 from tests.cli.conftest import Run
 
 INVOICE = "Invoice number: HP-20418\nInvoice date: 12 March 2024\nCustomer: =Bell School\nTotal: £690.60\n"
+FIELDS: dict[str, object] = {
+    "number": {"type": ["string", "null"], "title": "Invoice number"},
+    "date": {"type": ["string", "null"], "format": "date", "title": "Invoice date"},
+    "customer": {"type": ["string", "null"]},
+    "total": {"type": ["number", "null"], "title": "Total amount"},
+    "currency": {"enum": ["EUR", "GBP", None]},
+    "order": {"type": ["string", "null"], "title": "Order number"},
+}
 SCHEMA = {
     "title": "Invoice",
     "type": "object",
-    "properties": {
-        "number": {"type": ["string", "null"], "title": "Invoice number"},
-        "date": {"type": ["string", "null"], "format": "date", "title": "Invoice date"},
-        "customer": {"type": ["string", "null"]},
-        "total": {"type": ["number", "null"], "title": "Total amount"},
-        "currency": {"enum": ["EUR", "GBP", None]},
-        "order": {"type": ["string", "null"], "title": "Order number"},
-    },
+    "properties": FIELDS,
 }
 DOSE = {"type": "object", "properties": {"dose": {"type": "number", "description": "the usual dose in mg"}}}
 
@@ -44,8 +45,8 @@ def test_ask_prints_the_record_and_says_where_each_value_stands(run: Run, tmp_pa
 def test_the_whole_answer_as_json_has_value_fields_and_unsupported(run: Run, schema: Path) -> None:
     done = run("ask", "--json", "--schema", str(schema), "the invoice of Zeldrine")
     assert done.code == 3
-    assert done.json["value"] == dict.fromkeys(SCHEMA["properties"])  # type: ignore[arg-type]
-    assert done.json["unsupported"] == [f"/{name}" for name in SCHEMA["properties"]]  # type: ignore[attr-defined]
+    assert done.json["value"] == dict.fromkeys(FIELDS)
+    assert done.json["unsupported"] == [f"/{name}" for name in FIELDS]
     assert done.json["status"] == "not_found"
 
 
@@ -79,7 +80,7 @@ def test_extract_as_csv_has_a_column_for_each_field_and_no_formula(
     (tmp_path / "bell.txt").write_text(INVOICE)
     done = run("extract", "--csv", "--schema", str(schema), str(tmp_path / "bell.txt"))
     [row] = csv.DictReader(io.StringIO(done.out))
-    assert list(row) == ["source", *SCHEMA["properties"]]  # type: ignore[misc]
+    assert list(row) == ["source", *FIELDS]
     assert (row["total"], row["order"], row["customer"]) == ("690.6", "", "'=Bell School")
 
 
@@ -99,6 +100,7 @@ def test_extract_takes_the_documents_of_the_knowledge_base_and_exits_3_if_none_b
         (("ask", "--choices", "a,b", "--schema", "{schema}", "x"), "exclude each other"),
         (("ask", "--schema", "{recursive}", "x"), "recursive"),
         (("extract", "--schema", "{recursive}", "x.txt"), "recursive"),
+        (("ask", "--schema", "none.json", "x"), "No such file"),
         (("extract", "--schema", "{schema}", "--filter", "page = 1", "{schema}"), "leave one of them out"),
     ],
 )

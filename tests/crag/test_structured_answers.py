@@ -170,15 +170,21 @@ def test_the_model_chooses_only_if_it_is_let_and_only_what_stands_in_the_evidenc
 def test_a_model_that_is_unsure_or_fails_leaves_the_field_null() -> None:
     schema = {"type": "object", "properties": {"maker": {"type": ["string", "null"]}}}
     documents = {"/a.txt": "Zeldrine comes from the Orlan Company."}
-    for reply in (
-        {"Orlan Company": 0.6, NOT_STATED: 0.4},
+    replies: list[Mapping[str, float] | Exception] = [
+        {"1": 0.6, NOT_STATED: 0.4},
         {NOT_STATED: 1.0},
         ConstraintError("the mask broke"),
-    ):
-        model = ScriptedModel(
-            choose=lambda prompt, options, reply=reply: {"yes": 1.0} if "help to answer" in prompt else reply
+    ]
+    for reply in replies:
+
+        def choose(
+            prompt: str, options: object, reply: Mapping[str, float] | Exception = reply
+        ) -> Mapping[str, float] | Exception:
+            return {"yes": 1.0} if "help to answer" in prompt else reply
+
+        found = asked(
+            "who makes Zeldrine?", schema, documents, ScriptedModel(choose=choose), fields_by_model=True
         )
-        found = asked("who makes Zeldrine?", schema, documents, model, fields_by_model=True)
         assert found.value == {"maker": None}
 
 
