@@ -155,6 +155,9 @@ if TYPE_CHECKING:
         Event as Event,
     )
     from localcrag.events import (
+        Filled as Filled,
+    )
+    from localcrag.events import (
         Finished as Finished,
     )
     from localcrag.events import (
@@ -287,6 +290,12 @@ if TYPE_CHECKING:
         Evidence as Evidence,
     )
     from localcrag.types import (
+        ExtractedRecord as ExtractedRecord,
+    )
+    from localcrag.types import (
+        FieldResult as FieldResult,
+    )
+    from localcrag.types import (
         GivenText as GivenText,
     )
     from localcrag.types import (
@@ -350,6 +359,12 @@ if TYPE_CHECKING:
         StripKind as StripKind,
     )
     from localcrag.types import (
+        StructuredValue as StructuredValue,
+    )
+    from localcrag.types import (
+        Support as Support,
+    )
+    from localcrag.types import (
         Tokens as Tokens,
     )
     from localcrag.types import (
@@ -382,7 +397,7 @@ _NAMES = {
     """,
     "events": """
         Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
-        Event Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
+        Event Filled Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
         Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
         Stepped Suggested Unread Verified WebAsked
     """,
@@ -392,9 +407,9 @@ _NAMES = {
     "settings": "Settings",
     "types": """
         Action Aggregate Answer Citation CitationMark Claim Computation Contradiction Correction
-        CorrectionKind Decision Document Evidence GivenText Grade GraderKind Grounding Hit
-        IndexedDocument IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep Policy
-        Skipped Status StoreInfo StoreProblem Strip StripKind Tokens Turn
+        CorrectionKind Decision Document Evidence ExtractedRecord FieldResult GivenText Grade GraderKind
+        Grounding Hit IndexedDocument IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep
+        Policy Skipped Status StoreInfo StoreProblem Strip StripKind StructuredValue Support Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,
 }

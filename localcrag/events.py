@@ -30,6 +30,7 @@ from localcrag.types import (
     Skipped,
     Status,
     Strip,
+    StructuredValue,
     Tokens,
 )
 
@@ -204,6 +205,13 @@ class Delta(Event):
 
     text: str
     marks: tuple[CitationMark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled(Event):
+    """The fields of a structured answer were filled; ``output`` is its value, and where each part stands."""
+
+    output: StructuredValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from localcrag.types import (
     Computation,
     Contradiction,
     Correction,
+    FieldResult,
     Mode,
     Origin,
     PartAnswer,
@@ -74,6 +75,9 @@ class AnswerObject(TypedDict):
     marks: list[CitationMark]
     unread: list[Skipped]
     computed: Computation | None
+    value: Any
+    fields: list[FieldResult]
+    unsupported: list[str]
 
 
 class LeftOutObject(TypedDict):

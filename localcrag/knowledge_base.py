@@ -20,6 +20,7 @@ from localcrag.background import call_in_thread, iterate_in_thread
 from localcrag.crag.given_text import ReaderWithText
 from localcrag.crag.retrieval import Retriever
 from localcrag.crag.state import Query, checked_question
+from localcrag.crag.structured_answers.record_extraction import records_of_documents, records_of_sources
 from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
@@ -28,6 +29,8 @@ from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
+from localcrag.output_schema.python_types import OutputType, checked_schema
+from localcrag.output_schema.schema_reading import read_schema
 from localcrag.pipeline_builder import PipelineBuilder
 from localcrag.protocols import PassageReader, SourceFile, ThreadStore
 from localcrag.settings import Settings
@@ -35,6 +38,7 @@ from localcrag.types import (
     NO_META,
     Answer,
     Document,
+    ExtractedRecord,
     GivenText,
     GraderKind,
     Hit,
@@ -391,6 +395,42 @@ class KnowledgeBase:
         """
         for models in list(self._used.values()):
             models.close()
+
+    def extract(
+        self,
+        output: OutputType,
+        sources: Source | Iterable[Source] | None = None,
+        *,
+        filter: str | None = None,
+    ) -> Iterator[ExtractedRecord]:
+        """One record per document, in the form of ``output``, each value with its citation.
+
+        Parameters:
+            output: a pydantic model, a dataclass or a JSON Schema, as for :meth:`ask`.
+            sources: files, folders, globs or web addresses, which are read and not kept; by default the
+                documents of the knowledge base.
+            filter: of the knowledge base, only documents like this.
+
+        No question is asked, and nothing is searched for. A source that cannot be read gives a record with
+        the reason. Raises UsageError for a form that cannot be filled, CorpusError, FilterError,
+        UnknownKnowledgeBase, ModelNotFound.
+        """
+        schema = read_schema(checked_schema(output))
+        if sources is not None:
+            if filter is not None:
+                raise UsageError(
+                    "a filter chooses documents of the knowledge base, and files were named",
+                    hint="leave one of them out",
+                )
+            named = checked_sources(sources)
+            self.corpus.prepare(named)
+            return records_of_sources(self._builder().schema_filler(schema), self.corpus, named)
+        where, store = parse(filter) if filter else None, self._store()
+        store.require_whole()
+        held = {source: entry.hash for source, entry in store.indexed().items()}
+        chosen = sorted(store.matching(where) & held.keys() if where else held)
+        filler = self._builder().schema_filler(schema)
+        return records_of_documents(filler, store, {source: held[source] for source in chosen})
 
     # ------------------------------------------------------------------------------ async twins
 

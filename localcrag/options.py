@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from localcrag.errors import UsageError
+from localcrag.output_schema.python_types import OutputType, checked_schema
 from localcrag.protocols import Consent
 from localcrag.settings import ModelSettings
 from localcrag.types import (
@@ -46,6 +47,7 @@ class AskKeywords(TypedDict, total=False):
     evaluator: str | None
     consent: Consent | None
     history: Sequence[Turn]
+    output: OutputType
     context: GivenText | str | None
 
 
@@ -76,6 +78,9 @@ class AskOptions:
         consent: shown the exact line before it is sent to the web; returns the line to send, edited
             or not, or None to refuse. Asked only under ``web="ask"``.
         history: the turns before this question, oldest first; a follow-up is understood with them.
+        output: the form of the answer: a pydantic model, a dataclass, a JSON Schema, ``Literal``, an
+            enumeration, or an Outlines term such as ``regex``. It is kept as the text of its JSON Schema;
+            the value is in ``Answer.value``.
         context: a text that is evidence for this question only, at most 400,000 characters. It is graded and
             cited like the documents; a string is cited as ``context``.
     """
@@ -95,6 +100,7 @@ class AskOptions:
     evaluator: str | None = None
     consent: Consent | None = None
     history: Sequence[Turn] = ()
+    output: OutputType = None
     context: GivenText | None = None
 
     def __post_init__(self) -> None:
@@ -103,6 +109,8 @@ class AskOptions:
         for name in ("filter", "model", "adapter", "evaluator"):
             _require(getattr(self, name), str, name, "a string")
         _require(self.agent, bool, "agent", "True or False")
+        if self.output is not None:
+            object.__setattr__(self, "output", checked_schema(self.output))
         if self.consent is not None and not callable(self.consent):
             raise UsageError("consent cannot be called", hint="give a function of the line to be sent")
         object.__setattr__(self, "corrections", _words(CorrectionKind, "corrections", self.corrections))

@@ -24,11 +24,14 @@ from localcrag.crag.graders import (
 )
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.state import Adapters, AgentBounds, PipelineOptions
+from localcrag.crag.structured_answers.structured_generation import SchemaFiller
 from localcrag.errors import ModelNotInstalled, UsageError, WebNotConfigured
 from localcrag.fitness.model_defaults import ModelDefaults, model_defaults
 from localcrag.llm.missing_model import MissingModel
 from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
+from localcrag.output_schema.output_shape import OutputSchema
+from localcrag.output_schema.schema_reading import read_schema
 from localcrag.protocols import Evaluator, PassageReader
 from localcrag.settings import Settings
 from localcrag.types import (
@@ -90,16 +93,8 @@ class PipelineBuilder:
         Raises UsageError if the models cannot do what was asked for, WebNotConfigured, ModelNotFound,
         ModelFileError.
         """
-        options, models = self.pipeline_options(), self.models
-        evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
-        adapters = Adapters(
-            store=store,
-            embedder=models.embedder,
-            model=MissingModel(models.missing) if models.missing else models.language,
-            grader=self.grader(evaluator),
-            split=split,
-            evaluator=evaluator,
-        )
+        options = self.pipeline_options()
+        adapters = self.adapters(store, split)
         if options.web_policy is WebPolicy.NEVER:
             return Pipeline(adapters, options)
         from localcrag.web.pages import HttpPageFetcher
@@ -109,6 +104,29 @@ class PipelineBuilder:
         search = SearxngSearch(web.url, record=record, language=web.language, timeout=web.timeout)
         fetcher = HttpPageFetcher(record=record, allowed_private=web.allow_private)
         return Pipeline(replace(adapters, web=search, fetcher=fetcher), options)
+
+    def adapters(self, store: PassageReader, split: Callable[[Document], list[Passage]]) -> Adapters:
+        """The adapters of one question, without those of the web. Raises UsageError, ModelNotFound."""
+        models = self.models
+        evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
+        return Adapters(
+            store=store,
+            embedder=models.embedder,
+            model=MissingModel(models.missing) if models.missing else models.language,
+            grader=self.grader(evaluator),
+            split=split,
+            evaluator=evaluator,
+        )
+
+    def schema_filler(self, schema: OutputSchema) -> SchemaFiller:
+        """What fills the fields of a schema from one document. Raises ModelNotFound, ModelFileError."""
+        models = self.models
+        if self.settings.loop.model_fields:
+            self.require_model()
+        model = MissingModel(models.missing) if models.missing else models.language
+        return SchemaFiller(
+            schema, models.embedder, models.evaluator, model if self.settings.loop.model_fields else None
+        )
 
     def pipeline_options(self) -> PipelineOptions:
         """The options of the pipeline, from the given options, the settings and the defaults of the models.
@@ -133,8 +151,8 @@ class PipelineBuilder:
             else 0,
             evidence=loop.evidence,
             answer_tokens=loop.answer_tokens,
-            divide=loop.parts,
-            tables=loop.tables,
+            divide=loop.parts and given.output is None,
+            tables=loop.tables and given.output is None,
             divide_by_rule=defaults.divide_by_rule,
             grounding=given.grounding or loop.grounding or defaults.grounding,
             contradictions=loop.contradictions and defaults.contradictions,
@@ -145,6 +163,8 @@ class PipelineBuilder:
             web_policy=self.web_policy(),
             web_results=self.settings.web.results,
             consent=given.consent,
+            output=read_schema(given.output) if given.output is not None else None,
+            fields_by_model=loop.model_fields,
         )
 
     @property

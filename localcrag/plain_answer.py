@@ -25,7 +25,12 @@ def cited_text(answer: Answer) -> str:
 
 
 def marked_text(answer: Answer) -> str:
-    """The text of an answer, in which only its own citations have the brackets of citations."""
+    """The text of an answer, in which only its own citations have the brackets of citations.
+
+    A structured answer is JSON, whose brackets are no citations.
+    """
+    if answer.structured is not None:
+        return answer.text
     return disarmed(answer.text, answer.marks, code=True)
 
 

@@ -99,6 +99,9 @@ class LoopSettings:
     evidence: int = _setting(6, "strips kept as evidence", least=1)
     parts: bool = _setting(True, "split a question of several parts, and answer each")
     tables: bool = _setting(True, "compute how many, the most, and totals over the rows of a table")
+    model_fields: bool = _setting(
+        False, "let the language model choose values of a structured answer that no rule finds"
+    )
     grounding: Grounding | None = _setting(
         None, "written sentences that their evidence does not bear out; unset: what fits the model"
     )

@@ -41,6 +41,13 @@ STDIN_SOURCE = "stdin"
 @kb_option
 @with_ask_options
 @click.option(
+    "--schema",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Answer as a JSON value in the form of this JSON Schema.",
+)
+@click.option("--choices", metavar="A,B,…", help="Answer with one of these values.")
+@click.option(
     "--trace", is_flag=True, help="Show every passage, its grade, and why the loop went where it went."
 )
 @click.option(
@@ -65,6 +72,8 @@ def ask(
     quiet: bool,
     as_json: bool,
     jsonl: bool,
+    schema: Path | None,
+    choices: str | None,
     **how: Any,
 ) -> int:
     """Answer QUESTION from your documents; `-` reads it from stdin.
@@ -75,7 +84,7 @@ def ask(
     A text that is piped in is context: evidence for this question only, cited as stdin.
 
     The answer is printed on stdout; the steps and the sources go to stderr. The exit code is 0 for
-    an answer, 3 where the documents hold none.
+    an answer, 3 where the documents hold none. With --schema or --choices stdout holds the value alone.
     """
     from localcrag.options import AskOptions
 
@@ -96,7 +105,9 @@ def ask(
         from localcrag.cli.event_rendering import StepRenderer
 
         show = StepRenderer(trace, show_evidence, text, quiet).show
-    began, options = datetime.now(UTC), AskOptions(consent=consent(), context=context, **how)
+    output = requested_output(schema, choices)
+    began = datetime.now(UTC)
+    options = AskOptions(consent=consent(), context=context, output=output, **how)
     events: list[Event] = []
     for event in base.stream(text, options):
         show(event)
@@ -109,6 +120,22 @@ def ask(
     if as_json:
         print_json(answer.to_dict())
     return 0 if answer.found else NO_ANSWER_EXIT_CODE
+
+
+def requested_output(schema: Path | None, choices: str | None) -> str | None:
+    """The JSON Schema of the answer that was asked for, None if none was. Raises UsageError."""
+    from localcrag.output_schema.schema_reading import choice_schema, schema_file
+
+    if schema is not None and choices is not None:
+        raise UsageError("--schema and --choices exclude each other", hint="give an enum in the schema")
+    if schema is not None:
+        return schema_file(schema)
+    if choices is None:
+        return None
+    values = tuple(dict.fromkeys(word.strip() for word in choices.split(",") if word.strip()))
+    if len(values) < 2:
+        raise UsageError("--choices needs two values or more", hint="for example --choices yes,no,unclear")
+    return choice_schema(values)
 
 
 def _require_folder(report: Path) -> None:

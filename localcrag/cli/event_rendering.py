@@ -13,7 +13,7 @@ import click
 from localcrag.cli.answer_text import AnswerText
 from localcrag.cli.hit_list import snippet
 from localcrag.cli.line_wrapping import wrapped
-from localcrag.cli.safe_output import plain
+from localcrag.cli.safe_output import json_text, plain
 from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.crag.refinement import shown_lines
 from localcrag.events import (
@@ -27,6 +27,7 @@ from localcrag.events import (
     Delta,
     Divided,
     Event,
+    Filled,
     Finished,
     Gathered,
     Graded,
@@ -46,8 +47,23 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
+<<<<<<< HEAD
 from localcrag.plain_answer import link, place, place_of, status_note
 from localcrag.types import Answer, Citation, CitationMark, Claim, Evidence, Grade, Origin, Status
+=======
+from localcrag.types import (
+    Answer,
+    Citation,
+    CitationMark,
+    Claim,
+    Evidence,
+    Grade,
+    Origin,
+    Status,
+    StructuredValue,
+    Support,
+)
+>>>>>>> h-structured
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,6 +79,12 @@ _OWN_KEY = re.compile(r"(?:\bcitation|\bthe sources of|\) and) \[(\d+)\]")
 def count(number: int, noun: str) -> str:
     """A number with its noun: ``1 passage``, ``3 passages``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def value_text(output: StructuredValue) -> str:
+    """A structured value as it is printed: JSON, and a single text as it is."""
+    value = output.loaded()
+    return plain(value) if isinstance(value, str) else json_text(value, indent=2)
 
 
 def shown(text: str) -> str:
@@ -157,6 +179,9 @@ class StepRenderer:
             case Delta():
                 self._in_answer = True
                 click.echo(self.answer_text.printed(event), nl=False)
+            case Filled():
+                self._end_answer()
+                click.echo(value_text(event.output))
             case Verified():
                 for reason in event.removed:
                     self.say(f"removed from the answer: {_reason(reason)}", "yellow")
@@ -246,6 +271,8 @@ class StepRenderer:
         """Print the sources under an answer: key, source, and the text that is cited."""
         from rich.text import Text
 
+        if answer.structured is not None:
+            self._show_fields(answer.structured)
         if note := status_note(answer):
             self.say(note, "yellow")
         if answer.status is Status.NOT_FOUND:
@@ -264,6 +291,18 @@ class StepRenderer:
             else:
                 quote = snippet(plain(disarmed(citation.quote, code=self._is_code(citation))), "", 200)[0]
                 self.say(f"    characters {citation.start}–{citation.end}: “{quote}”")
+
+    def _show_fields(self, output: StructuredValue) -> None:
+        """Show which citation each value of a structured answer has, and which values have none."""
+        if not output.found:
+            self.say("No value is borne out by your documents.", "yellow")
+            return
+        for each in output.fields:
+            name = shown(each.place.removeprefix("/")) or "answer"
+            if each.support is Support.NONE:
+                self.say(f"{name}: not borne out: {each.reason}", "yellow")
+            else:
+                self.say(f"{name}: [{each.key}] {each.support}")
 
     def _is_code(self, citation: Citation) -> bool:
         """Whether a piece of code is cited."""

@@ -22,6 +22,7 @@ COMMAND_MODULES = {
     "doctor": ("doctor", "Look at everything that localcrag needs, and say what is wrong and what to do."),
     "docs": ("docs", "List the pages of the manual, or show one of them."),
     "eval": ("evaluate", "Measure localcrag on your own questions."),
+    "extract": ("extract", "Print one record per document, in the form of a JSON Schema."),
     "ingest": ("ingest", "Read files, folders, globs or URLs into a knowledge base; only what changed."),
     "kb": ("kb", "List, show, check, export, compact and remove knowledge bases."),
     "mcp": ("mcp", "Serve an editor or an agent over the Model Context Protocol, on stdin and stdout."),

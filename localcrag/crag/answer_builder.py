@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 from localcrag.crag.answer_form import moved_marks
@@ -17,6 +18,7 @@ from localcrag.events import (
     Delta,
     Divided,
     Event,
+    Filled,
     Graded,
     Grounded,
     Measured,
@@ -41,6 +43,7 @@ from localcrag.types import (
     Policy,
     Skipped,
     Status,
+    StructuredValue,
     Tokens,
     Usage,
     WebQuery,
@@ -75,6 +78,7 @@ class AnswerBuilder:
     marks: list[CitationMark] = field(default_factory=list)
     unread: tuple[Skipped, ...] = ()
     computed: Computation | None = None
+    structured: StructuredValue | None = None
     _divided: bool = False
     _part_begins: int = 0
 
@@ -101,6 +105,9 @@ class AnswerBuilder:
             case Delta():
                 self.marks += moved_marks(event.marks, len(self.text))
                 self.text += event.text
+            case Filled():
+                self.structured = event.output
+                self.text = shown_value(event.output)
             case Verified():
                 self.degraded += [f"removed from the answer: {reason}" for reason in event.removed]
             case Grounded():
@@ -161,4 +168,11 @@ class AnswerBuilder:
             found=outcome.found,
             marks=tuple(moved_marks(self.marks, len(self.text.lstrip()) - len(self.text))),
             unread=self.unread,
+            structured=self.structured,
         )
+
+
+def shown_value(output: StructuredValue) -> str:
+    """A structured value as the text of its answer: JSON, and a single text as it is."""
+    value = output.loaded()
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)

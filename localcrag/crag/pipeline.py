@@ -11,7 +11,7 @@ choose the action              4.3      ``emit_decision``, :mod:`.policy`
 compute over a table           –        ``_search``, :mod:`.table_questions`, :mod:`.aggregation`
 correct what is weak           4.5      ``_correct``, :mod:`.correction`
 refine into strips             4.4      ``_refine``, :mod:`.refinement`
-generate, check, ground        –        ``_answer``, :mod:`.generation`
+generate, check, ground        –        ``_answer``, :mod:`.generation`, :mod:`.structured_generation`
 =============================  =======  ====================================================
 
 Corrections that need no network are tried before the one that does. With the agent
@@ -46,10 +46,12 @@ from localcrag.crag.state import (
     SharedWebAccess,
     timed,
 )
+from localcrag.crag.structured_answers.structured_generation import fill_schema
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
+from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.types import (
     Action,
     Choice,
@@ -232,6 +234,8 @@ class Pipeline:
         """Generate the answer from the evidence, or say that nothing was found."""
         if len(findings) == 1 and (computed := findings[0].state.computed):
             return (yield from show_computed(computed, sure=findings[0].sure))
+        if self.options.output is not None:
+            return (yield from self._fill(whole, findings, self.options.output))
         outcome = Outcome(Status.NOT_FOUND)
         if any(finding.strips for finding in findings):
             outcome = yield from generation.answer(whole, findings)
@@ -246,6 +250,16 @@ class Pipeline:
         if any(finding.bound for finding in findings):
             return replace(outcome, cut_short=True)
         return outcome
+
+    def _fill(
+        self, whole: QuestionState, findings: Sequence[Finding], schema: OutputSchema
+    ) -> Steps[Outcome]:
+        """Answer in the form of a schema, in which what is not found is null."""
+        outcome = yield from fill_schema(whole, findings, schema)
+        if not outcome.found:
+            self.adapters.store.require_whole(thorough=True)
+            yield from say_unread(self.adapters.store)
+        return replace(outcome, cut_short=any(finding.bound for finding in findings))
 
 
 def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[Strip, ...]:

@@ -264,6 +264,26 @@ def select(question: str, evidence: Sequence[Evidence]) -> Prompt:
     )
 
 
+def field_value(question: str, evidence: Sequence[str], offered: Sequence[str]) -> Prompt:
+    """The prompt that asks which value answers; the reply is constrained to their numbers, or none.
+
+    Args:
+        question: the question that the value of a field answers.
+        evidence: the texts to choose from.
+        offered: the values that may be chosen, as they stand in the texts or in the schema.
+    """
+    return Prompt(
+        _READER,
+        (
+            *_asked(question),
+            *(part for text in evidence for part in _passage(text)),
+            "\nWhich of these values do the passages state as the answer?\n",
+            UntrustedText("\n".join(f"{number}. {value}" for number, value in enumerate(offered, 1))),
+            "\nReply with its number. If they state none of them, reply none.",
+        ),
+    )
+
+
 NOT_IN_EVIDENCE = "The documents do not answer this."
 """The sentence that the model is told to write if the evidence has no answer."""
 

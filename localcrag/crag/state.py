@@ -14,6 +14,7 @@ from localcrag.crag.retrieval import Retriever
 from localcrag.errors import OfflineError, UsageError, WebError
 from localcrag.events import Measured, PageRead, Steps, WebAsked
 from localcrag.filters import Filter
+from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.protocols import (
     Consent,
     Embedder,
@@ -101,7 +102,8 @@ class PipelineOptions:
     ``agent``, a plan takes their place. ``extractive`` restricts a very small model to the question's own
     words, and ``divide_by_rule`` divides a question without the model. ``tables`` lets code compute over the
     rows of a table. ``without_model`` says why there is no language model, and is "" if there is one.
-    ``consent`` is asked before each web query if ``web_policy`` is ``ask``.
+    ``consent`` is asked before each web query if ``web_policy`` is ``ask``. With ``output`` the answer has
+    the form of a schema; ``fields_by_model`` lets the language model choose the values that no rule finds.
     """
 
     policy: Policy = Policy.CRAG
@@ -126,6 +128,8 @@ class PipelineOptions:
     web_policy: WebPolicy = WebPolicy.NEVER
     web_results: int = 5
     consent: Consent | None = None
+    output: OutputSchema | None = None
+    fields_by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)

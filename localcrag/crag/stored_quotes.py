@@ -10,14 +10,19 @@ from localcrag.protocols import PassageReader
 from localcrag.types import Citation, Origin, Passage
 
 
-def lost_citations(state: QuestionState, citations: Sequence[Citation]) -> dict[int, str]:
+def lost_citations(
+    state: QuestionState, citations: Sequence[Citation], read: Sequence[Passage] = ()
+) -> dict[int, str]:
     """The citations whose document was changed or removed while the question was asked: why, by key.
+
+    ``read`` are passages that were cited beside the graded ones.
 
     Raises DamagedKnowledgeBase if the stored text of a document is missing or another than its passages were
     cut from, although nothing was written meanwhile; StoreError if it cannot be read.
     """
     gone = {}
-    passages = {(g.hit.passage.source, g.hit.passage.page): g.hit.passage for g in state.grades}
+    cited = [*(grade.hit.passage for grade in state.grades), *read]
+    passages = {(passage.source, passage.page): passage for passage in cited}
     for citation in citations:
         if citation.origin is Origin.DOCUMENTS:
             passage = passages[citation.source, citation.page]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Contradiction,
         Correction,
         Evidence,
+        ExtractedRecord,
         PartAnswer,
         PlannedStep,
         Strip,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     )
     from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText
     from localcrag.types.store_problem import StoreProblem
+    from localcrag.types.structured_values import FieldResult, ScalarValue, StructuredValue, Support
     from localcrag.types.web_results import WebPage, WebResult
 
 __all__ = [
@@ -110,6 +112,8 @@ __all__ = [
     "Decision",
     "Document",
     "Evidence",
+    "ExtractedRecord",
+    "FieldResult",
     "FieldValue",
     "FinishReason",
     "GivenText",
@@ -136,6 +140,7 @@ __all__ = [
     "ReadResult",
     "RemovableText",
     "RubricLabel",
+    "ScalarValue",
     "Skipped",
     "Status",
     "StillReading",
@@ -143,6 +148,8 @@ __all__ = [
     "StoreProblem",
     "Strip",
     "StripKind",
+    "StructuredValue",
+    "Support",
     "Thread",
     "Thresholds",
     "Tokens",
@@ -166,6 +173,7 @@ _MODULES = (
     "store_problem",
     "prompting",
     "web_results",
+    "structured_values",
     "answers",
 )
 """The modules of this package; each imports only modules before it."""

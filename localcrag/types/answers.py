@@ -20,6 +20,7 @@ from localcrag.types.grades import Grade
 from localcrag.types.ingest_report import Skipped
 from localcrag.types.passages import JsonValue, Passage
 from localcrag.types.prompting import Tokens
+from localcrag.types.structured_values import FieldResult, StructuredValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,8 @@ class Answer:
     ``suggestions`` are filters that the user could try, in words. ``computed`` is set if the answer was
     computed over a table. ``found`` is False if the text only says that there is no answer. ``marks`` are the
     places of the citations in the text; a number in brackets elsewhere is a part of a document. ``unread``
-    are documents that were skipped, if nothing was found.
+    are documents that were skipped, if nothing was found. ``structured`` is set if the answer was asked for
+    in a form (``output``); :attr:`value` is its value.
     """
 
     question: str
@@ -237,6 +239,22 @@ class Answer:
     found: bool = True
     marks: tuple[CitationMark, ...] = ()
     unread: tuple[Skipped, ...] = ()
+    structured: StructuredValue | None = None
+
+    @property
+    def value(self) -> JsonValue:
+        """The value of a structured answer, null where the evidence bears nothing out; None for others."""
+        return self.structured.loaded() if self.structured else None
+
+    @property
+    def fields(self) -> tuple[FieldResult, ...]:
+        """Every single value of a structured answer, with the place in the evidence where it stands."""
+        return self.structured.fields if self.structured else ()
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """The fields of a structured answer that the evidence does not bear out, as JSON pointers."""
+        return self.structured.unsupported if self.structured else ()
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ask --json`` prints; fields may be added, but none of these is removed."""
@@ -261,6 +279,9 @@ class Answer:
             "computed": None if self.computed is None else asdict(self.computed),
             "marks": [asdict(m) for m in self.marks],
             "unread": [asdict(item) for item in self.unread],
+            "value": self.value,
+            "fields": [asdict(each) for each in self.fields],
+            "unsupported": list(self.unsupported),
         }
 
     def to_json(self, indent: int | None = None) -> str:
@@ -268,3 +289,33 @@ class Answer:
         import json
 
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedRecord:
+    """What was extracted from one document: the value, and the citations of its parts by their keys.
+
+    If the document could not be read, ``reason`` says why, and there is no value.
+    """
+
+    source: str
+    structured: StructuredValue | None
+    citations: tuple[Citation, ...] = ()
+    reason: str = ""
+
+    @property
+    def value(self) -> JsonValue:
+        """The value, null where the document bears nothing out."""
+        return self.structured.loaded() if self.structured else None
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """The line that ``localcrag extract`` prints for the document."""
+        held = self.structured
+        return {
+            "source": self.source,
+            "value": self.value,
+            "unsupported": list(held.unsupported) if held else [],
+            "fields": [asdict(each) for each in held.fields] if held else [],
+            "citations": [asdict(each) for each in self.citations],
+            "reason": self.reason,
+        }

@@ -24,6 +24,7 @@ PARTS = (
     "accuracy",
     "corrections",
     "reading",
+    "extract",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path(__file__).resolve().parents[2] / ".cache"

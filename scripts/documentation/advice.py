@@ -94,6 +94,7 @@ NEXT_STEP = {
     "encrypted … (needs a password)": "Save a copy without the password",
     "its text expands to more than … million characters": "Split the file",
     "no text in it": "Nothing: the file is empty, or holds pictures only",
+    "the schema cannot be filled at …: …": "The hint says what to write instead",
     "what listens at the port of the warm process is something else": "Start it again: `localcrag serve`",
     "k is …, and must be 1 or more": "For example k=8",
     "the … is a …, and must be a string": "Pass text; `str()` makes it of most things",

@@ -35,6 +35,7 @@ PARTS = {
     "ask": "One question, in a fresh process",
     "choose": "Grading passages together or each on its own",
     "corrections": "What each correction is worth",
+    "extract": "Structured answers: fields of labelled documents",
     "decode": "Writing an answer, token by token or reading ahead",
     "form": "The form of answers, whatever the model",
     "ingest": "Ingestion",

@@ -82,6 +82,9 @@ def test_json_has_exactly_the_promised_fields() -> None:
         "question", "status", "answer", "mode", "citations", "action", "policy", "grades",
         "corrections", "web", "degraded", "usage", "standalone", "parts", "claims", "contradictions",
         "suggestions", "computed", "marks", "unread",
+        "value",
+        "fields",
+        "unsupported",
     ]  # fmt: skip
     assert found["citations"] == [
         {

@@ -56,7 +56,7 @@ def test_nothing_like_it(run: Run) -> None:
 
 def test_the_shell_completes_the_names() -> None:
     completer = ShellComplete(cli, {}, "localcrag", "_LOCALCRAG_COMPLETE")
-    assert [item.value for item in completer.get_completions(["docs"], "s")] == ["settings"]
+    assert [item.value for item in completer.get_completions(["docs"], "se")] == ["settings"]
     assert len(completer.get_completions(["docs"], "")) >= 15
 
 

@@ -30,7 +30,7 @@ from localcrag.serve.protocol import (
     encode,
 )
 from localcrag.settings import ModelSettings
-from localcrag.types import Hit, Mode, Turn
+from localcrag.types import FieldResult, Hit, Mode, StructuredValue, Turn
 
 EVENTS = [
     kind
@@ -51,6 +51,8 @@ def sample(kind: Any, number: int = 3) -> Any:
         values = get_args(kind)[1]
         mixed = {"a": "x", "b": 3, "c": 3.0, "d": True}
         return MappingProxyType(mixed if isinstance(values, UnionType) else {"a": 0.1 + 0.2})
+    if kind is StructuredValue:  # its text is JSON
+        return StructuredValue('{"Größe": [1, null]}', sample(tuple[FieldResult, ...]))
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{item.name: sample(hints[item.name]) for item in fields(kind)})

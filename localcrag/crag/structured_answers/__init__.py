@@ -1,0 +1,1 @@
+"""Structured answers: the fields of a schema are filled with values that stand in the evidence."""

@@ -1,0 +1,150 @@
+"""How well a value in the evidence answers a field: by the words around it.
+
+The words before and after a value say what it is: "Invoice date: …", "the work took … hours". They are
+compared with the words of the field by their embeddings and by the terms they share; what the evaluator says
+of the sentence as an answer to the field's question counts beside.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from localcrag.crag.query_terms import terms
+from localcrag.crag.refinement import judged_text
+from localcrag.crag.structured_answers.field_wording import FieldWording
+from localcrag.crag.structured_answers.value_spans import ValueSpan
+from localcrag.protocols import Embedder, Evaluator
+from localcrag.types import CELL_SEPARATOR, Strip
+
+if TYPE_CHECKING:
+    from localcrag.protocols import Vectors
+
+TERM_WEIGHT = 0.3
+"""What the share of the field's terms that stand around a value adds to the cosine."""
+EVALUATOR_WEIGHT = 0.03
+"""What each unit of log-probability of the evaluator below that of the best strip takes away."""
+JUDGED_CANDIDATES = 4
+"""The number of candidates for a field whose strips the evaluator judges."""
+LABEL_BONUS = 0.1
+"""What a value gains that is all that stands behind a label."""
+UNIT_BONUS = 0.15
+"""What a number gains that has the unit which the field names."""
+COLUMN_MALUS = 0.25
+"""What a value loses that is one of several in its column: it is a row's, and not that of the whole."""
+MAX_BEFORE, MAX_BEHIND = 80, 24
+"""The most characters around a value that say what it is."""
+_LABEL = re.compile(r"([^:]{1,60}): *(?:[€$£]|[A-Z][a-z]+day,? )?")
+_ASKED = {"when": "date", "where": "place", "who": "name"}
+"""Labels that ask, as the words of the fields that they fill."""
+_BREAK = re.compile(r"\n|;|(?<=[.!?]) |[()]|, and | — | – ")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value in a strip, with the words around it.
+
+    ``repeated`` says that it stands in a column of which other rows have values as well.
+    """
+
+    strip: Strip
+    span: ValueSpan
+    before: str
+    behind: str
+    repeated: bool = False
+
+    @property
+    def label(self) -> str:
+        """The label that the value stands behind ("Chair: …"), "" if there is none."""
+        found = _LABEL.fullmatch(self.before)
+        return _ASKED.get(found[1].strip().lower(), found[1]) if found else ""
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Where the value stands: the id of its passage, and its characters in the stored text."""
+        start = self.strip.start
+        return self.strip.passage.id, start + self.span.start, start + self.span.end
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its score for a field; from some 0.6 on the words around it are those of the field."""
+
+    candidate: Candidate
+    score: float
+
+
+def around(strip: Strip, span: ValueSpan) -> tuple[str, str]:
+    """The words before and behind a value that say what it is.
+
+    In a row, the cell before it counts as well: many tables have their labels in the first column.
+    """
+    text = strip.text
+    before, behind = text[: span.start], text[span.end :]
+    if CELL_SEPARATOR in text:
+        cells = before.split(CELL_SEPARATOR)
+        left = cells[-2].rpartition(": ")[2] if len(cells) > 1 else ""
+        return f"{left} {cells[-1]}".strip()[-MAX_BEFORE:], behind.split(CELL_SEPARATOR)[0][:MAX_BEHIND]
+    starts = [found.end() for found in _BREAK.finditer(before)]
+    first = _BREAK.search(behind)
+    return before[starts[-1] if starts else 0 :][-MAX_BEFORE:], behind[: first.start() if first else None][
+        :MAX_BEHIND
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldScorer:
+    """Scores values of the evidence for the fields of one schema; each text is embedded once."""
+
+    embedder: Embedder
+    evaluator: Evaluator | None
+    _vectors: dict[str, Vectors] = field(default_factory=dict)
+
+    def cosines(self, asked: FieldWording, texts: Sequence[str]) -> list[float]:
+        """The cosine of each text with the words of a field, the greater of its name and the whole."""
+        own = self._encoded([asked.whole, asked.name or asked.whole])
+        return [float(max(vector @ other for other in own)) for vector in self._encoded(texts)]
+
+    def scored(self, asked: FieldWording, candidates: Sequence[Candidate]) -> list[Scored]:
+        """The candidates with their scores for a field, best first; the evaluator judges the best of them."""
+        contexts = [f"{each.before}…{each.behind}" for each in candidates]
+        found = [
+            Scored(each, cosine + _beside(asked, each))
+            for each, cosine in zip(candidates, self.cosines(asked, contexts), strict=True)
+        ]
+        ranked = sorted(found, key=lambda each: -each.score)
+        if self.evaluator is None or len(ranked) < 2:
+            return ranked
+        best = ranked[:JUDGED_CANDIDATES]
+        texts = [judged_text(each.candidate.strip) for each in best]
+        p = self.evaluator.score(asked.question, texts)
+        top = max(max(p), 1e-9)
+        judged = [
+            Scored(each.candidate, each.score + EVALUATOR_WEIGHT * math.log(max(own / top, 1e-3)))
+            for each, own in zip(best, p, strict=True)
+        ]
+        least = min(each.score for each in judged)
+        rest = [Scored(each.candidate, min(each.score, least)) for each in ranked[JUDGED_CANDIDATES:]]
+        return [*sorted(judged, key=lambda each: -each.score), *rest]
+
+    def _encoded(self, texts: Sequence[str]) -> list[Vectors]:
+        """The vectors of texts, in order."""
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if fresh:
+            self._vectors.update(zip(fresh, self.embedder.encode(fresh), strict=True))
+        return [self._vectors[text] for text in texts]
+
+
+def _beside(asked: FieldWording, each: Candidate) -> float:
+    """What counts beside the cosine: shared terms, a label, the unit, the column."""
+    own = asked.terms
+    held = terms(f"{each.before} {each.behind}")
+    shared = len(own & held) / max(1, len(own))
+    if named := terms(each.label):
+        shared = max(shared, 2 * len(own & named) / (len(own) + len(named)))
+    score = TERM_WEIGHT * shared + LABEL_BONUS * bool(each.label)
+    score -= COLUMN_MALUS * each.repeated
+    return score + UNIT_BONUS * bool(each.span.unit and each.span.unit in asked.units)
