@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, NoReturn, TypeVar
 
 import msgspec
 from starlette.requests import Request
 
+from localcrag.errors import UsageError
 from localcrag.options import AskOptions
 from localcrag.serve.http_api.admission import DoorLimits, bounded_body, require_content_type
 from localcrag.serve.http_api.api_bodies import OptionsBody
@@ -66,10 +67,17 @@ class StreamOptions(msgspec.Struct, frozen=True):
     include_usage: bool = False
 
 
+class NamedSchema(msgspec.Struct, frozen=True):
+    """A JSON Schema; its name, and whether it is strict, make no difference here."""
+
+    schema: dict[str, object]
+
+
 class ResponseFormat(msgspec.Struct, frozen=True):
     """The form of the answer."""
 
     type: Literal["text", "json_object", "json_schema"] = "text"
+    json_schema: NamedSchema | None = None
 
 
 class ChatBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,12 +139,6 @@ async def read_chat(request: Request, limits: DoorLimits) -> ChatRequest:
     text = await _json_text(request, limits)
     body = _decoded(text, ChatBody)
     ignored = _ignored_parameters(_decoded_fields(text))
-    if body.response_format and body.response_format.type != "text":
-        refuse(
-            f"response_format {body.response_format.type} is not supported",
-            "response_format",
-            "leave it out",
-        )
     *history, question = turns_of(body.messages)
     unheard = [
         f"messages[{at}] ({message.role})"
@@ -147,7 +149,7 @@ async def read_chat(request: Request, limits: DoorLimits) -> ChatRequest:
         model=body.model,
         kb=kb_of(body.model),
         question=question.text,
-        options=(body.localcrag or OptionsBody()).options(tuple(history)),
+        options=in_form((body.localcrag or OptionsBody()).options(tuple(history)), body.response_format),
         stream=bool(body.stream),
         include_usage=bool(body.stream_options and body.stream_options.include_usage),
         ignored=(*ignored, *unheard),
@@ -171,6 +173,18 @@ def turns_of(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
     if not turns or turns[-1].role != "user":
         refuse("the last message is no question", "messages", "end with a message of the role user")
     return tuple(turns)
+
+
+def in_form(options: AskOptions, wanted: ResponseFormat | None) -> AskOptions:
+    """The options with the form of the answer. Raises ProblemError for one that no answer can have."""
+    if wanted is None or wanted.type == "text":
+        return options
+    if wanted.json_schema is None:
+        refuse(f"{wanted.type} needs a schema", "response_format", "give json_schema with a schema")
+    try:
+        return AskOptions.of(options, output=wanted.json_schema.schema)
+    except UsageError as error:
+        raise ProblemError(replace(Problem.of(error), parameter="response_format")) from error
 
 
 def kb_of(model: str) -> str:

@@ -21,6 +21,8 @@ from localcrag.serve.http_api.backend import Embeddings
 from localcrag.serve.http_api.openai_messages import MODEL
 from localcrag.types import Answer, Citation, JsonValue, Origin, Status, StoreInfo
 
+NOTHING_FOUND = "Your documents do not answer this."
+"""What is said in place of a value, all of whose fields would be null."""
 JsonObject = dict[str, JsonValue]
 
 
@@ -43,8 +45,8 @@ class ChatReply:
         """The whole reply in one object."""
         message: JsonObject = {
             "role": "assistant",
-            "content": marked_text(answer) + note_below(answer),
-            "refusal": None,
+            "content": content(answer),
+            "refusal": refusal(answer),
             "annotations": citation_annotations(answer),
         }
         choice: JsonObject = {
@@ -67,6 +69,13 @@ class ChatReply:
     def piece(self, text: str) -> JsonObject:
         """The chunk of a piece of the text."""
         return self._chunk({"content": text})
+
+    def rest(self, answer: Answer) -> JsonObject | None:
+        """The chunk of what is known only at the end: a note, a value or a refusal; None without any."""
+        if said := refusal(answer):
+            return self._chunk({"refusal": said})
+        text = content(answer) if answer.structured else note_below(answer)
+        return self.piece(text) if text else None
 
     def closing(self, answer: Answer) -> JsonObject:
         """The last chunk of the text: why it ended, its citations, and the whole answer."""
@@ -94,6 +103,18 @@ class ChatReply:
     def _extra(self, answer: Answer) -> JsonObject:
         """The extra field: the knowledge base, what was ignored, and the answer as of ``ask --json``."""
         return {"kb": self.kb, "ignored": list(self.ignored), "answer": answer.to_dict()}
+
+
+def content(answer: Answer) -> str | None:
+    """The text with a line on why it is unsure; JSON alone if a form was asked for; None for a refusal."""
+    if answer.structured is None:
+        return marked_text(answer) + note_below(answer)
+    return answer.structured.json if answer.found else None
+
+
+def refusal(answer: Answer) -> str | None:
+    """Why there is no answer in the form that was asked for; None if there is, or if none was asked for."""
+    return NOTHING_FOUND if answer.structured and not answer.found else None
 
 
 def citation_annotations(answer: Answer) -> list[JsonValue]:

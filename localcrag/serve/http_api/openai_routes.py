@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from localcrag.errors import LocalCragError
 from localcrag.events import Delta, Finished
-from localcrag.plain_answer import cited_piece, note_below
+from localcrag.plain_answer import cited_piece
 from localcrag.serve.http_api.backend import DoorQuestion, Embeddings
 from localcrag.serve.http_api.door import Door
 from localcrag.serve.http_api.event_stream import EventSender, EventStream, unless_disconnected
@@ -127,8 +127,8 @@ class OpenAIRoutes:
 
     async def _end(self, answer: Answer, reply: ChatReply, sender: EventSender) -> None:
         """Send what follows the text."""
-        if note := note_below(answer):
-            await sender.data(reply.piece(note))
+        if rest := reply.rest(answer):
+            await sender.data(rest)
         await sender.data(reply.closing(answer))
         if reply.counted:
             await sender.data(reply.cost(answer))

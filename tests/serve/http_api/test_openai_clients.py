@@ -18,7 +18,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.embeddings.openai import OpenAIEmbedding
 from llama_index.llms.openai_like import OpenAILike
 from openai import AsyncOpenAI, OpenAI
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 import localcrag
 from tests.fakes.door import TEXT
@@ -79,6 +79,19 @@ def test_what_is_not_found_is_said(client: OpenAI) -> None:
     done = client.chat.completions.create(model="localcrag", messages=[{"role": "user", "content": UNKNOWN}])
     assert content(done) == "Your documents do not answer this."
     assert (done.model_extra or {})["localcrag"]["answer"]["status"] == "not_found"
+
+
+class Dose(BaseModel):
+    """What is asked for in a form."""
+
+    dose_mg: int | None
+    price: float | None
+
+
+def test_an_answer_in_a_form(client: OpenAI) -> None:
+    done = client.chat.completions.parse(model="localcrag", messages=HISTORY[:1], response_format=Dose)
+    assert done.choices[0].message.parsed == Dose(dose_mg=35, price=None)
+    assert (done.model_extra or {})["localcrag"]["answer"]["unsupported"] == ["/price"]
 
 
 def test_a_filter_goes_along(client: OpenAI) -> None:

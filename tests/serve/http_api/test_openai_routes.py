@@ -17,19 +17,23 @@ import openai
 import pytest
 from openai import OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from pydantic import BaseModel
 
 from localcrag.errors import ModelError
-from localcrag.events import Decided, Delta, Event, Finished
+from localcrag.events import Decided, Delta, Event, Filled, Finished
 from localcrag.serve.http_api.backend import DoorQuestion
 from localcrag.types import (
     Action,
     Answer,
     Citation,
     CitationMark,
+    FieldResult,
     Mode,
     Origin,
     Policy,
     Status,
+    StructuredValue,
+    Support,
     Tokens,
     Turn,
     Usage,
@@ -47,6 +51,8 @@ QUESTION = [{"role": "user", "content": DOSE}]
 def scripted_answer(question: str) -> Answer:
     """An answer that stands as the question says."""
     answer = replace(answer_to(question), usage=COST)
+    if "form" in question:
+        return in_form(answer, found="missing" not in question)
     if "unsure" in question:
         return replace(answer, status=Status.UNSURE)
     if "cut" in question:
@@ -65,6 +71,18 @@ def scripted_answer(question: str) -> Answer:
     return answer
 
 
+def in_form(answer: Answer, found: bool) -> Answer:
+    """An answer in a form of two fields, of which one is found at most."""
+    dose = FieldResult("/milligrams", 35, Support.VERBATIM, 1, 31, 33) if found else missing("/milligrams")
+    value = StructuredValue(json.dumps({"milligrams": dose.value, "maker": None}), (dose, missing("/maker")))
+    status = Status.ANSWERED if found else Status.NOT_FOUND
+    return replace(answer, structured=value, text=value.json, marks=(), status=status, found=found)
+
+
+def missing(place: str) -> FieldResult:
+    return FieldResult(place, None, Support.NONE, reason="it is not stated")
+
+
 class StatedBackend(ScriptedBackend):
     """Answers as :func:`scripted_answer`, in two pieces; some questions fail in the middle."""
 
@@ -73,6 +91,10 @@ class StatedBackend(ScriptedBackend):
         self.asked.append(question)
         answer = scripted_answer(question.text)
         yield Decided(answer.action, answer.policy, "scripted")
+        if answer.structured:
+            yield Filled(answer.structured)
+            yield Finished(answer)
+            return
         middle = answer.text.rfind(" ") + 1 if answer.marks else len(answer.text)
         yield Delta(" " + answer.text[:middle])
         if "fails" in question.text:
@@ -265,6 +287,40 @@ def test_a_client_that_goes_away_ends_its_question(stream: bool) -> None:
         until(lambda: waiting.closed == [DOSE])
 
 
+# ---------------------------------------------------------------------------------- in a form
+
+
+class Dose(BaseModel):
+    """A dose; what is not borne out is null."""
+
+    milligrams: int | None
+    maker: str | None
+
+
+def test_an_answer_in_a_form(client: OpenAI, backend: StatedBackend) -> None:
+    messages: Any = [{"role": "user", "content": "in a form"}]
+    done = client.chat.completions.parse(model="localcrag", messages=messages, response_format=Dose)
+    assert done.choices[0].message.parsed == Dose(milligrams=35, maker=None)
+    assert done.choices[0].message.annotations == []
+    assert list(json.loads(backend.asked[-1].options.output or "")["properties"]) == ["milligrams", "maker"]
+    fields = (done.model_extra or {})["localcrag"]["answer"]["fields"]
+    assert [(field["place"], field["support"]) for field in fields] == [
+        ("/milligrams", "verbatim"),
+        ("/maker", "none"),
+    ]
+    with client.chat.completions.stream(model="localcrag", messages=messages, response_format=Dose) as stream:
+        assert stream.get_final_completion().choices[0].message.parsed == Dose(milligrams=35, maker=None)
+
+
+def test_a_form_of_which_nothing_is_found_is_a_refusal(client: OpenAI) -> None:
+    messages: Any = [{"role": "user", "content": "a missing form"}]
+    done = client.chat.completions.parse(model="localcrag", messages=messages, response_format=Dose)
+    message = done.choices[0].message
+    assert (message.parsed, message.content, message.refusal) == (None, None, NOT_FOUND)
+    with client.chat.completions.stream(model="localcrag", messages=messages, response_format=Dose) as stream:
+        assert stream.get_final_completion().choices[0].message.refusal == NOT_FOUND
+
+
 # ---------------------------------------------------------------------------------- what is refused
 
 
@@ -281,7 +337,17 @@ def test_a_client_that_goes_away_ends_its_question(stream: bool) -> None:
         ({"logprobs": True}, "logprobs", "no probabilities"),
         ({"modalities": ["text", "audio"]}, "modalities", "answers are text"),
         ({"web_search_options": {}}, "web_search_options", "a client cannot have the web searched"),
-        ({"response_format": {"type": "json_object"}}, "response_format", "json_object is not supported"),
+        ({"response_format": {"type": "json_object"}}, "response_format", "json_object needs a schema"),
+        (
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "x", "schema": {"$ref": "#"}},
+                }
+            },
+            "response_format",
+            "it is recursive",
+        ),
         ({"messages": []}, "messages", "the last message is no question"),
         (
             {"messages": [{"role": "assistant", "content": "x"}]},
