@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,28 +19,32 @@ from time import perf_counter
 
 import httpx2
 
-from benchmarks.material import corpus, run, tool
+from benchmarks.material import run, tool
 from benchmarks.report import Figure, Report, Room
 
 CLIENTS = 50
 """Clients at once."""
 WAITING_SECONDS = 900.0
-_NOUNS = ("file", "list", "value", "module", "string", "context", "error", "object", "name", "call", "loop")
+OK = 200
+FACTS = 200
+"""Facts in the documents, each asked for by one question."""
+_SYLLABLES = ("zel", "mor", "tan", "vel", "kor", "lin", "bar", "sil", "dun", "fer")
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One reply: its status, the wall seconds, and the seconds of the loop in it."""
+    """One reply: its status, the wall seconds, the seconds of the loop in it, and whether it is its own."""
 
     status: int
     seconds: float
     loop_seconds: float = 0.0
+    own: bool = True
 
 
 def measure(room: Room) -> Report:
     clients = 8 if room.quick else CLIENTS
-    folder, home = corpus(room.scratch / "text", 20_000 if room.quick else 250_000), room.scratch / "home"
-    run(home, "ingest", str(folder))
+    home = room.scratch / "home"
+    run(home, "ingest", str(leaflets(room.scratch / "text")))
     with served(home) as client:
         ask(client, 0)
         alone = [ask(client, number) for number in range(1, 1 + room.rounds)]
@@ -48,7 +52,7 @@ def measure(room: Room) -> Report:
         searches = at_once(client, clients, search)
         statuses = at_once(client, clients, status)
     beyond = median(reply.seconds - reply.loop_seconds for reply in alone)
-    failed = sum(reply.status != 200 for reply in (*answers, *searches, *statuses))
+    failed = sum(reply.status != OK for reply in (*answers, *searches, *statuses))
     return Report(
         (
             Figure("ask, one client", median(reply.seconds for reply in alone), "s"),
@@ -57,6 +61,7 @@ def measure(room: Room) -> Report:
             *_figures(f"search, {clients} clients at once", searches),
             *_figures(f"status, {clients} clients at once", statuses),
             Figure("errors", failed, "replies", "0"),
+            Figure("answers of another client", sum(not reply.own for reply in answers), "replies", "0"),
         )
     )
 
@@ -67,20 +72,35 @@ def _figures(name: str, replies: list[Reply]) -> Iterator[Figure]:
     yield Figure(f"{name}, p95", quantiles(seconds, n=20)[-1], "s")
 
 
+def leaflets(folder: Path) -> Path:
+    """A folder of documents, each with the facts about ten medicines."""
+    folder.mkdir()
+    for first in range(0, FACTS, 10):
+        lines = [
+            f"The usual dose of {medicine(number)} is {number + 3} mg a day. {medicine(number)} is made in Porto."
+            for number in range(first, first + 10)
+        ]
+        (folder / f"leaflet-{first}.txt").write_text("\n\n".join(lines))
+    return folder
+
+
 def ask(client: httpx2.Client, number: int) -> Reply:
     """One question, all of them different."""
-    body = {"question": f"How is a {_noun(number)} made from the {_noun(number // len(_NOUNS) + 1)}?"}
+    body = {"question": f"What is the usual dose of {medicine(number)}?"}
     began = perf_counter()
     reply = client.post("/api/ask", json=body, headers={"Accept": "application/json"})
     seconds = perf_counter() - began
-    loop = reply.json()["usage"]["seconds"]["total"] if reply.status_code == 200 else 0.0
-    return Reply(reply.status_code, seconds, loop)
+    if reply.status_code != OK:
+        return Reply(reply.status_code, seconds)
+    answer = reply.json()
+    own = answer["question"] == body["question"]
+    return Reply(reply.status_code, seconds, answer["usage"]["seconds"]["total"], own)
 
 
 def search(client: httpx2.Client, number: int) -> Reply:
     """One search."""
     began = perf_counter()
-    reply = client.post("/api/search", json={"query": f"the {_noun(number)} of a {_noun(number + 3)}"})
+    reply = client.post("/api/search", json={"query": f"where {medicine(number)} is made"})
     return Reply(reply.status_code, perf_counter() - began)
 
 
@@ -91,9 +111,10 @@ def status(client: httpx2.Client, _: int) -> Reply:
     return Reply(reply.status_code, perf_counter() - began)
 
 
-def at_once(client: httpx2.Client, clients: int, request: object) -> list[Reply]:
+def at_once(
+    client: httpx2.Client, clients: int, request: Callable[[httpx2.Client, int], Reply]
+) -> list[Reply]:
     """The replies to requests that are all sent at the same time."""
-    assert callable(request)
     with ThreadPoolExecutor(clients) as pool:
         return list(pool.map(lambda number: request(client, 100 + number), range(clients)))
 
@@ -123,5 +144,6 @@ def served(home: Path) -> Iterator[httpx2.Client]:
             server.wait()
 
 
-def _noun(number: int) -> str:
-    return _NOUNS[number % len(_NOUNS)]
+def medicine(number: int) -> str:
+    """The name of a medicine, another one for each number below 1000."""
+    return "".join(_SYLLABLES[int(digit)] for digit in f"{number:03}").capitalize()
