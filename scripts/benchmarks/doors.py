@@ -73,14 +73,11 @@ def _figures(name: str, replies: list[Reply]) -> Iterator[Figure]:
 
 
 def leaflets(folder: Path) -> Path:
-    """A folder of documents, each with the facts about ten medicines."""
+    """A folder of short documents, one about each medicine: it is the door that is measured."""
     folder.mkdir()
-    for first in range(0, FACTS, 10):
-        lines = [
-            f"The usual dose of {medicine(number)} is {number + 3} mg a day. {medicine(number)} is made in Porto."
-            for number in range(first, first + 10)
-        ]
-        (folder / f"leaflet-{first}.txt").write_text("\n\n".join(lines))
+    for number in range(FACTS):
+        text = f"The usual dose of {medicine(number)} is {number + 3} mg a day. It is made in Porto."
+        (folder / f"{medicine(number)}.txt").write_text(text)
     return folder
 
 
