@@ -47,10 +47,7 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
-<<<<<<< HEAD
 from localcrag.plain_answer import link, place, place_of, status_note
-from localcrag.types import Answer, Citation, CitationMark, Claim, Evidence, Grade, Origin, Status
-=======
 from localcrag.types import (
     Answer,
     Citation,
@@ -63,7 +60,6 @@ from localcrag.types import (
     StructuredValue,
     Support,
 )
->>>>>>> h-structured
 
 if TYPE_CHECKING:
     from rich.console import Console
