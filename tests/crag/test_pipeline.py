@@ -247,3 +247,21 @@ def test_an_answer_that_goes_over_sentences_is_quoted_as_a_window() -> None:
     world = World({"/a.txt": text}, scripted("Zeldrine"), evaluator).with_options(mode=Mode.QUOTE)
     asked = answer(world.run("what is the dose of Zeldrine?"))
     assert [citation.quote for citation in asked.citations] == [text]
+
+
+@pytest.mark.parametrize(("others", "status"), [(0.002, Status.UNSURE), (0.03, Status.NOT_FOUND)])
+def test_a_window_is_shown_to_be_checked_if_it_stands_out_of_its_passage(
+    others: float, status: Status
+) -> None:
+    text = (
+        "Turn off the main tap under the third step. It turns to the left. It is old and stiff. "
+        "The stove is swept in May. The chimney is swept too. The gutters are cleared in autumn."
+    )
+
+    def judged(_: str, read: str) -> float:
+        return 0.95 if "tap" in read and "gutters" in read else 0.03 if "tap" in read else others
+
+    world = World({"/a.txt": text}, scripted("tap"), ScriptedEvaluator(judged)).with_options(mode=Mode.QUOTE)
+    asked = answer(world.run("where is the water stopped?"))
+    assert asked.status is status
+    assert all("tap" in c.quote and "gutters" not in c.quote for c in asked.citations)

@@ -18,6 +18,7 @@ from localcrag.crag.refinement import (
     numbered,
     refine,
     shown_text,
+    standing_out,
     strips,
     whole,
     windows,
@@ -205,6 +206,14 @@ def test_the_best_strip_is_kept_below_the_floor_only_if_that_is_asked_for() -> N
     assert [s.text.split()[0] for s in kept] == ["Dr."]
     assert dropped == 2
     assert refine(strips(passage(TEXT)), judged("Watt"), limit=5, floor=0.95, keep_best=False) == ([], 3)
+
+
+def test_a_strip_stands_out_if_it_is_five_times_as_probable_as_the_next() -> None:
+    first, *others = cut = strips(passage(TEXT))
+    assert others
+    assert standing_out(cut, [0.05] + [0.01] * len(others)) == [replace(first, score=0.05)]
+    assert standing_out(cut, [0.049] + [0.01] * len(others)) == []
+    assert standing_out([first], [0.01]) == [replace(first, score=0.01)] and standing_out([], []) == []
 
 
 def test_no_more_than_the_limit_is_kept() -> None:
