@@ -128,3 +128,16 @@ def test_the_documents_that_travel_are_read_and_whole_documents_are_held_out() -
     found = read_labelled_documents(folders[:1])
     assert len(found) > 0.97 * len(asked["letters"])
     assert all(each.held_out is is_held_out(each.document.name) for each in found)
+
+
+def test_the_unseen_documents_are_never_among_those_for_training_and_their_answers_are_found() -> None:
+    from training.labelled_documents import document_folders, read_labelled_documents, unseen_folders
+
+    unseen = unseen_folders()
+    assert len(unseen) == 3 and not set(unseen) & set(document_folders(ROOT / "no-data"))
+    found = read_labelled_documents(unseen)
+    written = [
+        line for folder in unseen for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()
+    ]
+    assert len(found) >= 0.99 * len(written)
+    assert 0.25 < sum(not question.answering for question in found) / len(found) < 0.35

@@ -27,6 +27,8 @@ from .groups import MAX_TEXT_CHARACTERS, Embed, Group, Neighbours
 DOCUMENTS_SET = "documents"
 SHIPPED_DOCUMENTS = Path(__file__).parent / "documents"
 """The made documents that travel with the program."""
+UNSEEN_DOCUMENTS = Path(__file__).parent / "unseen_documents"
+"""Made documents that nothing is ever trained or fitted on: how good the loop is on texts it never saw."""
 NEGATIVE_STRIPS, NEGATIVE_PASSAGES = 7, 3
 PASSAGE_GROUP_SHARE = 0.4
 TITLE_SHARE = 0.7
@@ -84,6 +86,11 @@ def document_folders(data: Path) -> list[Path]:
     """The folders of labelled documents: those that travel with the program, and those of a data folder."""
     roots = (SHIPPED_DOCUMENTS, data / DOCUMENTS_SET)
     return [path.parent for root in roots for path in sorted(root.glob("*/questions.jsonl"))]
+
+
+def unseen_folders() -> list[Path]:
+    """The folders of the documents that nothing is trained or fitted on."""
+    return [path.parent for path in sorted(UNSEEN_DOCUMENTS.glob("*/questions.jsonl"))]
 
 
 def read_labelled_documents(folders: Sequence[Path]) -> list[DocumentQuestion]:
