@@ -102,7 +102,7 @@ def test_a_filter_goes_along(client: OpenAI) -> None:
 
 def test_an_unknown_knowledge_base_and_an_empty_question(client: OpenAI) -> None:
     with pytest.raises(openai.NotFoundError) as caught:
-        client.chat.completions.create(model="localcrag/papers", messages=HISTORY[:1])
+        client.chat.completions.create(model="localcrag/never-made", messages=HISTORY[:1])
     assert caught.value.code == "model_not_found"
     with pytest.raises(openai.BadRequestError, match="the question is empty"):
         client.chat.completions.create(model="localcrag", messages=[{"role": "user", "content": " "}])
