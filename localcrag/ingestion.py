@@ -158,6 +158,8 @@ class Ingestion:
         files = yield from self._discover(targets, tally, bool(prune))
         if prune is True:
             _refuse_to_empty(targets, known, files, tally.skipped)
+        if files:
+            self.store.add_roots(self.corpus.folders(targets))
         waiting: dict[str, SourceFile] = {}
         for file in files:
             if not reread and _untouched(file, known.get(file.source), meta):

@@ -235,6 +235,13 @@ class PassageStore(PassageReader, Protocol):
         """Remove the documents of these sources; returns the number of documents removed."""
         ...
 
+    def add_roots(self, folders: Sequence[str]) -> None:
+        """Keep the documents that come from these folders relative to them, so that they can be moved.
+
+        Raises StoreError, StorageFull.
+        """
+        ...
+
     def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
         """Remember skipped sources, and forget the ``settled`` ones, which were read or are left out now.
 
@@ -271,6 +278,10 @@ class Corpus(Protocol):
         A target is a file, a folder, a glob, a URL, ``-`` for the standard input, or a source. A source that
         cannot be accessed is Skipped. Raises CorpusError if a target does not exist.
         """
+        ...
+
+    def folders(self, targets: Sequence[str | SourceFile]) -> list[str]:
+        """The folders that the targets name, or are in; none for URLs, texts and standard input."""
         ...
 
     def read(self, source: SourceFile, meta: Meta) -> Document:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from localcrag.documents.discovery import FoundSource, discover
+from localcrag.documents.discovery import FoundSource, discover, folders_of
 from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
 from localcrag.documents.formats import (
     MEDIA_TYPES,
@@ -92,6 +92,10 @@ class LocalCorpus:
         yield from (target for target in targets if not isinstance(target, str))
         named = [target for target in targets if isinstance(target, str)]
         yield from discover(named, self._home, follow=self._follow_links)
+
+    def folders(self, targets: Sequence[str | SourceFile]) -> list[str]:
+        """The folders that the targets name or are in; see :func:`localcrag.documents.discovery.folders_of`."""
+        return folders_of([target for target in targets if isinstance(target, str)])
 
     def read(self, source: SourceFile, meta: Meta = NO_META, *, plain: bool = False) -> Document:
         """The text of a source as a document with the fields ``meta``; ``plain`` refuses any but plain text.

@@ -62,6 +62,25 @@ def discover(targets: Sequence[str], home: Home = _NO_HOME, *, follow: bool = Fa
     return _unique(list(chosen), home)
 
 
+def folders_of(targets: Sequence[str]) -> list[str]:
+    """The real paths of the folders that targets name or are in; none for URLs and standard input.
+
+    A glob is in the folder before its first wildcard. A target that does not exist has none.
+    """
+    found = []
+    for target in targets:
+        if target == "-" or _URL.match(target):
+            continue
+        path = expanded(target)
+        if os.path.isdir(path):  # noqa: PTH112 - it raises nothing
+            found.append(os.path.realpath(path))
+        elif os.path.lexists(path):
+            found.append(os.path.realpath(path.parent))
+        elif _WILDCARD.search(target):
+            found.append(_glob(target).folder)
+    return list(dict.fromkeys(found))
+
+
 def _unique(plan: Sequence[KeyedSource | IngestTarget], home: Home) -> Iterator[FoundSource]:
     seen: set[SourceKey] = set()
     for item in plan:

@@ -9,7 +9,8 @@ recorded (it was copied, or overwritten). A complete check reads all files.
 A knowledge base of an earlier version has no such file until it is written to, and is read as it is.
 
 Files that a write replaces or deletes in place are not covered: the journal, the lists of skipped sources and
-of unused texts, the lock, and LanceDB's hints and transaction notes, which nothing is read from.
+of unused texts, the roots, which have a checksum of their own, the lock, and LanceDB's hints and transaction
+notes, which nothing is read from.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store.kb_folders import RECORD_FILE, TABLES_FOLDER, mending_hint, try_lock, write_json
+from localcrag.store.source_roots import SourceRootsFile
 
 CHECKSUMS_FILE = "checksums.json"
 _TRANSIENT = ("latest_version_hint.json",)
@@ -76,12 +78,14 @@ class ChecksumRecord:
         files: the record of each covered file, by its path below the folder.
         versions: the newest version of each table.
         record: the content of ``kb.json``, from which it can be written again.
+        roots: that of ``roots.json``: the folder of each key.
         cleaning: whether files that are no longer needed are being deleted.
     """
 
     files: Mapping[str, FileRecord]
     versions: Mapping[str, int]
     record: Mapping[str, Any]
+    roots: Mapping[str, str]
     cleaning: bool = False
 
 
@@ -96,6 +100,7 @@ def recorded(folder: Path) -> ChecksumRecord | None:
             {path: FileRecord(*values) for path, values in content["files"].items()},
             content["versions"],
             content["record"],
+            content.get("roots", {}),
             bool(content["cleaning"]),
         )
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
@@ -124,7 +129,9 @@ def record_files(folder: Path, *, cleaning: bool = False, cleaned: bool = False)
     kept = {path: known[path] for path in known if path in present or not cleaned}
     new = {path: found for path in sorted(present - kept.keys()) if (found := _read(folder, path))}
     record = json.loads((folder / RECORD_FILE).read_text("utf-8"))
-    _write(folder, ChecksumRecord({**kept, **new}, newest_versions(folder), record, cleaning))
+    roots = SourceRootsFile(folder)
+    known_roots = dict(before.roots if before and roots.is_damaged else roots.readable().to_dict())
+    _write(folder, ChecksumRecord({**kept, **new}, newest_versions(folder), record, known_roots, cleaning))
 
 
 def damaged_files(
@@ -165,6 +172,12 @@ def recorded_bytes(folder: Path) -> int:
     """The bytes of all recorded files."""
     record = recorded(folder)
     return sum(item.size for item in record.files.values()) if record else 0
+
+
+def recorded_roots(folder: Path) -> Mapping[str, str]:
+    """The folder of each key of a root, as it was recorded."""
+    record = recorded(folder)
+    return record.roots if record else {}
 
 
 def newest_versions(folder: Path) -> dict[str, int]:
@@ -258,7 +271,7 @@ def _record_times(folder: Path, record: ChecksumRecord, paths: Collection[str]) 
             renewed = {path: found for path in paths if (found := _read(folder, path))}
             same = {path: item for path, item in renewed.items() if item.sha256 == record.files[path].sha256}
             files = {**record.files, **same}
-            _write(folder, ChecksumRecord(files, record.versions, record.record, record.cleaning))
+            _write(folder, replace(record, files=files))
 
 
 def _write(folder: Path, record: ChecksumRecord) -> None:
@@ -268,6 +281,7 @@ def _write(folder: Path, record: ChecksumRecord) -> None:
         },
         "versions": dict(record.versions),
         "record": dict(record.record),
+        "roots": dict(record.roots),
         "cleaning": record.cleaning,
     }
     write_json(folder / CHECKSUMS_FILE, {"sha256": _digest(content), "content": content})

@@ -49,6 +49,9 @@ class ScriptedCorpus:
             found.update((source, known[source]) for source in below)
         return iter(found.values())
 
+    def folders(self, targets: Sequence[str | SourceFile]) -> list[str]:
+        return [target for target in targets if isinstance(target, str) and target not in self.files]
+
     def read(self, source: SourceFile, meta: Meta = NO_META) -> Document:
         file = self.files.get(source.source)
         if file is None:

@@ -101,6 +101,9 @@ class MemoryStore:
             self._held[document.source] = _Held(document, entry, passages, vectors)
             self._forget_questions(document.source)
 
+    def add_roots(self, folders: Sequence[str]) -> None:
+        """What is in memory is not moved."""
+
     def skipped(self) -> Sequence[Skipped]:
         return [Skipped(*item) for item in sorted(self._skips.items())]
 
