@@ -23,6 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from localcrag.errors import (
+        ArchiveError as ArchiveError,
+    )
+    from localcrag.errors import (
         BadReply as BadReply,
     )
     from localcrag.errors import (
@@ -341,7 +344,13 @@ if TYPE_CHECKING:
         Policy as Policy,
     )
     from localcrag.types import (
+        Relocation as Relocation,
+    )
+    from localcrag.types import (
         Skipped as Skipped,
+    )
+    from localcrag.types import (
+        SourcePlace as SourcePlace,
     )
     from localcrag.types import (
         Status as Status,
@@ -387,7 +396,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": """
-        BadReply ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
+        ArchiveError BadReply ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
         ModelFileError ModelNotFound ModelNotInstalled OfflineError PruneRefused RateLimited ServerDown
@@ -402,14 +411,15 @@ _NAMES = {
         Stepped Suggested Unread Verified WebAsked
     """,
     "json_schema": "answer_schema event_schema",
-    "knowledge_base": "KnowledgeBase open",
+    "knowledge_base": "KnowledgeBase import_archive open",
     "options": "AskKeywords AskOptions",
     "settings": "Settings",
     "types": """
         Action Aggregate Answer Citation CitationMark Claim Computation Contradiction Correction
         CorrectionKind Decision Document Evidence ExtractedRecord FieldResult GivenText Grade GraderKind
         Grounding Hit IndexedDocument IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep
-        Policy Skipped Status StoreInfo StoreProblem Strip StripKind StructuredValue Support Tokens Turn
+        Policy Relocation Skipped SourcePlace Status StoreInfo StoreProblem Strip StripKind
+        StructuredValue Support Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,
 }

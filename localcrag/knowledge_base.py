@@ -7,7 +7,7 @@ documents, store and models; :mod:`localcrag.pipeline_builder` joins those of on
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 from weakref import WeakValueDictionary
 
 from localcrag import settings as configuration
+from localcrag._platform import expanded
 from localcrag.background import call_in_thread, iterate_in_thread
 from localcrag.crag.given_text import ReaderWithText
 from localcrag.crag.retrieval import Retriever
@@ -24,7 +25,7 @@ from localcrag.crag.structured_answers.record_extraction import records_of_docum
 from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
-from localcrag.filters import Comparison, Operator, parse
+from localcrag.filters import parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
@@ -34,26 +35,22 @@ from localcrag.output_schema.schema_reading import read_schema
 from localcrag.pipeline_builder import PipelineBuilder
 from localcrag.protocols import PassageReader, SourceFile, ThreadStore
 from localcrag.settings import Settings
+from localcrag.stored_knowledge_base import StoredKnowledgeBase
 from localcrag.types import (
     NO_META,
     Answer,
-    Document,
     ExtractedRecord,
     GivenText,
     GraderKind,
     Hit,
-    IndexedDocument,
     IngestReport,
     Meta,
     MetaValue,
-    Skipped,
-    StoreInfo,
-    StoreProblem,
 )
 
 if TYPE_CHECKING:
     from localcrag.documents import LocalCorpus
-    from localcrag.store.lance_store import Facet, KnowledgeBases, LanceStore
+    from localcrag.store.lance_store import LanceStore
     from localcrag.web.ledger import Ledger
 
 Source = str | Path
@@ -86,6 +83,31 @@ def open(
     return KnowledgeBase(checked_name(given.kb if name is None else name), given)
 
 
+def import_archive(
+    file: Path | str,
+    name: str | None = None,
+    *,
+    home: Path | str | None = None,
+    settings: Settings | None = None,
+) -> KnowledgeBase:
+    """The knowledge base that an archive of :meth:`KnowledgeBase.archive` holds, whole or not at all.
+
+    Parameters:
+        file: the archive.
+        name: its name here; by default the one that it had.
+        home: as for :func:`open`.
+        settings: as for :func:`open`.
+
+    Raises ArchiveError if the file is no archive, is cut off, or does not hold what was written; UsageError
+    if there is a knowledge base of that name; StoreError, StorageFull.
+    """
+    from localcrag.store.lance_store import KnowledgeBases
+
+    base = open(name, home=home, settings=settings)
+    held = KnowledgeBases(base.settings.home).read_archive(expanded(str(file)), name)
+    return KnowledgeBase(held, base.settings)
+
+
 def names(settings: Settings) -> list[str]:
     """The knowledge bases there are."""
     from localcrag.store.lance_store import KnowledgeBases
@@ -100,7 +122,7 @@ def threads(settings: Settings) -> ThreadStore:
     return SqliteThreads(settings.home / "threads.db")
 
 
-class KnowledgeBase:
+class KnowledgeBase(StoredKnowledgeBase):
     """A named set of documents that can be searched and asked; made by :func:`localcrag.open`.
 
     ``name`` and ``settings`` are what it was opened with. It is a context manager: :meth:`close` gives
@@ -109,8 +131,7 @@ class KnowledgeBase:
     """
 
     def __init__(self, name: str, settings: Settings) -> None:
-        self.name, self.settings = name, settings
-        self._opened: LanceStore | None = None
+        super().__init__(name, settings)
         self._used: WeakValueDictionary[int, LoadedModels] = WeakValueDictionary()
 
     def __repr__(self) -> str:
@@ -241,82 +262,6 @@ class KnowledgeBase:
             yield Optimizing("index of questions")
             store.optimize()
         return written
-
-    def info(self) -> StoreInfo:
-        """What it holds. Raises UnknownKnowledgeBase."""
-        return self._held.info()
-
-    def skipped(self) -> list[Skipped]:
-        """The sources that could not be read when they were last ingested, with the reasons, by source."""
-        return self._held.skipped()
-
-    def documents(self, *, filter: str | None = None) -> list[IndexedDocument]:
-        """The documents it holds, or those that match, by source. Raises FilterError."""
-        store = self._held
-        held = store.indexed()
-        chosen = store.matching(parse(filter)) & held.keys() if filter else held
-        return [held[source] for source in sorted(chosen)]
-
-    def document(self, source: str) -> Document:
-        """One document with its stored text, in which the offsets of passages and citations count.
-
-        Raises UsageError if it holds no document of this source, UnknownKnowledgeBase, StoreError.
-        """
-        only = Comparison("source", Operator.EQUAL, source)
-        if found := next(self._held.documents(filter=only), None):
-            return found
-        raise UsageError(
-            f"the knowledge base {self.name!r} holds no document {source!r}",
-            hint="a search names the sources as they are written",
-        )
-
-    def facets(self, field: str, *, limit: int = 20, filter: str | None = None) -> list[Facet]:
-        """The values of a field, most frequent first. Raises FilterError."""
-        return self._held.facets(field, limit=limit, filter=parse(filter) if filter else None)
-
-    def forget(self, sources: Sequence[str]) -> int:
-        """Take documents out, by their sources; returns how many were held."""
-        return self._held.remove(sources)
-
-    def check(self, tell: Callable[[str, int, int], None] | None = None) -> Iterator[StoreProblem]:
-        """What is damaged, one part after the other; nothing if it is whole.
-
-        It reads everything: files, tables, texts and search indexes. ``tell`` is told a step, and how much of
-        how much of it is done. Raises UnknownKnowledgeBase, StoreError.
-        """
-        return self._bases.check(self.name, tell)
-
-    def size(self) -> int:
-        """The bytes that it takes on the disk, whole or not. Raises UnknownKnowledgeBase."""
-        return self._bases.size(self.name)
-
-    def compact(self, tell: Callable[[str, int, int], None] | None = None) -> list[str]:
-        """Rebuild what is damaged, bring the search indexes up to date and give disk space back.
-
-        Returns what was rebuilt, in words; ``tell`` as for :meth:`check`. Raises UnknownKnowledgeBase,
-        DamagedKnowledgeBase if documents have to be read again, StoreError, StorageFull.
-        """
-        rebuilt = self._repair(tell)
-        store = self._held
-        store.optimize()
-        store.require_whole()
-        return rebuilt
-
-    def _repair(self, tell: Callable[[str, int, int], None] | None = None) -> list[str]:
-        """Rebuild what is damaged, and open the tables anew if anything was."""
-        rebuilt = self._bases.repair(self.name, tell)
-        if rebuilt:
-            self._opened = None
-        return rebuilt
-
-    def export(self, *, filter: str | None = None) -> Iterator[Document]:
-        """The documents, or those that match, with their stored text, one at a time. Raises FilterError."""
-        return self._held.documents(filter=parse(filter) if filter else None)
-
-    def remove(self) -> None:
-        """Delete the knowledge base; the documents themselves are not touched."""
-        self._opened = None
-        self._bases.remove(self.name)
 
     # ------------------------------------------------------------------------------ questions
 
@@ -526,16 +471,3 @@ class KnowledgeBase:
             open_or_make = self._bases.create if create else self._bases.open
             self._opened = open_or_make(self.name, embedder.name, embedder.dimension)
         return self._opened
-
-    @property
-    def _held(self) -> LanceStore:
-        """The store for looking at and taking away, whatever model it was made with."""
-        if self._opened is not None and self._opened.is_current:
-            return self._opened
-        return self._bases.open(self.name)
-
-    @property
-    def _bases(self) -> KnowledgeBases:
-        from localcrag.store.lance_store import KnowledgeBases
-
-        return KnowledgeBases(self.settings.home)

@@ -94,7 +94,7 @@ class LocalCorpus:
         yield from discover(named, self._home, follow=self._follow_links)
 
     def folders(self, targets: Sequence[str | SourceFile]) -> list[str]:
-        """The folders that the targets name or are in; see :func:`localcrag.documents.discovery.folders_of`."""
+        """The folders that targets name or are in; see :func:`localcrag.documents.discovery.folders_of`."""
         return folders_of([target for target in targets if isinstance(target, str)])
 
     def read(self, source: SourceFile, meta: Meta = NO_META, *, plain: bool = False) -> Document:

@@ -28,7 +28,7 @@ from localcrag.store.kb_folders import (
     write_lock,
 )
 from localcrag.store.lost_documents import LostDocuments
-from localcrag.store.relocation import SourcePlace, checked_relocation, kept_sources, places_of
+from localcrag.store.relocation import checked_relocation, kept_sources, places_of
 from localcrag.store.row_reads import (
     Facet as Facet,
 )
@@ -45,7 +45,16 @@ from localcrag.store.row_reads import (
 from localcrag.store.skip_record import SkipRecord
 from localcrag.store.source_filters import SOURCE
 from localcrag.store.source_roots import NOWHERE, SourceRoots, SourceRootsFile
-from localcrag.types import Document, Hit, IndexedDocument, Passage, Skipped, StoreInfo, StoreProblem
+from localcrag.types import (
+    Document,
+    Hit,
+    IndexedDocument,
+    Passage,
+    Skipped,
+    SourcePlace,
+    StoreInfo,
+    StoreProblem,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,6 +146,28 @@ class KnowledgeBases:
         """Delete a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
         self._folders.remove(name)
 
+    def rename(self, name: str, new: str) -> None:
+        """Give a knowledge base another name. Raises UnknownKnowledgeBase, StoreError, UsageError."""
+        self._folders.rename(name, new)
+
+    def copy(self, name: str, new: str) -> None:
+        """Make a knowledge base with the content of another; see :func:`localcrag.store.kb_copies.copy`."""
+        from localcrag.store.kb_copies import copy
+
+        copy(self._folders, name, new)
+
+    def write_archive(self, name: str, file: Path) -> None:
+        """Write a knowledge base to one file; see :func:`localcrag.store.kb_archive.write_archive`."""
+        from localcrag.store.kb_archive import write_archive
+
+        write_archive(self._folders, name, file)
+
+    def read_archive(self, file: Path, name: str | None = None) -> str:
+        """Make a knowledge base of such a file; see :func:`localcrag.store.kb_archive.read_archive`."""
+        from localcrag.store.kb_archive import read_archive
+
+        return read_archive(self._folders, file, name)
+
     def _require_whole(self, name: str) -> None:
         """Raise DamagedKnowledgeBase if a file of it is not as it was written."""
         folder = self._folders.path(name)
@@ -220,6 +251,7 @@ class LanceStore:
                 fields=tuple(tables.fields),
                 vector_index=partitions_of(tables.passages) > 0,
                 questions=0 if asked is None else asked.count_rows(),
+                places=tuple(places_of(self._roots, kept_sources(tables))),
             )
 
     def indexed(self) -> Mapping[str, IndexedDocument]:
@@ -449,7 +481,7 @@ class LanceStore:
             with self._open_tables("write to"):
                 kept = self._roots.kept
                 self._writer.add_questions(
-                    [(replace(passage, source=kept(passage.source)), *rest) for passage, *rest in batch]
+                    [(replace(item[0], source=kept(item[0].source)), item[1], item[2]) for item in batch]
                 )
 
     # ------------------------------------------------------------------------------ writing
@@ -517,7 +549,7 @@ class LanceStore:
             return places_of(self._roots, kept_sources(tables))
 
     def relocate(self, old: str, new: str) -> int:
-        """Say that all that was in the folder ``old`` is in the folder ``new`` now; returns how many documents.
+        """Say that all that was in the folder ``old`` is in ``new`` now; returns the number of documents.
 
         Nothing is read, and no passage is written. Raises UsageError if no document is from ``old``, or if
         two documents would have the same place, StoreError, StorageFull.

@@ -5,22 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from localcrag.errors import UsageError
 from localcrag.store.source_roots import SourceRoots, is_below, is_path, moved_path
+from localcrag.types import SourcePlace
 
 if TYPE_CHECKING:
     from localcrag.store.tables import Tables
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePlace:
-    """A folder that documents were read from, and their number."""
-
-    folder: str
-    documents: int
 
 
 def kept_sources(tables: Tables) -> list[str]:

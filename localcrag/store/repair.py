@@ -149,7 +149,9 @@ class _Repair:
         else:
             (self._folder / ROOTS_FILE).unlink(missing_ok=True)
             name = self._folder.name
-            self.rebuilt.append(f"{ROOTS_FILE}, empty: `localcrag kb relocate {name} @1 FOLDER` fills it again")
+            self.rebuilt.append(
+                f"{ROOTS_FILE}, empty: `localcrag kb relocate {name} @1 FOLDER` fills it again"
+            )
 
     def _drop_lists(self) -> None:
         """Delete the lists beside the tables that cannot be read; ingestions make them anew."""

@@ -48,7 +48,7 @@ class SourceRoot:
 
 @dataclass(frozen=True, slots=True)
 class SourceRoots:
-    """All roots of one knowledge base: from sources as they are shown to sources as they are kept, and back."""
+    """All roots of one knowledge base: how a source that is shown is kept, and the other way round."""
 
     roots: tuple[SourceRoot, ...] = ()
 
@@ -134,7 +134,7 @@ def moved_path(path: str, old: str, new: str) -> str:
 
 
 class SourceRootsFile:
-    """The file ``roots.json`` in the folder of a knowledge base; there is none as long as there are no roots."""
+    """The file ``roots.json`` in the folder of a knowledge base, which exists once there is a root."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / ROOTS_FILE

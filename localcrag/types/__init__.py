@@ -82,6 +82,8 @@ if TYPE_CHECKING:
         MetaValue,
         Page,
         Passage,
+        Relocation,
+        SourcePlace,
         StoreInfo,
     )
     from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText
@@ -138,10 +140,12 @@ __all__ = [
     "Policy",
     "Prompt",
     "ReadResult",
+    "Relocation",
     "RemovableText",
     "RubricLabel",
     "ScalarValue",
     "Skipped",
+    "SourcePlace",
     "Status",
     "StillReading",
     "StoreInfo",

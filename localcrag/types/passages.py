@@ -152,11 +152,32 @@ class GivenText:
 
 
 @dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """A folder that documents were read from, and their number."""
+
+    folder: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """Documents of a knowledge base that are in the folder ``new`` now, and were in ``old``.
+
+    ``documents`` is their number, and ``missing`` the number of those whose file is not there.
+    """
+
+    old: str
+    new: str
+    documents: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoreInfo:
     """The contents of a knowledge base; ``size`` is bytes on disk, ``questions`` are those of its passages.
 
-    ``fields`` are the names of the fields of its documents, and ``vector_index`` says whether the vectors
-    have an approximate index.
+    ``fields`` are the names of the fields of its documents, ``vector_index`` says whether the vectors have an
+    approximate index, and ``places`` are the folders that the documents are in.
     """
 
     name: str
@@ -168,3 +189,4 @@ class StoreInfo:
     fields: tuple[str, ...]
     vector_index: bool
     questions: int = 0
+    places: tuple[SourcePlace, ...] = ()

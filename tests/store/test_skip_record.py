@@ -9,8 +9,8 @@ import pytest
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store import skip_record
 from localcrag.store.lance_store import LanceStore
-from localcrag.store.source_roots import SourceRoots
 from localcrag.store.skip_record import SkipRecord
+from localcrag.store.source_roots import SourceRoots
 from localcrag.types import Skipped
 
 
