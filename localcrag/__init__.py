@@ -179,6 +179,9 @@ if TYPE_CHECKING:
         Measured as Measured,
     )
     from localcrag.events import (
+        MovedSource as MovedSource,
+    )
+    from localcrag.events import (
         Optimizing as Optimizing,
     )
     from localcrag.events import (
@@ -329,6 +332,9 @@ if TYPE_CHECKING:
         Mode as Mode,
     )
     from localcrag.types import (
+        MovedDocument as MovedDocument,
+    )
+    from localcrag.types import (
         Origin as Origin,
     )
     from localcrag.types import (
@@ -406,7 +412,8 @@ _NAMES = {
     """,
     "events": """
         Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
-        Event Filled Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
+        Event Filled Finished Gathered Graded Grounded Ingested Measured MovedSource Optimizing PageRead
+        PartSettled
         Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
         Stepped Suggested Unread Verified WebAsked
     """,
@@ -417,7 +424,8 @@ _NAMES = {
     "types": """
         Action Aggregate Answer Citation CitationMark Claim Computation Contradiction Correction
         CorrectionKind Decision Document Evidence ExtractedRecord FieldResult GivenText Grade GraderKind
-        Grounding Hit IndexedDocument IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep
+        Grounding Hit IndexedDocument IngestReport Layout Mending Mode MovedDocument Origin PartAnswer
+        Passage PlannedStep
         Policy Relocation Skipped SourcePlace Status StoreInfo StoreProblem Strip StripKind
         StructuredValue Support Tokens Turn
         Usage Verdict WebPolicy WebQuery

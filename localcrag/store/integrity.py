@@ -43,7 +43,7 @@ COLUMNS = {"documents": "source", "texts": "document", "passages": "lexical", QU
 """A column that each table has: of an overwritten manifest LanceDB makes a table without any."""
 PROBED_PASSAGES = 24
 """Passages, at equal distances, for which the search indexes are asked."""
-_JSON_FILES = ("unfinished.json", "skipped.json", "unused-texts.json")
+_JSON_FILES = ("unfinished.json", "moving.json", "skipped.json", "unused-texts.json")
 
 Tell = Callable[[str, int, int], None]
 """Is told a step, and how much of how much of it is done."""

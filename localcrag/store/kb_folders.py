@@ -8,6 +8,7 @@
                        /checksums.json   the size and the sha256 of every file, see :mod:`.checksums`
                        /roots.json       the folders that its documents are in, see :mod:`.source_roots`
                        /skipped.json     the sources that could not be read, and why
+                       /moving.json      the documents that are being moved, see :mod:`.source_moves`
                        /unfinished.json  the sources of a write that is under way, or was cut off
                        /write.lock       held by the one process that writes or removes
 

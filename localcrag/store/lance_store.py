@@ -522,6 +522,24 @@ class LanceStore:
 
     # ------------------------------------------------------------------------------ where documents are
 
+    def move(self, moves: Sequence[tuple[str, IndexedDocument]]) -> None:
+        """Keep documents under other sources, with their passages, vectors and questions.
+
+        Each has its former source, and its entry with the new source, size and time. What was begun and cut
+        off is ended by the next write. Raises StoreError, StorageFull.
+        """
+        from localcrag.store.source_moves import SourceMove
+
+        self._require_places([entry.source for _, entry in moves])
+        kept = self._roots.kept
+        with self._open_tables("write to"):
+            self._writer.move(
+                [
+                    SourceMove(kept(former), kept(entry.source), entry.size, entry.mtime_ns)
+                    for former, entry in moves
+                ]
+            )
+
     @property
     def _roots(self) -> SourceRoots:
         """The folders that the documents are in, as they are now. Raises DamagedKnowledgeBase, StoreError."""
