@@ -245,6 +245,9 @@ if TYPE_CHECKING:
         KnowledgeBase as KnowledgeBase,
     )
     from localcrag.knowledge_base import (
+        import_archive as import_archive,
+    )
+    from localcrag.knowledge_base import (
         open as open,
     )
     from localcrag.options import (

@@ -27,6 +27,7 @@ from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
+from localcrag.joined_stores import SearchableStores, joined_stores
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
@@ -35,6 +36,7 @@ from localcrag.output_schema.schema_reading import read_schema
 from localcrag.pipeline_builder import PipelineBuilder
 from localcrag.protocols import PassageReader, SourceFile, ThreadStore
 from localcrag.settings import Settings
+from localcrag.store.kb_folders import NAMES_SEPARATOR
 from localcrag.stored_knowledge_base import StoredKnowledgeBase
 from localcrag.types import (
     NO_META,
@@ -58,19 +60,23 @@ Source = str | Path
 
 
 def open(
-    name: str | None = None, *, home: Path | str | None = None, settings: Settings | None = None
+    name: str | Sequence[str] | None = None,
+    *,
+    home: Path | str | None = None,
+    settings: Settings | None = None,
 ) -> KnowledgeBase:
     """A knowledge base by name; it comes into being with its first ingestion.
 
     Parameters:
-        name: letters, digits, ``.``, ``_`` and ``-``, at most 64; by default the one in the settings.
+        name: letters, digits, ``.``, ``_`` and ``-``, at most 64; by default the one in the settings. Several
+            names in a list are searched and asked as one knowledge base, and can do nothing else.
         home: another folder for everything that localcrag keeps.
         settings: in place of what the configuration file and the environment say.
 
     Raises UsageError for a name that cannot be one, SettingsError for a configuration that cannot be
     understood.
     """
-    from localcrag.store.kb_folders import checked_name
+    from localcrag.store.kb_folders import joined_name
 
     if not isinstance(home, (str, Path, NoneType)):
         raise UsageError(f"home is a {type(home).__name__}, and must be a path", hint="name a folder")
@@ -80,7 +86,7 @@ def open(
             hint="make them with localcrag.settings.load(), and change what you want with with_values()",
         )
     given = settings or configuration.load(home=Path(home) if home else None)
-    return KnowledgeBase(checked_name(given.kb if name is None else name), given)
+    return KnowledgeBase(joined_name(given.kb if name is None else name), given)
 
 
 def import_archive(
@@ -132,6 +138,7 @@ class KnowledgeBase(StoredKnowledgeBase):
 
     def __init__(self, name: str, settings: Settings) -> None:
         super().__init__(name, settings)
+        self._joined: SearchableStores | None = None
         self._used: WeakValueDictionary[int, LoadedModels] = WeakValueDictionary()
 
     def __repr__(self) -> str:
@@ -150,7 +157,7 @@ class KnowledgeBase(StoredKnowledgeBase):
 
         Models are shared by all knowledge bases of one process that have the same model settings.
         """
-        self._opened = None
+        self._opened = self._joined = None
         self.reset_models()
 
     # ------------------------------------------------------------------------------ documents
@@ -282,14 +289,15 @@ class KnowledgeBase(StoredKnowledgeBase):
             raise UsageError(f"k is {k!r}, and must be 1 or more")
         given = AskOptions(filter=filter, evaluator=evaluator)
         text, where = checked_question(query), parse(filter) if filter else None
-        store, models = self._store(), self._models(given)
-        store.require_whole()
-        models.warm(store.warm, answering=False)
+        models = self._models(given)
+        held = self._searchable()
+        held.reader.require_whole()
+        models.warm(held.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
-        retriever = Retriever(store, models.embedder, models.evaluator, k, candidates)
+        retriever = Retriever(held.reader, held.embedder, models.evaluator, k, candidates)
         hits = result_of(retriever.search([text], text, where))
         if not hits:
-            store.require_whole(thorough=True)
+            held.reader.require_whole(thorough=True)
         return hits
 
     def ask(
@@ -318,20 +326,21 @@ class KnowledgeBase(StoredKnowledgeBase):
         """
         given = AskOptions.of(options, **keywords)
         query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
-        store, builder = self._store(), self._builder(given)
-        store.require_whole()
-        reader = store if given.context is None else self._with_text(store, given.context)
+        held = self._searchable()
+        builder = replace(self._builder(given), embedder=held.embedder)
+        held.reader.require_whole()
+        reader = held.reader if given.context is None else self._with_text(held, given.context)
         pipeline = builder.build(reader, self.corpus.split, self.ledger, query.question)
-        builder.models.warm(store.warm, answering=True)
+        builder.models.warm(held.warm, answering=True)
         return pipeline.run(query)
 
-    def _with_text(self, store: LanceStore, given: GivenText) -> PassageReader:
+    def _with_text(self, held: SearchableStores, given: GivenText) -> PassageReader:
         """The store and a text that is given with a question. Raises UsageError if there is no text in it."""
         from localcrag.documents.sources import TextSource
 
         read = self.corpus.read(TextSource.of(given.text, given.source))
         document = replace(read, source=given.source)
-        return ReaderWithText(store, document, self.corpus.split(document), self.models.embedder)
+        return ReaderWithText(held.reader, document, self.corpus.split(document), held.embedder)
 
     def reset_models(self) -> None:
         """After a question was cut off, let the models load again.
@@ -460,6 +469,16 @@ class KnowledgeBase(StoredKnowledgeBase):
         from localcrag.web.pages import fetch_url
 
         return fetch_url(url, record=self.ledger.recorder(""))
+
+    def _searchable(self) -> SearchableStores:
+        """What is searched: the store, or those of several names. Raises as :meth:`_store` does."""
+        names = self.name.split(NAMES_SEPARATOR)
+        if len(names) == 1:
+            store = self._store()
+            return SearchableStores(store, self.models.embedder, store.warm, lambda: store.is_current)
+        if self._joined is None or not self._joined.is_current():
+            self._joined = joined_stores(names, self.settings, self.models)
+        return self._joined
 
     def _store(self, *, create: bool = False) -> LanceStore:
         """The store for searching and writing: made with the embedding model that is in use.

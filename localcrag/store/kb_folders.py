@@ -24,7 +24,7 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
@@ -41,6 +41,8 @@ UNKNOWN_FAULT_HINT = "look at the disk and its permissions, and try again"
 REMOVAL_PATIENCE_SECONDS = 10.0
 """How long a removal waits for a process that writes."""
 _NAME_PATTERN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+NAMES_SEPARATOR = "+"
+"""What stands between the names of several knowledge bases; it is in no name."""
 RECORD_FILE = "kb.json"
 """The record of a knowledge base in its folder."""
 TABLES_FOLDER = "lance"
@@ -152,12 +154,26 @@ def removed_error(name: str) -> UnknownKnowledgeBase:
 
 def checked_name(name: str) -> str:
     """The name of a knowledge base. Raises UsageError if it cannot be one, such as a path elsewhere."""
+    if isinstance(name, str) and len(several := name.split(NAMES_SEPARATOR)) > 1 and all(several):
+        raise UsageError(
+            f"{name[:80]!r} are several knowledge bases, which can only be searched and asked",
+            hint="name one of them",
+        )
     if not isinstance(name, str) or not _NAME_PATTERN.fullmatch(name):
         raise UsageError(
             f"{str(name)[:80]!r} cannot be the name of a knowledge base",
             hint="use up to 64 letters, digits, '.', '_' and '-', and no '.' in front",
         )
     return name
+
+
+def joined_name(names: str | Iterable[str]) -> str:
+    """The names of one knowledge base or of several as one text, each once.
+
+    A text may name several itself: ``papers+mail``. Raises UsageError for what cannot be a name, or for none.
+    """
+    listed = names.split(NAMES_SEPARATOR) if isinstance(names, str) else list(names)
+    return NAMES_SEPARATOR.join(dict.fromkeys(checked_name(name) for name in listed or [""]))
 
 
 class KnowledgeBaseFolders:

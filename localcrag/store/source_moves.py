@@ -49,16 +49,17 @@ class MoveJournal:
     def pending(self) -> list[SourceMove]:
         """The moves that were begun, and not ended; none if the file cannot be understood."""
         try:
-            return [SourceMove(*map(str, row[:2]), *map(int, row[2:])) for row in json.loads(self._read())]
-        except (FileNotFoundError, ValueError, TypeError, LookupError):
+            found = json.loads(self._path.read_text("utf-8"))
+            return [
+                SourceMove(str(former), str(source), int(size), int(time))
+                for former, source, size, time in found
+            ]
+        except (FileNotFoundError, ValueError, TypeError):
             return []
 
     def end(self) -> None:
         """Delete the file, once all rows are written. Raises OSError."""
         self._path.unlink(missing_ok=True)
-
-    def _read(self) -> str:
-        return self._path.read_text("utf-8")
 
 
 def move_rows(tables: Tables, moves: Sequence[SourceMove]) -> None:

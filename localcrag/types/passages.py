@@ -79,7 +79,8 @@ class Passage:
 
     ``document`` is the hash of the document, ``heading`` the path of the headings above the passage ("Dosage
     > Children", "" if there is none), and ``ordinal`` counts the passages of a document from 0. ``start`` and
-    ``end`` are character offsets in the stored text of the page, as are those of its ``blocks``.
+    ``end`` are character offsets in the stored text of the page, as are those of its ``blocks``. ``kb`` is
+    the name of its knowledge base if several were searched, else "".
     """
 
     id: str
@@ -95,6 +96,7 @@ class Passage:
     meta: Meta = field(default_factory=lambda: NO_META)
     origin: Origin = Origin.DOCUMENTS
     blocks: tuple[Block, ...] = ()
+    kb: str = ""
 
     @property
     def in_context(self) -> str:

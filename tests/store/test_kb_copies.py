@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import shutil
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from localcrag.errors import (
     StoreError,
     UsageError,
 )
-from localcrag.store import kb_archive, kb_copies
+from localcrag.store import kb_copies
 from localcrag.store.lance_store import KnowledgeBases
 from tests.store.conftest import EMBEDDER, item
 
@@ -59,6 +60,11 @@ def _found(bases: KnowledgeBases, name: str) -> list[str]:
     return [hit.passage.source for hit in hits]
 
 
+def _copies(bases: KnowledgeBases, folder: Path) -> list[Callable[[], None]]:
+    """Both ways to make a copy of "kb"."""
+    return [lambda: bases.copy("kb", "two"), lambda: bases.write_archive("kb", folder / "a")]
+
+
 def test_another_name(bases: KnowledgeBases) -> None:
     reader = bases.open("kb")
     bases.rename("kb", "other")
@@ -79,13 +85,14 @@ def test_a_copy_is_one_of_its_own(bases: KnowledgeBases) -> None:
 
 
 def test_it_is_read_while_it_is_copied(bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch) -> None:
-    copied, seen = kb_copies.shutil.copyfile, []
+    copied = shutil.copyfile
+    seen: list[list[str]] = []
 
     def read_meanwhile(source: Path, target: Path) -> None:
         seen.append(_found(bases, "kb") if len(seen) < 3 else [])
         copied(source, target)
 
-    monkeypatch.setattr(kb_copies.shutil, "copyfile", read_meanwhile)
+    monkeypatch.setattr(shutil, "copyfile", read_meanwhile)
     bases.copy("kb", "two")
     assert seen[:3] == [["/p/one/a.md"]] * 3
 
@@ -95,7 +102,7 @@ def test_while_somebody_writes_nothing_is_copied(
 ) -> None:
     monkeypatch.setattr(kb_copies, "REMOVAL_PATIENCE_SECONDS", 0.05)
     with FileLock(home / "knowledge" / "kb" / "write.lock"):
-        for attempt in (lambda: bases.copy("kb", "two"), lambda: bases.write_archive("kb", tmp_path / "a")):
+        for attempt in _copies(bases, tmp_path):
             with pytest.raises(StoreError, match="somebody is writing"):
                 attempt()
     assert not list(tmp_path.iterdir())
@@ -106,7 +113,7 @@ def test_what_is_damaged_is_not_copied(home: Path, bases: KnowledgeBases, tmp_pa
     whole = file.read_bytes()
     file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     try:
-        for attempt in (lambda: bases.copy("kb", "two"), lambda: bases.write_archive("kb", tmp_path / "a")):
+        for attempt in _copies(bases, tmp_path):
             with pytest.raises(DamagedKnowledgeBase, match="another content than was written"):
                 attempt()
     finally:
@@ -261,7 +268,7 @@ def test_what_does_not_fit_on_the_disk_is_not_begun(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 10})
-    monkeypatch.setattr(kb_archive.shutil, "disk_usage", lambda place: usage)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage)
     with pytest.raises(StorageFull):
         KnowledgeBases(tmp_path / "elsewhere").read_archive(archive)
     _assert_nothing_is_left(tmp_path, "")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from localcrag.store import source_moves, writer
+from localcrag.store import source_moves
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
 from localcrag.types import IndexedDocument
 from tests.store.conftest import EMBEDDER, asked, item
@@ -56,7 +56,8 @@ def test_passages_vectors_and_questions_are_kept(held: LanceStore, bases: Knowle
 def test_a_move_that_was_cut_off_is_ended_by_the_next_write(
     held: LanceStore, bases: KnowledgeBases, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    moved, done = source_moves._move, []
+    moved = source_moves._move
+    done: list[object] = []
 
     def cut_off(*given: object) -> None:
         if len(done) == step:
@@ -81,4 +82,4 @@ def test_many_documents_take_several_commits(
     monkeypatch.setattr(source_moves, "DOCUMENTS_PER_COMMIT", 1)
     held.move(moves_of(held))
     assert_moved(held, bases)
-    assert writer.MoveJournal(held.folder).pending() == []
+    assert source_moves.MoveJournal(held.folder).pending() == []
