@@ -11,6 +11,7 @@ from localcrag.cli.event_rendering import count
 from localcrag.cli.name_completion import KbName
 from localcrag.cli.parameters import json_option
 from localcrag.cli.safe_output import one_line
+from localcrag.errors import UsageError
 
 
 @click.command()
@@ -25,7 +26,7 @@ def relocate(state: CommandState, name: str, folders: tuple[str, ...], as_json: 
     one folder; `kb show` lists the folders.
     """
     if len(folders) > 2:
-        raise click.UsageError("give the old folder and the new one")
+        raise UsageError("these are more than two folders", hint="give the old folder and the new one")
     *old, new = folders
     done = state.open(name).relocate(old[0] if old else None, new)
     if as_json:
