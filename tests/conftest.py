@@ -36,6 +36,16 @@ def a_shell_without_wishes() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def model_server() -> Iterator[str]:
+    """The address of a real model server, one for all tests."""
+    from tests.model_servers import running_model_server
+    from tests.shape_models import shape
+
+    with running_model_server(shape("llama2")) as url:
+        yield url
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The seed of a random order, where something failed in it: -q leaves out the line that names it."""
     if not config.pluginmanager.hasplugin("random_order"):
