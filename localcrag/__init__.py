@@ -74,6 +74,9 @@ if TYPE_CHECKING:
         ModelNotFound as ModelNotFound,
     )
     from localcrag.errors import (
+        ModelServerError as ModelServerError,
+    )
+    from localcrag.errors import (
         ModelNotInstalled as ModelNotInstalled,
     )
     from localcrag.errors import (
@@ -390,8 +393,8 @@ _NAMES = {
         BadReply ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
-        ModelFileError ModelNotFound ModelNotInstalled OfflineError PruneRefused RateLimited ServerDown
-        SettingsError
+        ModelFileError ModelNotFound ModelNotInstalled ModelServerError OfflineError PruneRefused RateLimited
+        ServerDown SettingsError
         StorageFull StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError
         WebError WebNotConfigured
     """,

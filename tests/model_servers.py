@@ -14,7 +14,8 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 STARTING_SECONDS = 120.0
-CONTEXT = 2048
+CONTEXT = 640
+"""Small, since this server computes on all places of the window for every reply with log-probabilities."""
 
 
 @contextmanager

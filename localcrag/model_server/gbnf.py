@@ -59,8 +59,15 @@ class _PatternReader:
 
     def _sequence(self) -> str:
         parts: list[str] = []
+        joinable = False
         while self._next not in ("", "|", ")"):
-            parts.append(self._atom() + self._repetition())
+            atom, repetition = self._atom(), self._repetition()
+            literal = atom.startswith('"') and not repetition
+            if literal and joinable:
+                parts[-1] = parts[-1][:-1] + atom[1:]
+            else:
+                parts.append(atom + repetition)
+            joinable = literal
         return " ".join(parts) or '""'
 
     def _repetition(self) -> str:

@@ -150,7 +150,7 @@ class ServerConnection:
         with self._opened(call) as head:
             return self._refusal(head) or ServerReply(head.status, head.read())
 
-    def _call(self, path: str, body: Fields | None, *, size: int = MAX_REPLY_BYTES) -> HttpCall:
+    def _call(self, path: str, body: Fields | None, *, size: int = 0) -> HttpCall:
         from localcrag.web.http import HttpCall
 
         headers = {"Accept": "application/json, text/event-stream", "Accept-Encoding": "identity"}
@@ -158,7 +158,9 @@ class ServerConnection:
             headers["Authorization"] = f"Bearer {self._checked_key()}"
         text = None if body is None else json.dumps(body).encode()
         target = self._target(path)
-        return HttpCall(target, self.seconds, size, headers, json=text, connect_seconds=CONNECT_SECONDS)
+        return HttpCall(
+            target, self.seconds, size or MAX_REPLY_BYTES, headers, json=text, connect_seconds=CONNECT_SECONDS
+        )
 
     def _target(self, path: str) -> HttpTarget:
         from localcrag.web.http import HttpTarget

@@ -14,6 +14,7 @@ from localcrag.llm.language_model import LlamaCppModel
 from localcrag.model_address import ModelAddress
 from localcrag.model_server.served_model import ServedModel
 from localcrag.model_server.server_connection import ServerConnection
+from tests.model_servers import CONTEXT
 from tests.shape_models import CACHE, encoder, shape
 
 Load = Callable[[str], LlamaCppModel]
@@ -61,7 +62,7 @@ def load() -> Iterator[Load]:
 def served(model_server: str) -> ServedModel:
     """A model on a real server, probed once."""
     return ServedModel(
-        ServerConnection(ModelAddress.parse(model_server), lambda kind, target: None), context=2048
+        ServerConnection(ModelAddress.parse(model_server), lambda kind, target: None), context=CONTEXT
     )
 
 
