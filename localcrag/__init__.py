@@ -74,10 +74,10 @@ if TYPE_CHECKING:
         ModelNotFound as ModelNotFound,
     )
     from localcrag.errors import (
-        ModelServerError as ModelServerError,
+        ModelNotInstalled as ModelNotInstalled,
     )
     from localcrag.errors import (
-        ModelNotInstalled as ModelNotInstalled,
+        ModelServerError as ModelServerError,
     )
     from localcrag.errors import (
         OfflineError as OfflineError,

@@ -20,7 +20,7 @@ CONTEXT = 640
 
 @contextmanager
 def running_model_server(model: Path, *options: str) -> Iterator[str]:
-    """The address of a server of this model, which gives log-probabilities unless ``options`` say otherwise."""
+    """The address of a server of this model; it gives log-probabilities unless ``options`` say otherwise."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model), "--port", str(port)]

@@ -42,7 +42,7 @@ class TokenUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatReply:
+class ServedReply:
     """A whole reply; ``scores`` is empty and ``usage`` None if the server did not give them."""
 
     text: str
@@ -52,7 +52,7 @@ class ChatReply:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatPiece:
+class ServedPiece:
     """A piece of a streamed reply; ``finish`` is None before the end."""
 
     text: str
@@ -114,13 +114,13 @@ class _Completion(msgspec.Struct):
     timings: _Timings | None = None
 
 
-def chat_reply(body: bytes) -> ChatReply:
+def chat_reply(body: bytes) -> ServedReply:
     """The reply in the body of a response. Raises ModelServerError if it is no chat completion."""
     found = decoded(body, _Completion)
     if not found.choices:
         raise unreadable("it has no choice")
     choice = found.choices[0]
-    return ChatReply(
+    return ServedReply(
         text=choice.message.content or "",
         finish=_FINISHES.get(choice.finish_reason or "", FinishReason.STOP),
         scores=tuple(map(_score, (choice.logprobs and choice.logprobs.content) or ())),
@@ -128,12 +128,12 @@ def chat_reply(body: bytes) -> ChatReply:
     )
 
 
-def chat_piece(body: bytes) -> ChatPiece:
+def chat_piece(body: bytes) -> ServedPiece:
     """The piece in one event of a stream. Raises ModelServerError if it is none."""
     found = decoded(body, _Completion)
     choice = found.choices[0] if found.choices else _Choice()
     ended = choice.finish_reason
-    return ChatPiece(
+    return ServedPiece(
         text=choice.delta.content or "",
         finish=_FINISHES.get(ended, FinishReason.STOP) if ended else None,
         usage=_usage(found),

@@ -19,13 +19,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from localcrag.errors import ConstraintError
-from localcrag.model_server.chat_replies import ChatReply, TokenScore
+from localcrag.model_server.chat_replies import ServedReply, TokenScore
 from localcrag.types import Choice
 
 NEGLIGIBLE_SHARE = 0.01
 """The share of probability that an option which was not seen could have at most, if it is neglected."""
 
-Ask = Callable[[Sequence[str], int], ChatReply]
+Ask = Callable[[Sequence[str], int], ServedReply]
 """Asks for one of some options in at most so many tokens; 0: as many as the longest needs."""
 Said = Callable[[bytes], bytes]
 """The beginning of an option that the bytes of a reply have said."""

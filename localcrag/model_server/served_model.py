@@ -20,7 +20,7 @@ from localcrag.llm.constraints import LINE_PATTERN, one_of, pattern_of_schema
 from localcrag.llm.decoding import is_looping
 from localcrag.llm.structured_output import read_record, schema_of
 from localcrag.model_server.chat_messages import text_of
-from localcrag.model_server.chat_replies import ChatReply, TokenUsage, chat_piece, chat_reply
+from localcrag.model_server.chat_replies import ServedReply, TokenUsage, chat_piece, chat_reply
 from localcrag.model_server.choice_scores import scored_choice
 from localcrag.model_server.constraint_dialects import (
     Dialect,
@@ -203,7 +203,7 @@ class ServedModel:
         profile = self.profile
         wrapped = profile.dialect is Dialect.RESPONSE_FORMAT
 
-        def ask(allowed: Sequence[str], most: int) -> ChatReply:
+        def ask(allowed: Sequence[str], most: int) -> ServedReply:
             longest = max(len(option.encode()) for option in allowed) + 2
             tokens = longest + _WRAPPING_TOKENS if wrapped else most or longest
             form = ReplyForm(one_of(allowed), options=tuple(allowed))
@@ -218,13 +218,13 @@ class ServedModel:
 
     def _awaited_reply(
         self, prompt: Prompt, form: ReplyForm, tokens: int, further: Fields | None = None
-    ) -> ChatReply:
+    ) -> ServedReply:
         """One whole reply, for which an interruption need not wait."""
         return self._awaited([partial(self._reply, prompt, form, tokens, further or {})])[0]
 
     def _reply(
         self, prompt: Prompt, form: ReplyForm, tokens: int, further: Fields, *, writes: bool = True
-    ) -> ChatReply:
+    ) -> ServedReply:
         """One whole reply, its tokens counted; those written only if it ``writes`` a text."""
         fields = self._fields(prompt, form, tokens) | further
         reply = self._connection.post(CHAT_PATH, fields)
@@ -374,7 +374,7 @@ def _result(future: Future[T | None]) -> T:
         return found
 
 
-def _require_option(reply: ChatReply, options: Sequence[str], *, wrapped: bool) -> None:
+def _require_option(reply: ServedReply, options: Sequence[str], *, wrapped: bool) -> None:
     """Raise ConstraintError unless a reply says an option, or the beginning of one if it was cut off."""
     text = said(reply.text.encode(), wrapped=wrapped).decode(errors="replace")
     if wrapped:

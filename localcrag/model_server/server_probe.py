@@ -18,7 +18,7 @@ import msgspec
 
 from localcrag.errors import ConstraintError, ModelServerError
 from localcrag.model_server.chat_messages import messages_of
-from localcrag.model_server.chat_replies import ChatReply, chat_reply, decoded
+from localcrag.model_server.chat_replies import ServedReply, chat_reply, decoded
 from localcrag.model_server.constraint_dialects import (
     Dialect,
     Fields,
@@ -145,7 +145,7 @@ def scoring_fields() -> Fields:
     return {"logprobs": True, "top_logprobs": RIVALS}
 
 
-def checked_text(reply: ChatReply, form: ReplyForm, dialect: Dialect) -> str:
+def checked_text(reply: ServedReply, form: ReplyForm, dialect: Dialect) -> str:
     """The text of a whole reply, which holds its form. Raises ConstraintError."""
     text = unwrapped(reply.text) if wraps(dialect, form) else reply.text
     walk = PatternWalk(form.pattern)
@@ -222,7 +222,7 @@ def _counter(connection: ServerConnection, model: str) -> tuple[str, int]:
 # ------------------------------------------------------------------------------------- constraints
 
 
-def _tried(connection: ServerConnection, model: str) -> tuple[Dialect, bool, ChatReply, tuple[str, str]]:
+def _tried(connection: ServerConnection, model: str) -> tuple[Dialect, bool, ServedReply, tuple[str, str]]:
     """The first dialect that the server keeps to, and whether system texts must be folded, with its reply.
 
     Raises ModelServerError if there is none.
@@ -266,7 +266,7 @@ def _made_up_word() -> str:
     return "".join(secrets.choice(_CONSONANTS) for _ in range(5))
 
 
-def _masked(reply: ChatReply, words: Sequence[str], *, wrapped: bool) -> bool:
+def _masked(reply: ServedReply, words: Sequence[str], *, wrapped: bool) -> bool:
     """Whether the probabilities at the place of the made-up word are those after the constraint."""
     before = b""
     for score in reply.scores:

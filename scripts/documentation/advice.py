@@ -32,7 +32,7 @@ CLASSES = {
         "The model's output did not hold its constraint. A grade that fails this way is shown as an error "
         "and the question goes on; elsewhere the command ends."
     ),
-    "ModelServerError": "The model server that the settings name cannot be used. Nothing was answered without it.",
+    "ModelServerError": "The model server that the settings name cannot be used, or fails.",
     "LocalCragError": "A grade that is neither yes nor no. It counts as an error, never as a no.",
     "WarmError": "The warm process cannot run here, or ended while it answered.",
     "EvaluationError": "A question set cannot be used for what was asked.",

@@ -12,7 +12,7 @@ from localcrag.doc2query import QUESTION_LINES
 from localcrag.errors import ConstraintError
 from localcrag.llm.constraints import LINE_PATTERN, one_of, pattern_of_schema
 from localcrag.model_server.chat_messages import messages_of, text_of, without_markers
-from localcrag.model_server.chat_replies import ChatReply, TokenScore
+from localcrag.model_server.chat_replies import ServedReply, TokenScore
 from localcrag.model_server.choice_scores import scored_choice
 from localcrag.model_server.constraint_dialects import said
 from localcrag.model_server.gbnf import gbnf
@@ -84,7 +84,7 @@ def test_a_pattern_that_takes_others_exponential_time() -> None:
 # -------------------------------------------------------------------------------------- choices
 
 
-def reply(*tokens: Mapping[str, float]) -> ChatReply:
+def reply(*tokens: Mapping[str, float]) -> ServedReply:
     """A reply of tokens, each the first of its likeliest ones with their probabilities."""
     scores = tuple(
         TokenScore(
@@ -94,16 +94,16 @@ def reply(*tokens: Mapping[str, float]) -> ChatReply:
         )
         for token in tokens
     )
-    return ChatReply("".join(next(iter(token)) for token in tokens), FinishReason.STOP, scores, None)
+    return ServedReply("".join(next(iter(token)) for token in tokens), FinishReason.STOP, scores, None)
 
 
 class Scripted:
     """Answers by what is allowed, and keeps what was asked."""
 
-    def __init__(self, replies: Mapping[tuple[str, ...], ChatReply]) -> None:
+    def __init__(self, replies: Mapping[tuple[str, ...], ServedReply]) -> None:
         self.replies, self.asked = replies, []  # type: ignore[var-annotated]
 
-    def __call__(self, allowed: Sequence[str], most: int) -> ChatReply:
+    def __call__(self, allowed: Sequence[str], most: int) -> ServedReply:
         self.asked.append((tuple(allowed), most))
         return self.replies[tuple(allowed)]
 
