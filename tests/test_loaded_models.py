@@ -14,6 +14,7 @@ from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
 from localcrag.events import Degraded, Event, answer_of
 from localcrag.llm.gguf import ADAPTER_BASE_KEY, fingerprint
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.registry import Registry, Role, embedded_folder
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.settings import ModelSettings, Settings
@@ -61,6 +62,7 @@ def test_the_embedded_adapter_of_a_model_is_used_unless_another_is_named(
         _ = models(home, adapter="missing").adapter_file
     chosen = models(home)
     with chosen.language as model:
+        assert isinstance(model, LlamaCppModel)
         assert model.adapter_info and model.adapter_info.path == own
         model.load()
 

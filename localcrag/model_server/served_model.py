@@ -12,7 +12,8 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillRunning
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from types import TracebackType
+from typing import Self, TypeVar
 
 from localcrag.background import check_interruption, in_background
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError, ModelServerError
@@ -123,6 +124,14 @@ class ServedModel:
         with self._lock:
             self._profile = None
             self._counts.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
 
     # --------------------------------------------------------------------------- the protocol
 

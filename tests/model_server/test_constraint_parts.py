@@ -118,7 +118,7 @@ YES_NO = ("yes", "no")
 def test_all_tokens_that_decide_for_an_option_are_added_up() -> None:
     ask = Scripted({YES_NO: reply({"yes": 0.2, " yes": 0.1, "Yes": 0.5, " no": 0.04, "n": 0.06})})
     choice = scored_choice(YES_NO, ask, plain, masked=False)
-    assert choice.probabilities == (pytest.approx(0.75), pytest.approx(0.25))
+    assert choice.probabilities == pytest.approx((0.75, 0.25))
     assert ask.asked == [(YES_NO, 1)]
 
 
@@ -154,10 +154,7 @@ def test_what_goes_on_to_a_longer_option_is_taken_from_the_shorter() -> None:
 
 def test_a_first_token_that_says_nothing_yet() -> None:
     ask = Scripted({YES_NO: reply({" ": 0.9}, {"no": 0.3, "yes": 0.1})})
-    assert scored_choice(YES_NO, ask, plain, masked=False).probabilities == (
-        pytest.approx(0.25),
-        pytest.approx(0.75),
-    )
+    assert scored_choice(YES_NO, ask, plain, masked=False).probabilities == pytest.approx((0.25, 0.75))
 
 
 def test_probabilities_of_something_else_are_an_error() -> None:

@@ -35,7 +35,7 @@ def base(settings: Settings) -> Iterator[localcrag.KnowledgeBase]:
 def test_a_question_is_graded_and_answered_by_the_server(base: localcrag.KnowledgeBase) -> None:
     answer = base.ask(QUESTION, grader=GraderKind.YESNO, mode=Mode.QUOTE, corrections=())
     assert [grade.verdict for grade in answer.grades] != ["error"]
-    assert 0 < answer.grades[0].confidence < 1
+    assert 0 < (answer.grades[0].confidence or 0) < 1
     assert answer.usage.tokens.evaluated > 0
     entries = base.ledger.entries()
     assert {entry.kind for entry in entries} == {"model"} and len(entries) > 3
