@@ -172,7 +172,10 @@ def joined_name(names: str | Iterable[str]) -> str:
 
     A text may name several itself: ``papers+mail``. Raises UsageError for what cannot be a name, or for none.
     """
-    listed = names.split(NAMES_SEPARATOR) if isinstance(names, str) else list(names)
+    if isinstance(names, str):
+        listed = names.split(NAMES_SEPARATOR)
+    else:
+        listed = list(names) if isinstance(names, Iterable) else [names]
     return NAMES_SEPARATOR.join(dict.fromkeys(checked_name(name) for name in listed or [""]))
 
 
