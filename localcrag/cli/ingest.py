@@ -213,12 +213,12 @@ def vanished_lines(report: IngestReport) -> Iterator[str]:
     """A line for each document that was moved or is gone, and how to forget those that are gone."""
     for item in report.moved[:MAX_SHOWN_SKIPS]:
         yield f"moved {item.former}: now {item.source}"
-    if rest := report.moved[MAX_SHOWN_SKIPS:]:
-        yield f"… and {len(rest)} more were moved; --json lists all"
+    if (more := len(report.moved) - MAX_SHOWN_SKIPS) > 0:
+        yield f"… and {more} more were moved; --json lists all"
     for source in report.gone[:MAX_SHOWN_SKIPS]:
         yield f"gone {source}: its file is not there, and what it said is kept"
-    if rest := report.gone[MAX_SHOWN_SKIPS:]:
-        yield f"… and {len(rest)} more are gone; --json lists all"
+    if (more := len(report.gone) - MAX_SHOWN_SKIPS) > 0:
+        yield f"… and {more} more are gone; --json lists all"
     if report.gone:
         yield "--prune forgets what is gone; `localcrag kb relocate` says where a whole folder is now"
 
