@@ -119,6 +119,9 @@ if TYPE_CHECKING:
         WebNotConfigured as WebNotConfigured,
     )
     from localcrag.events import (
+        Advanced as Advanced,
+    )
+    from localcrag.events import (
         Assessed as Assessed,
     )
     from localcrag.events import (
@@ -396,7 +399,7 @@ _NAMES = {
         WebError WebNotConfigured
     """,
     "events": """
-        Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
+        Advanced Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
         Event Filled Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
         Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
         Stepped Suggested Unread Verified WebAsked

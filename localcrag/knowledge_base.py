@@ -26,7 +26,7 @@ from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import Comparison, Operator, parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
-from localcrag.loaded_models import LoadedModels, models_for
+from localcrag.loaded_models import LoadedModels, embedding_for, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
 from localcrag.output_schema.python_types import OutputType, checked_schema
@@ -210,6 +210,7 @@ class KnowledgeBase:
         reread: bool = False,
         questions: int = 0,
     ) -> Iterator[Event]:
+        yield from self.models.distil()
         self.corpus.prepare(sources)
         made = self.name not in names(self.settings)
         if reread and not made:
@@ -241,6 +242,26 @@ class KnowledgeBase:
             yield Optimizing("index of questions")
             store.optimize()
         return written
+
+    def refine(self) -> int:
+        """Embed the passages of a static knowledge base with the real model; returns how many it embedded.
+
+        It takes as long as an ingestion with that model. Meanwhile the knowledge base is asked with its static
+        vectors; when every passage has its new one, they are exchanged in one step. After an interruption the
+        same call goes on. A knowledge base that is not static is left as it is.
+
+        Raises UnknownKnowledgeBase, ModelNotFound, ModelFileError, StoreError.
+        """
+        return result_of(self.stream_refinement())
+
+    def stream_refinement(self) -> Steps[int]:
+        """The events of :meth:`refine` as they happen; the generator returns how many passages it embedded."""
+        store, teacher = self._store(), self.models.teacher
+        if teacher is None:
+            return 0
+        embedded = yield from store.reembed(teacher)
+        self._opened = None
+        return embedded
 
     def info(self) -> StoreInfo:
         """What it holds. Raises UnknownKnowledgeBase."""
@@ -502,9 +523,19 @@ class KnowledgeBase:
 
     def _models(self, options: AskOptions) -> LoadedModels:
         """The models for one question, which may name others than the settings."""
-        models = models_for(options.model_settings(self.settings.model), self.settings.home)
+        wanted = options.model_settings(self.settings.model)
+        if recorded := self._embedding_model:
+            wanted = replace(wanted, embedding=embedding_for(wanted.embedding, recorded))
+        models = models_for(wanted, self.settings.home)
         self._used[id(models)] = models
         return models
+
+    @property
+    def _embedding_model(self) -> str | None:
+        """The embedding model that the knowledge base was made with; None if there is none yet."""
+        if self._opened is not None:
+            return self._opened.record.embedding_model
+        return self._bases.embedding_model(self.name)
 
     def _builder(self, options: AskOptions | None = None) -> PipelineBuilder:
         given = options or AskOptions()
@@ -522,6 +553,7 @@ class KnowledgeBase:
         Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError.
         """
         if self._opened is None or not self._opened.is_current:
+            self._opened = None
             embedder = self.models.embedder
             open_or_make = self._bases.create if create else self._bases.open
             self._opened = open_or_make(self.name, embedder.name, embedder.dimension)

@@ -7,6 +7,7 @@
                        /lance/           the tables
                        /checksums.json   the size and the sha256 of every file, see :mod:`.checksums`
                        /skipped.json     the sources that could not be read, and why
+                       /reembedding/     passages that are embedded again, see :mod:`.second_space`
                        /unfinished.json  the sources of a write that is under way, or was cut off
                        /write.lock       held by the one process that writes or removes
 
@@ -43,6 +44,9 @@ RECORD_FILE = "kb.json"
 """The record of a knowledge base in its folder."""
 TABLES_FOLDER = "lance"
 """The folder of the tables in that of a knowledge base."""
+REEMBEDDING_FOLDER = "reembedding"
+"""The folder of the passages that are embedded again, in that of a knowledge base."""
+TABLES_WITH_VECTORS = ("passages", "questions")
 _LOCK_FILE = "write.lock"
 _STALE_SECONDS = 3600.0
 """The age from which a scratch folder counts as left behind by a killed process."""
@@ -50,12 +54,22 @@ _STALE_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeBaseRecord:
-    """The content of ``kb.json``: a knowledge base's name, embedding model, dimension and layout."""
+    """The content of ``kb.json``: a knowledge base's name, embedding model, dimension and layout.
+
+    ``generation`` counts how often its passages were embedded again with another model. It says which tables
+    hold them, so that the vectors, their dimension and the name of the model change in one step.
+    """
 
     name: str
     embedding_model: str
     dimension: int
     layout: int = LAYOUT_VERSION
+    generation: int = 0
+
+
+def stored_name(table: str, generation: int) -> str:
+    """The name under which a table is stored; those with vectors have the number of their generation."""
+    return f"{table}_{generation}" if generation and table in TABLES_WITH_VECTORS else table
 
 
 def identity(folder: Path) -> tuple[int, int] | None:
@@ -179,7 +193,9 @@ class KnowledgeBaseFolders:
         path = self.existing(name)
         try:
             found = KnowledgeBaseRecord(**json.loads((path / RECORD_FILE).read_text("utf-8")))
-            known = isinstance(found.dimension, int) and isinstance(found.layout, int)
+            known = all(
+                isinstance(number, int) for number in (found.dimension, found.layout, found.generation)
+            )
         except PermissionError as error:
             raise storage_error(error, f"read {path}") from error
         except (OSError, ValueError, TypeError):
@@ -304,6 +320,14 @@ def storage_error(error: BaseException, attempt: str) -> StoreError:
         )
     first = said.splitlines()[0][:200] if said else type(error).__name__
     return StoreError(f"cannot {attempt}: {first}", hint=UNKNOWN_FAULT_HINT)
+
+
+def read_json(path: Path) -> object:
+    """The content of a JSON file; None if there is none, or it is none. Raises OSError."""
+    try:
+        return json.loads(path.read_text("utf-8"))  # type: ignore[no-any-return]
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.errors import DamagedKnowledgeBase, DocumentGone
+from localcrag.errors import DamagedKnowledgeBase, DocumentGone, StoreError
+from localcrag.events import Steps
 from localcrag.filters import FieldType, Filter, check_field
 from localcrag.store import checksums, sql
 from localcrag.store.journal import Journal
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from localcrag.protocols import Embedder
     from localcrag.store.integrity import Tell
     from localcrag.store.tables import Tables
     from localcrag.store.writer import StoreWriter
@@ -80,6 +82,16 @@ class KnowledgeBases:
         """
         self._require_whole(name)
         return self._folders.record(name)
+
+    def embedding_model(self, name: str) -> str | None:
+        """The name of the embedding model of a knowledge base; None if there is no readable one.
+
+        Raises UsageError for a name that cannot be one.
+        """
+        try:
+            return self._folders.record(name).embedding_model
+        except StoreError:
+            return None
 
     def open(self, name: str, embedding_model: str | None = None, dimension: int | None = None) -> LanceStore:
         """Open a knowledge base, and check that it was made with this embedding model, if one is given.
@@ -202,6 +214,7 @@ class LanceStore:
 
     def info(self) -> StoreInfo:
         """The counts, the fields and the bytes on disk. Raises StoreError."""
+        from localcrag.store.second_space import rows_written
         from localcrag.store.tables import partitions_of
 
         with self._open_tables("read") as tables:
@@ -216,6 +229,7 @@ class LanceStore:
                 fields=tuple(tables.fields),
                 vector_index=partitions_of(tables.passages) > 0,
                 questions=0 if asked is None else asked.count_rows(),
+                refined=rows_written(self.folder),
             )
 
     def indexed(self) -> Mapping[str, IndexedDocument]:
@@ -431,6 +445,28 @@ class LanceStore:
             with self._open_tables("write to"):
                 self._writer.add_questions(batch)
 
+    # ------------------------------------------------------------------------------ another model
+
+    def reembed(self, embedder: Embedder) -> Steps[int]:
+        """Embed every passage again with another model, and then let searches use its vectors.
+
+        Until then they use the former ones. See :mod:`localcrag.store.second_space`. Returns how many passages
+        were embedded. Raises StoreError, StorageFull, and what the embedder raises.
+        """
+        from localcrag.store.reembedding import Reembedding
+        from localcrag.store.second_space import SecondSpace
+
+        target = replace(
+            self.record,
+            embedding_model=embedder.name,
+            dimension=embedder.dimension,
+            generation=self.record.generation + 1,
+        )
+        with self._open_tables("refine") as tables:
+            self._writer.recover()
+            space = SecondSpace(self.folder, self._identity, tables, target)
+            return (yield from Reembedding(space, embedder).run())
+
     # ------------------------------------------------------------------------------ writing
 
     def replace(self, batch: Batch) -> None:
@@ -488,7 +524,7 @@ class LanceStore:
         with storage_errors(f"read {self.folder}"):
             checksums.require_whole(self.folder)
         with existing_folder(self.folder, self._identity):
-            return Tables(self.folder)
+            return Tables(self.folder, self.record.generation)
 
     @cached_property
     def _writer(self) -> StoreWriter:

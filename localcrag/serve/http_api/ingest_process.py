@@ -35,6 +35,7 @@ _KINDS: Mapping[str, type[Event]] = {
         events.SkippedSource,
         events.Optimizing,
         events.Questioned,
+        events.Advanced,
         events.Degraded,
     )
 }
