@@ -399,10 +399,10 @@ _NAMES = {
         WebError WebNotConfigured
     """,
     "events": """
-        Advanced Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
-        Event Filled Finished Gathered Graded Grounded Ingested Measured Optimizing PageRead PartSettled
-        Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
-        Stepped Suggested Unread Verified WebAsked
+        Advanced Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta
+        Discovered Divided Event Filled Finished Gathered Graded Grounded Ingested Measured Optimizing
+        PageRead PartSettled Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten
+        SkippedSource Spared Stepped Suggested Unread Verified WebAsked
     """,
     "json_schema": "answer_schema event_schema",
     "knowledge_base": "KnowledgeBase open",

@@ -246,16 +246,16 @@ class KnowledgeBase:
     def refine(self) -> int:
         """Embed the passages of a static knowledge base with the real model; returns how many it embedded.
 
-        It takes as long as an ingestion with that model. Meanwhile the knowledge base is asked with its static
-        vectors; when every passage has its new one, they are exchanged in one step. After an interruption the
-        same call goes on. A knowledge base that is not static is left as it is.
+        It takes as long as an ingestion with that model. Meanwhile the knowledge base is asked with its
+        static vectors; when every passage has its new one, they are exchanged in one step. After an
+        interruption the same call goes on. A knowledge base that is not static is left as it is.
 
         Raises UnknownKnowledgeBase, ModelNotFound, ModelFileError, StoreError.
         """
         return result_of(self.stream_refinement())
 
     def stream_refinement(self) -> Steps[int]:
-        """The events of :meth:`refine` as they happen; the generator returns how many passages it embedded."""
+        """The events of :meth:`refine` as they happen; returns how many passages were embedded."""
         store, teacher = self._store(), self.models.teacher
         if teacher is None:
             return 0

@@ -1,9 +1,9 @@
-"""Tokens of texts, looked up word by word: the WordPiece tokens of BERT, ten times faster than computing them.
+"""The WordPiece tokens of texts, looked up word by word, which is several times faster than computing them.
 
-A WordPiece tokenizer with BERT's rules (Devlin et al., arXiv 1810.04805) divides a text at its blanks before it
-does anything else, so that a run of characters between blanks has the same tokens in every text. As most words
-are frequent ones, their tokens are computed once and looked up afterwards. The tests check that the tokens are
-those of the tokenizer itself.
+A WordPiece tokenizer with BERT's rules (Devlin et al., arXiv 1810.04805) divides a text at its blanks first,
+so that a run of characters between blanks has the same tokens in every text. As most words are frequent ones,
+their tokens are computed once and looked up afterwards. The tests check that the tokens are those of the
+tokenizer itself.
 """
 
 from __future__ import annotations

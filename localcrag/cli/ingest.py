@@ -127,7 +127,7 @@ def refine_base(base: KnowledgeBase, *, as_events: bool = False, quiet: bool = F
         shown: Iterable[Event] = print_events(events)
     else:
         shown = events if quiet else _show_progress(events)
-    refined = any([isinstance(event, Optimizing) for event in shown])
+    refined = sum(isinstance(event, Optimizing) for event in shown) > 0
     if not (as_events or quiet):
         done = "searches use the vectors of" if refined else "was embedded with"
         model = base.info().embedding_model

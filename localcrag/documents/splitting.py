@@ -4,9 +4,9 @@ The splitter is semantic-text-splitter: it fills a passage with the largest piec
 paragraphs, sentences, words); between blocks there are the more line ends the greater the break, and the
 splitter cuts at the longest run of them. Around it:
 
-* tokens are counted once per stretch of text with the embedding model's own tokenizer, word by word if it
-  allows that (see :mod:`localcrag.word_cache`), and a piece's count is looked up by its position, which is ten
-  times faster than tokenizing every candidate;
+* tokens are counted once per stretch of text with the embedding model's own tokenizer (word by word if it
+  allows that, see :mod:`localcrag.word_cache`), and a piece's count is looked up by its position, which is
+  ten times faster than tokenizing every candidate;
 * a line end that only wraps a paragraph is shown to the splitter as a space, so that it cuts at the
   end of a sentence, not of a line; positions stay those of the stored text;
 * a heading is never the end of a passage if something follows it, and short passages are merged with a
@@ -104,7 +104,8 @@ def _blocks_within(blocks: Sequence[Block], starts: Sequence[int], span: Span) -
     start, end = span
     for block in blocks[max(0, bisect_right(starts, start) - 1) : bisect_left(starts, end)]:
         if block.end > start:
-            yield replace(block, start=max(block.start, start), end=min(block.end, end))
+            whole = start <= block.start and block.end <= end
+            yield block if whole else replace(block, start=max(block.start, start), end=min(block.end, end))
 
 
 @lru_cache(maxsize=4)

@@ -62,7 +62,8 @@ def _frame(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
 def distilled(outputs: Vectors, components: int) -> Vectors:
     """The token vectors of a static model, shape (tokens, components), float32.
 
-    ``outputs`` are those of :func:`token_outputs`, shape (tokens, width); ``components`` are at most the width.
+    ``outputs`` are those of :func:`token_outputs`, shape (tokens, width); there are at most ``width``
+    components.
     """
     return (_principal(outputs.astype(np.float64), components) * _rarity(len(outputs))).astype(np.float32)
 

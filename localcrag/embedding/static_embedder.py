@@ -1,11 +1,11 @@
 """Static embeddings: a text's vector is the sum of its tokens' vectors, without a network.
 
-It embeds hundreds of times as many passages a second as the model that the token vectors were distilled from,
-its teacher, and finds worse by meaning alone. So it is for the first ingestion of a large corpus: words and
-reranking make up for most of that, until the passages are embedded again with the teacher.
+It embeds a hundred times as many passages a second as its teacher, the model that the token vectors were
+distilled from, and finds worse by meaning alone. So it is for the first ingestion of a large corpus: words
+and reranking make up for most of that, until the passages are embedded again with the teacher.
 
-The token vectors are made of the teacher on first use, see :mod:`localcrag.embedding.distillation`. They lie in
-``cache/models`` of the home folder under the sha256 of the teacher's weights; deleting them is harmless.
+The token vectors are made of the teacher on first use, see :mod:`localcrag.embedding.distillation`. They lie
+in ``cache/models`` of the home folder under the sha256 of the teacher's weights; deleting them is harmless.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class StaticEmbedder:
         return self._folder / f"{self._teacher_sha256()}-static-{self.dimension}.safetensors"
 
     def model_files(self) -> list[Path]:
-        """The files of the model: the teacher's, and the token vectors if they are made. Raises ModelNotFound."""
+        """The teacher's files, and that of the token vectors if it is made. Raises ModelNotFound."""
         return [*self.teacher.model_files(), *([self.file] if self.file.is_file() else [])]
 
     def tokenizer_file(self) -> Path:
@@ -82,8 +82,8 @@ class StaticEmbedder:
     def prepare(self) -> Iterator[tuple[int, int]]:
         """Make the token vectors if there are none; yields how many tokens of how many are done.
 
-        Of several processes only one makes them; the others wait for it. Raises ModelNotFound, ModelFileError,
-        and ModelError if the file cannot be written.
+        Of several processes only one makes them; the others wait for it. Raises ModelNotFound,
+        ModelFileError, and ModelError if the file cannot be written.
         """
         from filelock import FileLock
 

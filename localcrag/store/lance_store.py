@@ -450,8 +450,8 @@ class LanceStore:
     def reembed(self, embedder: Embedder) -> Steps[int]:
         """Embed every passage again with another model, and then let searches use its vectors.
 
-        Until then they use the former ones. See :mod:`localcrag.store.second_space`. Returns how many passages
-        were embedded. Raises StoreError, StorageFull, and what the embedder raises.
+        Until then they use the former ones. See :mod:`localcrag.store.second_space`. Returns how many
+        passages were embedded. Raises StoreError, StorageFull, and what the embedder raises.
         """
         from localcrag.store.reembedding import Reembedding
         from localcrag.store.second_space import SecondSpace

@@ -41,7 +41,7 @@ class Reembedding:
                     return embedded
 
     def _fill(self) -> Steps[int]:
-        """Embed what is missing now, as long as no table is written to; returns how many rows were embedded."""
+        """Embed what is missing now, as long as no table is written to; returns how many rows it embedded."""
         missing = self.space.missing()
         total, left = self.space.total(), sum(len(ids) for _, ids in missing)
         yield Advanced(STEP, total - left, total)

@@ -1,13 +1,13 @@
 """The passages of a knowledge base with the vectors of another embedding model, beside those in use.
 
-They are written to tables of their own in the folder ``reembedding``, some at a time, and nothing else refers
-to them; a search goes on to use the former vectors. When every passage has its new vector, and the search
-indexes are made, the tables are moved to those in use, and the record of the knowledge base names them together
-with the new model, by one replacement of one file. So a search uses either space, and never both. The former
-tables stay for the readers that still use them, and are deleted by a later write.
+They are written to tables of their own in the folder ``reembedding``, some at a time, and nothing else
+refers to them; a search goes on to use the former vectors. When every passage has its new vector, and the
+search indexes are made, the tables are moved to those in use, and the record of the knowledge base names them
+together with the new model, by one replacement of one file. So a search uses either space, and never both.
+The former tables stay for the readers that still use them, and are deleted by a later write.
 
-After a kill, the passages that were written are kept: a row is compared by everything that its text depends on,
-so that a passage that was changed or removed meanwhile is not taken for the one that was embedded.
+After a kill, the passages that were written are kept: a row is compared by everything that its text depends
+on, so that a passage that was changed or removed meanwhile is not taken for the one that was embedded.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class SecondSpace:
 
     def batch(self, name: str, ids: Sequence[int]) -> Batch | None:
         """The rows of a table with these ids; None if the table was written to since they were listed."""
-        current = dict((kind.name, table) for kind, table in self._current())[name]
+        current = {kind.name: table for kind, table in self._current()}[name]
         snapshot = self._tables.snapshot(current)
         if snapshot.version != self._versions[name]:
             return None

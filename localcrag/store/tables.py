@@ -34,8 +34,8 @@ from localcrag.store.arrow_rows import (
     passages_schema,
     questions_schema,
 )
-from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
 from localcrag.store.checksums import generation_of
+from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
 from localcrag.store.kb_folders import TABLES_FOLDER, stored_name
 from localcrag.types import Document, FieldValue, Passage
 

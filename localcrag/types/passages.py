@@ -156,8 +156,8 @@ class StoreInfo:
     """The contents of a knowledge base; ``size`` is bytes on disk, ``questions`` are those of its passages.
 
     ``fields`` are the names of the fields of its documents, and ``vector_index`` says whether the vectors
-    have an approximate index. ``refined`` are the passages that were embedded again so far with the model that
-    the static vectors come from; 0 if that was not begun, or is done.
+    have an approximate index. ``refined`` are the passages that were embedded again so far with the model
+    that the static vectors come from; 0 if that was not begun, or is done.
     """
 
     name: str
