@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class WordCache:
             held = self._extended(list(missing))
         return [held[word] for word in words]
 
-    def _extended(self, missing: list[str]) -> Mapping[str, Tokens]:
+    def _extended(self, missing: list[str]) -> dict[str, Tokens]:
         """The words that are kept, and those that were missing, of which the shorter ones are kept now."""
         new = dict(zip(missing, self._computed(missing), strict=True))
         every = {**self._held, **new} if len(self._held) + len(new) > MAX_CACHED_WORDS else self._held

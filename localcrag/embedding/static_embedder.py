@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from localcrag.embedding.embedder import WEIGHTS_SHA256, SentenceTransformerEmbedder
 from localcrag.errors import ModelError, ModelFileError
+from localcrag.types.passages import STATIC_MODEL_PREFIX
 from localcrag.word_cache import WORD, WordCache, supports
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     Vectors = npt.NDArray[np.float32]
     Ids = npt.NDArray[np.int32]
 
-PREFIX = "static:"
-"""The beginning of the name of a static model; the name of its teacher follows."""
 MAX_COMPONENTS = 256
 """The components of a vector, unless the teacher's have fewer."""
 MAX_SUMMED_TEXTS = 1024
@@ -59,7 +58,7 @@ class StaticEmbedder:
     @cached_property
     def name(self) -> str:
         """The name that a knowledge base records. Raises ModelNotFound."""
-        return PREFIX + self.teacher.name
+        return STATIC_MODEL_PREFIX + self.teacher.name
 
     @cached_property
     def dimension(self) -> int:

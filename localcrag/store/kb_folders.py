@@ -30,6 +30,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from localcrag.errors import EmbeddingMismatch, StorageFull, StoreError, UnknownKnowledgeBase, UsageError
+from localcrag.types.passages import STATIC_MODEL_PREFIX
 
 LAYOUT_VERSION = 2
 """The version of the tables' layout that this code makes."""
@@ -65,6 +66,11 @@ class KnowledgeBaseRecord:
     dimension: int
     layout: int = LAYOUT_VERSION
     generation: int = 0
+
+    @property
+    def is_static(self) -> bool:
+        """Whether its vectors are static ones, which say less than those of a real model."""
+        return self.embedding_model.startswith(STATIC_MODEL_PREFIX)
 
 
 def stored_name(table: str, generation: int) -> str:
@@ -325,7 +331,7 @@ def storage_error(error: BaseException, attempt: str) -> StoreError:
 def read_json(path: Path) -> object:
     """The content of a JSON file; None if there is none, or it is none. Raises OSError."""
     try:
-        return json.loads(path.read_text("utf-8"))  # type: ignore[no-any-return]
+        return json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, ValueError):
         return None
 

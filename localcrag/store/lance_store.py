@@ -389,13 +389,17 @@ class LanceStore:
             k: the most hits to return.
             filter: a condition on the passages, or None.
 
-        Returns the hits, best first, each with the cosine of its passage. Raises FilterError, StoreError.
+        Returns the hits, best first, each with the cosine of its passage; that of static vectors is not
+        given, since reranking and grading were fitted to real models. Raises FilterError, StoreError.
         """
-        from localcrag.store.hybrid_search import hybrid
+        from localcrag.store.hybrid_search import STATIC_VECTORS_WEIGHT, hybrid
 
         with self._open_tables("search") as tables:
             where = None if filter is None else condition(tables, filter)
-            return hybrid(tables, text, vector, k=k, where=where)
+            if not self.record.is_static:
+                return hybrid(tables, text, vector, k=k, where=where)
+            found = hybrid(tables, text, vector, k=k, where=where, vectors_weight=STATIC_VECTORS_WEIGHT)
+            return [replace(hit, similarity=None) for hit in found]
 
     # ------------------------------------------------------------------------------ skips
 

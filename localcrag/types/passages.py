@@ -151,6 +151,10 @@ class GivenText:
     source: str = "context"
 
 
+STATIC_MODEL_PREFIX = "static:"
+"""The beginning of the name of a static embedding model; the name of the model that it comes from follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
     """The contents of a knowledge base; ``size`` is bytes on disk, ``questions`` are those of its passages.

@@ -12,6 +12,7 @@ from benchmarks.report import Report, Room, as_json, draw, save, show
 
 PARTS = (
     "ingest",
+    "static",
     "choose",
     "ask",
     "warm",

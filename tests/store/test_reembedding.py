@@ -89,12 +89,13 @@ def added(store: LanceStore) -> None:
     store.replace([item("/c.txt", "storks nest here", meta={"year": 2020})])
 
 
-@pytest.mark.parametrize("write", [changed, removed, added])
+@pytest.mark.parametrize(("write", "left"), [(changed, 90), (removed, 40), (added, 91)])
 def test_documents_that_change_meanwhile_are_embedded_as_they_are_then(
     bases: KnowledgeBases,
     filled: LanceStore,
     monkeypatch: pytest.MonkeyPatch,
     write: Callable[[LanceStore], None],
+    left: int,
 ) -> None:
     monkeypatch.setattr(reembedding, "MAX_BATCH_ROWS", 32)
     steps = filled.reembed(OTHER)
@@ -104,7 +105,7 @@ def test_documents_that_change_meanwhile_are_embedded_as_they_are_then(
     result_of(steps)
     after = reopened(bases)
     passages = after.info().passages
-    assert passages == {changed: 90, removed: 40, added: 91}[write]
+    assert passages == left
     texts = {hit.passage.text for hit in after.search("storks", OTHER.encode(["storks"])[0], k=passages)}
     assert ("storks nest here" in texts) == (write is not removed)
     assert list(bases.check("kb")) == []
@@ -113,7 +114,8 @@ def test_documents_that_change_meanwhile_are_embedded_as_they_are_then(
 def test_a_write_just_before_the_switch_is_not_lost(
     bases: KnowledgeBases, filled: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    indexed, real = [], SecondSpace.index
+    indexed: list[bool] = []
+    real = SecondSpace.index
 
     def index(space: SecondSpace) -> None:
         real(space)
@@ -156,12 +158,9 @@ def test_questions_are_embedded_again_too(bases: KnowledgeBases, filled: LanceSt
     after = reopened(bases)
     assert after.info().questions == 1 and list(bases.check("kb")) == []
     assert found(after, OTHER, "Who counts the kingfishers?") == passage.text
-    after.add_questions([asked_other(next(iter(after.questionless())), "Who counts the storks?")])
+    question = "Who counts the storks?"
+    after.add_questions([(next(iter(after.questionless())), [question], OTHER.encode([question]))])
     assert after.info().questions == 2
-
-
-def asked_other(passage, question):  # type: ignore[no-untyped-def]
-    return passage, [question], OTHER.encode([question])
 
 
 def test_another_process_that_refines_is_not_disturbed(filled: LanceStore) -> None:
