@@ -7,7 +7,8 @@ which say more on a machine that others use too. The minutes for 1 GiB are compu
 folder, and not measured.
 
 Options: ``--set megabytes=8``, ``--set texts=FILE`` (JSON lines with ``text``, perhaps compressed with
-zstandard; by default modules of the standard library), ``--set home=FOLDER`` (to keep the token vectors in).
+zstandard; by default modules of the standard library), ``--set home=FOLDER`` (to keep the token vectors in),
+``--set model=MODEL`` (the real model, by default the installed one).
 """
 
 from __future__ import annotations
@@ -58,11 +59,12 @@ def measure(room: Room) -> Report:
     folder, first = _folders(room)
     home = Path(room.options.get("home", room.scratch / "home"))
     began = perf_counter()
-    static = Settings(home=home, model=ModelSettings(embedding="static"))
+    teacher = room.options.get("model", ModelSettings().embedding)
+    static = Settings(home=home, model=ModelSettings(embedding=f"static:{teacher}"))
     for _ in open_kb("none", settings=static).models.distil():
         pass
     distilling = perf_counter() - began
-    full = Settings(home=home)
+    full = Settings(home=home, model=ModelSettings(embedding=teacher))
     figures: list[Figure] = []
     if distilling > 1:
         figures.append(Figure("distilling the token vectors, once", distilling, "s", "≤ 60"))
