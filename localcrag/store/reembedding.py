@@ -10,7 +10,7 @@ from localcrag.events import Advanced, Optimizing, Steps
 from localcrag.protocols import Embedder
 from localcrag.store.second_space import SecondSpace
 
-STEP = "refining"
+STEP_NAME = "refining"
 """The name of the step in the events."""
 BATCH_SECONDS = 4.0
 """Seconds that embedding a batch should take; a kill costs no more."""
@@ -44,12 +44,12 @@ class Reembedding:
         """Embed what is missing now, as long as no table is written to; returns how many rows it embedded."""
         missing = self.space.missing()
         total, left = self.space.total(), sum(len(ids) for _, ids in missing)
-        yield Advanced(STEP, total - left, total)
+        yield Advanced(STEP_NAME, total - left, total)
         embedded = 0
         for name, ids in missing:
             for done in self._embed(name, ids):
                 embedded += done
-                yield Advanced(STEP, total - left + embedded, total)
+                yield Advanced(STEP_NAME, total - left + embedded, total)
         return embedded
 
     def _embed(self, name: str, ids: list[int]) -> Iterator[int]:

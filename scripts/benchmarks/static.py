@@ -61,12 +61,11 @@ def measure(room: Room) -> Report:
     began = perf_counter()
     teacher = room.options.get("model", ModelSettings().embedding)
     static = Settings(home=home, model=ModelSettings(embedding=f"static:{teacher}"))
-    for _ in open_kb("none", settings=static).models.distil():
-        pass
+    steps = list(open_kb("none", settings=static).models.distil())
     distilling = perf_counter() - began
     full = Settings(home=home, model=ModelSettings(embedding=teacher))
     figures: list[Figure] = []
-    if distilling > 1:
+    if steps:
         figures.append(Figure("distilling the token vectors, once", distilling, "s", "≤ 60"))
     return Report(
         (*figures, *_embedding(room, static, full, folder), *_whole(room, static, full, folder, first))
