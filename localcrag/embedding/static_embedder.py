@@ -122,8 +122,9 @@ class StaticEmbedder:
                 found[part] = self._loaded.sums(texts[part])
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         found[lengths[:, 0] == 0, 0] = 1.0
-        unit: Vectors = found / np.where(lengths == 0, np.float32(1), lengths)
-        return unit
+        lengths[lengths == 0] = 1.0
+        found /= lengths
+        return found
 
     def encode_questions(self, texts: Sequence[str]) -> Vectors:
         """The same vectors as :meth:`encode` gives: a sum of tokens treats questions and passages alike."""
@@ -200,7 +201,9 @@ class _TokenVectors:
         rows, ends = self._tokens(texts)
         places = np.concatenate([[0], ends])
         ones = np.ones(len(rows), np.float32)
-        chosen = csr_matrix((ones, rows, places), shape=(len(texts), len(self._vectors)))
+        chosen = csr_matrix(  # type: ignore[no-untyped-call]
+            (ones, rows, places), shape=(len(texts), len(self._vectors))
+        )
         found: Vectors = chosen @ self._vectors
         return found
 
