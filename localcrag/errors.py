@@ -22,6 +22,7 @@
     │   ├── ModelFileError          1   truncated, not a GGUF, or of another kind than is needed
     │   ├── ContextOverflow         1   a prompt that cannot fit the context
     │   └── ConstraintError         1   a constrained output that did not hold its constraint
+    ├── BundleError                 1   a bundle that cannot be made, or is not as it was made
     ├── WarmError                   1   the warm process cannot run here, or ended in the middle of an answer
     ├── EvaluationError             1   a question set that cannot be used for what was asked
     └── WebError                    1   SearXNG and page fetches
@@ -134,6 +135,10 @@ class ContextOverflow(ModelError):
 
 class ConstraintError(ModelError):
     """Raised if a constraint cannot be made, or the output of the model does not hold it."""
+
+
+class BundleError(LocalCragError):
+    """Raised if a bundle cannot be made, is none, or is not as it was made."""
 
 
 class WarmError(LocalCragError):
