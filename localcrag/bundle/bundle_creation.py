@@ -99,6 +99,8 @@ def create_bundle(
     """
     if file.exists():
         raise BundleError(f"{file} exists already", hint="give another name, or delete it")
+    if request.wheels and not request.wheels.is_dir():
+        raise BundleError(f"there is no folder of wheels {request.wheels}", hint="check the spelling")
     part = file.with_name(f".{file.name}.part")
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".bundle-") as folder:
@@ -206,7 +208,7 @@ class _Packages:
             return wheel_package(built_wheel(checkout, built))
         if package := self.installed.find("localcrag"):
             return installed_package(package)
-        raise BundleError("localcrag is not installed as a package", hint="install it with pip")
+        raise BundleError("there is no installed package of localcrag", hint="install it with pip")
 
     def pack(self, packages: Iterable[FoundPackage]) -> tuple[BundledPackage, ...]:
         """Make the wheels, several at a time. Raises BundleError, OSError."""

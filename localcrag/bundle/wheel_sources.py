@@ -101,7 +101,7 @@ class ForeignPackages:
     missing: list[str] = field(default_factory=list)
 
     def find(self, requirement: Requirement) -> FoundPackage:
-        """The package that meets a requirement; ``missing`` keeps one that has no wheel. Raises BundleError."""
+        """The package that meets a requirement; one without a wheel is kept in ``missing``."""
         if given := self.given.find(requirement, self.target, native=False):
             return given
         here = self.installed.find(requirement.name)

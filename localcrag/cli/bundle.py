@@ -46,7 +46,7 @@ def bundle() -> None:
 @click.option("--python", metavar="VERSION", help="Another version of Python, such as 3.12; uses pip.")
 @click.option(
     "--wheels",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="Further wheels, which are taken first.",
 )

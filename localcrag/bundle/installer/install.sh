@@ -17,7 +17,8 @@ fi
 "$python" -m venv --without-pip "$environment"
 set -- "$here"/wheels/pip-*.whl
 "$environment/bin/python" -I "$1/pip" --isolated --disable-pip-version-check install --quiet --no-cache-dir \
-  --no-index --find-links "$here/wheels" --no-deps --require-hashes --requirement "$here/requirements.txt"
+  --no-compile --no-index --find-links "$here/wheels" --no-deps --require-hashes --requirement "$here/requirements.txt"
+"$environment/bin/python" -m compileall -q -j 0 "$environment/lib" > /dev/null || true # some are templates
 "$environment/bin/localcrag" --offline bundle load "$here"
 "$environment/bin/localcrag" --offline doctor || {
   code=$?
