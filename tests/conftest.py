@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from localcrag import egress
+
 OF_A_SHELL = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"}
 
 settings.register_profile(
@@ -34,6 +36,13 @@ def a_shell_without_wishes() -> Iterator[None]:
                 patch.delenv(name)
         patch.setenv("COLUMNS", "80")
         yield
+
+
+@pytest.fixture(autouse=True)
+def the_next_test_is_as_free() -> Iterator[None]:
+    """A process that has gone offline stays so: a test that needs it does it for a block, or in a child."""
+    yield
+    assert not egress.is_offline(), "this test left its process offline"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -73,6 +73,7 @@ from localcrag.types import (
     Status,
     Strip,
     StripKind,
+    Verdict,
 )
 
 NOT_FOUND = {
@@ -201,8 +202,13 @@ class Pipeline:
         return evaluator is not None and all(strip.score < evaluator.thresholds.lower for strip in kept)
 
     def _is_sure(self, state: QuestionState, kept: Sequence[Strip]) -> bool:
-        """Whether the evidence is enough: by the policy, or since the evaluator is sure of a strip."""
+        """Whether the evidence is enough: by the policy, or since the evaluator is sure of a strip.
+
+        If no passage could be graded, it is not, however sure a strip seems.
+        """
         policy = self.options.policy
+        if all(grade.verdict is Verdict.ERROR for grade in state.grades):
+            return False
         if settled(state.grades, policy, self.adapters.grader.thresholds):
             return True
         return policy is Policy.CRAG and self.adapters.evaluator is not None and borne_out(kept)

@@ -15,7 +15,7 @@ from localcrag.plain_answer import place
 from localcrag.printable_text import one_line, plain
 from localcrag.report.question_report import AskedQuestion, question_report
 from localcrag.settings import Settings
-from localcrag.types import Citation, Origin, Passage
+from localcrag.types import Citation, FieldResult, Origin, Passage
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -50,7 +50,9 @@ def _template() -> Template:
     environment = Environment(
         loader=PackageLoader("localcrag", "report"), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters.update(text=_shown, line=_shown_line, place=_place, moment=_moment)
+    environment.filters.update(
+        text=_shown, line=_shown_line, place=_place, moment=_moment, field_name=_field_name
+    )
     return environment.get_template(_TEMPLATE)
 
 
@@ -81,6 +83,11 @@ def _place(cited: Citation | Passage) -> str:
     rows = cited.rows() if isinstance(cited, Passage) else cited.rows
     name = cited.source if cited.origin is Origin.WEB else PurePath(cited.source).name
     return _shown_line(place(name, cited.page, cited.sheet, rows))
+
+
+def _field_name(field: FieldResult) -> str:
+    """The place of a value in a structured answer: "total", "items, 1, price"."""
+    return _shown_line(", ".join(field.place.split("/")[1:])) or "answer"
 
 
 def _moment(when: datetime) -> str:

@@ -62,6 +62,7 @@ def runner(home: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     def run(*arguments: str, stdin: str = "") -> Result:
         out, err = io.StringIO(), io.StringIO()
         monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        monkeypatch.setattr("localcrag.cli.command_state.go_offline", lambda: None)  # it would last
         with redirect_stdout(out), redirect_stderr(err):
             code = main(["--home", str(home), *arguments])
         return Result(code, out.getvalue(), err.getvalue())

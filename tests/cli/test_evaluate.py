@@ -336,8 +336,10 @@ def towns(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def town(towns: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Run, Path]]:
-    """Runs commands in that home; nothing stays calibrated behind a test."""
+    """Runs commands in that home on few passages; nothing stays calibrated behind a test."""
     place, questions = towns
+    monkeypatch.setenv("LOCALCRAG_LOOP_PASSAGES", "3")
+    monkeypatch.setenv("LOCALCRAG_LOOP_CANDIDATES", "4")
     run = runner(place, monkeypatch)
     yield run, questions
     run("calibrate", "--forget")
@@ -349,10 +351,7 @@ def confidences(run: Run, *options: str) -> dict[str, float]:
     return {grade["source"]: grade["confidence"] for grade in found["grades"]}
 
 
-def test_a_calibration_shows_in_the_next_question_until_it_is_forgotten(
-    town: tuple[Run, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LOCALCRAG_LOOP_PASSAGES", "3")
+def test_a_calibration_shows_in_the_next_question_until_it_is_forgotten(town: tuple[Run, Path]) -> None:
     run, questions = town
     before = confidences(run)
     done = run("calibrate", str(questions), "--write", "--json")
@@ -392,7 +391,6 @@ def test_the_band_of_a_cascade_is_fitted_and_used(
     """With a model of random weights, whose word is worth nothing and costs little."""
     monkeypatch.setenv("LOCALCRAG_MODEL_LANGUAGE", str(write_base(tmp_path / "tiny.gguf")))
     monkeypatch.setenv("LOCALCRAG_MODEL_ADAPTER", "none")
-    monkeypatch.setenv("LOCALCRAG_LOOP_PASSAGES", "3")
     run, questions = town
     compared = ("eval", str(questions), "--graders", "yesno,cascade", "--json")
     before = run(*compared).json["graders"][1]["figures"]
@@ -411,8 +409,6 @@ def test_the_band_of_a_cascade_is_fitted_and_used(
     assert "calibration: cascade, on 22 questions of yours" in run("doctor").out
     shown = run("calibrate", str(questions), "--grader", "cascade", "--dry-run").out
     assert "against asking every time" in shown and "asked where the evaluator's P is from" in shown
-    assert run("calibrate", "--forget").err.count("Forgot") == 2
-    assert run(*compared).json["graders"][1]["figures"][asked]["value"] == before[asked]["value"]
 
 
 def test_a_dry_run_stores_nothing(town: tuple[Run, Path]) -> None:

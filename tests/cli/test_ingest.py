@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,12 @@ from typing import Any
 import pytest
 
 from localcrag.cli.parameters import parse_meta
-from localcrag.ingestion import BATCH_PASSAGES
 from localcrag.loaded_models import LoadedModels
 from localcrag.types import MetaValue
 from tests.cli.conftest import Run
 from tests.documents.builders import pdf
 from tests.fakes.llm import ScriptedModel
+from tests.forked import Forked, completed
 from tests.shape_models import shape
 
 
@@ -133,19 +131,8 @@ def test_a_file_that_is_too_large_names_the_limit(fresh: Run, tmp_path: Path) ->
 
 
 def test_stdin_is_a_document(fresh: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "localcrag",
-        "--home",
-        str(home),
-        "ingest",
-        "--kb",
-        "piped",
-        "-",
-        "--json",
-    ]
-    done = subprocess.run(command, input="A text about storks, from a pipe.", capture_output=True, text=True)
+    program = ["-m", "localcrag", "--home", str(home), "ingest", "--kb", "piped", "-", "--json"]
+    done = completed(program, input="A text about storks, from a pipe.")
     assert done.returncode == 0, done.stderr
     assert '"added": 1' in done.stdout
 
@@ -224,26 +211,24 @@ def test_another_embedding_model_is_refused_and_nothing_changes(
     assert listed.json == run("kb", "show", "--json").json == before
 
 
+SMALL_BATCH = 32
+IN_SMALL_BATCHES = f"""
+import sys
+from localcrag import ingestion
+ingestion.BATCH_PASSAGES = {SMALL_BATCH}
+from localcrag.cli.main import main
+sys.exit(main())
+"""
+
+
 def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) -> None:
     folder = tmp_path / "many"
     folder.mkdir()
-    for n in range(BATCH_PASSAGES + 100):
+    for n in range(SMALL_BATCH + 50):
         (folder / f"{n:03}.txt").write_text(f"Document {n} speaks of herons.")
-    command = [
-        sys.executable,
-        "-m",
-        "localcrag",
-        "--home",
-        str(tmp_path / "home"),
-        "ingest",
-        str(folder),
-        "--jsonl",
-    ]
-    # A small pipe: it can say little that nobody reads, so that it cannot be done before it is interrupted.
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pipesize=4096
-    )
-    assert process.stdout is not None
+    program = ["-c", IN_SMALL_BATCHES, "--home", str(tmp_path / "home"), "ingest", str(folder)]
+    # It can say little that nobody reads, so that it cannot be done before it is interrupted.
+    process = Forked([*program, "--jsonl"], pipe=4096)
     for line in process.stdout:
         if '"outcome": "added"' in line:
             os.kill(process.pid, signal.SIGINT)
@@ -251,9 +236,9 @@ def test_interrupted_it_exits_130_and_the_same_command_finishes(tmp_path: Path) 
     _, err = process.communicate(timeout=240)
     assert process.returncode == 130, err
     assert "Interrupted" in err and "Traceback" not in err
-    done = subprocess.run([*command[:-1], "--json"], capture_output=True, text=True, check=True)
+    done = completed([*program, "--json"])
     report = json.loads(done.stdout)
-    assert report["unchanged"] >= 1 and report["added"] + report["unchanged"] == BATCH_PASSAGES + 100
+    assert report["unchanged"] >= 1 and report["added"] + report["unchanged"] == SMALL_BATCH + 50
 
 
 # ------------------------------------------------------------------------------ questions
@@ -343,14 +328,8 @@ def test_watching_reads_what_changes_survives_an_error_and_ends_with_ctrl_c(tmp_
         (tmp_path / "draft").replace(file)
 
     home = tmp_path / "home"
-    command = [sys.executable, "-m", "localcrag", "--home", str(home), "ingest", str(folder), str(single)]
-    process = subprocess.Popen(
-        [*command, "--watch", "--prune-empty", "--jsonl"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None and process.stderr is not None
+    program = ["-m", "localcrag", "--home", str(home), "ingest", str(folder), str(single)]
+    process = Forked([*program, "--watch", "--prune-empty", "--jsonl"])
     stdout, stderr = process.stdout, process.stderr
 
     def report() -> tuple[int, int, int]:

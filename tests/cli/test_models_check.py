@@ -169,7 +169,9 @@ def test_the_shell_completes_names_of_models(fresh: Run, fresh_home: Path) -> No
     assert {"mine", "smollm2-135m-instruct"} <= set(completed("models", "remove", incomplete=""))
     assert completed("ask", "--model", incomplete="smol") == ["smollm2-135m-instruct"]
     assert completed("models", "check", incomplete="/some/file") == ["file"]
-    (fresh_home / "config.toml").write_text("nonsense")
+    (fresh_home / "config.toml").write_text("nonsense")  # which must not keep anybody from mending it
+    assert completed("models", "check", incomplete="mi") == ["mine"]
+    (fresh_home / "models.toml").write_text("nonsense")
     assert completed("models", "check", incomplete="mi") == ["file"]
 
 

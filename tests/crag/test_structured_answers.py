@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from localcrag.crag.structured_answers.model_choice import NOT_STATED
-from localcrag.crag.structured_answers.value_spans import dates, numbers, texts
+from localcrag.crag.structured_answers.value_spans import dates, measures, numbers, texts
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Filled
 from localcrag.output_schema.schema_reading import read_schema
@@ -197,6 +197,15 @@ def test_the_events_tell_the_value() -> None:
     assert not of(Degraded, events)
 
 
+def test_what_a_question_names_is_not_the_value_that_it_asks_for() -> None:
+    schema = {"type": "object", "properties": {"usual_dose": {"type": ["string", "null"]}}}
+    question = "What is the usual dose of Zeldrine?"
+    found = asked(question, schema, {"/a.txt": "The usual dose of Zeldrine is 35 mg once a day."})
+    assert found.value == {"usual_dose": "35 mg"}
+    found = asked(question, schema, {"/a.txt": "The usual dose of Zeldrine is on the label."})
+    assert found.value == {"usual_dose": None}
+
+
 def test_dates_numbers_and_their_units_are_read_in_one_form() -> None:
     assert [
         span.value for span in dates("on 3 May 2024, May 4th, 2024, 2024-05-06, 7.5.2024 and 13/02/2024")
@@ -221,3 +230,9 @@ def test_texts_are_labelled_values_names_and_codes() -> None:
     assert "Dr Helen Marsh" in said("Dr Helen Marsh took the chair.")
     assert said("Buyer: Fjordline AS, Strandkaien 1, Bergvik")[0] == "Fjordline AS"
     assert "A/7781" in said("INVOICE No. A/7781")
+    assert "35 kg" in said("it weighs 35 kg")
+
+
+def test_measures_are_written_as_in_the_text() -> None:
+    text = "It weighs 35 kg, costs € 30 or 2,450.50 EUR, and takes 25% in 4 rooms."
+    assert [span.value for span in measures(text)] == ["35 kg", "€ 30", "2,450.50 EUR", "25%"]

@@ -38,6 +38,7 @@ from localcrag.types import (
     CitationMark,
     CorrectionKind,
     Evidence,
+    FieldResult,
     Grade,
     Hit,
     Mode,
@@ -46,6 +47,8 @@ from localcrag.types import (
     Policy,
     Status,
     Strip,
+    StructuredValue,
+    Support,
     Verdict,
 )
 from localcrag.web.ledger import Ledger
@@ -142,6 +145,24 @@ def test_a_citation_leads_to_its_quote_within_its_passage(settings: Settings) ->
     assert evidence.xpath(".//mark/text()") == [QUOTE]
     assert "/a.md" in evidence.text_content() and "document sha256 hash" in evidence.text_content()
     assert tree.xpath("//*[contains(@class, 'status')]/text()") == ["Answered, but unsure"]
+
+
+def test_the_fields_of_a_structured_answer_stand_with_their_citations(settings: Settings) -> None:
+    fields = (
+        FieldResult("/dose", "35 mg", Support.VERBATIM, 1, 0, 5),
+        FieldResult("/items/0/maker", None, Support.NONE, reason="the evidence does not say"),
+    )
+    *before, finished = answered("/papers/a.txt", "digest")
+    assert isinstance(finished, Finished)
+    output = StructuredValue('{"dose": "35 mg"}', fields)
+    page = parsed(page_of([*before, Finished(replace(finished.answer, structured=output))], settings))
+    rows = page.xpath("//section[@aria-labelledby='answer-title']//tbody/tr")
+    said = [[" ".join(cell.text_content().split()) for cell in row] for row in rows]
+    assert said == [
+        ["dose", "35 mg", "verbatim [1]"],
+        ["items, 0, maker", "–", "no: the evidence does not say"],
+    ]
+    assert rows[0].xpath(".//a/@href") == ["#evidence-1"]
 
 
 def test_a_page_of_a_pdf_is_shown_as_a_picture_unless_the_file_has_changed(

@@ -6,8 +6,6 @@ import io
 import os
 import re
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +21,7 @@ from localcrag.cli.serve import server_status
 from localcrag.errors import WarmError
 from localcrag.serve.endpoint import Endpoint, endpoint_of
 from localcrag.serve.protocol import ServerStatus
+from tests.forked import Forked
 from tests.serve import patient
 
 NOTES = """# Notes of the garden club
@@ -60,7 +59,7 @@ class House:
 
     home: Path
     patch: pytest.MonkeyPatch
-    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    processes: list[Forked] = field(default_factory=list)
 
     @property
     def endpoint(self) -> Endpoint:
@@ -84,15 +83,13 @@ class House:
             code = main(["--home", str(self.home), *arguments])
         return Result(code, out.getvalue(), err.getvalue())
 
-    def begin(self, *command: str) -> subprocess.Popen[str]:
-        """A command in a process of its own."""
-        process = subprocess.Popen(
-            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+    def begin(self, *program: str) -> Forked:
+        """A Python program in a process of its own."""
+        process = Forked(program)
         self.processes.append(process)
         return process
 
-    def client(self, *arguments: str) -> subprocess.Popen[str]:
+    def client(self, *arguments: str) -> Forked:
         return self.begin(str(PATIENT), "--home", str(self.home), *arguments)
 
     def hurry(self) -> None:

@@ -6,11 +6,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
 from localcrag.cli.command_state import CommandState
 from localcrag.cli.doctor import CHECKS
+from tests.forked import Forked
 from tests.serve.conftest import DEADLINE, QUESTION, House, Result, until
 
 SAME = [
@@ -31,7 +33,7 @@ SAME = [
 QUICK = ("search", "dose of Zeldrine", "--json")
 
 
-def finished(process: subprocess.Popen[str]) -> Result:
+def finished(process: Forked) -> Result:
     out, err = process.communicate(timeout=DEADLINE)
     return Result(process.returncode, out, err)
 
@@ -271,5 +273,6 @@ def test_a_warm_search_imports_none_of_what_does_the_work(house: House) -> None:
         "localcrag.knowledge_base,localcrag.events,localcrag.options,localcrag.types.answers,localcrag.types.ingest_report"
     )
     arguments = ["--home", str(house.home), "search", "--json", "--", heavy]
-    done = finished(house.begin("-c", program, *arguments))
-    assert done.err == "[]\n" and json.loads(done.out)["hits"]
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    assert done.stderr == "[]\n" and json.loads(done.stdout)["hits"]

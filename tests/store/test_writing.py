@@ -19,6 +19,7 @@ from localcrag.filters import parse
 from localcrag.store import hybrid_search, native_memory, writer
 from localcrag.store.kb_folders import storage_error
 from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from tests.forked import Forked, completed
 from tests.store.conftest import EMBEDDER, asked, item
 
 ROOT = Path(__file__).parents[2]
@@ -43,11 +44,8 @@ def kill_at(owner, method, after):
 """
 
 
-def child(home: Path, code: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", CHILD + textwrap.dedent(code), str(home)],
-        cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+def child(home: Path, code: str) -> Forked:
+    return Forked(["-c", CHILD + textwrap.dedent(code), str(home)], cwd=ROOT)
 
 
 def killed(home: Path, code: str) -> None:
@@ -163,17 +161,16 @@ def test_a_killed_removal_is_whole_if_it_is_run_again(
 
 
 def test_a_kill_while_a_knowledge_base_is_made_leaves_none(tmp_path: Path) -> None:
-    process = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent("""
-            import os, signal, sys
-            from pathlib import Path
-            from localcrag.store import tables
-            from localcrag.store.lance_store import KnowledgeBases
-            real = tables.create_tables
-            tables.create_tables = lambda *args: (real(*args), os.kill(os.getpid(), signal.SIGKILL))
-            KnowledgeBases(Path(sys.argv[1])).create("kb", "m", 8)
-        """), str(tmp_path)], cwd=ROOT, check=False, capture_output=True,
-    )  # fmt: skip
+    code = """
+        import os, signal, sys
+        from pathlib import Path
+        from localcrag.store import tables
+        from localcrag.store.lance_store import KnowledgeBases
+        real = tables.create_tables
+        tables.create_tables = lambda *args: (real(*args), os.kill(os.getpid(), signal.SIGKILL))
+        KnowledgeBases(Path(sys.argv[1])).create("kb", "m", 8)
+    """
+    process = completed(["-c", textwrap.dedent(code), str(tmp_path)], cwd=ROOT)
     assert process.returncode == -signal.SIGKILL
     bases = KnowledgeBases(tmp_path)
     assert bases.names() == []

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import strips
 from localcrag.crag.structured_answers.field_scores import Candidate, around
 from localcrag.crag.structured_answers.field_wording import FieldWording
@@ -73,6 +74,8 @@ class CandidateFinder:
         if leaf.kind in (LeafKind.NUMBER, LeafKind.INTEGER):
             return asked.fits_unit(span.unit)
         if leaf.kind is LeafKind.TEXT:
+            if asked.given and terms(str(span.value)) <= asked.given:
+                return False
             return fits_text(asked, span, text) and (span.labelled or not self._only_begins(span))
         return True
 
@@ -87,6 +90,8 @@ class CandidateFinder:
 def fits_text(asked: FieldWording, span: ValueSpan, text: str) -> bool:
     """Whether a text may be what a field asks for: a code has a digit, a person none, a date is neither."""
     value = str(span.value)
+    if span.unit and not asked.wants_measure:
+        return False
     has_digit = any(map(str.isdigit, value))
     if has_digit if asked.wants_person else asked.wants_code and not has_digit:
         return False

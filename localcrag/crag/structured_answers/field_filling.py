@@ -9,7 +9,7 @@ better than a wrong one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from localcrag.crag.query_terms import terms
 from localcrag.crag.structured_answers import closed_choices, list_values
@@ -76,7 +76,8 @@ def wanted(schema: OutputSchema, question: str) -> list[Asked]:
     """All single values and lists of a schema, in its order; one without a name is asked by the question."""
     if isinstance(schema.root, ObjectShape):
         about = schema.title or schema.description
-        return list(_wanted(schema.root, "", about))
+        fields = _wanted(schema.root, "", about)
+        return [replace(each, wording=each.wording.asked_by(question)) for each in fields]
     asked = FieldWording(schema.title, schema.description or question)
     return [Asked("", "", schema.root, asked if schema.description else FieldWording("", question))]
 

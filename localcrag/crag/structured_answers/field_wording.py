@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from localcrag.crag.query_terms import terms
 from localcrag.crag.table_answers.table_values import CURRENCIES, UNITS, root, roots, word_list
 from localcrag.output_schema.output_shape import Field
 
 _TIMES = root("times")
-_MEASURES = UNITS | {"mg", "ml"}
+MEASURES = UNITS | {"mg", "ml"}
+"""The units that a number may have, in one spelling."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
 _CODE_WORDS = frozenset(word_list("number no code id identifier reference ref serial sku iban isbn version"))
 _PERSON_WORDS = frozenset(word_list("who whom person people name names attendees author"))
 _MONEY_WORDS = frozenset(
     word_list("amount price cost costs total money budget fee salary sum subtotal net gross paid")
+)
+_MEASURE_WORDS = frozenset(
+    word_list(
+        "dose dosage weight mass length height width depth distance size duration time period term age "
+        "amount quantity capacity volume power voltage current pressure temperature speed range limit load"
+    )
 )
 _PERCENT_WORDS = frozenset(word_list("percent percentage rate share vat"))
 
@@ -25,12 +32,14 @@ class FieldWording:
     """The words of a field.
 
     ``name`` is the field's title, or its name as words; ``whole`` has the description behind it. ``about``
-    is what the object is, "" if the schema does not say.
+    is what the object is, "" if the schema does not say. ``given`` are the terms of the user's question if it
+    asks for this field by its name ("What is the usual dose of Zeldrine?"): what it names is not its answer.
     """
 
     name: str
     description: str
     about: str = ""
+    given: frozenset[str] = frozenset()
 
     @property
     def whole(self) -> str:
@@ -84,11 +93,21 @@ class FieldWording:
         """Whether its number is an amount of money."""
         return bool(self.words & _MONEY_WORDS) and not self.units
 
+    @property
+    def wants_measure(self) -> bool:
+        """Whether its text is a number with a unit."""
+        return bool(self.words & _MEASURE_WORDS) or self.wants_money or bool(self.units)
+
+    def asked_by(self, question: str) -> FieldWording:
+        """The same field as it is asked for by a question."""
+        asked = terms(question)
+        return replace(self, given=frozenset(asked)) if self.terms and self.terms <= asked else self
+
     def fits_unit(self, unit: str) -> bool:
         """Whether a number with this unit, "" for none, can be what the field asks for."""
         if not unit or unit in self.units:
             return True
-        measured = unit in _MEASURES
+        measured = unit in MEASURES
         if self.units:
             return not measured
         if self.wants_money:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from localcrag.crag.query_terms import STOP_WORDS
+from localcrag.crag.structured_answers.field_wording import MEASURES
 from localcrag.crag.table_answers.table_values import is_missing, month_number, quantity, root, word_list
 from localcrag.output_schema.output_shape import LeafKind
 from localcrag.types import CELL_SEPARATOR, ScalarValue
@@ -59,6 +60,8 @@ _NUMERALS: Mapping[str, int] = {
         word_list("zero one two three four five six seven eight nine ten eleven twelve")
     )
 } | {"once": 1, "twice": 2, "thrice": 3}
+_WITH_UNIT = re.compile(r" ?(?:[%€$£]|°[CF]?|[A-Za-zµ]+)")
+_SIGN_BEFORE = re.compile(r"(?:[€$£]|\b[A-Z]{3}) ?$")
 _TIMES = root("times")
 _NUMERAL = re.compile(rf"(?<![\w-])({'|'.join(_NUMERALS)})(?: ([a-z]+)\b)?(?![\w-])", re.IGNORECASE)
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -123,6 +126,17 @@ def numbers(text: str) -> Iterator[ValueSpan]:
         yield ValueSpan(found.start(1), found.end(1), _NUMERALS[word], unit)
 
 
+def measures(text: str) -> Iterator[ValueSpan]:
+    """The numbers with units in a text, as they are written: "35 mg", "1,250 EUR", "€ 30"."""
+    for span in numbers(text):
+        found = _WITH_UNIT.match(text, span.end) if span.unit in MEASURES else None
+        end = found.end() if found else span.end
+        before = _SIGN_BEFORE.search(text, 0, span.start)
+        start = before.start() if before and not found else span.start
+        if (start, end) != (span.start, span.end):
+            yield ValueSpan(start, end, text[start:end], span.unit)
+
+
 def labelled(text: str) -> Iterator[ValueSpan]:
     """What stands behind the labels of a text, and in the cells of a row without a label.
 
@@ -172,11 +186,12 @@ def codes(text: str) -> Iterator[ValueSpan]:
 
 
 def texts(text: str) -> Iterator[ValueSpan]:
-    """What may be the text of a field: what labels name, names and codes, each span once."""
+    """What may be the text of a field: what labels name, names, measures and codes, each span once."""
     seen: set[tuple[int, int]] = set()
     lines = [ValueSpan(*found.span(), "") for found in _LABELLED.finditer(text)]
     free = [span for span in names(text) if not any(span.overlaps(other) for other in lines)]
-    for span in (*labelled(text), *free, *codes(text)):
+    measured = [span for span in measures(text) if not any(span.overlaps(other) for other in lines)]
+    for span in (*labelled(text), *free, *measured, *codes(text)):
         if (span.start, span.end) not in seen:
             seen.add((span.start, span.end))
             yield span

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 
@@ -33,6 +34,7 @@ class OptionsBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a question is to be answered: the fields of :class:`~localcrag.options.AskOptions` by their names.
 
     ``web`` is never or ask: a query that nobody is asked about needs the setting, as at the terminal.
+    ``output`` is a JSON Schema; the answer is then a value of that form, with the citation of each part.
     """
 
     policy: str | None = None
@@ -48,9 +50,10 @@ class OptionsBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str | None = None
     adapter: str | None = None
     evaluator: str | None = None
+    output: dict[str, Any] | None = None
 
     def options(self, history: tuple[Turn, ...] = ()) -> AskOptions:
-        """The options. Raises UsageError."""
+        """The options. Raises UsageError, for a schema too that no answer can be given in."""
         for name in (self.model, self.adapter, self.evaluator):
             if name is not None and not MODEL_NAME.fullmatch(name):
                 raise UsageError(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +29,7 @@ from localcrag.serve.http_api.warm_backend import WarmBackend
 from localcrag.serve.http_api.warm_connection import WarmConnections
 from localcrag.settings import load
 from tests.fakes.door import TEXT, ScriptedBackend
+from tests.forked import Forked
 from tests.serve.conftest import DEADLINE, until
 from tests.web.scripted import Answer, ScriptedServer, running_script
 
@@ -125,7 +124,7 @@ class WarmDoor:
     searxng: ScriptedServer
     environment: dict[str, str]
     address: str = ""
-    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    processes: list[Forked] = field(default_factory=list)
 
     @property
     def leaflet(self) -> Path:
@@ -140,12 +139,9 @@ class WarmDoor:
         return self.address.partition("token=")[2]
 
     def serve(self) -> None:
-        command = [sys.executable, "-m", "localcrag", "--home", str(self.home), "serve", "--http", "0"]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment
-        )
+        program = ["-m", "localcrag", "--home", str(self.home), "serve", "--http", "0"]
+        process = Forked(program, env=self.environment)
         self.processes.append(process)
-        assert process.stdout is not None
         self.address = process.stdout.readline().strip()
         assert self.address, process.communicate()[1]
 

@@ -76,13 +76,20 @@ def test_options_and_history_arrive() -> None:
     backend = ScriptedBackend()
     body = {
         "question": "And for children?",
-        "options": {"policy": "score", "filter": 'team = "x"', "mode": "quote", "corrections": ["hyde"]},
+        "options": {
+            "policy": "score",
+            "filter": 'team = "x"',
+            "mode": "quote",
+            "corrections": ["hyde"],
+            "output": {"enum": ["yes", "no"]},
+        },
         "history": [{"role": "user", "content": "dose?"}, {"role": "assistant", "content": TEXT}],
     }
     scripted_client(backend).post("/api/ask", json=body, headers=JSON)
     options = backend.asked[0].options
     assert (options.policy, options.filter, options.mode) == (Policy.SCORE, 'team = "x"', "quote")
     assert options.history == (Turn("user", "dose?"), Turn("assistant", TEXT))
+    assert isinstance(options.output, str) and json.loads(options.output) == {"enum": ["yes", "no"]}
 
 
 @pytest.mark.parametrize(
@@ -94,6 +101,8 @@ def test_options_and_history_arrive() -> None:
         ({"question": "x", "options": {"consent": "yes"}}, "BadBody"),
         ({"question": "x", "options": {"policy": "none"}}, "UsageError"),
         ({"question": "x", "options": {"web": "auto"}}, "UsageError"),
+        ({"question": "x", "options": {"output": "yes"}}, "BadBody"),
+        ({"question": "x", "options": {"output": {"type": "object"}}}, "UsageError"),
         ({"question": "x", "options": {"model": "/etc/passwd"}}, "UsageError"),
         ({"question": "x", "options": {"model": "model.gguf"}}, "UsageError"),
         ({"question": "x", "options": {"evaluator": "../e.GGUF"}}, "UsageError"),

@@ -92,6 +92,8 @@ def assert_accessible(page: Page) -> None:
 
 def test_a_question_is_answered_and_its_citation_opens_at_the_quote(page: Page, warm_door: WarmDoor) -> None:
     assert warm_door.token not in page.url
+    box = page.locator("#question").bounding_box()
+    assert box and box["height"] > 24, "a line fits in"
     ask(page, QUESTION)
     assert page.inner_text(".status") == "Answered" and "35 mg" in page.inner_text(".answer")
     assert "nothing left this machine" in page.inner_text(".verdict")
@@ -104,6 +106,18 @@ def test_a_question_is_answered_and_its_citation_opens_at_the_quote(page: Page, 
     assert_accessible(page)
     page.keyboard.press("Escape")
     assert page.is_hidden("#source") and page.evaluate("document.activeElement.className") == "cite"
+
+
+def test_an_answer_can_be_one_of_given_words(page: Page) -> None:
+    page.click("#how > summary")
+    page.fill("#choices", "yes, no, unclear")
+    ask(page, "Is Zeldrine made by the Orlan company?")
+    assert page.inner_text(".answer").strip('"') == "yes"
+    assert page.inner_text(".values tbody").split("\t")[:2] == ["answer", "yes"]
+    assert_accessible(page)
+    page.click(".values .cite")
+    page.wait_for_selector("#source-body mark")
+    assert "Orlan" in page.inner_text("#source-body mark")
 
 
 def test_files_are_added_with_what_could_not_be_read_and_a_pdf_opens_as_a_picture(

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from localcrag.cli.main import main
 from localcrag.serve.endpoint import UNIX
+from tests.forked import completed
 from tests.serve.conftest import DEADLINE, until
 from tests.serve.http_api.conftest import QUESTION, UNKNOWN, WarmDoor, sent_events
 
@@ -25,8 +25,8 @@ WEB = {"question": UNKNOWN, "options": {"web": "ask"}}
 
 
 def localcrag(door: WarmDoor, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "localcrag", "--home", str(door.home), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=door.environment, timeout=DEADLINE)
+    program = ["-m", "localcrag", "--home", str(door.home), *arguments]
+    return completed(program, env=door.environment, timeout=DEADLINE)
 
 
 def timeless(answer: dict[str, Any]) -> dict[str, Any]:
@@ -180,8 +180,8 @@ def children_of(parent: int, word: str) -> list[int]:
 
 def test_a_command_with_other_conditions_leaves_the_door_open(warm_door: WarmDoor) -> None:
     environment = {**warm_door.environment, "LOCALCRAG_LOOP_PASSAGES": "1"}
-    command = [sys.executable, "-m", "localcrag", "--home", str(warm_door.home), "ask", QUESTION, "--trace"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=DEADLINE)
+    program = ["-m", "localcrag", "--home", str(warm_door.home), "ask", QUESTION, "--trace"]
+    done = completed(program, env=environment, timeout=DEADLINE)
     assert done.returncode == 0 and "it was started otherwise, and stays so" in done.stderr
     with warm_door.client() as client:
         assert client.get("/api/status").status_code == 200
@@ -261,14 +261,14 @@ def test_the_risk_is_said_before_other_machines_are_let_in(
 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = (
+    code = (
         "import sys; sys.modules['uvicorn'] = None; from localcrag.cli.main import main; "
         "sys.exit(main(sys.argv[1:]))"
     )
-    command = [sys.executable, "-c", program, "--home", str(tmp_path / "home"), "serve", "--http", "0"]
+    program = ["-c", code, "--home", str(tmp_path / "home"), "serve", "--http", "0"]
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
     tmp_path.chmod(0o700)
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=DEADLINE)
+    done = completed(program, env=environment, timeout=DEADLINE)
     assert done.returncode == 1
     assert "needs uvicorn, which is not installed" in done.stderr
     assert "pip install 'localcrag[http]'" in done.stderr

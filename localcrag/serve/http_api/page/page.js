@@ -421,8 +421,22 @@ class Turn {
     this.below.replaceChildren();
     const notes = doubts(answer);
     if (notes.length) this.below.append(make("ul", { className: "notes" }, ...notes.map((note) => make("li", {}, note))));
+    if (answer.fields.length) this.below.append(this.fields(answer));
     this.below.append(this.cards(answer), this.actions(answer));
     say(`${words}. ${count(answer.citations.length, "source")}.`);
+  }
+
+  /** The values of a structured answer, each with what bears it out. */
+  fields(answer) {
+    const row = (field) => make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, line(field.place.split("/").slice(1).join(", ") || "answer")),
+      make("td", {}, field.value === null ? "–" : line(String(field.value))),
+      make("td", {}, ...(field.key ? [`${field.support} `, this.cite(field.key)] : [`not borne out: ${line(field.reason)}`])),
+    );
+    const heads = ["Field", "Value", "Borne out"].map((name) => make("th", { scope: "col" }, name));
+    return make("table", { className: "values" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...answer.fields.map(row)));
   }
 
   cards(answer) {
@@ -480,9 +494,16 @@ class Turn {
 
 // ---------------------------------------------------------------- asking
 
+/** The words of which one is to be the answer; none if it is free. */
+function choices() {
+  return [...new Set(byId("choices").value.split(",").map((word) => word.trim()).filter(Boolean))];
+}
+
 function optionsOf() {
   const value = (id) => byId(id).value.trim() || null;
-  return { policy: value("policy"), mode: value("mode"), model: value("model"), filter: value("filter"), web: byId("web").value };
+  const chosen = { policy: value("policy"), mode: value("mode"), model: value("model"), filter: value("filter"), web: byId("web").value };
+  const words = choices();
+  return words.length > 1 ? { ...chosen, output: { enum: words } } : chosen;
 }
 
 function showAsking(controller) {
@@ -826,6 +847,7 @@ function showStatus() {
 
 function showChoices() {
   const chosen = ["policy", "mode", "model", "filter"].map((id) => byId(id).value.trim()).filter(Boolean);
+  if (choices().length > 1) chosen.push(choices().join(" or "));
   if (byId("web").value === "ask") chosen.push("web: ask me");
   byId("how-words").textContent = chosen.map(line).join(" · ");
 }
@@ -833,7 +855,7 @@ function showChoices() {
 function fitQuestion() {
   const box = byId("question");
   box.style.height = "auto";
-  box.style.height = `${box.scrollHeight}px`;
+  if (box.scrollHeight) box.style.height = `${box.scrollHeight}px`; // 0 as long as the page is not shown yet
 }
 
 function submit(event) {

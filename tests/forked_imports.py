@@ -1,0 +1,19 @@
+"""What the programs of :mod:`tests.forked` find imported; nothing of it is used before they begin."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+warnings.filterwarnings("ignore", category=RuntimeWarning, message="lancedb fork support")
+
+for _name in (
+    *("lancedb", "pyarrow", "filelock", "rich.progress", "tokenizers", "numpy", "msgspec", "llama_cpp"),
+    *("localcrag.cli.main", "localcrag.cli.ask", "localcrag.cli.ingest", "localcrag.cli.kb"),
+    *("localcrag.cli.serve", "localcrag.serve.client", "localcrag.serve.server", "localcrag.serve.worker"),
+    *("localcrag.knowledge_base", "localcrag.ingestion", "localcrag.conversations", "localcrag.documents"),
+    *("localcrag.documents.readers", "localcrag.store.lance_store", "localcrag.store.writer"),
+    *("localcrag.store.tables", "localcrag.store.hybrid_search", "localcrag.embedding.numpy_bert"),
+):
+    __import__(_name)
