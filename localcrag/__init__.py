@@ -80,6 +80,9 @@ if TYPE_CHECKING:
         ModelNotInstalled as ModelNotInstalled,
     )
     from localcrag.errors import (
+        ModelServerError as ModelServerError,
+    )
+    from localcrag.errors import (
         OfflineError as OfflineError,
     )
     from localcrag.errors import (
@@ -393,8 +396,8 @@ _NAMES = {
         BadReply BundleError ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
-        ModelFileError ModelNotFound ModelNotInstalled OfflineError PruneRefused RateLimited ServerDown
-        SettingsError
+        ModelFileError ModelNotFound ModelNotInstalled ModelServerError OfflineError PruneRefused RateLimited
+        ServerDown SettingsError
         StorageFull StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError
         WebError WebNotConfigured
     """,

@@ -21,7 +21,8 @@
     │   │   └── ModelNotInstalled   1   the package that carries the model is not installed
     │   ├── ModelFileError          1   truncated, not a GGUF, or of another kind than is needed
     │   ├── ContextOverflow         1   a prompt that cannot fit the context
-    │   └── ConstraintError         1   a constrained output that did not hold its constraint
+    │   ├── ConstraintError         1   a constrained output that did not hold its constraint
+    │   └── ModelServerError        1   a model server that cannot be used, or does not do what is needed
     ├── BundleError                 1   a bundle that cannot be made, or is not as it was made
     ├── WarmError                   1   the warm process cannot run here, or ended in the middle of an answer
     ├── EvaluationError             1   a question set that cannot be used for what was asked
@@ -135,6 +136,10 @@ class ContextOverflow(ModelError):
 
 class ConstraintError(ModelError):
     """Raised if a constraint cannot be made, or the output of the model does not hold it."""
+
+
+class ModelServerError(ModelError):
+    """Raised if a model server cannot be reached, refuses, or does not do what is needed."""
 
 
 class BundleError(LocalCragError):

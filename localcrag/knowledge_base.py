@@ -481,9 +481,9 @@ class KnowledgeBase:
     @property
     def ledger(self) -> Ledger:
         """Everything that left the machine."""
-        from localcrag.web.ledger import Ledger
+        from localcrag.web.ledger import LEDGER_FILE_NAME, Ledger
 
-        return Ledger(self.settings.home / "egress.jsonl")
+        return Ledger(self.settings.home / LEDGER_FILE_NAME)
 
     @cached_property
     def corpus(self) -> LocalCorpus:

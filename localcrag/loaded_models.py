@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import Fusion, moved, rescaled
-from localcrag.errors import ModelNotInstalled
+from localcrag.errors import ModelNotInstalled, SettingsError
+from localcrag.model_address import ModelAddress, is_model_address
 from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from localcrag.llm.gguf import GgufInfo
     from localcrag.llm.language_model import LlamaCppModel
     from localcrag.llm.llama_embedder import LlamaEmbedder
+    from localcrag.model_server.served_model import ServedModel
 
 NO_EVALUATOR = "none"
 """The value of the setting ``model.evaluator`` if there is no evaluator."""
@@ -58,9 +61,14 @@ class LoadedModels:
         verified = self.home / "cache" / "verified.json"
         return SentenceTransformerEmbedder(self.settings.embedding, cache=verified)
 
+    @property
+    def is_served(self) -> bool:
+        """Whether the language model is on a server, and has no file here."""
+        return is_model_address(self.settings.language)
+
     @cached_property
     def language_file(self) -> Path:
-        """The GGUF file of the language model. Raises ModelNotFound."""
+        """The GGUF file of the language model. Raises ModelNotFound, also for one on a server."""
         return self._file(self.settings.language)
 
     @cached_property
@@ -69,13 +77,21 @@ class LoadedModels:
         from localcrag.llm.registry import Registry
 
         wanted = self.settings.adapter
+        if self.is_served:
+            self._require_no_adapter()
+            return None
         if wanted == ADAPTER_OF_MODEL:
             entry = Registry(self.home).adapter_for(self.settings.language)
             return self._file(entry.name) if entry else None
         return None if wanted == NO_ADAPTER else self._file(wanted)
 
     def language_files(self) -> list[Path]:
-        """The GGUF files of the language model: its own, and its adapter's. Raises ModelNotFound."""
+        """The GGUF files of the language model: its own, and its adapter's; none if it is on a server.
+
+        Raises ModelNotFound.
+        """
+        if self.is_served:
+            return []
         return [self.language_file, *([self.adapter_file] if self.adapter_file else [])]
 
     @cached_property
@@ -94,8 +110,12 @@ class LoadedModels:
         return None
 
     @cached_property
-    def language(self) -> LlamaCppModel:
-        """The language model with its adapter. Raises ModelNotFound."""
+    def language(self) -> LlamaCppModel | ServedModel:
+        """The language model with its adapter, or that on a server. Raises ModelNotFound, SettingsError."""
+        return self._served_model() if self.is_served else self._local_model()
+
+    def _local_model(self) -> LlamaCppModel:
+        """The language model in this process. Raises ModelNotFound."""
         from localcrag.llm.language_model import LlamaCppModel
         from localcrag.llm.registry import Registry
 
@@ -109,6 +129,30 @@ class LoadedModels:
             gpu_layers=self.settings.gpu_layers,
             cache_dir=self.home / "cache" / "constraints",
         )
+
+    def _served_model(self) -> ServedModel:
+        """The language model on a server, which is not connected to yet. Raises SettingsError."""
+        from localcrag.model_server.served_model import ServedModel
+        from localcrag.model_server.server_connection import API_KEY_VARIABLE, ServerConnection
+        from localcrag.web.ledger import LEDGER_FILE_NAME, Ledger
+
+        self._require_no_adapter()
+        connection = ServerConnection(
+            ModelAddress.parse(self.settings.language),
+            Ledger(self.home / LEDGER_FILE_NAME).record,
+            servers=self.settings.servers,
+            seconds=self.settings.server_timeout,
+            key=os.environ.get(API_KEY_VARIABLE, ""),
+        )
+        return ServedModel(connection, context=self.settings.context)
+
+    def _require_no_adapter(self) -> None:
+        """Raise SettingsError if an adapter is named for a model on a server."""
+        if self.settings.adapter not in (NO_ADAPTER, ADAPTER_OF_MODEL):
+            raise SettingsError(
+                f"the adapter {self.settings.adapter} cannot be used with a model server",
+                hint="start the server with it, and leave model.adapter out",
+            )
 
     @cached_property
     def evaluator_file(self) -> Path:
@@ -183,6 +227,8 @@ class LoadedModels:
         """The metadata of the adapter, else of the language model, if what it holds fits this evaluator."""
         from localcrag.llm.gguf import read_metadata
 
+        if self.is_served:
+            return None
         info = read_metadata(self.adapter_file or self.language_file)
         fitted_with = info.value("localcrag.fusion.evaluator", "")
         return info if self.evaluator and fitted_with == self.evaluator.name else None
@@ -200,7 +246,7 @@ class LoadedModels:
 
     def calibration(self, judge: GraderKind) -> Calibration | None:
         """The calibration of a judge with these models by the user's own questions, or None."""
-        return self._calibrations.find(judge, _fingerprints(self.files(judge)))
+        return self._calibrations.find(judge, self.fingerprints(judge))
 
     def calibrations(self) -> list[Calibration]:
         """All calibrations of judges with these models."""
@@ -210,11 +256,15 @@ class LoadedModels:
             judges = [kind for kind in GraderKind if self.judges or kind in GRADERS_WITHOUT_EVALUATOR]
         return [fitted for fitted in map(self.calibration, judges) if fitted]
 
-    def files(self, judge: GraderKind) -> list[Path]:
-        """The model files that a judge uses: the evaluator's, the language model's, its adapter's."""
-        if judge in GRADERS_WITHOUT_EVALUATOR:
-            return self.language_files()
-        return [self.evaluator_file, *(self.language_files() if judge is not GraderKind.EVALUATOR else [])]
+    def fingerprints(self, judge: GraderKind) -> Iterator[str]:
+        """Those of the models that a judge uses: the evaluator, the language model, its adapter.
+
+        Each is computed when it is needed. Raises ModelNotFound, ModelFileError, ModelServerError.
+        """
+        if judge not in GRADERS_WITHOUT_EVALUATOR:
+            yield from _fingerprints([self.evaluator_file])
+        if judge is not GraderKind.EVALUATOR:
+            yield from self._language_fingerprints()
 
     def keep(self, fitted: Sequence[Calibration]) -> None:
         """Store calibrations of these models; the next grades use them."""
@@ -223,8 +273,8 @@ class LoadedModels:
 
     def forget(self) -> list[Calibration]:
         """Remove every calibration of a judge that uses one of these models; returns those removed."""
-        files = [*([] if self.missing else self.language_files()), *self.evaluator_files()]
-        removed = self._calibrations.forget(_fingerprints(files))
+        language = [] if self.missing else self.language_fingerprints
+        removed = self._calibrations.forget([*language, *_fingerprints(self.evaluator_files())])
         self._recalibrate()
         return removed
 
@@ -252,12 +302,23 @@ class LoadedModels:
 
     @property
     def language_fingerprints(self) -> tuple[str, ...]:
-        """The fingerprints of the files that the language model consists of: its own, and its adapter's."""
+        """The fingerprints of the language model and its adapter: of files, or as their server tells it."""
         return tuple(self._language_fingerprints())
 
     def _language_fingerprints(self) -> Iterator[str]:
         """Those fingerprints; no file is looked for before the first is asked for."""
-        yield from _fingerprints(self.files(GraderKind.YESNO))
+        if self.is_served:
+            yield self._served_fingerprint
+        else:
+            yield from _fingerprints(self.language_files())
+
+    @property
+    def _served_fingerprint(self) -> str:
+        """The identity of the model on a server. Raises ModelServerError."""
+        from localcrag.model_server.served_model import ServedModel
+
+        assert isinstance(self.language, ServedModel)
+        return self.language.profile.fingerprint
 
     # ---------------------------------------------------------------------------------- loading
 
@@ -267,9 +328,12 @@ class LoadedModels:
             self.evaluator.calibration = self.calibration(GraderKind.EVALUATOR)
 
     def check(self) -> None:
-        """Check the model files without loading them. Raises ModelNotFound, ModelFileError."""
+        """Check the model files without loading them, and probe a model server.
+
+        Raises ModelNotFound, ModelFileError, ModelServerError.
+        """
         if not self.missing:
-            _ = self.language.info, self.language.adapter_info
+            self.language.check()
         _ = self.evaluator and self.evaluator.info
 
     def close(self) -> None:

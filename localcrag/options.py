@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from localcrag.errors import UsageError
+from localcrag.model_address import require_named
 from localcrag.output_schema.python_types import OutputType, checked_schema
 from localcrag.protocols import Consent
 from localcrag.settings import ModelSettings
@@ -133,7 +134,11 @@ class AskOptions:
         return replace(options or cls(), **given)
 
     def model_settings(self, settings: ModelSettings) -> ModelSettings:
-        """The settings of the models, with those that these options name in their place."""
+        """The settings of the models, with those that these options name in their place.
+
+        Raises UsageError for a model server that the settings do not name.
+        """
+        require_named(self.model, settings.language, settings.servers)
         return replace(
             settings,
             language=settings.language if self.model is None else self.model,

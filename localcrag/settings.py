@@ -18,6 +18,7 @@ from typing import Any, get_type_hints
 
 from localcrag import _platform
 from localcrag.errors import SettingsError
+from localcrag.model_address import require_named
 from localcrag.setting_values import converted
 from localcrag.types import (
     CorrectionKind,
@@ -49,7 +50,8 @@ class ModelSettings:
     """The models in use, and the share of the machine that they may take."""
 
     language: str = _setting(
-        "smollm2-135m-instruct", "language model: a name of `localcrag models list`, or a GGUF file"
+        "smollm2-135m-instruct",
+        "language model: a name of `localcrag models list`, a GGUF file, or a server, `http://HOST:PORT`",
     )
     adapter: str = _setting(
         "auto",
@@ -66,6 +68,10 @@ class ModelSettings:
     gpu_layers: int = _setting(
         0, "layers to put on a GPU where llama.cpp was built for one; -1 means all", least=-1
     )
+    servers: tuple[str, ...] = _setting(
+        (), "`host:port`s of further model servers that `--model` may name, or that have a public address"
+    )
+    server_timeout: float = _setting(300.0, "seconds to wait for a whole reply of a model server", least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +182,15 @@ class Settings:
             section: the name of the section, for example ``loop``.
             values: the new values by the names of the fields; None leaves a field as it is.
 
-        Raises SettingsError if the new values contradict each other.
+        Raises SettingsError if the new values contradict each other, UsageError for a model server that
+        these settings do not name.
         """
         changed = {name: value for name, value in values.items() if value is not None}
         if not changed:
             return self
+        if section == "model":
+            further = changed.get("servers", ())
+            require_named(changed.get("language"), self.model.language, [*self.model.servers, *further])
         return replace(self, **{section: replace(getattr(self, section), **changed)})
 
 

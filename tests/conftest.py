@@ -38,6 +38,16 @@ def a_shell_without_wishes() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def model_server() -> Iterator[str]:
+    """The address of a real model server, one for all tests."""
+    from tests.model_servers import running_model_server
+    from tests.shape_models import shape
+
+    with running_model_server(shape("llama2")) as url:
+        yield url
+
+
 @pytest.fixture(autouse=True)
 def the_next_test_is_as_free() -> Iterator[None]:
     """A process that has gone offline stays so: a test that needs it does it for a block, or in a child."""

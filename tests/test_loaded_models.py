@@ -13,7 +13,8 @@ from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
 from localcrag.events import Degraded, Event, answer_of
-from localcrag.llm.gguf import ADAPTER_BASE_KEY
+from localcrag.llm.gguf import ADAPTER_BASE_KEY, fingerprint
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.registry import Registry, Role, embedded_folder
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.settings import ModelSettings, Settings
@@ -61,6 +62,7 @@ def test_the_embedded_adapter_of_a_model_is_used_unless_another_is_named(
         _ = models(home, adapter="missing").adapter_file
     chosen = models(home)
     with chosen.language as model:
+        assert isinstance(model, LlamaCppModel)
         assert model.adapter_info and model.adapter_info.path == own
         model.load()
 
@@ -101,10 +103,11 @@ def test_a_fusion_is_read_from_the_adapter(base: Path, tmp_path: Path) -> None:
 def test_a_calibration_belongs_to_the_model_with_its_adapter(base: Path, tmp_path: Path) -> None:
     adapter = write_lora(tmp_path / "adapter.gguf")
     plain, adapted = models(tmp_path, base), models(tmp_path, base, adapter=adapter)
-    assert adapted.files(GraderKind.YESNO) == [base, adapter]
-    assert adapted.files(GraderKind.CASCADE) == [Path(EVALUATOR), base, adapter]
-    assert adapted.files(GraderKind.EVALUATOR) == [Path(EVALUATOR)]
-    prints = tuple(loaded_models._fingerprints(adapted.files(GraderKind.YESNO)))
+    assert adapted.language_files() == [base, adapter]
+    prints, judge = tuple(map(fingerprint, [base, adapter])), fingerprint(Path(EVALUATOR))
+    assert tuple(adapted.fingerprints(GraderKind.YESNO)) == prints
+    assert tuple(adapted.fingerprints(GraderKind.CASCADE)) == (judge, *prints)
+    assert tuple(adapted.fingerprints(GraderKind.EVALUATOR)) == (judge,)
     kept = Calibration(GraderKind.YESNO, prints, Scale(), Thresholds(0.8, 0.2), 9, 9, "2026-11-21")
     adapted.keep([kept])
     assert adapted.calibration(GraderKind.YESNO) == kept and plain.calibration(GraderKind.YESNO) is None
@@ -200,7 +203,7 @@ def test_calibrations_of_the_evaluator_are_kept_without_the_model(
     held: localcrag.KnowledgeBase,
 ) -> None:
     models = held.models
-    prints = tuple(loaded_models._fingerprints(models.files(GraderKind.EVALUATOR)))
+    prints = tuple(models.fingerprints(GraderKind.EVALUATOR))
     kept = Calibration(GraderKind.EVALUATOR, prints, Scale(2.0), Thresholds(0.8, 0.2), 9, 9, "2026-11-21")
     models.keep([kept])
     assert models.calibrations() == [kept] and models.forget() == [kept]

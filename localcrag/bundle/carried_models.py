@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from localcrag.bundle.bundle_manifest import BundledModel, BundleManifest
@@ -17,7 +17,14 @@ from localcrag.errors import BundleError, ModelFileError
 from localcrag.llm import registry
 from localcrag.llm.gguf import checked_role
 from localcrag.llm.registry import ModelEntry, Registry
-from localcrag.loaded_models import ADAPTER_OF_MODEL, MULTILINGUAL, NO_ADAPTER, LoadedModels
+from localcrag.loaded_models import (
+    ADAPTER_OF_MODEL,
+    DEFAULT_LANGUAGE_MODEL,
+    MULTILINGUAL,
+    NO_ADAPTER,
+    LoadedModels,
+)
+from localcrag.model_address import is_model_address
 from localcrag.settings import ModelSettings, Settings
 
 EMBEDDING_ROLE = "embedding"
@@ -48,10 +55,13 @@ class CarriedModels:
 def models_to_carry(settings: Settings, further: Iterable[str]) -> CarriedModels:
     """The models in use by these settings, and ``further`` ones by name.
 
-    The default language model is left out if its package is not installed. Raises ModelNotFound,
-    ModelFileError, and BundleError for an embedding model that is no folder.
+    In place of a model on a server goes the default one, which is left out if its package is not installed.
+    Raises ModelNotFound, ModelFileError, and BundleError for an embedding model that is no folder.
     """
-    found, loaded, chosen = CarriedModels(), LoadedModels(settings.model, settings.home), settings.model
+    found, chosen = CarriedModels(), settings.model
+    if is_model_address(chosen.language):
+        chosen = replace(chosen, language=DEFAULT_LANGUAGE_MODEL, adapter=ADAPTER_OF_MODEL)
+    loaded = LoadedModels(chosen, settings.home)
     if not loaded.missing:
         _carry_gguf(found, settings.home, chosen.language, "model.language")
         if chosen.adapter == ADAPTER_OF_MODEL:

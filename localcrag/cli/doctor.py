@@ -130,8 +130,14 @@ def _check_models(state: CommandState) -> Iterator[CheckResult]:
 
 
 def _check_language_model(state: CommandState) -> Iterator[CheckResult]:
+    from localcrag.llm.language_model import LlamaCppModel
+
     model = state.open(None).models.language
     model.load()
+    if not isinstance(model, LlamaCppModel):
+        told = f"{model.name} at {model.place} keeps to its constraints, context {model.context:,} tokens"
+        yield CheckResult("language model", True, told)
+        return
     yield CheckResult("language model", True, f"{model.name} loads")
     if model.adapter_info:
         yield CheckResult("adapter", True, f"{model.adapter_info.name} loads with it")

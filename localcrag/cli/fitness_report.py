@@ -25,9 +25,8 @@ _VERDICTS = {
 
 def show_check(check: ModelCheck) -> None:
     """Print the verdict on each task with its figures, the costs, the hints, and the defaults."""
-    result, info = check.result, check.info
-    size = f"{info.parameters / 1e6:,.0f} M weights, {info.file_type}, {info.size / 1e6:,.0f} MB"
-    click.echo(f"{click.style(one_line(result.model), bold=True)} ({one_line(info.path.name)}, {size})")
+    result = check.result
+    click.echo(f"{click.style(one_line(result.model), bold=True)} ({one_line(check.described)})")
     for each in verdicts(result):
         mark = click.style(each.fitness.ljust(_FITNESS_COLUMNS), fg=_COLOURS[each.fitness])
         click.echo(f"{each.task.ljust(_TASK_COLUMNS)}{mark}{one_line(each.sentence)}")

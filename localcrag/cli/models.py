@@ -102,7 +102,7 @@ def _models_with(state: CommandState, language: str | None, adapter: str | None)
 
 
 @models.command()
-@click.argument("name", type=ModelName("language"), metavar="[NAME|FILE]", required=False)
+@click.argument("name", type=ModelName("language"), metavar="[NAME|FILE|URL]", required=False)
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),
@@ -129,7 +129,8 @@ def check(state: CommandState, name: str | None, seconds: float, adapter: str | 
     from localcrag.llm.gguf import require_generator
 
     found = _models_with(state, name, adapter)
-    require_generator(found.language_file)
+    if not found.is_served:
+        require_generator(found.language_file)
     try:
         with progress("checking") as report:
             checked = check_model(found, seconds=seconds, progress=report)

@@ -28,8 +28,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 model_option = click.option(
     "--model",
     type=ModelName("language"),
-    metavar="NAME|FILE",
-    help="Language model: a name of `localcrag models list`, or a GGUF.",
+    metavar="NAME|FILE|URL",
+    help="Language model: a name of `localcrag models list`, a GGUF, or a server that the settings name.",
 )
 adapter_option = click.option(
     "--adapter",

@@ -15,7 +15,7 @@ from localcrag.cli.table_layout import print_wrapped
 
 @click.group()
 def web() -> None:
-    """Check your SearXNG, and see the queries and addresses that left this machine."""
+    """Check your SearXNG, and see everything that left this machine."""
 
 
 @web.command()
@@ -56,7 +56,7 @@ def check(state: CommandState, url: str | None, as_json: bool) -> int:
 @json_option
 @pass_state
 def log(state: CommandState, limit: int | None, since: datetime | None, as_json: bool) -> None:
-    """Every query and address that left this machine, when, and for which question."""
+    """Every query, address and request to a model server: when, and for which question."""
     ledger = state.ledger
     entries = ledger.entries(limit=limit, since=since.astimezone() if since else None)
     if damaged := ledger.unreadable_lines():
@@ -76,4 +76,4 @@ def log(state: CommandState, limit: int | None, since: datetime | None, as_json:
         question = f"  for “{entry.question}”" if entry.question else ""
         print_wrapped(f"{when}  {entry.kind:5}  {entry.target}{question}")
     if not entries and not damaged:
-        click.echo("No query and no address has left this machine.", err=True)
+        click.echo("Nothing has left this machine.", err=True)

@@ -20,7 +20,6 @@ from localcrag.evaluation.observations import Judgement, judge
 from localcrag.evaluation.results import interval_json
 from localcrag.evaluation.run import Progress
 from localcrag.knowledge_base import AskOptions, KnowledgeBase
-from localcrag.llm.gguf import fingerprint
 from localcrag.pipeline_builder import UNCALIBRATED_THRESHOLDS, band_of
 from localcrag.types import GraderKind, JsonValue, Thresholds, Verdict, WebPolicy
 
@@ -217,7 +216,7 @@ def _outcome(
 ) -> CalibrationOutcome:
     calibration = Calibration(
         judge=kind,
-        models=tuple(map(fingerprint, kb.models.files(kind))),
+        models=tuple(kb.models.fingerprints(kind)),
         scale=scale,
         thresholds=found.band if isinstance(found, FittedBand) else found.fit.thresholds,
         questions=found.questions,

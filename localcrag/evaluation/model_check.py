@@ -14,7 +14,9 @@ from localcrag.fitness.fitness_result import FITNESS_EDITION, FitnessCosts, Fitn
 from localcrag.fitness.fitness_verdicts import fitness_of_model, verdicts
 from localcrag.fitness.model_defaults import ModelDefaults, model_defaults
 from localcrag.llm.gguf import GgufInfo
+from localcrag.llm.language_model import LlamaCppModel
 from localcrag.loaded_models import LoadedModels
+from localcrag.model_server.served_model import ServedModel
 from localcrag.types import JsonValue
 
 WANTED_CONTEXT_TOKENS = 2048
@@ -26,13 +28,14 @@ second: Q4_0 205, Q4_K_M 164, Q5_0 152, Q5_1 76, Q4_1 73."""
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """A finished check: the result, the model's file, the defaults that follow, and hints about the file.
+    """A finished check: the result, the defaults that follow, and hints about the model's file.
 
-    ``interrupted`` says whether the user ended it before it was complete.
+    ``described`` says what was checked: the file with its size, or the server. ``interrupted`` says whether
+    the user ended it before it was complete.
     """
 
     result: FitnessResult
-    info: GgufInfo
+    described: str
     defaults: ModelDefaults
     hints: tuple[str, ...]
     interrupted: bool
@@ -63,7 +66,7 @@ def check_model(models: LoadedModels, *, seconds: float, progress: Progress) -> 
     Raises ModelNotFound, ModelFileError or ModelError if the model cannot be loaded.
     """
     tasks, model = load_fitness_set(), models.language
-    info = model.info
+    model.check()
     started = perf_counter()
     model.load()
     load_seconds = perf_counter() - started
@@ -92,7 +95,18 @@ def check_model(models: LoadedModels, *, seconds: float, progress: Progress) -> 
         complete=measured.complete,
     )
     defaults = model_defaults(result, evaluator=models.judges)
-    return ModelCheck(result, info, defaults, tuple(file_hints(info, model.context)), measured.interrupted)
+    described, hints = _described(model)
+    return ModelCheck(result, described, defaults, tuple(hints), measured.interrupted)
+
+
+def _described(model: LlamaCppModel | ServedModel) -> tuple[str, list[str]]:
+    """What was checked, in words, and hints about it."""
+    if isinstance(model, LlamaCppModel):
+        info = model.info
+        size = f"{info.parameters / 1e6:,.0f} M weights, {info.file_type}, {info.size / 1e6:,.0f} MB"
+        return f"{info.path.name}, {size}", file_hints(info, model.context)
+    hints = [] if model.context >= WANTED_CONTEXT_TOKENS else [_small_context(model.context, "raise it")]
+    return f"served at {model.place}, context {model.context:,} tokens", hints
 
 
 def file_hints(info: GgufInfo, context: int) -> list[str]:
@@ -112,5 +126,10 @@ def file_hints(info: GgufInfo, context: int) -> list[str]:
         hints.append("its file has no chat template: an instruct model follows prompts better")
     if context < WANTED_CONTEXT_TOKENS:
         why = "the model allows no more" if context == info.context_train else "raise model.context"
-        hints.append(f"its context is {context:,} tokens, and passages want {WANTED_CONTEXT_TOKENS:,}: {why}")
+        hints.append(_small_context(context, why))
     return hints
+
+
+def _small_context(context: int, why: str) -> str:
+    """The hint on a small context window, in tokens, and what can be done."""
+    return f"its context is {context:,} tokens, and passages want {WANTED_CONTEXT_TOKENS:,}: {why}"

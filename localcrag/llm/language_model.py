@@ -99,6 +99,10 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
             self._adapter_info = info
         return self._adapter_info
 
+    def check(self) -> None:
+        """Check the files without loading them. Raises ModelNotFound, ModelFileError."""
+        _ = self.info, self.adapter_info
+
     @property
     def context(self) -> int:
         """The window in tokens: as requested, and at most that of the model's training."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from localcrag.errors import UsageError
+from localcrag.errors import ConstraintError, UsageError
 
 MAX_STATES = 4096
 """The most states of an automaton; a text of 1,000 characters in one class has 1,000."""
@@ -51,24 +51,33 @@ class BytePattern:
 @lru_cache(maxsize=256)
 def byte_pattern(pattern: str) -> BytePattern:
     """The automaton of a pattern. Raises UsageError if none can be made, or it is too large."""
-    import outlines_core.outlines_core as core  # type: ignore[import-not-found]
-
     bare = pattern.removeprefix("^")
     bare = bare[:-1] if bare.endswith("$") and not bare.endswith("\\$") else bare
     _require_small(pattern, bare)
-    vocabulary = core.Vocabulary(_END, {bytes([byte]): [byte] for byte in range(256)})
     try:
-        index = core.Index(f"(?:{bare}){chr(_END_OF_TEXT)}", vocabulary)
-    except _CORE_ERRORS as error:
+        found = automaton(bare)
+    except ConstraintError as error:
         raise UsageError(
-            f"the pattern {pattern!r} cannot constrain an answer: {_first_line(error)}",
+            f"the pattern {pattern!r} cannot constrain an answer: {error}",
             hint="use plain classes, groups, alternatives and repetitions, without look-around",
         ) from error
-    found = index.get_transitions()
-    if len(found) > MAX_STATES:
+    if len(found.transitions) > MAX_STATES:
         raise _too_large(pattern)
+    return replace(found, pattern=pattern)
+
+
+def automaton(pattern: str) -> BytePattern:
+    """The automaton of a pattern that may be of any size. Raises ConstraintError if none can be made."""
+    import outlines_core.outlines_core as core  # type: ignore[import-not-found]
+
+    vocabulary = core.Vocabulary(_END, {bytes([byte]): [byte] for byte in range(256)})
+    try:
+        index = core.Index(f"(?:{pattern}){chr(_END_OF_TEXT)}", vocabulary)
+    except _CORE_ERRORS as error:
+        raise ConstraintError(_first_line(error)) from error
     bytes_only = {
-        state: {byte: to for byte, to in row.items() if byte != _END} for state, row in found.items()
+        state: {byte: to for byte, to in row.items() if byte != _END}
+        for state, row in index.get_transitions().items()
     }
     final = frozenset(state for state, row in bytes_only.items() if row.pop(_END_OF_TEXT, None) is not None)
     return BytePattern(pattern, index.get_initial_state(), final, bytes_only)

@@ -14,7 +14,10 @@ _WEIGHTS_SUFFIXES = (".safetensors", ".gguf", ".bin", ".npz")
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model: what it is for, its name, and the file with its digest; "" if there is no such model."""
+    """A model: what it is for, its name, and the file with its digest; "" if there is none.
+
+    Of a model on a server, the place of a file is taken by its address.
+    """
 
     role: str
     name: str
@@ -31,6 +34,8 @@ def _found(models: LoadedModels) -> Iterator[ModelFile]:
     settings = models.settings
     if models.missing:
         yield ModelFile("language model", f"{settings.language} (not installed)")
+    elif models.is_served:
+        yield ModelFile("language model", models.language.name, f"served at {settings.language}")
     else:
         yield _digested("language model", settings.language, models.language_file)
         if models.adapter_file:

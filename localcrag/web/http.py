@@ -1,4 +1,4 @@
-"""One bounded HTTP exchange; no other module of localcrag opens a socket to the web.
+"""One bounded HTTP exchange; no other module of localcrag opens a socket to the web or to a model server.
 
 It uses ``httpcore2``, the connection layer of ``httpx2``, and not the client above it, because that
 client follows redirects, keeps cookies and uses proxies named in the environment, none of which may
@@ -107,7 +107,8 @@ class HttpTarget:
 class HttpCall:
     """A request and its bounds: ``seconds`` in total, ``size`` in bytes of the decompressed body.
 
-    It is a POST of ``form`` if there is one, otherwise a GET.
+    It is a POST of ``form`` or of the JSON text ``json`` if there is one, otherwise a GET. The connection
+    itself must be there within ``connect_seconds``, by default within the total.
     """
 
     target: HttpTarget
@@ -115,18 +116,29 @@ class HttpCall:
     size: int
     headers: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, str] | None = None
+    json: bytes | None = None
+    connect_seconds: float | None = None
 
     @property
     def body(self) -> bytes | None:
-        """The URL-encoded form; None for a GET."""
-        return None if self.form is None else str(httpx2.QueryParams(dict(self.form))).encode("ascii")
+        """The JSON text, or the URL-encoded form; None for a GET."""
+        if self.json is not None or self.form is None:
+            return self.json
+        return str(httpx2.QueryParams(dict(self.form))).encode("ascii")
+
+    @property
+    def body_type(self) -> str:
+        """The media type of the body."""
+        return "application/x-www-form-urlencoded" if self.json is None else "application/json"
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
     """Status and headers of a reply; ``read`` returns the body, once, within the bounds of the call.
 
-    ``media_type``, ``charset`` and ``location`` are "" if the reply does not name them.
+    ``pieces`` gives the body as it comes, within the same bounds, in place of ``read``; the call must then
+    have asked for no content coding. ``media_type``, ``charset`` and ``location`` are "" if the reply does
+    not name them.
     """
 
     status: int
@@ -134,6 +146,7 @@ class ResponseHead:
     charset: str
     location: str
     read: Callable[[], bytes]
+    pieces: Callable[[], Iterator[bytes]]
 
 
 def anywhere(host: str, port: int, address: IPAddress) -> None:
@@ -149,15 +162,18 @@ def exchange(call: HttpCall, *, admit: Admit = anywhere) -> Iterator[ResponseHea
     """
     refuse_outside(call.target.host)
     deadline = _Deadline(call.seconds)
+    connect = _Deadline(min(call.seconds, call.connect_seconds or call.seconds))
     headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate", "Accept-Language": "en"}
     headers |= call.headers
     body = call.body
     if body is not None:
-        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        headers["Content-Type"] = call.body_type
     tls = _tls() if call.target.scheme == "https" else None
     with (
         _translated(),
-        httpcore2.ConnectionPool(ssl_context=tls, network_backend=_AdmittingBackend(admit, deadline)) as pool,
+        httpcore2.ConnectionPool(
+            ssl_context=tls, network_backend=_AdmittingBackend(admit, connect, deadline)
+        ) as pool,
         pool.stream(
             "GET" if body is None else "POST",
             _core_url(call.target),
@@ -184,6 +200,7 @@ def _head(reply: httpcore2.Response, size: int) -> ResponseHead:
         charset=content_type.get_content_charset(""),
         location=headers.get("location", ""),
         read=lambda: inflated(reply.iter_stream(), coding, size),
+        pieces=lambda: _as_they_come(reply.iter_stream(), coding, size),
     )
 
 
@@ -228,7 +245,7 @@ def inflated(chunks: Iterable[bytes], coding: str, size: int) -> bytes:
         body = bytearray()
         for chunk in chunks:
             body += chunk
-            _check_size(body, size)
+            _check_size(len(body), size)
         return bytes(body)
     if coding not in ("gzip", "x-gzip", "deflate"):
         raise Garbled(f"it is encoded as {coding}, which was not asked for")
@@ -236,6 +253,17 @@ def inflated(chunks: Iterable[bytes], coding: str, size: int) -> bytes:
         return _unpacked(chunks, size)
     except zlib.error as error:
         raise Garbled(f"its {coding} encoding is damaged ({error})") from error
+
+
+def _as_they_come(chunks: Iterable[bytes], coding: str, size: int) -> Iterator[bytes]:
+    """The chunks of a body without a content coding, at most ``size`` bytes. Raises Oversized, Garbled."""
+    if coding not in ("", "identity"):
+        raise Garbled(f"it is encoded as {coding}, which was not asked for")
+    total = 0
+    for chunk in chunks:
+        total += len(chunk)
+        _check_size(total, size)
+        yield chunk
 
 
 def _unpacked(chunks: Iterable[bytes], size: int) -> bytes:
@@ -246,7 +274,7 @@ def _unpacked(chunks: Iterable[bytes], size: int) -> bytes:
         while data:
             inflater = inflater or zlib.decompressobj(_window(data))
             body += inflater.decompress(data, size + 1 - len(body))
-            _check_size(body, size)
+            _check_size(len(body), size)
             if not inflater.eof:
                 data = inflater.unconsumed_tail
             elif inflater.unused_data.startswith(b"\x1f\x8b"):  # one more gzip member
@@ -263,8 +291,8 @@ def _window(data: bytes) -> int:
     return 47 if data[0] == 0x1F or data[0] & 0x0F == 8 else -15
 
 
-def _check_size(body: bytearray, size: int) -> None:
-    if len(body) > size:
+def _check_size(length: int, size: int) -> None:
+    if length > size:
         raise Oversized(f"it is larger than {size // 1024:,} KiB")
 
 
@@ -286,10 +314,11 @@ class _Deadline:
 
 
 class _AdmittingBackend(httpcore2.NetworkBackend):
-    """A network backend that connects only to admitted addresses."""
+    """A network backend that connects only to admitted addresses, before ``connect`` is over."""
 
-    def __init__(self, admit: Admit, deadline: _Deadline) -> None:
+    def __init__(self, admit: Admit, connect: _Deadline, deadline: _Deadline) -> None:
         self._admit = admit
+        self._connect = connect
         self._deadline = deadline
         self._plain = httpcore2.SyncBackend()
 
@@ -301,14 +330,14 @@ class _AdmittingBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        addresses = _resolved(host, port, self._deadline)
+        addresses = _resolved(host, port, self._connect)
         for address in addresses:
             self._admit(host, port, address)
         failure: Exception = Unreachable("its name has no address")
         for address in addresses:
             try:
                 stream = self._plain.connect_tcp(
-                    str(address), port, self._deadline.left(), local_address, socket_options or ()
+                    str(address), port, self._connect.left(), local_address, socket_options or ()
                 )
             except httpcore2.ConnectError as error:
                 failure = error

@@ -1,4 +1,4 @@
-"""The egress ledger: every query and address that left the machine, when, and for which question.
+"""The egress ledger: every query, address and request that left the machine, when, and for which question.
 
 It is a file that only its owner can read, with one JSON object per line. A line is on the disk before
 the request that it records is sent, and a request that cannot be recorded is not sent. Processes that
@@ -17,8 +17,11 @@ from typing import BinaryIO
 
 from localcrag.errors import LedgerError
 
-EGRESS_KINDS = ("query", "page", "url")
-"""A query to SearXNG, a page that a search found, and an address that the user named."""
+LEDGER_FILE_NAME = "egress.jsonl"
+"""The name of the ledger in the home folder."""
+EGRESS_KINDS = ("query", "page", "url", "model")
+"""A query to SearXNG, a page that a search found, an address that the user named, and a request to a model
+server, of which the address and the size are written and never the text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,9 @@ class Reply:
 
 
 def measure(room: Room) -> Report:
-    clients = 8 if room.quick else CLIENTS
+    clients, facts = (3, 6) if room.quick else (CLIENTS, FACTS)
     home = room.scratch / "home"
-    run(home, "ingest", str(leaflets(room.scratch / "text")))
+    run(home, "ingest", str(leaflets(room.scratch / "text", facts)))
     with served(home) as client:
         ask(client, 0)
         alone = [ask(client, number) for number in range(1, 1 + room.rounds)]
@@ -72,10 +72,10 @@ def _figures(name: str, replies: list[Reply]) -> Iterator[Figure]:
     yield Figure(f"{name}, p95", quantiles(seconds, n=20)[-1], "s")
 
 
-def leaflets(folder: Path) -> Path:
+def leaflets(folder: Path, facts: int) -> Path:
     """A folder of short documents, one about each medicine: it is the door that is measured."""
     folder.mkdir()
-    for number in range(FACTS):
+    for number in range(facts):
         text = f"The usual dose of {medicine(number)} is {number + 3} mg a day. It is made in Porto."
         (folder / f"{medicine(number)}.txt").write_text(text)
     return folder
@@ -111,9 +111,9 @@ def status(client: httpx2.Client, _: int) -> Reply:
 def at_once(
     client: httpx2.Client, clients: int, request: Callable[[httpx2.Client, int], Reply]
 ) -> list[Reply]:
-    """The replies to requests that are all sent at the same time."""
+    """The replies to requests that are all sent at the same time, each about another medicine."""
     with ThreadPoolExecutor(clients) as pool:
-        return list(pool.map(lambda number: request(client, 100 + number), range(clients)))
+        return list(pool.map(lambda number: request(client, 1 + number), range(clients)))
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def _against_bare(room: Room) -> Iterator[Figure]:
     import localcrag
     from localcrag.events import Progressed
 
-    size = 20_000 if room.quick else int(room.options.get("characters", 250_000))
+    size = 6_000 if room.quick else int(room.options.get("characters", 250_000))
     folder, home = corpus(room.scratch / "text", size), room.scratch / "home"
     kb = localcrag.open("warm", home=home)
     kb.ingest([folder])
@@ -53,7 +53,7 @@ def _against_bare(room: Room) -> Iterator[Figure]:
 
 def _unchanged(room: Room) -> Iterator[Figure]:
     """The whole command in a cold process, after a first ingestion with vectors that cost no time."""
-    count = 300 if room.quick else int(room.options.get("files", 10_000))
+    count = 100 if room.quick else int(room.options.get("files", 10_000))
     folder, home = _notes(room.scratch / "notes", count), room.scratch / "home of notes"
     ingest(home, folder)
     runs = [measured(home, "ingest", str(folder), "--json") for _ in range(room.rounds)]

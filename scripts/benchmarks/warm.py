@@ -24,7 +24,7 @@ _WORDS = "when where why what which who error file name list value object module
 
 
 def measure(room: Room) -> Report:
-    folder, home = corpus(room.scratch / "text", 20_000 if room.quick else 250_000), room.scratch / "home"
+    folder, home = corpus(room.scratch / "text", 3_000 if room.quick else 250_000), room.scratch / "home"
     run(home, "ingest", str(folder))
     questions = _questions()
     help_ = _median(room, lambda: _timed(home, "--help"))
@@ -73,7 +73,7 @@ def pairs_per_second(room: Room) -> float:
     evaluator = models_for(settings.model, settings.home).evaluator
     if evaluator is None:
         return 0.0
-    count = PAIRS // 4 if room.quick else PAIRS
+    count = PAIRS // 8 if room.quick else PAIRS
     texts = [f"{_WORDS} " * (TOKENS // len(_WORDS.split()) - 1) + f"number {n}" for n in range(count)]
     before = evaluator.tokens
     evaluator.score(QUESTION, texts)

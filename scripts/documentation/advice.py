@@ -32,6 +32,7 @@ CLASSES = {
         "The model's output did not hold its constraint. A grade that fails this way is shown as an error "
         "and the question goes on; elsewhere the command ends."
     ),
+    "ModelServerError": "The model server that the settings name cannot be used, or fails.",
     "LocalCragError": "A grade that is neither yes nor no. It counts as an error, never as a no.",
     "BundleError": "A bundle for a room without a network cannot be made, or is not as it was made.",
     "WarmError": "The warm process cannot run here, or ended while it answered.",
@@ -97,6 +98,10 @@ NEXT_STEP = {
     "no text in it": "Nothing: the file is empty, or holds pictures only",
     "the schema cannot be filled at …: …": "The hint says what to write instead",
     "what listens at the port of the warm process is something else": "Start it again: `localcrag serve`",
+    "the model server at … cannot be reached: …": (
+        "Start it, or correct `model.language`; if it is only slow, raise `model.server_timeout`"
+    ),
+    "the model server at … cannot be used: …": "The hint says what it must do; look at its log",
     "k is …, and must be 1 or more": "For example k=8",
     "the … is a …, and must be a string": "Pass text; `str()` makes it of most things",
     "… is …, and must be …": "The message names the values that are allowed",

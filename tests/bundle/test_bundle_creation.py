@@ -15,6 +15,7 @@ from localcrag.bundle.bundle_creation import BundleRequest, create_bundle
 from localcrag.bundle.bundle_loading import load_bundle
 from localcrag.bundle.bundle_manifest import BundledModel
 from localcrag.bundle.carried_kbs import copied_kb
+from localcrag.bundle.carried_models import models_to_carry
 from localcrag.bundle.package_resolution import named_target, present_target
 from localcrag.bundle.wheel_repacking import repacked_wheel
 from localcrag.errors import (
@@ -28,6 +29,8 @@ from localcrag.errors import (
     UsageError,
 )
 from localcrag.llm.registry import Registry
+from localcrag.loaded_models import LoadedModels
+from localcrag.settings import ModelSettings, Settings
 from localcrag.store.journal import Journal
 from localcrag.store.kb_folders import try_lock
 from localcrag.types import Hit
@@ -267,4 +270,15 @@ def test_the_secrets_beside_the_searxng_setup_stay_here(
         "searxng/README.md",
         "searxng/compose.yaml",
         "searxng/settings.yml",
+    }
+
+
+def test_in_place_of_a_model_on_a_server_goes_the_default_one(tmp_path: Path) -> None:
+    settings = Settings(tmp_path).with_values(
+        "model", language="http://gpu-box:8080", servers=("gpu-box:8080",)
+    )
+    carried = models_to_carry(settings, ())
+    assert "http://gpu-box:8080" not in {model.name for model in carried.models} and not carried.settings
+    assert LoadedModels(ModelSettings(), tmp_path).missing or "smollm2-135m-instruct" in {
+        model.name for model in carried.models
     }

@@ -11,6 +11,8 @@ import gguf
 import pytest
 from click.shell_completion import ShellComplete
 
+from localcrag.cli.command_state import CommandState
+from localcrag.cli.doctor import _check_language_model
 from localcrag.cli.main import cli
 from localcrag.evaluation import fitness_check, model_check
 from localcrag.evaluation.fitness_check import measure_fitness
@@ -71,6 +73,23 @@ def test_a_check_is_printed_kept_and_obeyed(fresh: Run, fresh_home: Path) -> Non
     listed = {entry["name"]: entry["fitness"] for entry in fresh("models", "list", "--json").json}
     assert listed["mine"] == "unfit"
     assert "mine\tlanguage" in (shown := fresh("models", "list").out) and "\tunfit\t" in shown
+
+
+@pytest.mark.usefixtures("few_tasks")
+def test_a_model_on_a_server_is_checked_like_a_file(
+    fresh: Run, fresh_home: Path, model_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCALCRAG_MODEL_LANGUAGE", model_server)
+    done = fresh("models", "check", "--seconds", "1")
+    assert f"served at {model_server}, context 4,096 tokens" in done.out, done.err
+    (kept,) = (fresh_home / "fitness").glob("served-*.json")
+    found = json.loads(kept.read_text())
+    assert found["yes_no"]["pairs"] > 0 and found["costs"]["tokens_read"] > 0
+    assert LoadedModels(ModelSettings(language=model_server), fresh_home).fitness is not None
+    (line,) = _check_language_model(CommandState(home=fresh_home, offline=False))
+    assert line.fine and f"at {model_server} keeps to its constraints" in line.detail
+    refused = fresh("models", "check", "http://gpu-box:8080")
+    assert refused.code == 2 and "the settings name no model server gpu-box:8080" in refused.err
 
 
 @pytest.mark.usefixtures("few_tasks")

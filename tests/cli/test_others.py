@@ -177,7 +177,7 @@ def test_pull_is_refused_offline(fresh: Run, fresh_home: Path) -> None:
 def test_web_check_and_log_without_a_server(fresh: Run, fresh_home: Path) -> None:
     done = fresh("web", "check", "--json")
     assert done.code == 1 and done.json["state"] == "not_configured"
-    assert "No query and no address has left this machine." in fresh("web", "log").err
+    assert "Nothing has left this machine." in fresh("web", "log").err
     Ledger(fresh_home / "egress.jsonl").record("query", "some words", "a question?")
     assert "some words" in fresh("web", "log").out
     assert [(e["kind"], e["target"], e["question"]) for e in fresh("web", "log", "--json").json] == [

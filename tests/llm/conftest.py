@@ -11,6 +11,10 @@ import pytest
 
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.language_model import LlamaCppModel
+from localcrag.model_address import ModelAddress
+from localcrag.model_server.served_model import ServedModel
+from localcrag.model_server.server_connection import ServerConnection
+from tests.model_servers import CONTEXT
 from tests.shape_models import CACHE, encoder, shape
 
 Load = Callable[[str], LlamaCppModel]
@@ -52,6 +56,14 @@ def load() -> Iterator[Load]:
     yield by_name
     for model in loaded.values():
         model.close()
+
+
+@pytest.fixture(scope="session")
+def served(model_server: str) -> ServedModel:
+    """A model on a real server, probed once."""
+    return ServedModel(
+        ServerConnection(ModelAddress.parse(model_server), lambda kind, target: None), context=CONTEXT
+    )
 
 
 @pytest.fixture(scope="session")

@@ -31,8 +31,11 @@ class Plan:
     wanted: bool
 
 
-@pytest.fixture(params=["llama.cpp", "scripted"])
+@pytest.fixture(params=["llama.cpp", "served", "scripted"])
 def model(request: pytest.FixtureRequest) -> LanguageModel:
+    if request.param == "served":
+        served: LanguageModel = request.getfixturevalue("served")
+        return served
     if request.param == "scripted":
         return ScriptedModel(
             choose=lambda text, options: {"yes": 9.0, "no": 1.0} if "blue" in text else {"no": 1.0},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,10 +50,10 @@ class Request:
 
 @dataclass
 class ScriptedServer:
-    """``answers`` by path (without the query string); anything else is 404."""
+    """``answers`` by path (without the query string), or a rule of the request; anything else is 404."""
 
     port: int
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, Answer | Callable[[Request], Answer]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     stopped: Event = field(default_factory=Event)
 
@@ -99,8 +99,10 @@ class _Handler(BaseHTTPRequestHandler):
         script = self.server.script
         length = int(self.headers.get("Content-Length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        script.requests.append(Request(self.command, self.path, headers, self.rfile.read(length)))
-        answer = script.answers.get(self.path.partition("?")[0], Answer(404, b"no such page"))
+        request = Request(self.command, self.path, headers, self.rfile.read(length))
+        script.requests.append(request)
+        found = script.answers.get(self.path.partition("?")[0], Answer(404, b"no such page"))
+        answer = found(request) if callable(found) else found
         while len(script.requests) < answer.after and not script.stopped.wait(0.01):
             pass
         self.send_response(answer.status)
