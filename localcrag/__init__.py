@@ -26,6 +26,9 @@ if TYPE_CHECKING:
         BadReply as BadReply,
     )
     from localcrag.errors import (
+        BundleError as BundleError,
+    )
+    from localcrag.errors import (
         ConstraintError as ConstraintError,
     )
     from localcrag.errors import (
@@ -393,7 +396,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": """
-        BadReply ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
+        BadReply BundleError ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
         ModelFileError ModelNotFound ModelNotInstalled ModelServerError OfflineError PruneRefused RateLimited

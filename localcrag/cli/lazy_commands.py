@@ -9,6 +9,7 @@ import click
 
 COMMAND_MODULES = {
     "ask": ("ask", "Answer QUESTION from your documents; `-` reads it from stdin."),
+    "bundle": ("bundle", "Carry localcrag, models and knowledge bases into a room without a network."),
     "calibrate": ("evaluate", "Fit the grades and the thresholds to your own questions."),
     "chat": (
         "chat",

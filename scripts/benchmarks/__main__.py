@@ -26,6 +26,7 @@ PARTS = (
     "corrections",
     "reading",
     "extract",
+    "bundle",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path(__file__).resolve().parents[2] / ".cache"
