@@ -29,6 +29,9 @@ if TYPE_CHECKING:
         BadReply as BadReply,
     )
     from localcrag.errors import (
+        BundleError as BundleError,
+    )
+    from localcrag.errors import (
         ConstraintError as ConstraintError,
     )
     from localcrag.errors import (
@@ -123,6 +126,9 @@ if TYPE_CHECKING:
     )
     from localcrag.errors import (
         WebNotConfigured as WebNotConfigured,
+    )
+    from localcrag.events import (
+        Advanced as Advanced,
     )
     from localcrag.events import (
         Assessed as Assessed,
@@ -408,7 +414,8 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": """
-        ArchiveError BadReply ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
+        ArchiveError BadReply BundleError ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase
+        DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
         ModelFileError ModelNotFound ModelNotInstalled ModelServerError OfflineError PruneRefused RateLimited
@@ -417,11 +424,10 @@ _NAMES = {
         WebError WebNotConfigured
     """,
     "events": """
-        Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta Discovered Divided
-        Event Filled Finished Gathered Graded Grounded Ingested Measured MovedSource Optimizing PageRead
-        PartSettled
-        Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten SkippedSource Spared
-        Stepped Suggested Unread Verified WebAsked
+        Advanced Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta
+        Discovered Divided Event Filled Finished Gathered Graded Grounded Ingested Measured MovedSource
+        Optimizing PageRead PartSettled Planned Processing Progressed Questioned Refined Reranked Retrieved
+        Rewritten SkippedSource Spared Stepped Suggested Unread Verified WebAsked
     """,
     "json_schema": "answer_schema event_schema",
     "knowledge_base": "KnowledgeBase import_archive open",

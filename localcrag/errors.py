@@ -24,6 +24,7 @@
     │   ├── ContextOverflow         1   a prompt that cannot fit the context
     │   ├── ConstraintError         1   a constrained output that did not hold its constraint
     │   └── ModelServerError        1   a model server that cannot be used, or does not do what is needed
+    ├── BundleError                 1   a bundle that cannot be made, or is not as it was made
     ├── WarmError                   1   the warm process cannot run here, or ended in the middle of an answer
     ├── EvaluationError             1   a question set that cannot be used for what was asked
     └── WebError                    1   SearXNG and page fetches
@@ -144,6 +145,10 @@ class ConstraintError(ModelError):
 
 class ModelServerError(ModelError):
     """Raised if a model server cannot be reached, refuses, or does not do what is needed."""
+
+
+class BundleError(LocalCragError):
+    """Raised if a bundle cannot be made, is none, or is not as it was made."""
 
 
 class WarmError(LocalCragError):

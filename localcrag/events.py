@@ -330,6 +330,15 @@ class Optimizing(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Advanced(Event):
+    """A long step has done ``done`` of ``total``; ``step`` is distilling (tokens) or refining (passages)."""
+
+    step: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Questioned(Event):
     """Questions were written for ``done`` of the ``total`` passages that had none."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from localcrag.crag.joined_reader import JoinedEmbedder, JoinedReader, NamedReader
 from localcrag.errors import EmbeddingMismatch, ModelError
-from localcrag.loaded_models import MULTILINGUAL, LoadedModels, models_for
+from localcrag.loaded_models import MULTILINGUAL, LoadedModels, embedding_for, models_for
 from localcrag.protocols import Embedder, PassageReader
 from localcrag.settings import Settings
 
@@ -68,7 +68,8 @@ def _embedder(store: LanceStore, settings: Settings, models: LoadedModels) -> Em
     Raises EmbeddingMismatch if there is none.
     """
     record = store.record
-    for embedding in (settings.model.embedding, record.embedding_model, MULTILINGUAL):
+    own = embedding_for(settings.model.embedding, record.embedding_model)
+    for embedding in (own, record.embedding_model, MULTILINGUAL):
         found = models if embedding == settings.model.embedding else _models_of(embedding, settings)
         try:
             if found.embedder.name == record.embedding_model:

@@ -28,7 +28,7 @@ from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answe
 from localcrag.filters import parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
 from localcrag.joined_stores import SearchableStores, joined_stores
-from localcrag.loaded_models import LoadedModels, models_for
+from localcrag.loaded_models import LoadedModels, embedding_for, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
 from localcrag.output_schema.python_types import OutputType, checked_schema
@@ -238,6 +238,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         reread: bool = False,
         questions: int = 0,
     ) -> Iterator[Event]:
+        yield from self.models.distil()
         self.corpus.prepare(sources)
         made = self.name not in names(self.settings)
         if reread and not made:
@@ -270,6 +271,26 @@ class KnowledgeBase(StoredKnowledgeBase):
             store.optimize()
         return written
 
+    def refine(self) -> int:
+        """Embed the passages of a static knowledge base with the real model; returns how many it embedded.
+
+        It takes as long as an ingestion with that model. Meanwhile the knowledge base is asked with its
+        static vectors; when every passage has its new one, they are exchanged in one step. After an
+        interruption the same call goes on. A knowledge base that is not static is left as it is.
+
+        Raises UnknownKnowledgeBase, ModelNotFound, ModelFileError, StoreError.
+        """
+        return result_of(self.stream_refinement())
+
+    def stream_refinement(self) -> Steps[int]:
+        """The events of :meth:`refine` as they happen; returns how many passages were embedded."""
+        store, teacher = self._store(), self.models.teacher
+        if teacher is None:
+            return 0
+        embedded = yield from store.reembed(teacher)
+        self._opened = None
+        return embedded
+
     # ------------------------------------------------------------------------------ questions
 
     def search(
@@ -289,8 +310,8 @@ class KnowledgeBase(StoredKnowledgeBase):
             raise UsageError(f"k is {k!r}, and must be 1 or more")
         given = AskOptions(filter=filter, evaluator=evaluator)
         text, where = checked_question(query), parse(filter) if filter else None
+        held = self._searchable(given)
         models = self._models(given)
-        held = self._searchable()
         held.reader.require_whole()
         models.warm(held.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
@@ -326,7 +347,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         """
         given = AskOptions.of(options, **keywords)
         query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
-        held = self._searchable()
+        held = self._searchable(given)
         builder = replace(self._builder(given), embedder=held.embedder)
         held.reader.require_whole()
         reader = held.reader if given.context is None else self._with_text(held, given.context)
@@ -456,9 +477,19 @@ class KnowledgeBase(StoredKnowledgeBase):
 
     def _models(self, options: AskOptions) -> LoadedModels:
         """The models for one question, which may name others than the settings."""
-        models = models_for(options.model_settings(self.settings.model), self.settings.home)
+        wanted = options.model_settings(self.settings.model)
+        if recorded := self._embedding_model:
+            wanted = replace(wanted, embedding=embedding_for(wanted.embedding, recorded))
+        models = models_for(wanted, self.settings.home)
         self._used[id(models)] = models
         return models
+
+    @property
+    def _embedding_model(self) -> str | None:
+        """The embedding model that the knowledge base was made with; None if there is none yet."""
+        if self._opened is not None:
+            return self._opened.record.embedding_model
+        return None if self._is_joined else self._bases.embedding_model(self.name)
 
     def _builder(self, options: AskOptions | None = None) -> PipelineBuilder:
         given = options or AskOptions()
@@ -470,15 +501,21 @@ class KnowledgeBase(StoredKnowledgeBase):
 
         return fetch_url(url, record=self.ledger.recorder(""))
 
-    def _searchable(self) -> SearchableStores:
-        """What is searched: the store, or those of several names. Raises as :meth:`_store` does."""
-        names = self.name.split(NAMES_SEPARATOR)
-        if len(names) == 1:
+    def _searchable(self, options: AskOptions) -> SearchableStores:
+        """What a question is asked: the store, or those of several names. Raises as :meth:`_store` does."""
+        if not self._is_joined:
             store = self._store()
-            return SearchableStores(store, self.models.embedder, store.warm, lambda: store.is_current)
+            embedder = self._models(options).embedder
+            return SearchableStores(store, embedder, store.warm, lambda: store.is_current)
         if self._joined is None or not self._joined.is_current():
+            names = self.name.split(NAMES_SEPARATOR)
             self._joined = joined_stores(names, self.settings, self.models)
         return self._joined
+
+    @property
+    def _is_joined(self) -> bool:
+        """Whether it is several knowledge bases, which are searched and asked as one."""
+        return NAMES_SEPARATOR in self.name
 
     def _store(self, *, create: bool = False) -> LanceStore:
         """The store for searching and writing: made with the embedding model that is in use.
@@ -486,6 +523,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError.
         """
         if self._opened is None or not self._opened.is_current:
+            self._opened = None
             embedder = self.models.embedder
             open_or_make = self._bases.create if create else self._bases.open
             self._opened = open_or_make(self.name, embedder.name, embedder.dimension)

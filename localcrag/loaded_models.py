@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import Fusion, moved, rescaled
 from localcrag.errors import ModelNotInstalled, SettingsError
+from localcrag.events import Advanced
 from localcrag.model_address import ModelAddress, is_model_address
 from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds
@@ -19,6 +20,7 @@ from localcrag.types import GraderKind, Thresholds
 if TYPE_CHECKING:
     from localcrag.calibration.calibration_file import Calibration, Calibrations
     from localcrag.embedding.embedder import SentenceTransformerEmbedder
+    from localcrag.embedding.static_embedder import StaticEmbedder
     from localcrag.fitness.fitness_result import FitnessResult
     from localcrag.fitness.fitness_results_folder import FitnessResults
     from localcrag.llm.evaluator import LlamaCppEvaluator
@@ -31,6 +33,9 @@ NO_EVALUATOR = "none"
 """The value of the setting ``model.evaluator`` if there is no evaluator."""
 MULTILINGUAL = "multilingual"
 """The value of the setting ``model.embedding`` for the model of many languages."""
+STATIC = "static"
+"""The value of the setting ``model.embedding`` for token vectors that are distilled from the installed model;
+``static:MODEL`` for those of another one."""
 NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
 """The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
 DEFAULT_LANGUAGE_MODEL = ModelSettings().language
@@ -50,7 +55,7 @@ class LoadedModels:
     home: Path
 
     @cached_property
-    def embedder(self) -> SentenceTransformerEmbedder | LlamaEmbedder:
+    def embedder(self) -> SentenceTransformerEmbedder | LlamaEmbedder | StaticEmbedder:
         """The embedding model."""
         if self.settings.embedding == MULTILINGUAL:
             from localcrag.llm.llama_embedder import LlamaEmbedder
@@ -59,7 +64,31 @@ class LoadedModels:
         from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
         verified = self.home / "cache" / "verified.json"
-        return SentenceTransformerEmbedder(self.settings.embedding, cache=verified)
+        teacher = teacher_of(self.settings.embedding)
+        embedder = SentenceTransformerEmbedder(teacher or self.settings.embedding, cache=verified)
+        if teacher is None:
+            return embedder
+        from localcrag.embedding.static_embedder import StaticEmbedder
+
+        return StaticEmbedder(embedder, self.home / "cache" / "models")
+
+    @property
+    def teacher(self) -> SentenceTransformerEmbedder | None:
+        """The model that a static embedding model is distilled from; None for any other."""
+        from localcrag.embedding.static_embedder import StaticEmbedder
+
+        return self.embedder.teacher if isinstance(self.embedder, StaticEmbedder) else None
+
+    def distil(self) -> Iterator[Advanced]:
+        """Make the token vectors of a static embedding model, if it is one and they do not exist yet.
+
+        Yields how many tokens are done. Raises ModelNotFound, ModelFileError, ModelError.
+        """
+        from localcrag.embedding.static_embedder import StaticEmbedder
+
+        if isinstance(self.embedder, StaticEmbedder):
+            for done, total in self.embedder.prepare():
+                yield Advanced("distilling", done, total)
 
     @property
     def is_served(self) -> bool:
@@ -367,6 +396,27 @@ class LoadedModels:
         from localcrag.llm.registry import Registry
 
         return Registry(self.home).resolve(name)
+
+
+def teacher_of(embedding: str) -> str | None:
+    """The model that a static embedding model is distilled from; None if ``embedding`` is no static one."""
+    if embedding == STATIC:
+        return ModelSettings().embedding
+    kind, colon, teacher = embedding.partition(":")
+    return teacher if colon and kind == STATIC else None
+
+
+def embedding_for(embedding: str, recorded: str) -> str:
+    """The setting ``model.embedding`` for a knowledge base that was made with the model ``recorded``.
+
+    A static model and its teacher go together: a knowledge base is asked with the one that its passages were
+    embedded with, whichever of the two ``embedding`` names.
+    """
+    teacher = teacher_of(embedding)
+    is_static = teacher_of(recorded) is not None
+    if is_static and teacher is None and embedding != MULTILINGUAL:
+        return f"{STATIC}:{embedding}"
+    return teacher if teacher is not None and not is_static else embedding
 
 
 @lru_cache(maxsize=2)

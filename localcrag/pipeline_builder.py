@@ -244,7 +244,8 @@ class PipelineBuilder:
             )
         fusion, thresholds = fitted
         bounds = self._bounds(thresholds)
-        return FusedGrader(models.language, evaluator, models.embedder, fusion, bounds, models.fusion_band)
+        embedder = models.teacher or models.embedder  # it was fitted to the cosines of a real model
+        return FusedGrader(models.language, evaluator, embedder, fusion, bounds, models.fusion_band)
 
     def web_policy(self) -> WebPolicy:
         """Whether a query may be sent to the web; ``never`` if localcrag is offline.

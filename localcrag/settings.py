@@ -59,7 +59,8 @@ class ModelSettings:
     )
     evaluator: str = _setting("localcrag-evaluator-v2", "reranker GGUF by name or file, or `none`")
     embedding: str = _setting(
-        "all-MiniLM-L6-v2", "sentence-transformers model by name or folder, or `multilingual`"
+        "all-MiniLM-L6-v2",
+        "sentence-transformers model by name or folder, `multilingual`, or `static` to ingest fast at first",
     )
     context: int = _setting(4096, "context window of the language model, in tokens", least=1)
     threads: int = _setting(

@@ -14,7 +14,7 @@ import runpy
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +32,7 @@ class Forked:
     """What :class:`subprocess.Popen` is for a command ``[sys.executable, *program]``, with text in its pipes.
 
     ``program`` is what follows the interpreter: ``-m MODULE``, ``-c CODE`` or a file, and its arguments.
-    ``pipe`` is how many bytes it can print that nobody has read.
+    ``input`` is all of its standard input. ``pipe`` is how many bytes it can print that nobody has read.
     """
 
     def __init__(
@@ -40,14 +40,18 @@ class Forked:
         program: Sequence[str],
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
+        input: str = "",
         pipe: int = 65536,
     ) -> None:
         self.args = program
-        (read_in, write_in), (read_out, write_out), (read_err, write_err) = (os.pipe() for _ in range(3))
+        (read_out, write_out), (read_err, write_err) = os.pipe(), os.pipe()
         if hasattr(fcntl, "F_SETPIPE_SZ"):
             fcntl.fcntl(write_out, fcntl.F_SETPIPE_SZ, pipe)
+        with tempfile.TemporaryFile() as given:
+            given.write(input.encode())
+            given.seek(0)
+            read_in = os.dup(given.fileno())
         theirs = (read_in, write_out, write_err)
-        self.stdin: IO[str] = os.fdopen(write_in, "w", encoding="utf-8")
         self.stdout: IO[str] = os.fdopen(read_out, encoding="utf-8")
         self.stderr: IO[str] = os.fdopen(read_err, encoding="utf-8")
         environment = dict(os.environ if env is None else env)
@@ -80,12 +84,10 @@ class Forked:
             raise subprocess.TimeoutExpired(list(self.args), timeout or 0.0)
         return code
 
-    def communicate(self, input: str = "", timeout: float | None = None) -> tuple[str, str]:
-        """Write the input, and read both outputs to their end. Raises TimeoutExpired."""
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Read both outputs to their end. Raises TimeoutExpired."""
         with ThreadPoolExecutor(2) as pool:
             streams = [pool.submit(_rest, stream) for stream in (self.stdout, self.stderr)]
-            writer = threading.Thread(target=self._write, args=(input,), daemon=True)
-            writer.start()
             try:
                 self.wait(timeout)
             except subprocess.TimeoutExpired:
@@ -104,13 +106,6 @@ class Forked:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def _write(self, text: str) -> None:
-        try:
-            with self.stdin:
-                self.stdin.write(text)
-        except (BrokenPipeError, ValueError):
-            pass  # it has ended, or somebody closed it before
-
 
 def completed(
     program: Sequence[str],
@@ -121,8 +116,8 @@ def completed(
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """What :func:`subprocess.run` is for such a command, with its output as text."""
-    process = Forked(program, env, cwd)
-    out, err = process.communicate(input, timeout)
+    process = Forked(program, env, cwd, input)
+    out, err = process.communicate(timeout)
     return subprocess.CompletedProcess(list(program), process.wait(), out, err)
 
 

@@ -55,6 +55,12 @@ def test_the_wheel_has_the_manual_with_its_pictures(wheel: Path) -> None:
     assert wanted <= names and "localcrag/docs/images/answer.svg" in names
 
 
+def test_the_wheel_has_the_searxng_setup_and_nobody_s_secrets(wheel: Path) -> None:
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("localcrag/_searxng/")}
+    files = ("README.md", "compose.yaml", "settings.yml", ".env.example")
+    assert names == {f"localcrag/_searxng/{name}" for name in files}
+
+
 def test_every_dependency_is_pinned() -> None:
     """The lock has a version for everything that pyproject.toml names."""
     from packaging.requirements import Requirement

@@ -46,6 +46,13 @@ class CommandState:
         return settings
 
     @property
+    def config_file(self) -> Path:
+        """The configuration file, whether it exists or can be understood, or not."""
+        from localcrag import settings
+
+        return self.home.expanduser().absolute() / "config.toml" if self.home else settings.config_file()
+
+    @property
     def ledger(self) -> Ledger:
         """The ledger of everything that left this machine."""
         from localcrag import knowledge_base

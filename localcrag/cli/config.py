@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import fields
-from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
@@ -14,7 +13,7 @@ from localcrag.cli.command_state import CommandState, complain, pass_state
 from localcrag.cli.name_completion import SettingName
 from localcrag.cli.safe_output import one_line, plain
 from localcrag.errors import SettingsError
-from localcrag.settings import SECTIONS, config_file, describe
+from localcrag.settings import SECTIONS, describe
 
 
 @click.group(invoke_without_command=True)
@@ -38,12 +37,12 @@ def set_(state: CommandState, name: str, value: str) -> None:
     A list has commas: `localcrag config set loop.corrections rewrite,neighbours`. Put `--` before a value
     that begins with a dash.
     """
-    from localcrag.cli.config_editing import toml_text, with_setting, write_checked
+    from localcrag.cli.config_editing import file_text, toml_text, with_setting, write_checked
     from localcrag.settings import setting_value
 
-    path = _path(state)
+    path = state.config_file
     found = setting_value(name, value)
-    write_checked(path, with_setting(_text(path), name, found, path))
+    write_checked(path, with_setting(file_text(path), name, found, path))
     click.echo(one_line(f"{name} = {toml_text(found)} in {path}"), err=True)
     _warn_of_variable(name)
 
@@ -53,10 +52,10 @@ def set_(state: CommandState, name: str, value: str) -> None:
 @pass_state
 def unset(state: CommandState, name: str) -> None:
     """Take SETTING out of the configuration file, so that its default holds."""
-    from localcrag.cli.config_editing import without_setting, write_checked
+    from localcrag.cli.config_editing import file_text, without_setting, write_checked
 
-    path = _path(state)
-    write_checked(path, without_setting(_text(path), name, path))
+    path = state.config_file
+    write_checked(path, without_setting(file_text(path), name, path))
     click.echo(one_line(f"{name} is not in {path} any more."), err=True)
     _warn_of_variable(name)
 
@@ -65,10 +64,10 @@ def unset(state: CommandState, name: str) -> None:
 @pass_state
 def edit(state: CommandState) -> None:
     """Open the configuration file in your editor ($VISUAL, $EDITOR), and check it before it is kept."""
-    from localcrag.cli.config_editing import NEW_FILE_TEXT, write_checked
+    from localcrag.cli.config_editing import NEW_FILE_TEXT, file_text, write_checked
 
-    path = _path(state)
-    text = before = _text(path) or NEW_FILE_TEXT
+    path = state.config_file
+    text = before = file_text(path) or NEW_FILE_TEXT
     while True:
         edited = click.edit(text, extension=".toml")
         if edited is None or edited == before:
@@ -99,7 +98,7 @@ def completion(context: click.Context, shell: str) -> None:
 
 def _show(state: CommandState) -> None:
     """Print every setting as it is in force; one that is unset is a comment."""
-    settings, path = state.settings, _path(state)
+    settings, path = state.settings, state.config_file
     click.echo(one_line(f"# file: {path}") + ("" if path.is_file() else " (does not exist)"))
     click.echo(one_line(f"# home: {settings.home}"))
     click.echo(_toml({"kb": settings.kb, "offline": settings.offline}))
@@ -108,21 +107,6 @@ def _show(state: CommandState) -> None:
         for item in fields(cls):
             value = getattr(getattr(settings, section), item.name)
             click.echo(f"# {item.name}" if value is None else _toml({item.name: value}))
-
-
-def _path(state: CommandState) -> Path:
-    """The configuration file, whether it exists or can be understood, or not."""
-    return state.home.expanduser().absolute() / "config.toml" if state.home else config_file()
-
-
-def _text(path: Path) -> str:
-    """The text of the configuration file; "" if there is none. Raises SettingsError."""
-    try:
-        return path.read_text("utf-8")
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"cannot read {path}: {error}", hint="mend the file, or move it away") from error
 
 
 def _warn_of_variable(name: str) -> None:

@@ -17,6 +17,16 @@ NEW_FILE_TEXT = "# Settings of localcrag; `localcrag docs settings` lists them a
 """The text of a configuration file that is made."""
 
 
+def file_text(path: Path) -> str:
+    """The text of the configuration file; "" if there is none. Raises SettingsError."""
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"cannot read {path}: {error}", hint="mend the file, or move it away") from error
+
+
 def toml_text(value: SettingValue) -> str:
     """A value as the configuration file has it."""
     import tomlkit
@@ -38,18 +48,25 @@ def with_setting(text: str, name: str, value: SettingValue, path: Path) -> str:
     return document.as_string()
 
 
+def has_setting(text: str, name: str, path: Path) -> bool:
+    """Whether the text of the configuration file ``path`` gives a setting a value. Raises SettingsError."""
+    document = _document(text, path)
+    section, _, key = name.rpartition(".")
+    table = document.get(section, {}) if section else document
+    _require_table(table, section, path)
+    return key in table
+
+
 def without_setting(text: str, name: str, path: Path) -> str:
     """The text of the configuration file ``path`` without a setting, which may be one that does not exist.
 
     Raises SettingsError if it is not in the file.
     """
+    if not has_setting(text, name, path):
+        raise SettingsError(f"{name} is not in {path}", hint="localcrag config shows what is in force")
     document = _document(text, path)
     section, _, key = name.rpartition(".")
-    table = document.get(section, {}) if section else document
-    _require_table(table, section, path)
-    if key not in table:
-        raise SettingsError(f"{name} is not in {path}", hint="localcrag config shows what is in force")
-    del table[key]
+    del (document[section] if section else document)[key]
     return document.as_string()
 
 

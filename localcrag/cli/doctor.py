@@ -26,6 +26,7 @@ LIBRARY_MODULES = {
 }
 EMBEDDING_COSTS = {
     "all-MiniLM-L6-v2": "for English; 90 MB on disk",
+    "static:all-MiniLM-L6-v2": "for English; for a fast first ingestion, to be refined",
     "multilingual-e5-small-q4": "for some hundred languages; 90 MB on disk, takes four to five times as long",
 }
 """The languages and the costs of the embedding models that localcrag knows."""

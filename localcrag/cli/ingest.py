@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,7 @@ from localcrag.cli.parameters import adapter_option, json_option, kb_option, mod
 from localcrag.cli.safe_output import one_line
 from localcrag.errors import CorpusError, LocalCragError, PruneRefused, UsageError
 from localcrag.events import (
+    Advanced,
     Degraded,
     Discovered,
     Event,
@@ -25,6 +27,9 @@ from localcrag.events import (
 )
 from localcrag.ingestion import Prune
 from localcrag.types import IngestReport
+
+if TYPE_CHECKING:
+    from localcrag.knowledge_base import KnowledgeBase
 
 MAX_SHOWN_SKIPS = 20
 MAX_NAME_CHARACTERS = 40
@@ -54,6 +59,7 @@ MIN_TABLE_COLUMNS = 76
 )
 @model_option
 @adapter_option
+@click.option("--refine", is_flag=True, help="Then embed with the real model what a static one has embedded.")
 @click.option("--watch", is_flag=True, help="Keep running, and read what changes; Ctrl-C ends it.")
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
@@ -71,6 +77,7 @@ def ingest(
     questions: int | None,
     model: str | None,
     adapter: str | None,
+    refine: bool,
     watch: bool,
     as_json: bool,
     jsonl: bool,
@@ -81,6 +88,8 @@ def ingest(
     """
     if watch and as_json:
         raise UsageError("--json prints one object, and --watch has no end", hint="use --jsonl")
+    if watch and refine:
+        raise UsageError("--refine ends, and --watch does not", hint="use `localcrag kb refine` beside it")
     limits = {"max_size_mb": max_size, "follow_links": follow or None}
     base = state.open(kb, ingest=limits, model={"language": model, "adapter": adapter})
     metadata = parse_meta(meta)
@@ -107,7 +116,23 @@ def ingest(
         print_json(report.to_dict())
     elif not jsonl:
         _print_report(report)
+    if refine:
+        refine_base(base, as_events=jsonl, quiet=as_json)
     return _exit_code(report)
+
+
+def refine_base(base: KnowledgeBase, *, as_events: bool = False, quiet: bool = False) -> None:
+    """Refine a knowledge base, with its progress on stderr, as events on stdout, or ``quiet``."""
+    events = base.stream_refinement()
+    if as_events:
+        shown: Iterable[Event] = print_events(events)
+    else:
+        shown = events if quiet else _show_progress(events)
+    refined = sum(isinstance(event, Optimizing) for event in shown) > 0
+    if not (as_events or quiet):
+        done = "searches use the vectors of" if refined else "was embedded with"
+        model = base.info().embedding_model
+        click.echo(one_line(f"{base.name}: {done} {model}."), err=True)
 
 
 def _agrees(refused: PruneRefused) -> bool:
@@ -182,7 +207,7 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
         task = bar.add_task("looking", total=None, rate="")
         for event in events:
             if isinstance(event, Discovered):
-                bar.update(task, description="reading", total=max(event.size, 1))
+                bar.update(task, description="reading", total=max(event.size, 1), completed=0)
             elif isinstance(event, Progressed):
                 passages += event.passages
                 elapsed = bar.tasks[task].elapsed or 0.0
@@ -197,6 +222,10 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
             elif isinstance(event, Questioned):
                 bar.update(
                     task, description="questions", total=max(event.total, 1), completed=event.done, rate=""
+                )
+            elif isinstance(event, Advanced):
+                bar.update(
+                    task, description=event.step, total=max(event.total, 1), completed=event.done, rate=""
                 )
             elif isinstance(event, Degraded):
                 failed += 1

@@ -13,6 +13,7 @@ import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.event_rendering import count
+from localcrag.cli.ingest import refine_base
 from localcrag.cli.kb_check import check, check_progress
 from localcrag.cli.kb_moving import copy, import_, relocate, rename
 from localcrag.cli.name_completion import KbName
@@ -34,7 +35,7 @@ MAX_SHOWN_FACETS, MAX_LISTED_FACETS = 8, 100
 
 @click.group()
 def kb() -> None:
-    """List, show, check, move, export, compact and remove knowledge bases."""
+    """List, show, check, move, export, refine, compact and remove knowledge bases."""
 
 
 for _command in (check, relocate, rename, copy, import_):
@@ -128,6 +129,10 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
     print_wrapped(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
     for place in info.places:
         print_wrapped(f"in {place.folder}: {count(place.documents, 'document')}")
+    if info.refined:
+        print_wrapped(
+            f"refined: {info.refined} of {info.passages} passages; `localcrag kb refine {info.name}` goes on"
+        )
     print_wrapped(f"fields for --filter: {', '.join(info.fields)}")
     for key, summary in summaries.items():
         held = f"  {key}, in {count(summary.documents, 'document')}: "
@@ -260,6 +265,17 @@ def compact(state: CommandState, name: str | None) -> None:
     for part in rebuilt:
         click.echo(one_line(f"rebuilt: {part}"), err=True)
     click.echo(f"{before / 1e6:.1f} MB before, {base.size() / 1e6:.1f} MB now", err=True)
+
+
+@kb.command()
+@click.argument("name", type=KbName(), required=False)
+@pass_state
+def refine(state: CommandState, name: str | None) -> None:
+    """Embed with the real model what a static one has embedded.
+
+    Meanwhile, questions are answered as before. Killed half-way, the same command goes on.
+    """
+    refine_base(state.open(name))
 
 
 @kb.command()

@@ -9,6 +9,7 @@ import click
 
 COMMAND_MODULES = {
     "ask": ("ask", "Answer QUESTION from your documents; `-` reads it from stdin."),
+    "bundle": ("bundle", "Carry localcrag, models and knowledge bases into a room without a network."),
     "calibrate": ("evaluate", "Fit the grades and the thresholds to your own questions."),
     "chat": (
         "chat",
@@ -24,7 +25,7 @@ COMMAND_MODULES = {
     "eval": ("evaluate", "Measure localcrag on your own questions."),
     "extract": ("extract", "Print one record per document, in the form of a JSON Schema."),
     "ingest": ("ingest", "Read files, folders, globs or URLs into a knowledge base; only what changed."),
-    "kb": ("kb", "List, show, check, move, export, compact and remove knowledge bases."),
+    "kb": ("kb", "List, show, check, move, export, refine, compact and remove knowledge bases."),
     "mcp": ("mcp", "Serve an editor or an agent over the Model Context Protocol, on stdin and stdout."),
     "models": ("models", "List, check, verify, add, fetch and remove models."),
     "search": ("search", "Find the passages that bear on QUERY: retrieval alone, no answer."),

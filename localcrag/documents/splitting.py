@@ -4,8 +4,9 @@ The splitter is semantic-text-splitter: it fills a passage with the largest piec
 paragraphs, sentences, words); between blocks there are the more line ends the greater the break, and the
 splitter cuts at the longest run of them. Around it:
 
-* tokens are counted once per stretch of text with the embedding model's own tokenizer, and a piece's
-  count is looked up by its position, which is ten times faster than tokenizing every candidate;
+* tokens are counted once per stretch of text with the embedding model's own tokenizer (word by word if it
+  allows that, see :mod:`localcrag.word_cache`), and a piece's count is looked up by its position, which is
+  ten times faster than tokenizing every candidate;
 * a line end that only wraps a paragraph is shown to the splitter as a space, so that it cuts at the
   end of a sentence, not of a line; positions stay those of the stored text;
 * a heading is never the end of a passage if something follows it, and short passages are merged with a
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING
 from localcrag.documents.line_wraps import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
+from localcrag.word_cache import WORD, WordCache, supports
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -102,7 +104,8 @@ def _blocks_within(blocks: Sequence[Block], starts: Sequence[int], span: Span) -
     start, end = span
     for block in blocks[max(0, bisect_right(starts, start) - 1) : bisect_left(starts, end)]:
         if block.end > start:
-            yield replace(block, start=max(block.start, start), end=min(block.end, end))
+            whole = start <= block.start and block.end <= end
+            yield block if whole else replace(block, start=max(block.start, start), end=min(block.end, end))
 
 
 @lru_cache(maxsize=4)
@@ -124,6 +127,22 @@ def load_tokenizer(path: Path) -> Tokenizer:
     return tokenizer
 
 
+@lru_cache(maxsize=4)
+def _word_cache(tokenizer: Tokenizer) -> WordCache | None:
+    """The ends of the tokens within each word; None if the tokenizer does not tokenize word by word."""
+    return WordCache(tokenizer, ends=True) if supports(tokenizer) else None
+
+
+def _token_ends(tokenizer: Tokenizer, text: str) -> list[int]:
+    """The positions in a text at which its tokens end, in ascending order."""
+    cache = _word_cache(tokenizer)
+    if cache is None:
+        return [end for _, end in tokenizer.encode(text, add_special_tokens=False).offsets]
+    starts = [word.start() for word in WORD.finditer(text)]
+    ends = cache.tokens(WORD.findall(text))
+    return [start + end for start, within in zip(starts, ends, strict=True) for end in within]
+
+
 class _Counter:
     """Counts the tokens of pieces of one text, which is tokenized once.
 
@@ -132,7 +151,7 @@ class _Counter:
 
     def __init__(self, tokenizer: Tokenizer, text: str, view: str) -> None:
         self._tokenizer, self._text, self._view = tokenizer, text, view
-        self._ends = [end for _, end in tokenizer.encode(text, add_special_tokens=False).offsets]
+        self._ends = _token_ends(tokenizer, text)
         self._last = 0
 
     def __call__(self, piece: str) -> int:

@@ -90,7 +90,7 @@ class SentenceTransformerEmbedder:
         """
         if self.folder == expanded(self._model).absolute():
             return f"{self.folder.name}#{_fingerprint(self.folder)}"
-        return DEFAULT_MODEL if self._is_packaged else self._model
+        return DEFAULT_MODEL if self.is_packaged else self._model
 
     @cached_property
     def dimension(self) -> int:
@@ -161,14 +161,19 @@ class SentenceTransformerEmbedder:
                 _ = self._reference
             return encoder
 
+    def loaded(self) -> SentenceTransformer:
+        """sentence-transformers' own model, loaded on first use. Raises ModelNotFound, ModelFileError."""
+        with self._loading:
+            return self._reference
+
     @property
-    def _is_packaged(self) -> bool:
+    def is_packaged(self) -> bool:
         """Whether the model is the installed default."""
         return self.folder.parent.name == MODEL_PACKAGE
 
     def _verify(self) -> None:
         """Check the weights of the installed default. Raises ModelFileError."""
-        if self._is_packaged:
+        if self.is_packaged:
             verify(self.folder / "model.safetensors", WEIGHTS_SHA256, self._cache)
 
     @cached_property

@@ -78,7 +78,7 @@ def _encode(model: SentenceTransformer, texts: Sequence[str]) -> Vectors:
 
     model.eval()
     order = list(batches(_lengths(model, texts)))
-    with _single_threaded_torch() as cores, ThreadPoolExecutor(cores, thread_name_prefix="encode") as pool:
+    with single_threaded_torch() as cores, ThreadPoolExecutor(cores, thread_name_prefix="encode") as pool:
         try:
             # a tokenizer may be used by one thread only
             work = [pool.submit(forward, model.preprocess([texts[i] for i in batch])) for batch in order]
@@ -100,7 +100,7 @@ def _lengths(model: SentenceTransformer, texts: Sequence[str]) -> list[int]:
 
 
 @contextmanager
-def _single_threaded_torch() -> Iterator[int]:
+def single_threaded_torch() -> Iterator[int]:
     """Let torch use a single thread in the block; yields the number that it uses otherwise."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

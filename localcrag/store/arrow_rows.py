@@ -310,10 +310,22 @@ def _text_digest(text: str) -> str:
 def _with_vectors(rows: list[dict[str, Any]], vectors: Sequence[Vectors], schema: pa.Schema) -> pa.Table:
     """The rows with their vectors, arrays of shape (rows, dimension) one after the other, in the schema."""
     table = pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("vector")))
+    return with_vectors(table, np.concatenate(vectors), schema)
+
+
+def with_vectors(rows: pa.Table, vectors: Vectors, schema: pa.Schema) -> pa.Table:
+    """Rows with these vectors, shape (rows, dimension), in place of those they have, in the schema."""
     dimension = schema.field("vector").type.list_size
-    stacked = np.concatenate(vectors).astype(np.float32, copy=False)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(stacked.reshape(-1)), dimension)
-    return table.append_column(schema.field("vector"), column).select(schema.names)
+    flat = pa.array(vectors.astype(np.float32, copy=False).reshape(-1))
+    bare = rows.drop_columns("vector") if "vector" in rows.column_names else rows
+    column = pa.FixedSizeListArray.from_arrays(flat, dimension)
+    return bare.append_column(schema.field("vector"), column).select(schema.names)
+
+
+def with_width(schema: pa.Schema, dimension: int) -> pa.Schema:
+    """The schema of a table with vectors of another dimension."""
+    place = schema.get_field_index("vector")
+    return schema.set(place, pa.field("vector", pa.list_(pa.float32(), dimension)))
 
 
 def _meta_cells(meta: Meta, columns: sql.FieldColumns) -> dict[str, MetaValue]:

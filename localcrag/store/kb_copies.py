@@ -16,7 +16,6 @@ from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store import checksums
 from localcrag.store.kb_folders import (
     REMOVAL_PATIENCE_SECONDS,
-    TABLES_FOLDER,
     KnowledgeBaseFolders,
     mending_hint,
     try_lock,
@@ -51,12 +50,13 @@ def standing_still(folder: Path) -> Iterator[None]:
 def content_files(folder: Path) -> list[str]:
     """The paths, below its folder and with "/", of the files that a knowledge base consists of, in order.
 
-    The lock and what another process left half written are not among them.
+    Locks are not among them, nor tables of former embedding models, nor what is embedded with another one.
     """
     lists = [path.name for path in folder.glob("*.json") if not path.name.startswith(".")]
     tables = [
         (Path(place) / name).relative_to(folder).as_posix()
-        for place, _, names in os.walk(folder / TABLES_FOLDER)
+        for table in checksums.tables_in_use(folder).values()
+        for place, _, names in os.walk(table)
         for name in names
     ]
     return sorted(lists) + sorted(tables)

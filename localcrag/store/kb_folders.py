@@ -9,6 +9,7 @@
                        /roots.json       the folders that its documents are in, see :mod:`.source_roots`
                        /skipped.json     the sources that could not be read, and why
                        /moving.json      the documents that are being moved, see :mod:`.source_moves`
+                       /reembedding/     passages that are embedded again, see :mod:`.second_space`
                        /unfinished.json  the sources of a write that is under way, or was cut off
                        /write.lock       held by the one process that writes or removes
 
@@ -31,6 +32,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from localcrag.errors import EmbeddingMismatch, StorageFull, StoreError, UnknownKnowledgeBase, UsageError
+from localcrag.types.passages import STATIC_MODEL_PREFIX
 
 LAYOUT_VERSION = 2
 """The version of the tables' layout that this code makes."""
@@ -47,6 +49,9 @@ RECORD_FILE = "kb.json"
 """The record of a knowledge base in its folder."""
 TABLES_FOLDER = "lance"
 """The folder of the tables in that of a knowledge base."""
+REEMBEDDING_FOLDER = "reembedding"
+"""The folder of the passages that are embedded again, in that of a knowledge base."""
+TABLES_WITH_VECTORS = ("passages", "questions")
 _LOCK_FILE = "write.lock"
 _STALE_SECONDS = 3600.0
 """The age from which a scratch folder counts as left behind by a killed process."""
@@ -56,13 +61,26 @@ _STALE_SECONDS = 3600.0
 class KnowledgeBaseRecord:
     """The content of ``kb.json``: a knowledge base's name, embedding model, dimension and layout.
 
-    The name in the file is the one it was made with; the folder has the one that counts.
+    The name in the file is the one it was made with; the folder has the one that counts. ``generation``
+    counts how often its passages were embedded again with another model. It says which tables hold them, so
+    that the vectors, their dimension and the name of the model change in one step.
     """
 
     name: str
     embedding_model: str
     dimension: int
     layout: int = LAYOUT_VERSION
+    generation: int = 0
+
+    @property
+    def is_static(self) -> bool:
+        """Whether its vectors are static ones, which say less than those of a real model."""
+        return self.embedding_model.startswith(STATIC_MODEL_PREFIX)
+
+
+def stored_name(table: str, generation: int) -> str:
+    """The name under which a table is stored; those with vectors have the number of their generation."""
+    return f"{table}_{generation}" if generation and table in TABLES_WITH_VECTORS else table
 
 
 def identity(folder: Path) -> tuple[int, int] | None:
@@ -328,7 +346,8 @@ def record_in(folder: Path, name: str) -> KnowledgeBaseRecord:
     """The record in the folder of a knowledge base, which has this name now. Raises StoreError."""
     try:
         found = KnowledgeBaseRecord(**json.loads((folder / RECORD_FILE).read_text("utf-8")))
-        known = isinstance(found.dimension, int) and isinstance(found.layout, int)
+        numbers = (found.dimension, found.layout, found.generation)
+        known = all(isinstance(number, int) for number in numbers)
     except PermissionError as error:
         raise storage_error(error, f"read {folder}") from error
     except (OSError, ValueError, TypeError):
@@ -379,6 +398,14 @@ def storage_error(error: BaseException, attempt: str) -> StoreError:
         )
     first = said.splitlines()[0][:200] if said else type(error).__name__
     return StoreError(f"cannot {attempt}: {first}", hint=UNKNOWN_FAULT_HINT)
+
+
+def read_json(path: Path) -> object:
+    """The content of a JSON file; None if there is none, or it is none. Raises OSError."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 @contextmanager

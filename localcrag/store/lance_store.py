@@ -13,7 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.errors import DamagedKnowledgeBase, DocumentGone
+from localcrag.errors import DamagedKnowledgeBase, DocumentGone, StoreError
+from localcrag.events import Steps
 from localcrag.filters import FieldType, Filter, check_field
 from localcrag.store import checksums, sql
 from localcrag.store.journal import Journal
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from localcrag.protocols import Embedder
     from localcrag.store.integrity import Tell
     from localcrag.store.tables import Tables
     from localcrag.store.writer import StoreWriter
@@ -92,6 +94,16 @@ class KnowledgeBases:
         """
         self._require_whole(name)
         return self._folders.record(name)
+
+    def embedding_model(self, name: str) -> str | None:
+        """The name of the embedding model of a knowledge base; None if there is no readable one.
+
+        Raises UsageError for a name that cannot be one.
+        """
+        try:
+            return self._folders.record(name).embedding_model
+        except StoreError:
+            return None
 
     def open(self, name: str, embedding_model: str | None = None, dimension: int | None = None) -> LanceStore:
         """Open a knowledge base, and check that it was made with this embedding model, if one is given.
@@ -237,6 +249,7 @@ class LanceStore:
 
     def info(self) -> StoreInfo:
         """The counts, the fields and the bytes on disk. Raises StoreError."""
+        from localcrag.store.second_space import rows_written
         from localcrag.store.tables import partitions_of
 
         with self._open_tables("read") as tables:
@@ -252,6 +265,7 @@ class LanceStore:
                 vector_index=partitions_of(tables.passages) > 0,
                 questions=0 if asked is None else asked.count_rows(),
                 places=tuple(places_of(self._roots, kept_sources(tables))),
+                refined=rows_written(self.folder),
             )
 
     def indexed(self) -> Mapping[str, IndexedDocument]:
@@ -418,19 +432,24 @@ class LanceStore:
             k: the most hits to return.
             filter: a condition on the passages, or None.
 
-        Returns the hits, best first, each with the cosine of its passage. Raises FilterError, StoreError.
+        Returns the hits, best first, each with the cosine of its passage; that of static vectors is not
+        given, since reranking and grading were fitted to real models. Raises FilterError, StoreError.
         """
-        from localcrag.store.hybrid_search import hybrid
+        from localcrag.store.hybrid_search import STATIC_VECTORS_WEIGHT, hybrid
 
         with self._open_tables("search") as tables:
             roots = self._roots
             where = None if filter is None else condition(tables, filter, roots)
-            hits = hybrid(tables, text, vector, k=k, where=where)
-        passages = [hit.passage for hit in hits]
-        sources = [roots.shown(passage.source) for passage in passages]
+            weight = STATIC_VECTORS_WEIGHT if self.record.is_static else 1.0
+            hits = hybrid(tables, text, vector, k=k, where=where, vectors_weight=weight)
+        sources = [roots.shown(hit.passage.source) for hit in hits]
         return [
-            replace(hit, passage=replace(passage, source=source))
-            for hit, passage, source in zip(hits, passages, sources, strict=True)
+            replace(
+                hit,
+                passage=replace(hit.passage, source=source),
+                similarity=None if self.record.is_static else hit.similarity,
+            )
+            for hit, source in zip(hits, sources, strict=True)
         ]
 
     # ------------------------------------------------------------------------------ skips
@@ -483,6 +502,28 @@ class LanceStore:
                 self._writer.add_questions(
                     [(replace(item[0], source=kept(item[0].source)), item[1], item[2]) for item in batch]
                 )
+
+    # ------------------------------------------------------------------------------ another model
+
+    def reembed(self, embedder: Embedder) -> Steps[int]:
+        """Embed every passage again with another model, and then let searches use its vectors.
+
+        Until then they use the former ones. See :mod:`localcrag.store.second_space`. Returns how many
+        passages were embedded. Raises StoreError, StorageFull, and what the embedder raises.
+        """
+        from localcrag.store.reembedding import Reembedding
+        from localcrag.store.second_space import SecondSpace
+
+        target = replace(
+            self.record,
+            embedding_model=embedder.name,
+            dimension=embedder.dimension,
+            generation=self.record.generation + 1,
+        )
+        with self._open_tables("refine") as tables:
+            self._writer.recover()
+            space = SecondSpace(self.folder, self._identity, tables, target)
+            return (yield from Reembedding(space, embedder).run())
 
     # ------------------------------------------------------------------------------ writing
 
@@ -625,7 +666,7 @@ class LanceStore:
         with storage_errors(f"read {self.folder}"):
             checksums.require_whole(self.folder)
         with existing_folder(self.folder, self._identity):
-            return Tables(self.folder)
+            return Tables(self.folder, self.record.generation)
 
     @cached_property
     def _writer(self) -> StoreWriter:

@@ -43,6 +43,7 @@ from localcrag.store.kb_folders import (
     TABLES_FOLDER,
     KnowledgeBaseFolders,
     remake_hint,
+    stored_name,
     try_lock,
     write_json,
 )
@@ -187,7 +188,7 @@ class _Repair:
 
     def _opened(self, name: str) -> Table | None:
         """A table in its newest version that can be opened; broken manifests of newer ones are deleted."""
-        versions = self._folder / TABLES_FOLDER / f"{name}.lance" / "_versions"
+        versions = self._folder / TABLES_FOLDER / self._stored(name) / "_versions"
         while True:
             manifests = sorted(versions.glob("*.manifest"))  # names count downwards: the newest comes first
             newest = manifests[0].relative_to(self._folder).as_posix() if manifests else ""
@@ -209,7 +210,11 @@ class _Repair:
 
         The name of such a list has the version before it: "FRAGMENT-VERSION-NUMBER".
         """
-        lists = [Path(path).stem.split("-") for path in self._damaged if f"/{name}.lance/_deletions/" in path]
+        lists = [
+            Path(path).stem.split("-")
+            for path in self._damaged
+            if f"/{self._stored(name)}/_deletions/" in path
+        ]
         before = [int(parts[1]) for parts in lists if len(parts) > 1 and parts[1].isdecimal()]
         return bool(before) and (checksums.version_of_manifest(Path(manifest).stem) or 0) > min(before)
 
@@ -220,8 +225,12 @@ class _Repair:
                 (self._folder / path).unlink(missing_ok=True)
 
     def _remove_questions(self) -> None:
-        shutil.rmtree(self._folder / TABLES_FOLDER / f"{QUESTIONS}.lance", ignore_errors=True)
+        shutil.rmtree(self._folder / TABLES_FOLDER / self._stored(QUESTIONS), ignore_errors=True)
         self.rebuilt.append("the table questions, which is empty now")
+
+    def _stored(self, name: str) -> str:
+        """The name of the folder of a table."""
+        return f"{stored_name(name, checksums.generation_of(self._folder))}.lance"
 
     def _rewrite(
         self,

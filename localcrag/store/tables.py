@@ -34,8 +34,9 @@ from localcrag.store.arrow_rows import (
     passages_schema,
     questions_schema,
 )
+from localcrag.store.checksums import generation_of
 from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
-from localcrag.store.kb_folders import TABLES_FOLDER
+from localcrag.store.kb_folders import TABLES_FOLDER, stored_name
 from localcrag.types import Document, FieldValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # errors are raised; the log would only be noise on stderr
@@ -88,20 +89,23 @@ class Snapshot:
 class Tables:
     """The open tables of the knowledge base in ``folder``; every read sees the latest version.
 
+    ``generation`` is that in its record.
+
     Attributes:
         passages: the searchable passages.
         documents: a row for each source.
         texts: the stored text of the documents.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, generation: int = 0) -> None:
         self._folder = folder / TABLES_FOLDER
+        self._questions_name = stored_name("questions", generation)
         writing, reading = lancedb.Session(*_WRITER_CACHE_BYTES), lancedb.Session(*_READER_CACHE_BYTES)
         now = timedelta(0)
         self._connection = lancedb.connect(self._folder, session=writing, read_consistency_interval=now)
         self._still = lancedb.connect(self._folder, session=reading)
         self._snapshots: dict[str, Snapshot] = {}
-        self.passages: Table = self._connection.open_table("passages")
+        self.passages: Table = self._connection.open_table(stored_name("passages", generation))
         self.documents: Table = self._connection.open_table("documents")
         self.texts: Table = self._connection.open_table("texts")
         self._questions: Table | None = None
@@ -119,8 +123,8 @@ class Tables:
     @property
     def questions(self) -> Table | None:
         """The table of questions, None if none was ever written; until then, each call looks at the disk."""
-        if self._questions is None and (self._folder / "questions.lance").is_dir():
-            self._questions = self._connection.open_table("questions")
+        if self._questions is None and (self._folder / f"{self._questions_name}.lance").is_dir():
+            self._questions = self._connection.open_table(self._questions_name)
         return self._questions
 
     def make_questions(self) -> Table:
@@ -136,9 +140,9 @@ class Tables:
         made = lancedb.connect(scratch).create_table("questions", schema=schema)
         index_words(made, language_of_index(self.passages) or ENGLISH)
         make_indexes(made, QUESTION_KEYS)
-        (scratch / "questions.lance").rename(self._folder / "questions.lance")
+        (scratch / "questions.lance").rename(self._folder / f"{self._questions_name}.lance")
         shutil.rmtree(scratch, ignore_errors=True)
-        return self._connection.open_table("questions")
+        return self._connection.open_table(self._questions_name)
 
     @property
     def columns(self) -> sql.FieldColumns:
@@ -210,11 +214,12 @@ def _is_storable(value: FieldValue) -> bool:
 
 def open_table(folder: Path, name: str) -> Table:
     """One table of the knowledge base in ``folder``, although another one may be damaged."""
-    return lancedb.connect(folder / TABLES_FOLDER).open_table(name)
+    return lancedb.connect(folder / TABLES_FOLDER).open_table(stored_name(name, generation_of(folder)))
 
 
 def write_table(folder: Path, name: str, schema: pa.Schema, rows: Iterable[pa.Table]) -> None:
     """Put a table with these rows, without indexes, in the place of the one of that name, if there is one."""
+    name = stored_name(name, generation_of(folder))
     scratch, place = folder / ".rebuilt", folder / TABLES_FOLDER / f"{name}.lance"
     shutil.rmtree(scratch, ignore_errors=True)
     made = lancedb.connect(scratch).create_table(name, schema=schema)

@@ -16,6 +16,8 @@ equals none until it is written again. A document that was whole all the same is
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -35,7 +37,14 @@ from localcrag.store.arrow_rows import (
     text_rows,
 )
 from localcrag.store.journal import Journal, strings
-from localcrag.store.kb_folders import write_json, write_lock
+from localcrag.store.kb_folders import (
+    RECORD_FILE,
+    TABLES_FOLDER,
+    TABLES_WITH_VECTORS,
+    stored_name,
+    write_json,
+    write_lock,
+)
 from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.source_moves import MoveJournal, SourceMove, move_rows
 from localcrag.store.tables import (
@@ -159,6 +168,7 @@ class StoreWriter:
                 self._index(asked, QUESTION_KEYS, language, tell)
             tell("compacting")
             self._drop_unused_texts()
+            drop_former_generations(self._folder)
             self._compact(tables.documents, tables.texts)
 
     @contextmanager
@@ -222,14 +232,7 @@ class StoreWriter:
         if (language_of_index(table) or ENGLISH) != language:
             index_words(table, language)
         self._compact(table)
-        rows = table.count_rows()
-        if rows <= MAX_EXACT_PASSAGES:
-            return
-        tell("filters")
-        make_indexes(table, meta_columns(table.schema))
-        if rows > 4 * VECTORS_PER_PARTITION * partitions_of(table):
-            tell("vector index")
-            index_vectors(table, max(1, rows // VECTORS_PER_PARTITION))
+        index_many_rows(table, tell)
 
     def _drop_unused_texts(self) -> None:
         """Delete the texts that were unused at the last call too; a reader may still need the others."""
@@ -308,3 +311,27 @@ class StoreWriter:
             self._tables.documents.update(sql.one_of("source", sorted(held)), values)
         self._delete_questions(sources)
         self._journal.end()
+
+
+def index_many_rows(table: Table, tell: Callable[[str], None]) -> None:
+    """Make the indexes of meta values and vectors that a table with many rows has; ``tell`` is told each."""
+    rows = table.count_rows()
+    if rows <= MAX_EXACT_PASSAGES:
+        return
+    tell("filters")
+    make_indexes(table, meta_columns(table.schema))
+    if rows > 4 * VECTORS_PER_PARTITION * partitions_of(table):
+        tell("vector index")
+        index_vectors(table, max(1, rows // VECTORS_PER_PARTITION))
+
+
+def drop_former_generations(folder: Path) -> None:
+    """Delete the tables of former embedding models, once no reader uses them any more."""
+    age = time.time() - (folder / RECORD_FILE).stat().st_mtime
+    if age < OLD_VERSION_RETENTION.total_seconds():
+        return
+    generation = checksums.generation_of(folder)
+    for name in TABLES_WITH_VECTORS:
+        for former in range(generation):
+            place = folder / TABLES_FOLDER / f"{stored_name(name, former)}.lance"
+            shutil.rmtree(place, ignore_errors=True)

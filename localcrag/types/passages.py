@@ -153,6 +153,10 @@ class GivenText:
     source: str = "context"
 
 
+STATIC_MODEL_PREFIX = "static:"
+"""The beginning of the name of a static embedding model; the name of the model that it comes from follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
     """A folder that documents were read from, and their number."""
@@ -179,7 +183,9 @@ class StoreInfo:
     """The contents of a knowledge base; ``size`` is bytes on disk, ``questions`` are those of its passages.
 
     ``fields`` are the names of the fields of its documents, ``vector_index`` says whether the vectors have an
-    approximate index, and ``places`` are the folders that the documents are in.
+    approximate index, and ``places`` are the folders that the documents are in. ``refined`` are the passages
+    that were embedded again so far with the model that the static vectors come from; 0 if that was not begun,
+    or is done.
     """
 
     name: str
@@ -191,4 +197,5 @@ class StoreInfo:
     fields: tuple[str, ...]
     vector_index: bool
     questions: int = 0
+    refined: int = 0
     places: tuple[SourcePlace, ...] = ()

@@ -12,6 +12,7 @@ from benchmarks.report import Report, Room, as_json, draw, save, show
 
 PARTS = (
     "ingest",
+    "static",
     "choose",
     "ask",
     "warm",
@@ -25,6 +26,7 @@ PARTS = (
     "corrections",
     "reading",
     "extract",
+    "bundle",
 )
 RESULTS = Path(__file__).resolve().parent / "results"
 CACHE = Path(__file__).resolve().parents[2] / ".cache"

@@ -39,6 +39,7 @@ PARTS = {
     "decode": "Writing an answer, token by token or reading ahead",
     "form": "The form of answers, whatever the model",
     "ingest": "Ingestion",
+    "static": "A first ingestion with static embeddings",
     "memory": "Memory of an ingestion",
     "peers": "The same question in other toolkits",
     "reading": "What a user gets from mixed documents",

@@ -56,3 +56,18 @@ def test_memory_of_a_large_file_is_bounded(tmp_path: Path) -> None:
     assert sum(file.stat().st_size for file in folder.iterdir()) >= 2 * 2**20
     out, _, most = peak([sys.executable, "-m", "benchmarks.scripted", str(tmp_path / "home"), str(folder)])
     assert int(out) > 1500 and 100 < most < 1536
+
+
+def test_static(tmp_path: Path) -> None:
+    """With a tiny teacher, since the distillation of the installed model takes a minute."""
+    from benchmarks import static
+    from benchmarks.report import Room
+
+    from tests.tiny_encoder import tiny_encoder
+
+    options = {"model": str(tiny_encoder(tmp_path / "tiny")), "megabytes": "0.1"}
+    report = static.measure(Room(tmp_path, tmp_path, rounds=1, quick=True, options=options))
+    found = {f"{figure.name}, {figure.unit}": figure.value for figure in report.figures}
+    assert found["vectors alone, static / real model, times, by processor time"] > 0
+    assert found["whole ingestion, static / real model, times, by wall time"] > 0
+    assert found["1 GiB at this pace, min"] > 0

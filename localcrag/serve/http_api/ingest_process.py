@@ -36,6 +36,7 @@ _KINDS: Mapping[str, type[Event]] = {
         events.SkippedSource,
         events.Optimizing,
         events.Questioned,
+        events.Advanced,
         events.Degraded,
     )
 }

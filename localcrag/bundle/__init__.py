@@ -1,0 +1,1 @@
+"""Bundles: one archive that carries everything into a room without a network."""
