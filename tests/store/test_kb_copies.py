@@ -22,8 +22,10 @@ from localcrag.errors import (
     StoreError,
     UsageError,
 )
+from localcrag.events import result_of
 from localcrag.store import kb_copies
 from localcrag.store.lance_store import KnowledgeBases
+from tests.fakes.store import HashEmbedder
 from tests.store.conftest import EMBEDDER, item
 
 
@@ -272,3 +274,16 @@ def test_what_does_not_fit_on_the_disk_is_not_begun(
     with pytest.raises(StorageFull):
         KnowledgeBases(tmp_path / "elsewhere").read_archive(archive)
     _assert_nothing_is_left(tmp_path, "")
+
+
+def test_tables_of_a_former_embedding_model_stay_behind(bases: KnowledgeBases, tmp_path: Path) -> None:
+    bases.copy("kb", "two")
+    other = HashEmbedder("other", 32)
+    assert result_of(bases.open("two").reembed(other)) == 2
+    bases.write_archive("two", tmp_path / "two.tar.gz")
+    with tarfile.open(tmp_path / "two.tar.gz") as tar:
+        tables = {name.split("/")[1] for name in tar.getnames() if name.startswith("lance/")}
+    assert tables == {"documents.lance", "texts.lance", "passages_1.lance"}
+    bases.copy("two", "three")
+    hits = bases.open("three").search("lighthouse", other.encode(["lighthouse"])[0], k=1)
+    assert [hit.passage.source for hit in hits] == ["/p/one/a.md"]
