@@ -23,6 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from localcrag.errors import (
+        ArchiveError as ArchiveError,
+    )
+    from localcrag.errors import (
         BadReply as BadReply,
     )
     from localcrag.errors import (
@@ -185,6 +188,9 @@ if TYPE_CHECKING:
         Measured as Measured,
     )
     from localcrag.events import (
+        MovedSource as MovedSource,
+    )
+    from localcrag.events import (
         Optimizing as Optimizing,
     )
     from localcrag.events import (
@@ -246,6 +252,9 @@ if TYPE_CHECKING:
     )
     from localcrag.knowledge_base import (
         KnowledgeBase as KnowledgeBase,
+    )
+    from localcrag.knowledge_base import (
+        import_archive as import_archive,
     )
     from localcrag.knowledge_base import (
         open as open,
@@ -335,6 +344,9 @@ if TYPE_CHECKING:
         Mode as Mode,
     )
     from localcrag.types import (
+        MovedDocument as MovedDocument,
+    )
+    from localcrag.types import (
         Origin as Origin,
     )
     from localcrag.types import (
@@ -350,7 +362,13 @@ if TYPE_CHECKING:
         Policy as Policy,
     )
     from localcrag.types import (
+        Relocation as Relocation,
+    )
+    from localcrag.types import (
         Skipped as Skipped,
+    )
+    from localcrag.types import (
+        SourcePlace as SourcePlace,
     )
     from localcrag.types import (
         Status as Status,
@@ -396,7 +414,8 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": """
-        BadReply BundleError ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase DocumentGone
+        ArchiveError BadReply BundleError ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase
+        DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
         ModelFileError ModelNotFound ModelNotInstalled ModelServerError OfflineError PruneRefused RateLimited
@@ -406,19 +425,21 @@ _NAMES = {
     """,
     "events": """
         Advanced Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta
-        Discovered Divided Event Filled Finished Gathered Graded Grounded Ingested Measured Optimizing
-        PageRead PartSettled Planned Processing Progressed Questioned Refined Reranked Retrieved Rewritten
-        SkippedSource Spared Stepped Suggested Unread Verified WebAsked
+        Discovered Divided Event Filled Finished Gathered Graded Grounded Ingested Measured MovedSource
+        Optimizing PageRead PartSettled Planned Processing Progressed Questioned Refined Reranked Retrieved
+        Rewritten SkippedSource Spared Stepped Suggested Unread Verified WebAsked
     """,
     "json_schema": "answer_schema event_schema",
-    "knowledge_base": "KnowledgeBase open",
+    "knowledge_base": "KnowledgeBase import_archive open",
     "options": "AskKeywords AskOptions",
     "settings": "Settings",
     "types": """
         Action Aggregate Answer Citation CitationMark Claim Computation Contradiction Correction
         CorrectionKind Decision Document Evidence ExtractedRecord FieldResult GivenText Grade GraderKind
-        Grounding Hit IndexedDocument IngestReport Layout Mending Mode Origin PartAnswer Passage PlannedStep
-        Policy Skipped Status StoreInfo StoreProblem Strip StripKind StructuredValue Support Tokens Turn
+        Grounding Hit IndexedDocument IngestReport Layout Mending Mode MovedDocument Origin PartAnswer
+        Passage PlannedStep
+        Policy Relocation Skipped SourcePlace Status StoreInfo StoreProblem Strip StripKind
+        StructuredValue Support Tokens Turn
         Usage Verdict WebPolicy WebQuery
     """,
 }

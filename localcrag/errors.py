@@ -14,6 +14,7 @@
     │   ├── DamagedKnowledgeBase    1   a part of it is missing, or is not as it was written
     │   ├── DocumentGone            1   changed or removed since it was found
     │   ├── UnknownThread           1
+    │   ├── ArchiveError            1   a file that is no whole archive of a knowledge base
     │   ├── EmbeddingMismatch       1   made with another embedding model
     │   └── StorageFull             1   no space left on the device
     ├── ModelError                  1   a model file, or the output of a model
@@ -104,6 +105,10 @@ class DocumentGone(StoreError):
 
 class UnknownThread(StoreError):
     """Raised if there is no conversation of the given name."""
+
+
+class ArchiveError(StoreError):
+    """Raised for a file that is no archive of a knowledge base, or not a whole one."""
 
 
 class EmbeddingMismatch(StoreError):

@@ -300,6 +300,14 @@ class Progressed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class MovedSource(Event):
+    """The file of a document is at ``source`` now, and was at ``former``; its passages are kept."""
+
+    source: str
+    former: str
+
+
+@dataclass(frozen=True, slots=True)
 class Processing(Event):
     """A step that takes a second or more is at a source; ``step`` is reading or embedding."""
 

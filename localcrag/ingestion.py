@@ -10,7 +10,6 @@ takes longer. The search indexes are updated once, at the end.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -19,12 +18,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from localcrag._platform import expanded
-from localcrag.errors import CorpusError, PruneRefused, UsageError
+from localcrag.errors import CorpusError, UsageError
 from localcrag.events import (
     Discovered,
     Event,
     Ingested,
+    MovedSource,
     Optimizing,
     Processing,
     Progressed,
@@ -48,6 +47,7 @@ from localcrag.types import (
     Skipped,
     StillReading,
 )
+from localcrag.vanished_documents import FoundMove, found_moves, refuse_to_empty, vanished_sources
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +89,7 @@ class _Tally:
 
     ``batch`` has been filled since ``began`` and has ``batched`` passages; ``pace`` passages are embedded in
     EMBEDDING_SECONDS. ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied``
-    are the indexed sources that have no text any more.
+    are the indexed sources that have no text any more, ``renamed`` those whose files have another name.
     """
 
     outcomes: dict[str, int] = field(
@@ -98,6 +98,7 @@ class _Tally:
     skipped: list[Skipped] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     emptied: list[str] = field(default_factory=list)
+    renamed: set[str] = field(default_factory=set)
     passages: int = 0
     removed: int = 0
     batch: list[_ReadDocument] = field(default_factory=list)
@@ -137,8 +138,9 @@ class Ingestion:
         """The events of one ingestion; the last one is Ingested, with the report.
 
         A file whose size and modification time are those of the last ingestion is not opened. A file that
-        was modified but has the same bytes is not embedded again. A document that has no text any more is
-        removed; one that cannot be read now is kept.
+        was modified but has the same bytes is not embedded again, and neither is one that was moved, unless
+        its name is its title. A document that has no text any more is removed; one that cannot be read now is
+        kept.
 
         Args:
             targets: files, folders, globs and URLs, or sources that were found before.
@@ -156,11 +158,17 @@ class Ingestion:
         tally = _Tally()
         known = self.store.indexed()
         files = yield from self._discover(targets, tally, bool(prune))
+        moves = found_moves(self.corpus, known, files)
+        known = _moved(known, moves)
         if prune is True:
-            _refuse_to_empty(targets, known, files, tally.skipped)
+            refuse_to_empty(targets, known, files, tally.skipped)
+        if files:
+            self.store.add_roots(self.corpus.folders(targets))
+        yield from self._move(moves, tally)
         waiting: dict[str, SourceFile] = {}
         for file in files:
-            if not reread and _untouched(file, known.get(file.source), meta):
+            kept = not reread and file.source not in tally.renamed
+            if kept and _untouched(file, known.get(file.source), meta):
                 tally.outcomes["unchanged"] += 1
                 yield Progressed(file.source, file.size, "unchanged")
             else:
@@ -180,19 +188,14 @@ class Ingestion:
                     yield from self._finish_write(known, tally)
             yield from self._write(known, tally, writer)
             yield from self._finish_write(known, tally)
-        gone = (
-            _vanished_sources(
-                [target for target in targets if isinstance(target, str)], known, files, tally.skipped
-            )
-            if prune
-            else []
-        )
+        named = [target for target in targets if isinstance(target, str)]
+        vanished = vanished_sources(named, known, files, tally.skipped)
         met = {item.source for item in tally.skipped}
-        left = self._left_out_skips(targets, files, tally) if prune else []
+        left = self._left_out_skips(named, files, tally) if prune else []
         self.store.record_skips(tally.skipped, {file.source for file in files} - met | set(left))
-        if tally.emptied or gone:
-            tally.removed = self.store.remove([*tally.emptied, *gone])
-        if tally.passages or tally.removed:
+        if tally.emptied or (prune and vanished):
+            tally.removed = self.store.remove([*tally.emptied, *(vanished if prune else [])])
+        if tally.passages or tally.removed or moves:
             yield Optimizing("search index")
             self.store.optimize()
         yield Ingested(
@@ -202,18 +205,28 @@ class Ingestion:
                 removed=tally.removed,
                 passages=tally.passages,
                 skipped=tuple(tally.skipped),
+                moved=tuple(move.moved for move in moves),
+                gone=() if prune else tuple(filter(self.corpus.is_gone, vanished)),
                 left_out=tuple(tally.left_out),
                 seconds=perf_counter() - started,
             )
         )
 
+    def _move(self, moves: Sequence[FoundMove], tally: _Tally) -> Iterator[Event]:
+        """Keep the documents whose files are in another place under their new sources."""
+        if not moves:
+            return
+        self.store.move([(move.before.source, move.entry) for move in moves])
+        tally.renamed = {move.file.source for move in moves if move.is_renamed}
+        for move in moves:
+            yield MovedSource(move.file.source, move.before.source)
+
     def _left_out_skips(
-        self, targets: Sequence[str | SourceFile], files: Sequence[SourceFile], tally: _Tally
+        self, targets: Sequence[str], files: Sequence[SourceFile], tally: _Tally
     ) -> list[str]:
         """The remembered skips below the folders among the targets that are not found there any more."""
-        named = [target for target in targets if isinstance(target, str)]
         before = [item.source for item in self.store.skipped()]
-        return _vanished_sources(named, before, files, tally.skipped)
+        return vanished_sources(targets, before, files, tally.skipped)
 
     def _discover(
         self, targets: Sequence[str | SourceFile], tally: _Tally, prune: bool
@@ -252,7 +265,12 @@ class Ingestion:
             tally.skipped.append(skipped)
             yield SkippedSource(skipped)
             yield Progressed(file.source, file.size, "skipped")
-        elif before and before.hash == document.hash and _is_current(before, meta):
+        elif (
+            before
+            and before.hash == document.hash
+            and _is_current(before, meta)
+            and (file.source not in tally.renamed or before.title == document.title)
+        ):
             tally.outcomes["unchanged"] += 1
             yield Progressed(file.source, file.size, "unchanged")
         else:
@@ -383,6 +401,13 @@ def _is_current(before: IndexedDocument, meta: Meta) -> bool:
     return before.reading == READING and _covers(before.given, meta)
 
 
+def _moved(known: Mapping[str, IndexedDocument], moves: Sequence[FoundMove]) -> Mapping[str, IndexedDocument]:
+    """The known documents, with those that were moved in their new places."""
+    former = {move.before.source for move in moves}
+    kept = {source: entry for source, entry in known.items() if source not in former}
+    return kept | {move.file.source: move.entry for move in moves}
+
+
 def _merged_meta(before: IndexedDocument | None, meta: Meta) -> Meta:
     """The fields that were given for a document before, updated with those given now."""
     return {**(before.given if before else NO_META), **meta}
@@ -391,50 +416,3 @@ def _merged_meta(before: IndexedDocument | None, meta: Meta) -> Meta:
 def _covers(had: Meta, wanted: Meta) -> bool:
     """Whether all wanted fields are there with their values."""
     return all(key in had and had[key] == value for key, value in wanted.items())
-
-
-def _vanished_sources(
-    targets: Sequence[str],
-    known: Iterable[str],
-    files: Sequence[SourceFile],
-    skipped: Sequence[Skipped],
-) -> list[str]:
-    """The known sources below the folders among the targets that were not found there this time.
-
-    Sources below a folder that was skipped are not among them, since they could not be looked for.
-    """
-    paths = [os.path.realpath(expanded(target)) for target in targets]
-    folders = [path for path in paths if Path(path).is_dir()]
-    met = {file.source for file in files} | {item.source for item in skipped}
-    unseen = [item.source for item in skipped]
-    return [
-        source
-        for source in known
-        if source not in met and _below(source, folders) and not _below(source, unseen)
-    ]
-
-
-def _refuse_to_empty(
-    targets: Sequence[str | SourceFile],
-    known: Mapping[str, IndexedDocument],
-    files: Sequence[SourceFile],
-    skipped: Sequence[Skipped],
-) -> None:
-    """Raise PruneRefused if there are documents of a folder among the known ones, and none in the folder."""
-    met = [file.source for file in files] + [item.source for item in skipped]
-    for target in targets:
-        folder = os.path.realpath(expanded(target)) if isinstance(target, str) else ""
-        if not folder or not Path(folder).is_dir():
-            continue
-        lost = sum(_below(source, [folder]) for source in known)
-        if lost and not any(source == folder or _below(source, [folder]) for source in met):
-            documents = "the document" if lost == 1 else f"all {lost} documents"
-            raise PruneRefused(
-                f"{target} holds no document any more, and {documents} of it would be forgotten",
-                hint='is its disk mounted? If it is to be so, say --prune-empty (in Python, prune="empty")',
-            )
-
-
-def _below(source: str, folders: Sequence[str]) -> bool:
-    """Whether a source is in one of the folders, at any depth."""
-    return any(source.startswith(folder.rstrip("/") + "/") for folder in folders)

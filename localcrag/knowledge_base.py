@@ -7,7 +7,7 @@ documents, store and models; :mod:`localcrag.pipeline_builder` joins those of on
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 from weakref import WeakValueDictionary
 
 from localcrag import settings as configuration
+from localcrag._platform import expanded
 from localcrag.background import call_in_thread, iterate_in_thread
 from localcrag.crag.given_text import ReaderWithText
 from localcrag.crag.retrieval import Retriever
@@ -24,8 +25,9 @@ from localcrag.crag.structured_answers.record_extraction import records_of_docum
 from localcrag.doc2query import QuestionWriter
 from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
-from localcrag.filters import Comparison, Operator, parse
+from localcrag.filters import parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
+from localcrag.joined_stores import SearchableStores, joined_stores
 from localcrag.loaded_models import LoadedModels, embedding_for, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
@@ -34,26 +36,23 @@ from localcrag.output_schema.schema_reading import read_schema
 from localcrag.pipeline_builder import PipelineBuilder
 from localcrag.protocols import PassageReader, SourceFile, ThreadStore
 from localcrag.settings import Settings
+from localcrag.store.kb_folders import NAMES_SEPARATOR
+from localcrag.stored_knowledge_base import StoredKnowledgeBase
 from localcrag.types import (
     NO_META,
     Answer,
-    Document,
     ExtractedRecord,
     GivenText,
     GraderKind,
     Hit,
-    IndexedDocument,
     IngestReport,
     Meta,
     MetaValue,
-    Skipped,
-    StoreInfo,
-    StoreProblem,
 )
 
 if TYPE_CHECKING:
     from localcrag.documents import LocalCorpus
-    from localcrag.store.lance_store import Facet, KnowledgeBases, LanceStore
+    from localcrag.store.lance_store import LanceStore
     from localcrag.web.ledger import Ledger
 
 Source = str | Path
@@ -61,19 +60,23 @@ Source = str | Path
 
 
 def open(
-    name: str | None = None, *, home: Path | str | None = None, settings: Settings | None = None
+    name: str | Sequence[str] | None = None,
+    *,
+    home: Path | str | None = None,
+    settings: Settings | None = None,
 ) -> KnowledgeBase:
     """A knowledge base by name; it comes into being with its first ingestion.
 
     Parameters:
-        name: letters, digits, ``.``, ``_`` and ``-``, at most 64; by default the one in the settings.
+        name: letters, digits, ``.``, ``_`` and ``-``, at most 64; by default the one in the settings. Several
+            names in a list are searched and asked as one knowledge base, and can do nothing else.
         home: another folder for everything that localcrag keeps.
         settings: in place of what the configuration file and the environment say.
 
     Raises UsageError for a name that cannot be one, SettingsError for a configuration that cannot be
     understood.
     """
-    from localcrag.store.kb_folders import checked_name
+    from localcrag.store.kb_folders import joined_name
 
     if not isinstance(home, (str, Path, NoneType)):
         raise UsageError(f"home is a {type(home).__name__}, and must be a path", hint="name a folder")
@@ -83,7 +86,32 @@ def open(
             hint="make them with localcrag.settings.load(), and change what you want with with_values()",
         )
     given = settings or configuration.load(home=Path(home) if home else None)
-    return KnowledgeBase(checked_name(given.kb if name is None else name), given)
+    return KnowledgeBase(joined_name(given.kb if name is None else name), given)
+
+
+def import_archive(
+    file: Path | str,
+    name: str | None = None,
+    *,
+    home: Path | str | None = None,
+    settings: Settings | None = None,
+) -> KnowledgeBase:
+    """The knowledge base that an archive of :meth:`KnowledgeBase.archive` holds, whole or not at all.
+
+    Parameters:
+        file: the archive.
+        name: its name here; by default the one that it had.
+        home: as for :func:`open`.
+        settings: as for :func:`open`.
+
+    Raises ArchiveError if the file is no archive, is cut off, or does not hold what was written; UsageError
+    if there is a knowledge base of that name; StoreError, StorageFull.
+    """
+    from localcrag.store.lance_store import KnowledgeBases
+
+    base = open(name, home=home, settings=settings)
+    held = KnowledgeBases(base.settings.home).read_archive(expanded(str(file)), name)
+    return KnowledgeBase(held, base.settings)
 
 
 def names(settings: Settings) -> list[str]:
@@ -100,7 +128,7 @@ def threads(settings: Settings) -> ThreadStore:
     return SqliteThreads(settings.home / "threads.db")
 
 
-class KnowledgeBase:
+class KnowledgeBase(StoredKnowledgeBase):
     """A named set of documents that can be searched and asked; made by :func:`localcrag.open`.
 
     ``name`` and ``settings`` are what it was opened with. It is a context manager: :meth:`close` gives
@@ -109,8 +137,8 @@ class KnowledgeBase:
     """
 
     def __init__(self, name: str, settings: Settings) -> None:
-        self.name, self.settings = name, settings
-        self._opened: LanceStore | None = None
+        super().__init__(name, settings)
+        self._joined: SearchableStores | None = None
         self._used: WeakValueDictionary[int, LoadedModels] = WeakValueDictionary()
 
     def __repr__(self) -> str:
@@ -129,7 +157,7 @@ class KnowledgeBase:
 
         Models are shared by all knowledge bases of one process that have the same model settings.
         """
-        self._opened = None
+        self._opened = self._joined = None
         self.reset_models()
 
     # ------------------------------------------------------------------------------ documents
@@ -263,82 +291,6 @@ class KnowledgeBase:
         self._opened = None
         return embedded
 
-    def info(self) -> StoreInfo:
-        """What it holds. Raises UnknownKnowledgeBase."""
-        return self._held.info()
-
-    def skipped(self) -> list[Skipped]:
-        """The sources that could not be read when they were last ingested, with the reasons, by source."""
-        return self._held.skipped()
-
-    def documents(self, *, filter: str | None = None) -> list[IndexedDocument]:
-        """The documents it holds, or those that match, by source. Raises FilterError."""
-        store = self._held
-        held = store.indexed()
-        chosen = store.matching(parse(filter)) & held.keys() if filter else held
-        return [held[source] for source in sorted(chosen)]
-
-    def document(self, source: str) -> Document:
-        """One document with its stored text, in which the offsets of passages and citations count.
-
-        Raises UsageError if it holds no document of this source, UnknownKnowledgeBase, StoreError.
-        """
-        only = Comparison("source", Operator.EQUAL, source)
-        if found := next(self._held.documents(filter=only), None):
-            return found
-        raise UsageError(
-            f"the knowledge base {self.name!r} holds no document {source!r}",
-            hint="a search names the sources as they are written",
-        )
-
-    def facets(self, field: str, *, limit: int = 20, filter: str | None = None) -> list[Facet]:
-        """The values of a field, most frequent first. Raises FilterError."""
-        return self._held.facets(field, limit=limit, filter=parse(filter) if filter else None)
-
-    def forget(self, sources: Sequence[str]) -> int:
-        """Take documents out, by their sources; returns how many were held."""
-        return self._held.remove(sources)
-
-    def check(self, tell: Callable[[str, int, int], None] | None = None) -> Iterator[StoreProblem]:
-        """What is damaged, one part after the other; nothing if it is whole.
-
-        It reads everything: files, tables, texts and search indexes. ``tell`` is told a step, and how much of
-        how much of it is done. Raises UnknownKnowledgeBase, StoreError.
-        """
-        return self._bases.check(self.name, tell)
-
-    def size(self) -> int:
-        """The bytes that it takes on the disk, whole or not. Raises UnknownKnowledgeBase."""
-        return self._bases.size(self.name)
-
-    def compact(self, tell: Callable[[str, int, int], None] | None = None) -> list[str]:
-        """Rebuild what is damaged, bring the search indexes up to date and give disk space back.
-
-        Returns what was rebuilt, in words; ``tell`` as for :meth:`check`. Raises UnknownKnowledgeBase,
-        DamagedKnowledgeBase if documents have to be read again, StoreError, StorageFull.
-        """
-        rebuilt = self._repair(tell)
-        store = self._held
-        store.optimize()
-        store.require_whole()
-        return rebuilt
-
-    def _repair(self, tell: Callable[[str, int, int], None] | None = None) -> list[str]:
-        """Rebuild what is damaged, and open the tables anew if anything was."""
-        rebuilt = self._bases.repair(self.name, tell)
-        if rebuilt:
-            self._opened = None
-        return rebuilt
-
-    def export(self, *, filter: str | None = None) -> Iterator[Document]:
-        """The documents, or those that match, with their stored text, one at a time. Raises FilterError."""
-        return self._held.documents(filter=parse(filter) if filter else None)
-
-    def remove(self) -> None:
-        """Delete the knowledge base; the documents themselves are not touched."""
-        self._opened = None
-        self._bases.remove(self.name)
-
     # ------------------------------------------------------------------------------ questions
 
     def search(
@@ -358,14 +310,15 @@ class KnowledgeBase:
             raise UsageError(f"k is {k!r}, and must be 1 or more")
         given = AskOptions(filter=filter, evaluator=evaluator)
         text, where = checked_question(query), parse(filter) if filter else None
-        store, models = self._store(), self._models(given)
-        store.require_whole()
-        models.warm(store.warm, answering=False)
+        held = self._searchable(given)
+        models = self._models(given)
+        held.reader.require_whole()
+        models.warm(held.warm, answering=False)
         candidates = max(k, self.settings.loop.candidates)
-        retriever = Retriever(store, models.embedder, models.evaluator, k, candidates)
+        retriever = Retriever(held.reader, held.embedder, models.evaluator, k, candidates)
         hits = result_of(retriever.search([text], text, where))
         if not hits:
-            store.require_whole(thorough=True)
+            held.reader.require_whole(thorough=True)
         return hits
 
     def ask(
@@ -394,20 +347,21 @@ class KnowledgeBase:
         """
         given = AskOptions.of(options, **keywords)
         query = Query.of(question, given.history, parse(given.filter) if given.filter else None)
-        store, builder = self._store(), self._builder(given)
-        store.require_whole()
-        reader = store if given.context is None else self._with_text(store, given.context)
+        held = self._searchable(given)
+        builder = replace(self._builder(given), embedder=held.embedder)
+        held.reader.require_whole()
+        reader = held.reader if given.context is None else self._with_text(held, given.context)
         pipeline = builder.build(reader, self.corpus.split, self.ledger, query.question)
-        builder.models.warm(store.warm, answering=True)
+        builder.models.warm(held.warm, answering=True)
         return pipeline.run(query)
 
-    def _with_text(self, store: LanceStore, given: GivenText) -> PassageReader:
+    def _with_text(self, held: SearchableStores, given: GivenText) -> PassageReader:
         """The store and a text that is given with a question. Raises UsageError if there is no text in it."""
         from localcrag.documents.sources import TextSource
 
         read = self.corpus.read(TextSource.of(given.text, given.source))
         document = replace(read, source=given.source)
-        return ReaderWithText(store, document, self.corpus.split(document), self.models.embedder)
+        return ReaderWithText(held.reader, document, self.corpus.split(document), held.embedder)
 
     def reset_models(self) -> None:
         """After a question was cut off, let the models load again.
@@ -535,7 +489,7 @@ class KnowledgeBase:
         """The embedding model that the knowledge base was made with; None if there is none yet."""
         if self._opened is not None:
             return self._opened.record.embedding_model
-        return self._bases.embedding_model(self.name)
+        return None if self._is_joined else self._bases.embedding_model(self.name)
 
     def _builder(self, options: AskOptions | None = None) -> PipelineBuilder:
         given = options or AskOptions()
@@ -546,6 +500,22 @@ class KnowledgeBase:
         from localcrag.web.pages import fetch_url
 
         return fetch_url(url, record=self.ledger.recorder(""))
+
+    def _searchable(self, options: AskOptions) -> SearchableStores:
+        """What a question is asked: the store, or those of several names. Raises as :meth:`_store` does."""
+        if not self._is_joined:
+            store = self._store()
+            embedder = self._models(options).embedder
+            return SearchableStores(store, embedder, store.warm, lambda: store.is_current)
+        if self._joined is None or not self._joined.is_current():
+            names = self.name.split(NAMES_SEPARATOR)
+            self._joined = joined_stores(names, self.settings, self.models)
+        return self._joined
+
+    @property
+    def _is_joined(self) -> bool:
+        """Whether it is several knowledge bases, which are searched and asked as one."""
+        return NAMES_SEPARATOR in self.name
 
     def _store(self, *, create: bool = False) -> LanceStore:
         """The store for searching and writing: made with the embedding model that is in use.
@@ -558,16 +528,3 @@ class KnowledgeBase:
             open_or_make = self._bases.create if create else self._bases.open
             self._opened = open_or_make(self.name, embedder.name, embedder.dimension)
         return self._opened
-
-    @property
-    def _held(self) -> LanceStore:
-        """The store for looking at and taking away, whatever model it was made with."""
-        if self._opened is not None and self._opened.is_current:
-            return self._opened
-        return self._bases.open(self.name)
-
-    @property
-    def _bases(self) -> KnowledgeBases:
-        from localcrag.store.lance_store import KnowledgeBases
-
-        return KnowledgeBases(self.settings.home)

@@ -32,7 +32,7 @@ from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
 from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.output_schema.schema_reading import read_schema
-from localcrag.protocols import Evaluator, PassageReader
+from localcrag.protocols import Embedder, Evaluator, PassageReader
 from localcrag.settings import Settings
 from localcrag.types import (
     CorrectionKind,
@@ -69,11 +69,15 @@ DEFAULTS_WITHOUT_MODEL = ModelDefaults(
 
 @dataclass(frozen=True, slots=True)
 class PipelineBuilder:
-    """Builds the pipeline of one question; the ``given`` options take precedence over the settings."""
+    """Builds the pipeline of one question; the ``given`` options take precedence over the settings.
+
+    ``embedder`` embeds queries in place of the embedding model among the ``models``.
+    """
 
     settings: Settings
     models: LoadedModels
     given: AskOptions
+    embedder: Embedder | None = None
 
     def build(
         self,
@@ -111,7 +115,7 @@ class PipelineBuilder:
         evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
         return Adapters(
             store=store,
-            embedder=models.embedder,
+            embedder=self.embedder or models.embedder,
             model=MissingModel(models.missing) if models.missing else models.language,
             grader=self.grader(evaluator),
             split=split,

@@ -54,7 +54,8 @@ def sources_below(answer: Answer) -> str:
 def source_line(citation: Citation) -> str:
     """A citation in one line: "[1] leave.md, page 3"."""
     where = disarmed(place(citation.source, citation.page, citation.sheet, citation.rows))
-    return f"[{citation.key}] {where}" + (" (from the web)" if citation.origin is Origin.WEB else "")
+    held = f" (in {citation.kb})" if citation.kb else ""
+    return f"[{citation.key}] {where}{held}" + (" (from the web)" if citation.origin is Origin.WEB else "")
 
 
 def link(citation: Citation) -> str:

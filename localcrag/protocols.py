@@ -231,8 +231,23 @@ class PassageStore(PassageReader, Protocol):
         """
         ...
 
+    def move(self, moves: Sequence[tuple[str, IndexedDocument]]) -> None:
+        """Keep documents under other sources, with their passages, vectors and questions.
+
+        Each has its former source, and its entry with the new source, size and time. A kill leaves a document
+        under one of the two. Raises StoreError, StorageFull.
+        """
+        ...
+
     def remove(self, sources: Sequence[str]) -> int:
         """Remove the documents of these sources; returns the number of documents removed."""
+        ...
+
+    def add_roots(self, folders: Sequence[str]) -> None:
+        """Keep the documents that come from these folders relative to them, so that they can be moved.
+
+        Raises StoreError, StorageFull.
+        """
         ...
 
     def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
@@ -271,6 +286,18 @@ class Corpus(Protocol):
         A target is a file, a folder, a glob, a URL, ``-`` for the standard input, or a source. A source that
         cannot be accessed is Skipped. Raises CorpusError if a target does not exist.
         """
+        ...
+
+    def is_gone(self, source: str) -> bool:
+        """Whether a source was a file, and there is none in its place any more."""
+        ...
+
+    def digest(self, source: SourceFile) -> str:
+        """The hash that the document of a file would have; "" for what is no file, or cannot be read."""
+        ...
+
+    def folders(self, targets: Sequence[str | SourceFile]) -> list[str]:
+        """The folders that the targets name, or are in; none for URLs, texts and standard input."""
         ...
 
     def read(self, source: SourceFile, meta: Meta) -> Document:

@@ -168,7 +168,7 @@ class Settings:
     """All settings; ``home`` is the folder of the knowledge bases, the models and the ledger."""
 
     home: Path
-    kb: str = _setting("default", "knowledge base, where none is named")
+    kb: str = _setting("default", "knowledge base, where none is named; several in a list are asked as one")
     offline: bool = _setting(False, "refuse every connection that is not loopback, as `--offline` does")
     model: ModelSettings = ModelSettings()
     loop: LoopSettings = LoopSettings()
@@ -236,7 +236,7 @@ def load(*, home: Path | None = None, environ: Mapping[str, str] = os.environ) -
     offline = environ[PREFIX + "OFFLINE"] if environ.get(PREFIX + "OFFLINE") else top.get("offline", False)
     return Settings(
         home=home or default_home(environ).expanduser().absolute(),
-        kb=converted(kb, str, "kb"),
+        kb=kb_names(kb, "kb"),
         offline=converted(offline, bool, "offline"),
         **{name: _section(name, cls, table.get(name, {}), path, environ) for name, cls in SECTIONS.items()},
     )
@@ -251,8 +251,7 @@ def overlaid(settings: Settings, path: Path) -> Settings:
         raise SettingsError(f"there is no file {path}", hint="give a file in the form of config.toml")
     top, table = _tables(_read(path), path)
     for key, value in top.items():
-        kind = type(getattr(settings, key))
-        settings = replace(settings, **{key: converted(value, kind, f"{key} in {path}")})
+        settings = replace(settings, **{key: _top_value(key, value, path)})
     for name, values in table.items():
         settings = settings.with_values(name, **_values(name, SECTIONS[name], values, path))
     return settings
@@ -304,9 +303,27 @@ def check_text(text: str, path: Path) -> None:
     """Raise SettingsError unless a text can be the configuration file ``path``."""
     top, table = _tables(_parsed(text, path), path)
     for key, value in top.items():
-        converted(value, get_type_hints(Settings)[key], f"{key} in {path}")
+        _top_value(key, value, path)
     for name, cls in SECTIONS.items():
         _section(name, cls, table.get(name, {}), path, {})
+
+
+def kb_names(value: object, where: str) -> str:
+    """The value of the setting ``kb``: a name, or several in a list or with commas, as ``papers+mail``.
+
+    Raises SettingsError.
+    """
+    listed = [word.strip() for word in value.split(",")] if isinstance(value, str) else value
+    names = converted(listed, tuple[str, ...], where)
+    if not names or not all(names):
+        raise SettingsError(f"{where}: {value!r} is not the name of a knowledge base", hint='kb = "papers"')
+    return "+".join(names)
+
+
+def _top_value(key: str, value: object, path: Path) -> Any:
+    """The value of a setting above the sections of a file. Raises SettingsError."""
+    where = f"{key} in {path}"
+    return kb_names(value, where) if key == "kb" else converted(value, get_type_hints(Settings)[key], where)
 
 
 def _tables(table: dict[str, Any], path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -144,7 +144,7 @@ def test_prune_knows_a_folder_by_another_way_to_it(tmp_path: Path) -> None:
     folder.mkdir()
     (tmp_path / "link").symlink_to(folder)
     store = MemoryStore()
-    ingest(store, file(f"{folder}/gone"), targets=[str(folder)])
+    ingest(store, file(f"{folder}/gone", "another text"), targets=[str(folder)])
     corpus = ScriptedCorpus(file(f"{folder}/a"))
     corpus.discover = lambda _: iter([corpus.files[f"{folder}/a"]])  # type: ignore[method-assign,assignment]
     ingestion = Ingestion("kb", corpus, HashEmbedder(), store)
@@ -459,6 +459,6 @@ def test_the_json_has_the_promised_fields() -> None:
     found: Mapping[str, object] = report.to_dict()
     assert list(found) == [
         "kb", "added", "changed", "unchanged", "removed", "passages", "skipped", "seconds", "questions",
-        "left_out",
+        "left_out", "moved", "gone",
     ]  # fmt: skip
     assert found["skipped"] == [{"source": "/d/b", "reason": "broken"}]

@@ -19,7 +19,7 @@ from localcrag.cli.command_state import (
     print_json,
     print_reason,
 )
-from localcrag.cli.parameters import json_option, kb_option
+from localcrag.cli.parameters import json_option, kbs_option
 from localcrag.cli.safe_output import one_line
 from localcrag.cli.standard_input import all_of_stdin, piped_text
 from localcrag.errors import UsageError
@@ -38,7 +38,7 @@ STDIN_SOURCE = "stdin"
 
 @click.command()
 @click.argument("question", nargs=-1, required=True)
-@kb_option
+@kbs_option
 @with_ask_options
 @click.option(
     "--schema",

@@ -279,6 +279,8 @@ class StepRenderer:
                 shown(place(citation.source, citation.page, citation.sheet, citation.rows)),
                 style=f"link {link(citation)}" if link(citation) else "",
             )
+            if citation.kb:
+                line.append(f" (in {citation.kb})", style="dim")
             if citation.origin is Origin.WEB:
                 line.append("  (from the web)", style="yellow")
             self.console.print(line)

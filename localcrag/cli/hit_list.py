@@ -24,7 +24,11 @@ def print_hits(query: str, hits: list[Hit]) -> None:
     colour = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
     for rank, hit in enumerate(hits, 1):
         passage = hit.passage
-        behind = [f"{hit.score:.4f}", *([disarmed(one_line(passage.heading))] if passage.heading else [])]
+        behind = [
+            f"{hit.score:.4f}",
+            *([passage.kb] if passage.kb else []),
+            *([disarmed(one_line(passage.heading))] if passage.heading else []),
+        ]
         head = [
             click.style(f"{rank}. ", bold=True),
             click.style(one_line(place_of(passage)), fg="cyan"),

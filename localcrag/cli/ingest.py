@@ -18,6 +18,7 @@ from localcrag.events import (
     Degraded,
     Discovered,
     Event,
+    MovedSource,
     Optimizing,
     Processing,
     Progressed,
@@ -173,8 +174,9 @@ def _watch(
 
 def _is_news(report: IngestReport, last: IngestReport | None) -> bool:
     """Whether a round did anything, or skipped other documents than the one before."""
-    done = report.added + report.changed + report.removed + report.questions
-    return last is None or bool(done) or report.skipped != last.skipped
+    done = report.added + report.changed + report.removed + report.questions + len(report.moved)
+    same = last is not None and (report.skipped, report.gone) == (last.skipped, last.gone)
+    return bool(done) or not same
 
 
 def _exit_code(report: IngestReport) -> int:
@@ -213,6 +215,8 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
                 bar.update(task, description="reading", advance=event.size, rate=rate)
             elif isinstance(event, Processing):
                 bar.update(task, description=f"{event.step} {_short_name(event.source)}")
+            elif isinstance(event, MovedSource):
+                bar.update(task, description=f"moved {_short_name(event.source)}")
             elif isinstance(event, Optimizing):
                 bar.update(task, description=f"updating the {event.step}")
             elif isinstance(event, Questioned):
@@ -234,6 +238,20 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
         )
 
 
+def vanished_lines(report: IngestReport) -> Iterator[str]:
+    """A line for each document that was moved or is gone, and how to forget those that are gone."""
+    for item in report.moved[:MAX_SHOWN_SKIPS]:
+        yield f"moved {item.former}: now {item.source}"
+    if (more := len(report.moved) - MAX_SHOWN_SKIPS) > 0:
+        yield f"… and {more} more were moved; --json lists all"
+    for source in report.gone[:MAX_SHOWN_SKIPS]:
+        yield f"gone {source}: its file is not there, and what it said is kept"
+    if (more := len(report.gone) - MAX_SHOWN_SKIPS) > 0:
+        yield f"… and {more} more are gone; --json lists all"
+    if report.gone:
+        yield "--prune forgets what is gone; `localcrag kb relocate` says where a whole folder is now"
+
+
 def _short_name(source: str) -> str:
     """The last part of a source, as a terminal may show it, in at most 40 characters."""
     from rich.markup import escape
@@ -253,6 +271,8 @@ def _print_report(report: IngestReport) -> None:
     counts = {
         name: getattr(report, name) for name in ("added", "changed", "unchanged", "removed", "passages")
     }
+    counts |= {"moved": len(report.moved)} if report.moved else {}
+    counts |= {"gone": len(report.gone)} if report.gone else {}
     if report.questions:
         counts["questions"] = report.questions
     counts["skipped"] = len(report.skipped)
@@ -266,6 +286,8 @@ def _print_report(report: IngestReport) -> None:
             table.add_column(name, justify="right")
         table.add_row(*map(str, counts.values()))
         console.print(table)
+    for line in vanished_lines(report):
+        console.print(Text(one_line(line), style="dim"))
     for item in report.skipped[:MAX_SHOWN_SKIPS]:
         console.print(Text(one_line(f"skipped {item.source}: {item.reason}"), style="yellow"))
     for page in report.left_out[:MAX_SHOWN_SKIPS]:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from localcrag._platform import source_of
 from localcrag.cli.command_state import CommandState, pass_state, print_json
 from localcrag.cli.event_rendering import count
 from localcrag.cli.ingest import refine_base
 from localcrag.cli.kb_check import check, check_progress
+from localcrag.cli.kb_moving import copy, import_, relocate, rename
 from localcrag.cli.name_completion import KbName
 from localcrag.cli.parameters import filter_option, json_option
 from localcrag.cli.safe_output import json_text, one_line
 from localcrag.cli.table_layout import print_rows, print_wrapped
-from localcrag.errors import StoreError, UnknownKnowledgeBase
+from localcrag.errors import StoreError, UnknownKnowledgeBase, UsageError
 from localcrag.types import FieldValue, IndexedDocument, JsonValue, MetaValue, StoreInfo
 
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ MAX_SHOWN_FACETS, MAX_LISTED_FACETS = 8, 100
 
 @click.group()
 def kb() -> None:
-    """List, show, check, export, refine, compact and remove knowledge bases."""
+    """List, show, check, move, export, refine, compact and remove knowledge bases."""
 
 
-kb.add_command(check)
+for _command in (check, relocate, rename, copy, import_):
+    kb.add_command(_command)
 
 
 @kb.command("list")
@@ -126,6 +127,8 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
         f"{info.name}: {info.documents} documents, {info.passages} passages{asked}, {info.size / 1e6:.1f} MB"
     )
     print_wrapped(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
+    for place in info.places:
+        print_wrapped(f"in {place.folder}: {count(place.documents, 'document')}")
     if info.refined:
         print_wrapped(
             f"refined: {info.refined} of {info.passages} passages; `localcrag kb refine {info.name}` goes on"
@@ -218,26 +221,36 @@ def _content_in_words(base: KnowledgeBase) -> str:
 
 
 @kb.command()
-@click.argument("source", nargs=-1, required=True)
+@click.argument("source", nargs=-1)
 @click.option(
     "--kb", "name", type=KbName(), metavar="NAME", help="Knowledge base; by default the one in the settings."
 )
+@filter_option
+@click.option("--yes", is_flag=True, help="Do not ask, whatever the number of documents.")
 @pass_state
-def forget(state: CommandState, source: tuple[str, ...], name: str | None) -> int:
-    """Take single documents out of a knowledge base."""
+def forget(
+    state: CommandState, source: tuple[str, ...], name: str | None, filter_: str | None, yes: bool
+) -> int:
+    """Take documents out of a knowledge base; the files are not touched.
+
+    SOURCE is a document, a folder with all that is below it, or a glob in quotation marks; files may be gone.
+    With --filter, of these only the documents that pass it, or of all if no SOURCE is given.
+    """
+    if not source and filter_ is None:
+        raise UsageError("name the documents to forget", hint="give a SOURCE, or --filter")
     base = state.open(name)
-    held = {document.source for document in base.documents()}
-    places = {place for item in source for place in _possible_sources(item) if place in held}
-    forgotten = base.forget(sorted(places))
-    click.echo(f"Forgot {forgotten} of {len(source)} documents.", err=True)
-    return 0 if forgotten == len(source) else 1
-
-
-def _possible_sources(item: str) -> Iterator[str]:
-    """The sources that ``item`` may name: itself, and the absolute path of such a file."""
-    yield item
-    with suppress(OSError, ValueError):
-        yield source_of(Path(item))
+    chosen = {item: base.sources(item, filter=filter_) for item in source}
+    if not source:
+        chosen["--filter"] = [document.source for document in base.documents(filter=filter_)]
+    sources = {held for found in chosen.values() for held in found}
+    asks = not yes and sys.stdin.isatty() and sys.stderr.isatty()
+    if len(sources) > len(source) and asks:
+        click.confirm(f"Forget {count(len(sources), 'document')} of {base.name}?", abort=True, err=True)
+    forgotten = base.forget(sorted(sources))
+    for item in (item for item, found in chosen.items() if not found):
+        click.echo(one_line(f"no document is held of {item}"), err=True)
+    click.echo(f"Forgot {count(forgotten, 'document')}.", err=True)
+    return 0 if all(chosen.values()) else 1
 
 
 @kb.command()
@@ -268,9 +281,27 @@ def refine(state: CommandState, name: str | None) -> None:
 @kb.command()
 @click.argument("name", type=KbName(), required=False)
 @filter_option
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write all of it to one file, for `kb import`.",
+)
 @pass_state
-def export(state: CommandState, name: str | None, filter_: str | None) -> None:
-    """Print the stored text, one JSON object per document and line."""
+def export(state: CommandState, name: str | None, filter_: str | None, archive: Path | None) -> None:
+    """Print the stored text, one JSON object per document and line.
+
+    With --archive the knowledge base itself is written, with vectors and indexes: a backup, or to be carried
+    to another machine.
+    """
+    if archive is not None:
+        if filter_ is not None:
+            raise UsageError("an archive holds all documents", hint="leave out --filter, or --archive")
+        base = state.open(name)
+        base.archive(archive)
+        size = archive.stat().st_size
+        click.echo(one_line(f"{base.name} is in {archive}: {size / 1e6:.1f} MB"), err=True)
+        return
     for document in state.open(name).export(filter=filter_):
         pages = [{"number": page.number, "text": page.text} for page in document.pages]
         row = {item.name: getattr(document, item.name) for item in fields(document)}

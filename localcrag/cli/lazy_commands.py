@@ -25,7 +25,7 @@ COMMAND_MODULES = {
     "eval": ("evaluate", "Measure localcrag on your own questions."),
     "extract": ("extract", "Print one record per document, in the form of a JSON Schema."),
     "ingest": ("ingest", "Read files, folders, globs or URLs into a knowledge base; only what changed."),
-    "kb": ("kb", "List, show, check, export, compact and remove knowledge bases."),
+    "kb": ("kb", "List, show, check, move, export, refine, compact and remove knowledge bases."),
     "mcp": ("mcp", "Serve an editor or an agent over the Model Context Protocol, on stdin and stdout."),
     "models": ("models", "List, check, verify, add, fetch and remove models."),
     "search": ("search", "Find the passages that bear on QUERY: retrieval alone, no answer."),

@@ -22,6 +22,23 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 kb_option = click.option(
     "--kb", type=KbName(), metavar="NAME", help="Knowledge base; by default the one in the settings."
 )
+
+
+def _joined(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> str | None:
+    """Several names as one, as :func:`localcrag.knowledge_base.open` knows them; None for none."""
+    from localcrag.store.kb_folders import joined_name
+
+    return joined_name(names) if names else None
+
+
+kbs_option = click.option(
+    "--kb",
+    type=KbName(),
+    metavar="NAME",
+    multiple=True,
+    callback=_joined,
+    help="Knowledge base; by default the one in the settings. Repeatable: several are asked as one.",
+)
 FILTER_HELP = 'Only documents like this: \'team = "x" and title != "Draft"\'.'
 filter_option = click.option("--filter", "filter_", metavar="EXPR", help=FILTER_HELP)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from localcrag.cli.command_state import CommandState, ignore_reason, pass_state, print_json
-from localcrag.cli.parameters import evaluator_option, filter_option, json_option, kb_option
+from localcrag.cli.parameters import evaluator_option, filter_option, json_option, kbs_option
 
 NO_HITS_EXIT_CODE = 3
 
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
-@kb_option
+@kbs_option
 @filter_option
 @click.option(
     "-k", "--k", "k", type=click.IntRange(1, 200), default=8, show_default=True, help="Hits to show."

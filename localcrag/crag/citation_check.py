@@ -146,6 +146,7 @@ def cite(evidence: Evidence) -> Citation:
         passage.origin,
         passage.sheet,
         passage.rows(strip.start, strip.end),
+        passage.kb,
     )
 
 

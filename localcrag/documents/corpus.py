@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from localcrag.documents.discovery import FoundSource, discover
+from localcrag.documents.discovery import FoundSource, discover, folders_of
 from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
 from localcrag.documents.formats import (
     MEDIA_TYPES,
@@ -92,6 +93,31 @@ class LocalCorpus:
         yield from (target for target in targets if not isinstance(target, str))
         named = [target for target in targets if isinstance(target, str)]
         yield from discover(named, self._home, follow=self._follow_links)
+
+    def is_gone(self, source: str) -> bool:
+        """Whether a source was a file, and there is none in its place any more."""
+        if not os.path.isabs(source):  # noqa: PTH117 - many of them
+            return False
+        try:
+            os.lstat(source)
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except (OSError, ValueError):
+            return False
+        return False
+
+    def digest(self, source: SourceFile) -> str:
+        """The hash that the document of a file would have; "" for what is no file, or cannot be read."""
+        if not isinstance(source, LocalFile):
+            return ""
+        try:
+            return sha256(read_file(source, self._limits.data)).hexdigest()
+        except UnreadableError:
+            return ""
+
+    def folders(self, targets: Sequence[str | SourceFile]) -> list[str]:
+        """The folders that targets name or are in; see :func:`localcrag.documents.discovery.folders_of`."""
+        return folders_of([target for target in targets if isinstance(target, str)])
 
     def read(self, source: SourceFile, meta: Meta = NO_META, *, plain: bool = False) -> Document:
         """The text of a source as a document with the fields ``meta``; ``plain`` refuses any but plain text.

@@ -28,7 +28,7 @@ KeyedSource = tuple[SourceKey, FoundSource]
 
 _NO_HOME = Home()
 _URL = re.compile(r"https?://[^/\s]", re.IGNORECASE)
-_WILDCARD = re.compile(r"[*?\[]")
+WILDCARD_PATTERN = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,25 @@ def discover(targets: Sequence[str], home: Home = _NO_HOME, *, follow: bool = Fa
     return _unique(list(chosen), home)
 
 
+def folders_of(targets: Sequence[str]) -> list[str]:
+    """The real paths of the folders that targets name or are in; none for URLs and standard input.
+
+    A glob is in the folder before its first wildcard. A target that does not exist has none.
+    """
+    found = []
+    for target in targets:
+        if target == "-" or _URL.match(target):
+            continue
+        path = expanded(target)
+        if os.path.isdir(path):  # noqa: PTH112 - it raises nothing
+            found.append(os.path.realpath(path))
+        elif os.path.lexists(path):
+            found.append(os.path.realpath(path.parent))
+        elif WILDCARD_PATTERN.search(target):
+            found.append(_glob(target).folder)
+    return list(dict.fromkeys(found))
+
+
 def _unique(plan: Sequence[KeyedSource | IngestTarget], home: Home) -> Iterator[FoundSource]:
     seen: set[SourceKey] = set()
     for item in plan:
@@ -81,7 +100,7 @@ def _plan_entry(target: str, home: Home) -> KeyedSource | IngestTarget:
     try:
         info = path.stat()
     except OSError as error:
-        if _WILDCARD.search(target) and error.errno != errno.EACCES:
+        if WILDCARD_PATTERN.search(target) and error.errno != errno.EACCES:
             return _glob(target)
         raise _target_error(target, error) from error
     except ValueError as error:
@@ -97,7 +116,7 @@ def _plan_entry(target: str, home: Home) -> KeyedSource | IngestTarget:
 def _glob(target: str) -> IngestTarget:
     """The folder before the first wildcard, and the pattern from there on. Raises CorpusError."""
     parts = expanded(target).parts
-    first = next(i for i, part in enumerate(parts) if _WILDCARD.search(part))
+    first = next(i for i, part in enumerate(parts) if WILDCARD_PATTERN.search(part))
     folder = Path(*parts[:first])
     if not folder.is_dir():
         raise CorpusError(
@@ -194,13 +213,13 @@ def _look(
     try:
         info = entry.stat()
     except OSError as error:
-        if not _matches(target.pattern, parts) or rules.exclude(entry.path, is_folder=False):
+        if not glob_takes(target.pattern, parts) or rules.exclude(entry.path, is_folder=False):
             return None
         broken = entry.is_symlink() and error.errno in (errno.ENOENT, errno.ELOOP)
         reason = "a link to nothing" if broken else f"it cannot be looked at: {error.strerror or error}"
         return entry.path, Skipped(entry.path, reason)
     is_folder = stat.S_ISDIR(info.st_mode)
-    fits = _may_match_below if is_folder else _matches
+    fits = _may_match_below if is_folder else glob_takes
     if not fits(target.pattern, parts) or rules.exclude(entry.path, is_folder=is_folder):
         return None
     if entry.is_symlink() and not target.follow and (reason := _leads_astray(real, target.folder)):
@@ -222,15 +241,15 @@ def _leads_astray(real: str, folder: str) -> str:
     return ""
 
 
-def _matches(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+def glob_takes(pattern: tuple[str, ...], parts: tuple[str, ...]) -> bool:
     """Whether the glob takes the path, or a folder above it (and so all that is in it)."""
     if not pattern:
         return True
     if not parts:
         return False
     if pattern[0] == "**":
-        return any(_matches(pattern[1:], parts[i:]) for i in range(len(parts)))
-    return fnmatchcase(parts[0], pattern[0]) and _matches(pattern[1:], parts[1:])
+        return any(glob_takes(pattern[1:], parts[i:]) for i in range(len(parts)))
+    return fnmatchcase(parts[0], pattern[0]) and glob_takes(pattern[1:], parts[1:])
 
 
 def _may_match_below(pattern: tuple[str, ...], folder: tuple[str, ...]) -> bool:

@@ -9,7 +9,8 @@ recorded (it was copied, or overwritten). A complete check reads all files.
 A knowledge base of an earlier version has no such file until it is written to, and is read as it is.
 
 Files that a write replaces or deletes in place are not covered: the journal, the lists of skipped sources and
-of unused texts, the lock, and LanceDB's hints and transaction notes, which nothing is read from.
+of unused texts, the roots, which have a checksum of their own, the lock, and LanceDB's hints and transaction
+notes, which nothing is read from.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from localcrag.store.kb_folders import (
     try_lock,
     write_json,
 )
+from localcrag.store.source_roots import SourceRootsFile
 
 CHECKSUMS_FILE = "checksums.json"
 _TRANSIENT = ("latest_version_hint.json",)
@@ -86,12 +88,14 @@ class ChecksumRecord:
         files: the record of each covered file, by its path below the folder.
         versions: the newest version of each table.
         record: the content of ``kb.json``, from which it can be written again.
+        roots: that of ``roots.json``: the folder of each key.
         cleaning: whether files that are no longer needed are being deleted.
     """
 
     files: Mapping[str, FileRecord]
     versions: Mapping[str, int]
     record: Mapping[str, Any]
+    roots: Mapping[str, str]
     cleaning: bool = False
 
 
@@ -106,6 +110,7 @@ def recorded(folder: Path) -> ChecksumRecord | None:
             {path: FileRecord(*values) for path, values in content["files"].items()},
             content["versions"],
             content["record"],
+            content.get("roots", {}),
             bool(content["cleaning"]),
         )
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
@@ -134,7 +139,9 @@ def record_files(folder: Path, *, cleaning: bool = False, cleaned: bool = False)
     kept = {path: known[path] for path in known if path in present or not cleaned}
     new = {path: found for path in sorted(present - kept.keys()) if (found := _read(folder, path))}
     record = json.loads((folder / RECORD_FILE).read_text("utf-8"))
-    _write(folder, ChecksumRecord({**kept, **new}, newest_versions(folder), record, cleaning))
+    roots = SourceRootsFile(folder)
+    known_roots = dict(before.roots if before and roots.is_damaged else roots.readable().to_dict())
+    _write(folder, ChecksumRecord({**kept, **new}, newest_versions(folder), record, known_roots, cleaning))
 
 
 def damaged_files(
@@ -177,10 +184,16 @@ def recorded_bytes(folder: Path) -> int:
     return sum(item.size for item in record.files.values()) if record else 0
 
 
+def recorded_roots(folder: Path) -> Mapping[str, str]:
+    """The folder of each key of a root, as it was recorded."""
+    record = recorded(folder)
+    return record.roots if record else {}
+
+
 def newest_versions(folder: Path) -> dict[str, int]:
     """The newest version of each table that has one, by the names of their manifests."""
     found = {}
-    for table, stored in _tables_in_use(folder).items():
+    for table, stored in tables_in_use(folder).items():
         names = [path.stem for path in (stored / "_versions").glob(f"*{_MANIFEST_ENDING}")]
         if versions := [version for name in names if (version := version_of_manifest(name)) is not None]:
             found[table] = max(versions)
@@ -196,7 +209,7 @@ def generation_of(folder: Path) -> int:
         return int(known.record.get("generation", 0)) if known else 0
 
 
-def _tables_in_use(folder: Path) -> dict[str, Path]:
+def tables_in_use(folder: Path) -> dict[str, Path]:
     """The folder of each table that belongs to the generation in use, by the table's name."""
     generation, tables = generation_of(folder), folder / TABLES_FOLDER
     found = sorted(tables.glob("*.lance"))
@@ -266,7 +279,7 @@ def _covered(folder: Path) -> Iterator[str]:
     for place, folders, names in os.walk(folder / TABLES_FOLDER):
         folders[:] = [name for name in folders if name not in _TRANSIENT_FOLDERS]
         if place == os.fspath(folder / TABLES_FOLDER):
-            used = {path.name for path in _tables_in_use(folder).values()}
+            used = {path.name for path in tables_in_use(folder).values()}
             folders[:] = [name for name in folders if name in used]
         for name in names:
             if name not in _TRANSIENT:
@@ -289,7 +302,7 @@ def _record_times(folder: Path, record: ChecksumRecord, paths: Collection[str]) 
             renewed = {path: found for path in paths if (found := _read(folder, path))}
             same = {path: item for path, item in renewed.items() if item.sha256 == record.files[path].sha256}
             files = {**record.files, **same}
-            _write(folder, ChecksumRecord(files, record.versions, record.record, record.cleaning))
+            _write(folder, replace(record, files=files))
 
 
 def _write(folder: Path, record: ChecksumRecord) -> None:
@@ -299,6 +312,7 @@ def _write(folder: Path, record: ChecksumRecord) -> None:
         },
         "versions": dict(record.versions),
         "record": dict(record.record),
+        "roots": dict(record.roots),
         "cleaning": record.cleaning,
     }
     write_json(folder / CHECKSUMS_FILE, {"sha256": _digest(content), "content": content})

@@ -20,6 +20,7 @@ from localcrag.store.arrow_rows import UNFINISHED_HASH, pages_of, vectors_of
 from localcrag.store.journal import Journal
 from localcrag.store.kb_folders import RECORD_FILE, KnowledgeBaseFolders, remake_hint, try_lock
 from localcrag.store.lost_documents import LostDocuments, reread_hint
+from localcrag.store.source_roots import ROOTS_FILE, SourceRoots, SourceRootsFile
 from localcrag.store.store_faults import is_fault
 from localcrag.store.tables import PASSAGE_KEYS, QUESTION_KEYS, match_query, open_table
 from localcrag.types import Mending, StoreProblem
@@ -42,7 +43,7 @@ COLUMNS = {"documents": "source", "texts": "document", "passages": "lexical", QU
 """A column that each table has: of an overwritten manifest LanceDB makes a table without any."""
 PROBED_PASSAGES = 24
 """Passages, at equal distances, for which the search indexes are asked."""
-_JSON_FILES = ("unfinished.json", "skipped.json", "unused-texts.json")
+_JSON_FILES = ("unfinished.json", "moving.json", "skipped.json", "unused-texts.json")
 
 Tell = Callable[[str, int, int], None]
 """Is told a step, and how much of how much of it is done."""
@@ -106,7 +107,7 @@ def _problems(folder: Path, say: Tell) -> Iterator[StoreProblem]:
         if half_written:
             what = f"the writing of {len(half_written)} documents was cut off"
             yield StoreProblem(what, Mending.COMPACT, serious=False)
-        found = _problems_of_documents(tables, half_written, say)
+        found = _problems_of_documents(tables, half_written, SourceRootsFile(folder).readable(), say)
         yield from _guarded(found, "the texts and passages cannot be compared")
     for name in ("passages", QUESTIONS):
         if name in tables:
@@ -126,7 +127,11 @@ def _problems_of_record(folder: Path) -> Iterator[StoreProblem]:
     lost = LostDocuments(folder)
     if lost.exist and not lost.sources():
         yield StoreProblem("the list of lost documents, lost.json, is damaged", Mending.COMPACT)
-    for source in lost.sources():
+    roots_file = SourceRootsFile(folder)
+    if roots_file.is_damaged or (not roots_file.current().roots and checksums.recorded_roots(folder)):
+        yield StoreProblem(f"{ROOTS_FILE} is damaged", Mending.COMPACT)
+    roots = roots_file.readable()
+    for source in map(roots.shown, lost.sources()):
         yield StoreProblem(f"{source} has to be read again", Mending.REREAD, source=source)
 
 
@@ -201,7 +206,7 @@ def _problems_of_rows(name: str, table: Table, say: Tell) -> Iterator[StoreProbl
 
 
 def _problems_of_documents(
-    tables: Mapping[str, Table], half_written: Collection[str], say: Tell
+    tables: Mapping[str, Table], half_written: Collection[str], roots: SourceRoots, say: Tell
 ) -> Iterator[StoreProblem]:
     """Compare each document with its texts and its passages, but for those whose writing was cut off."""
     columns = ["source", "hash", "digest", "passages"]
@@ -217,7 +222,8 @@ def _problems_of_documents(
             if row["hash"] == UNFINISHED_HASH or row["source"] in half_written:
                 continue  # the next ingestion reads it again
             if fault := fault_of_document(row, passages.get(row["source"], []), texts):
-                yield StoreProblem(f"{row['source']}: {fault}", Mending.REREAD, source=row["source"])
+                source = roots.shown(row["source"])
+                yield StoreProblem(f"{source}: {fault}", Mending.REREAD, source=source)
         say("documents", start + len(step), len(rows))
     if not half_written and (others := tables["passages"].count_rows() - held) > 0:
         yield StoreProblem(f"{others} passages are of no document", Mending.COMPACT, table="documents")

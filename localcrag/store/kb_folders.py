@@ -6,7 +6,9 @@
     HOME/knowledge/NAME/kb.json          the name, the embedding model, the dimension, the layout
                        /lance/           the tables
                        /checksums.json   the size and the sha256 of every file, see :mod:`.checksums`
+                       /roots.json       the folders that its documents are in, see :mod:`.source_roots`
                        /skipped.json     the sources that could not be read, and why
+                       /moving.json      the documents that are being moved, see :mod:`.source_moves`
                        /reembedding/     passages that are embedded again, see :mod:`.second_space`
                        /unfinished.json  the sources of a write that is under way, or was cut off
                        /write.lock       held by the one process that writes or removes
@@ -23,9 +25,9 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -41,6 +43,8 @@ UNKNOWN_FAULT_HINT = "look at the disk and its permissions, and try again"
 REMOVAL_PATIENCE_SECONDS = 10.0
 """How long a removal waits for a process that writes."""
 _NAME_PATTERN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+NAMES_SEPARATOR = "+"
+"""What stands between the names of several knowledge bases; it is in no name."""
 RECORD_FILE = "kb.json"
 """The record of a knowledge base in its folder."""
 TABLES_FOLDER = "lance"
@@ -57,8 +61,9 @@ _STALE_SECONDS = 3600.0
 class KnowledgeBaseRecord:
     """The content of ``kb.json``: a knowledge base's name, embedding model, dimension and layout.
 
-    ``generation`` counts how often its passages were embedded again with another model. It says which tables
-    hold them, so that the vectors, their dimension and the name of the model change in one step.
+    The name in the file is the one it was made with; the folder has the one that counts. ``generation``
+    counts how often its passages were embedded again with another model. It says which tables hold them, so
+    that the vectors, their dimension and the name of the model change in one step.
     """
 
     name: str
@@ -151,6 +156,14 @@ def try_lock(folder: Path, *, patience: float = 0.0) -> Iterator[bool]:
         lock.release()
 
 
+def writing_error(name: str) -> StoreError:
+    """The error for a knowledge base that another process writes to for long."""
+    return StoreError(
+        f"somebody is writing to the knowledge base {name!r}",
+        hint="wait until that is done, or end it, and run the same command again",
+    )
+
+
 def removed_error(name: str) -> UnknownKnowledgeBase:
     """The error for a knowledge base that was removed or replaced since it was opened."""
     hint = "`localcrag kb list` tells what there is; `localcrag ingest PATH` makes it anew"
@@ -159,12 +172,29 @@ def removed_error(name: str) -> UnknownKnowledgeBase:
 
 def checked_name(name: str) -> str:
     """The name of a knowledge base. Raises UsageError if it cannot be one, such as a path elsewhere."""
+    if isinstance(name, str) and len(several := name.split(NAMES_SEPARATOR)) > 1 and all(several):
+        raise UsageError(
+            f"{name[:80]!r} are several knowledge bases, which can only be searched and asked",
+            hint="name one of them",
+        )
     if not isinstance(name, str) or not _NAME_PATTERN.fullmatch(name):
         raise UsageError(
             f"{str(name)[:80]!r} cannot be the name of a knowledge base",
             hint="use up to 64 letters, digits, '.', '_' and '-', and no '.' in front",
         )
     return name
+
+
+def joined_name(names: str | Iterable[str]) -> str:
+    """The names of one knowledge base or of several as one text, each once.
+
+    A text may name several itself: ``papers+mail``. Raises UsageError for what cannot be a name, or for none.
+    """
+    if isinstance(names, str):
+        listed = names.split(NAMES_SEPARATOR)
+    else:
+        listed = list(names) if isinstance(names, Iterable) else [names]
+    return NAMES_SEPARATOR.join(dict.fromkeys(checked_name(name) for name in listed or [""]))
 
 
 class KnowledgeBaseFolders:
@@ -196,25 +226,7 @@ class KnowledgeBaseFolders:
 
     def record(self, name: str) -> KnowledgeBaseRecord:
         """The record of a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
-        path = self.existing(name)
-        try:
-            found = KnowledgeBaseRecord(**json.loads((path / RECORD_FILE).read_text("utf-8")))
-            known = all(
-                isinstance(number, int) for number in (found.dimension, found.layout, found.generation)
-            )
-        except PermissionError as error:
-            raise storage_error(error, f"read {path}") from error
-        except (OSError, ValueError, TypeError):
-            known = False
-        if not known:
-            raise StoreError(f"{path} is not a whole knowledge base", hint=remake_hint(name))
-        if found.layout not in READABLE_LAYOUTS:
-            raise StoreError(
-                f"knowledge base {name!r} has layout {found.layout}, "
-                f"and this localcrag reads up to {LAYOUT_VERSION}",
-                hint="use the localcrag it was made with, or " + remake_hint(name),
-            )
-        return found
+        return record_in(self.existing(name), name)
 
     def matching(self, name: str, embedding_model: str | None, dimension: int | None) -> KnowledgeBaseRecord:
         """The record of a knowledge base that was made with this embedding model; None accepts any.
@@ -238,11 +250,7 @@ class KnowledgeBaseFolders:
         If another process has made it meanwhile, that one stays. Raises StoreError, StorageFull.
         """
         path = self.path(record.name)
-        scratch = self._root / f".new-{record.name}-{uuid.uuid4().hex}"
-        try:
-            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._sweep()
-            scratch.mkdir()
+        with self._scratch(record.name) as scratch:
             write_json(scratch / RECORD_FILE, asdict(record))
             yield scratch
             try:
@@ -250,8 +258,51 @@ class KnowledgeBaseFolders:
             except OSError:
                 if not (path / RECORD_FILE).is_file():
                     raise
+
+    @contextmanager
+    def filling(self, name: str) -> Iterator[Path]:
+        """Yield an empty scratch folder to fill with a whole knowledge base, which then has this name.
+
+        If the block raises, nothing is left of it. Raises UsageError if there is one of this name before or
+        after the block, StoreError, StorageFull.
+        """
+        self.require_free(name)
+        with self._scratch(name) as scratch:
+            yield scratch
+            self.require_free(name)
+            scratch.rename(self.path(name))
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a knowledge base another name, once no process writes to it.
+
+        Raises UnknownKnowledgeBase, UsageError if there is one of the new name, StoreError.
+        """
+        path, target = self.existing(name), self.path(new)
+        self.require_free(new)
+        with storage_errors(f"rename {path}"), _removal_lock(path):
+            if not path.is_dir():
+                raise self._unknown(name)
+            path.rename(target)
+
+    def require_free(self, name: str) -> None:
+        """Raise UsageError if there is a knowledge base of this name, or it cannot be a name."""
+        if self.path(name).exists():
+            raise UsageError(
+                f"there is a knowledge base {name!r} already",
+                hint=f"choose another name, or `localcrag kb remove {name}` first",
+            )
+
+    @contextmanager
+    def _scratch(self, name: str) -> Iterator[Path]:
+        """Yield an empty folder, which is deleted if it was not renamed. Raises StoreError, StorageFull."""
+        scratch = self._root / f".new-{name}-{uuid.uuid4().hex}"
+        try:
+            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._sweep()
+            scratch.mkdir()
+            yield scratch
         except OSError as error:
-            raise storage_error(error, f"make the knowledge base in {path}") from error
+            raise storage_error(error, f"make the knowledge base in {self.path(name)}") from error
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
@@ -289,6 +340,27 @@ class KnowledgeBaseFolders:
         else:
             hint = "there are none yet: make one with `localcrag ingest PATH`"
         return UnknownKnowledgeBase(f"there is no knowledge base {name!r}", hint=hint)
+
+
+def record_in(folder: Path, name: str) -> KnowledgeBaseRecord:
+    """The record in the folder of a knowledge base, which has this name now. Raises StoreError."""
+    try:
+        found = KnowledgeBaseRecord(**json.loads((folder / RECORD_FILE).read_text("utf-8")))
+        numbers = (found.dimension, found.layout, found.generation)
+        known = all(isinstance(number, int) for number in numbers)
+    except PermissionError as error:
+        raise storage_error(error, f"read {folder}") from error
+    except (OSError, ValueError, TypeError):
+        known = False
+    if not known:
+        raise StoreError(f"{folder} is not a whole knowledge base", hint=remake_hint(name))
+    if found.layout not in READABLE_LAYOUTS:
+        raise StoreError(
+            f"knowledge base {name!r} has layout {found.layout}, "
+            f"and this localcrag reads up to {LAYOUT_VERSION}",
+            hint="use the localcrag it was made with, or " + remake_hint(name),
+        )
+    return replace(found, name=name)
 
 
 def mending_hint(name: str) -> str:
@@ -358,10 +430,7 @@ def _removal_lock(folder: Path) -> Iterator[None]:
         # writers leave the lock free for moments only
         lock.acquire(timeout=REMOVAL_PATIENCE_SECONDS, poll_interval=0.005)
     except Timeout as error:
-        raise StoreError(
-            f"somebody is writing to the knowledge base {folder.name!r}",
-            hint="wait until that is done, or end it, and run the same command again",
-        ) from error
+        raise writing_error(folder.name) from error
     except OSError:
         pass
     if os.name == "nt":  # Windows renames no folder with an open file

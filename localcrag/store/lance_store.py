@@ -7,7 +7,7 @@ never wait for a writer: each read sees the latest commit.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from localcrag.store.kb_folders import (
     write_lock,
 )
 from localcrag.store.lost_documents import LostDocuments
+from localcrag.store.relocation import checked_relocation, kept_sources, places_of
 from localcrag.store.row_reads import (
     Facet as Facet,
 )
@@ -43,7 +44,18 @@ from localcrag.store.row_reads import (
     most_frequent as most_frequent,
 )
 from localcrag.store.skip_record import SkipRecord
-from localcrag.types import Document, Hit, IndexedDocument, Passage, Skipped, StoreInfo, StoreProblem
+from localcrag.store.source_filters import SOURCE
+from localcrag.store.source_roots import NOWHERE, SourceRoots, SourceRootsFile
+from localcrag.types import (
+    Document,
+    Hit,
+    IndexedDocument,
+    Passage,
+    Skipped,
+    SourcePlace,
+    StoreInfo,
+    StoreProblem,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,6 +158,28 @@ class KnowledgeBases:
         """Delete a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
         self._folders.remove(name)
 
+    def rename(self, name: str, new: str) -> None:
+        """Give a knowledge base another name. Raises UnknownKnowledgeBase, StoreError, UsageError."""
+        self._folders.rename(name, new)
+
+    def copy(self, name: str, new: str) -> None:
+        """Make a knowledge base with the content of another; see :func:`localcrag.store.kb_copies.copy`."""
+        from localcrag.store.kb_copies import copy
+
+        copy(self._folders, name, new)
+
+    def write_archive(self, name: str, file: Path) -> None:
+        """Write a knowledge base to one file; see :func:`localcrag.store.kb_archive.write_archive`."""
+        from localcrag.store.kb_archive import write_archive
+
+        write_archive(self._folders, name, file)
+
+    def read_archive(self, file: Path, name: str | None = None) -> str:
+        """Make a knowledge base of such a file; see :func:`localcrag.store.kb_archive.read_archive`."""
+        from localcrag.store.kb_archive import read_archive
+
+        return read_archive(self._folders, file, name)
+
     def _require_whole(self, name: str) -> None:
         """Raise DamagedKnowledgeBase if a file of it is not as it was written."""
         folder = self._folders.path(name)
@@ -169,6 +203,7 @@ class LanceStore:
         self.record = record
         self._identity = identity(folder)
         self._journal = Journal(folder)
+        self._roots_file = SourceRootsFile(folder)
 
     @property
     def is_current(self) -> bool:
@@ -181,7 +216,7 @@ class LanceStore:
         ``thorough``: read all files, unless they are very large; otherwise their sizes and times tell. Raises
         StoreError.
         """
-        LostDocuments(self.folder).require_none()
+        LostDocuments(self.folder).require_none(self._roots)
         with storage_errors(f"read {self.folder}"):
             checksums.require_whole(self.folder)
             if thorough and checksums.recorded(self.folder) is None:
@@ -229,6 +264,7 @@ class LanceStore:
                 fields=tuple(tables.fields),
                 vector_index=partitions_of(tables.passages) > 0,
                 questions=0 if asked is None else asked.count_rows(),
+                places=tuple(places_of(self._roots, kept_sources(tables))),
                 refined=rows_written(self.folder),
             )
 
@@ -247,15 +283,21 @@ class LanceStore:
             held = {item.source: item for rows in batches for item in indexed_of(rows)}
         for source in doubtful & held.keys():
             held[source] = replace(held[source], hash=UNFINISHED_HASH, size=-1, mtime_ns=-1)
-        return held
+        roots = self._roots
+        shown = (replace(item, source=roots.shown(kept)) for kept, item in held.items())
+        return {item.source: item for item in shown}
 
     def matching(self, filter: Filter) -> set[str]:
         """The sources of the documents that match a filter. Raises FilterError, StoreError.
 
         A document matches if one of its passages does.
         """
+        return set(map(self._roots.shown, self._kept_matching(filter)))
+
+    def _kept_matching(self, filter: Filter) -> set[str]:
+        """The sources, as they are kept, of the documents that match a filter."""
         with self._open_tables("read") as tables:
-            query = tables.passages.search().where(condition(tables, filter))
+            query = tables.passages.search().where(condition(tables, filter, self._roots))
             batches = query.select(["source"]).to_batches()
             return {str(source) for rows in batches for source in rows["source"].to_pylist()}
 
@@ -270,8 +312,8 @@ class LanceStore:
         with self._open_tables("read") as tables:
             doubtful = self._journal.sources()
             rows = tables.documents.search().to_arrow().to_pylist()
-        chosen = None if filter is None else self.matching(filter)
-        for row in sorted(rows, key=lambda row: str(row["source"])):
+        chosen, roots = None if filter is None else self._kept_matching(filter), self._roots
+        for row in sorted(rows, key=lambda row: roots.shown(row["source"])):
             if chosen is not None and row["source"] not in chosen:
                 continue
             with self._open_tables("read") as tables:
@@ -282,8 +324,8 @@ class LanceStore:
                 where = f"{sql.equals('document', row['hash'])} AND {sql.equals('digest', row['digest'])}"
                 texts = tables.texts.search().where(where).to_arrow()
                 if not len(texts):
-                    raise self._missing_text(f"the text of {row['source']}")
-                document = document_of(row, texts)
+                    raise self._missing_text(f"the text of {roots.shown(row['source'])}")
+                document = document_of({**row, "source": roots.shown(row["source"])}, texts)
             yield document
 
     def facets(self, field: str, *, limit: int = 20, filter: Filter | None = None) -> list[Facet]:
@@ -297,7 +339,7 @@ class LanceStore:
             found = {
                 (value, source)
                 for kind, column in tables.columns[field].items()
-                for cell, source in cells(tables, column, filter)
+                for cell, source in cells(tables, column, filter, self._roots)
                 for value in (sql.unlisted(str(cell)) if kind is FieldType.LIST else [cell])
             }
         return most_frequent((whole_number(value) for value, _ in found), limit)
@@ -320,7 +362,8 @@ class LanceStore:
             where = f"{sql.equals('document', document)} AND {number}"
             found = pages_of(tables.texts.search().where(where).to_arrow())
             if source is not None and len({digest for digest, _ in found}) > 1:
-                where = f"{sql.equals('source', source)} AND {sql.equals('document', document)}"
+                kept = self._roots.kept(source)
+                where = f"{sql.equals(SOURCE, kept)} AND {sql.equals('document', document)}"
                 passages = tables.passages.search().where(where).select(["digest"]).limit(1).to_list()
                 read = {row["digest"] for row in passages}
                 found = {key: page for key, page in found.items() if key[0] in read} or found
@@ -349,13 +392,13 @@ class LanceStore:
 
         where = " AND ".join(
             [
-                sql.equals("source", passage.source),
+                sql.equals(SOURCE, self._roots.kept(passage.source)),
                 sql.equals("document", passage.document),
                 sql.one_of("ordinal", (passage.ordinal - 1, passage.ordinal + 1)),
             ]
         )
         with self._open_tables("read") as tables:
-            found = passages_where(tables.passages, where)
+            found = self._shown(passages_where(tables.passages, where))
         return sorted(found, key=lambda passage: passage.ordinal)
 
     def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
@@ -370,12 +413,12 @@ class LanceStore:
         from localcrag.store.tables import passages_where
 
         wanted = (
-            f"({sql.equals('source', source)} AND {sql.equals('document', document)})"
+            f"({sql.equals(SOURCE, self._roots.kept(source))} AND {sql.equals('document', document)})"
             for source, document in documents.items()
         )
         where = f"({' OR '.join(wanted) or 'false'}) AND ordinal < {limit:d}"
         with self._open_tables("read") as tables:
-            found = passages_where(tables.passages, where)
+            found = self._shown(passages_where(tables.passages, where))
         return sorted(found, key=lambda passage: (passage.source, passage.ordinal))
 
     # ------------------------------------------------------------------------------ searching
@@ -395,18 +438,26 @@ class LanceStore:
         from localcrag.store.hybrid_search import STATIC_VECTORS_WEIGHT, hybrid
 
         with self._open_tables("search") as tables:
-            where = None if filter is None else condition(tables, filter)
-            if not self.record.is_static:
-                return hybrid(tables, text, vector, k=k, where=where)
-            found = hybrid(tables, text, vector, k=k, where=where, vectors_weight=STATIC_VECTORS_WEIGHT)
-            return [replace(hit, similarity=None) for hit in found]
+            roots = self._roots
+            where = None if filter is None else condition(tables, filter, roots)
+            weight = STATIC_VECTORS_WEIGHT if self.record.is_static else 1.0
+            hits = hybrid(tables, text, vector, k=k, where=where, vectors_weight=weight)
+        sources = [roots.shown(hit.passage.source) for hit in hits]
+        return [
+            replace(
+                hit,
+                passage=replace(hit.passage, source=source),
+                similarity=None if self.record.is_static else hit.similarity,
+            )
+            for hit, source in zip(hits, sources, strict=True)
+        ]
 
     # ------------------------------------------------------------------------------ skips
 
     def skipped(self) -> list[Skipped]:
         """The sources that the last ingestion of each could not read, without files that are gone."""
         with storage_errors(f"read {self.folder}"):
-            return SkipRecord(self.folder).sources()
+            return SkipRecord(self.folder).sources(self._roots)
 
     def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
         """Remember skipped sources, and forget the ``settled`` ones, which were read or are left out now.
@@ -417,7 +468,7 @@ class LanceStore:
         with storage_errors(f"write to {self.folder}"):
             if skipped or record.exists:
                 with write_lock(self.folder, self._identity):
-                    record.update(skipped, settled)
+                    record.update(skipped, settled, self._roots)
 
     # ------------------------------------------------------------------------------ questions
 
@@ -434,7 +485,7 @@ class LanceStore:
         for start in range(0, len(ids), PASSAGES_PER_READ):
             with self._open_tables("read") as tables:
                 where = sql.one_of("id", ids[start : start + PASSAGES_PER_READ])
-                found = passages_where(tables.passages, where)
+                found = self._shown(passages_where(tables.passages, where))
             yield from sorted(found, key=lambda passage: (passage.source, passage.ordinal))
 
     def add_questions(self, batch: Questions) -> None:
@@ -447,7 +498,10 @@ class LanceStore:
             self._check_shape(passage.source, vectors, len(questions))
         if batch:
             with self._open_tables("write to"):
-                self._writer.add_questions(batch)
+                kept = self._roots.kept
+                self._writer.add_questions(
+                    [(replace(item[0], source=kept(item[0].source)), item[1], item[2]) for item in batch]
+                )
 
     # ------------------------------------------------------------------------------ another model
 
@@ -484,7 +538,8 @@ class LanceStore:
         self._check(batch)
         if batch:
             with self._open_tables("write to"):
-                self._writer.replace(batch)
+                self._require_places([document.source for document, *_ in batch])
+                self._writer.replace([self._kept_item(*item) for item in batch])
 
     def remove(self, sources: Sequence[str]) -> int:
         """Remove the documents of these sources; returns how many there were.
@@ -494,7 +549,7 @@ class LanceStore:
         """
         with self._open_tables("write to"):
             if sources:
-                return self._writer.remove(sources)
+                return self._writer.remove([self._roots.kept(source) for source in sources])
             self._writer.recover()
             return 0
 
@@ -505,6 +560,89 @@ class LanceStore:
         """
         with self._open_tables("write to"):
             self._writer.optimize(progress or (lambda step: None))
+
+    # ------------------------------------------------------------------------------ where documents are
+
+    def move(self, moves: Sequence[tuple[str, IndexedDocument]]) -> None:
+        """Keep documents under other sources, with their passages, vectors and questions.
+
+        Each has its former source, and its entry with the new source, size and time. What was begun and cut
+        off is ended by the next write. Raises StoreError, StorageFull.
+        """
+        from localcrag.store.source_moves import SourceMove
+
+        self._require_places([entry.source for _, entry in moves])
+        kept = self._roots.kept
+        with self._open_tables("write to"):
+            self._writer.move(
+                [
+                    SourceMove(kept(former), kept(entry.source), entry.size, entry.mtime_ns)
+                    for former, entry in moves
+                ]
+            )
+
+    @property
+    def _roots(self) -> SourceRoots:
+        """The folders that the documents are in, as they are now. Raises DamagedKnowledgeBase, StoreError."""
+        with storage_errors(f"read {self.folder}"):
+            return self._roots_file.current()
+
+    def add_roots(self, folders: Sequence[str]) -> None:
+        """Keep the documents that come from these folders relative to them, so that they can be moved.
+
+        Folders that are in one of the roots already change nothing. Raises StoreError, StorageFull.
+        """
+        if all(map(self._roots.covers, folders)):
+            return
+        with self._open_tables("write to") as tables, write_lock(self.folder, self._identity):
+            held = kept_sources(tables)
+            roots = self._roots
+            for folder in folders:
+                roots = roots.with_folder(folder, held)
+            if roots != self._roots:
+                self._write_roots(roots)
+
+    def places(self) -> list[SourcePlace]:
+        """The folders that the documents were read from, each with the number of its documents."""
+        with self._open_tables("read") as tables:
+            return places_of(self._roots, kept_sources(tables))
+
+    def relocate(self, old: str, new: str) -> int:
+        """Say that all that was in the folder ``old`` is in ``new`` now; returns the number of documents.
+
+        Nothing is read, and no passage is written. Raises UsageError if no document is from ``old``, or if
+        two documents would have the same place, StoreError, StorageFull.
+        """
+        with self._open_tables("write to") as tables:
+            self._writer.recover()
+            with write_lock(self.folder, self._identity):
+                before, held = self._roots, kept_sources(tables)
+                after = checked_relocation(before, held, old, new)
+                self._write_roots(after)
+                return sum(before.shown(kept) != after.shown(kept) for kept in held)
+
+    def _write_roots(self, roots: SourceRoots) -> None:
+        """Replace the roots, and their copy among the checksums; call it under the write lock."""
+        self._roots_file.write(roots)
+        with suppress(OSError):  # the copy is for the case that the file is damaged
+            checksums.record_files(self.folder)
+
+    def _require_places(self, sources: Sequence[str]) -> None:
+        """Make a root for what comes from a folder whose former documents were moved elsewhere."""
+        if homeless := [source for source in sources if self._roots.kept(source) == NOWHERE]:
+            self.add_roots([str(Path(source).parent) for source in homeless])
+
+    def _kept_item(
+        self, document: Document, entry: IndexedDocument, passages: Sequence[Passage], vectors: Vectors
+    ) -> tuple[Document, IndexedDocument, Sequence[Passage], Vectors]:
+        """A document of a batch as it is written: its source as it is kept."""
+        kept = self._roots.kept(document.source)
+        return replace(document, source=kept), replace(entry, source=kept), passages, vectors
+
+    def _shown(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Passages that were read, with their sources as they are shown."""
+        roots = self._roots
+        return [replace(passage, source=roots.shown(passage.source)) for passage in passages]
 
     def _check(self, batch: Batch) -> None:
         """Raise ValueError for a mistake of the caller, before anything is written."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store.journal import strings
 from localcrag.store.kb_folders import write_json
+from localcrag.store.source_roots import SourceRoots
 
 _NAMED_IN_HINT = 3
 
@@ -47,11 +48,14 @@ class LostDocuments:
         else:
             self._path.unlink(missing_ok=True)
 
-    def require_none(self) -> None:
-        """Raise DamagedKnowledgeBase if documents are lost: an answer could miss what they say."""
+    def require_none(self, roots: SourceRoots) -> None:
+        """Raise DamagedKnowledgeBase if documents are lost: an answer could miss what they say.
+
+        ``roots`` are the folders that they are in; the file has their sources as they are kept.
+        """
         if not self.exist:
             return
-        name, lost = self._folder.name, self.sources()
+        name, lost = self._folder.name, [roots.shown(kept) for kept in self.sources()]
         shown = ", ".join(lost[:_NAMED_IN_HINT]) + (", …" if len(lost) > _NAMED_IN_HINT else "")
         number = "1 document has" if len(lost) == 1 else f"{len(lost) or 'some'} documents have"
         raise DamagedKnowledgeBase(

@@ -48,6 +48,7 @@ from localcrag.store.kb_folders import (
     write_json,
 )
 from localcrag.store.lost_documents import LostDocuments
+from localcrag.store.source_roots import ROOTS_FILE, SourceRoot, SourceRoots, SourceRootsFile
 from localcrag.store.store_faults import is_fault
 from localcrag.store.tables import (
     PASSAGE_KEYS,
@@ -82,7 +83,7 @@ def repair(folder: Path, tell: Tell | None = None) -> list[str]:
         problems = list(check(folder, tell))
         work = _Repair(folder, problems)
         if any(problem.mending is not Mending.REREAD or problem.table for problem in problems) or any(
-            problem.source and problem.source not in work.lost.sources() for problem in problems
+            problem.source and problem.source not in work.lost_sources for problem in problems
         ):
             work.run()
         elif checksums.recorded(folder) is None:
@@ -102,6 +103,11 @@ class _Repair:
         self._damaged = {file.path for file in checksums.damaged_files(folder, thorough=True)}
         self._half_written = Journal(folder).sources()
 
+    @property
+    def lost_sources(self) -> set[str]:
+        """The sources of the lost documents, as problems name them."""
+        return set(map(SourceRootsFile(self._folder).readable().shown, self.lost.sources()))
+
     def run(self) -> None:
         """Rebuild everything that is damaged, and record the files as they are then."""
         if {"documents", "passages"} <= self._broken:
@@ -110,6 +116,7 @@ class _Repair:
                 hint=remake_hint(self._folder.name),
             )
         self._mend_record()
+        self._mend_roots()
         self._drop_lists()
         if any(not self._is_small(problem) for problem in self._problems):
             self._drop_superseded_manifests()
@@ -132,11 +139,26 @@ class _Repair:
         elif removal := [problem for problem in self._problems if problem.mending is Mending.REMOVE]:
             raise DamagedKnowledgeBase(removal[0].what, hint=remake_hint(self._folder.name))
 
+    def _mend_roots(self) -> None:
+        """Write ``roots.json`` again from the checksums if it is damaged, else delete it."""
+        if not any(problem.what.startswith(ROOTS_FILE) for problem in self._problems):
+            return
+        if known := checksums.recorded_roots(self._folder):
+            roots = SourceRoots(tuple(SourceRoot(key, place) for key, place in known.items()))
+            SourceRootsFile(self._folder).write(roots)
+            self.rebuilt.append(ROOTS_FILE)
+        else:
+            (self._folder / ROOTS_FILE).unlink(missing_ok=True)
+            name = self._folder.name
+            self.rebuilt.append(
+                f"{ROOTS_FILE}, empty: `localcrag kb relocate {name} @1 FOLDER` fills it again"
+            )
+
     def _drop_lists(self) -> None:
         """Delete the lists beside the tables that cannot be read; ingestions make them anew."""
         for problem in self._problems:
             name = problem.what.split()[0]
-            if self._is_small(problem) and name not in (RECORD_FILE, checksums.CHECKSUMS_FILE):
+            if self._is_small(problem) and name not in (RECORD_FILE, ROOTS_FILE, checksums.CHECKSUMS_FILE):
                 (self._folder / name).unlink(missing_ok=True)
                 gone = ", which the next ingestion with --reread fills again" if "skipped" in name else ""
                 self.rebuilt.append(f"{name}{gone}")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from localcrag.filters import Filter, check
 from localcrag.store import sql
+from localcrag.store.source_filters import SOURCE, kept_filter, shown_columns
+from localcrag.store.source_roots import SourceRoots
 from localcrag.types import MetaValue
 
 if TYPE_CHECKING:
@@ -23,18 +25,21 @@ class Facet:
     documents: int
 
 
-def condition(tables: Tables, filter: Filter) -> str:
+def condition(tables: Tables, filter: Filter, roots: SourceRoots) -> str:
     """The filter as an SQL condition. Raises FilterError for an unknown field or a wrong comparison."""
     check(filter, tables.fields)
-    return sql.compile(filter, tables.columns)
+    return sql.compile(kept_filter(filter, roots), {**tables.columns, **shown_columns(roots)})
 
 
-def cells(tables: Tables, column: str, filter: Filter | None) -> Iterator[tuple[MetaValue, str]]:
-    """The values in a column of the passages that match, each with its source."""
+def cells(
+    tables: Tables, column: str, filter: Filter | None, roots: SourceRoots
+) -> Iterator[tuple[MetaValue, str]]:
+    """The values in a column of the passages that match, each with its source, as they are shown."""
     where = f"{sql.name(column)} IS NOT NULL"
-    where = f"{where} AND {condition(tables, filter)}" if filter else where
-    for rows in tables.passages.search().where(where).select(list({"source", column})).to_batches():
-        yield from zip(rows[column].to_pylist(), rows["source"].to_pylist(), strict=True)
+    where = f"{where} AND {condition(tables, filter, roots)}" if filter else where
+    for rows in tables.passages.search().where(where).select(list({SOURCE, column})).to_batches():
+        sources = [roots.shown(kept) for kept in rows[SOURCE].to_pylist()]
+        yield from zip(sources if column == SOURCE else rows[column].to_pylist(), sources, strict=True)
 
 
 def most_frequent(values: Iterable[MetaValue], limit: int) -> list[Facet]:

@@ -37,6 +37,7 @@ from localcrag.store.kb_folders import (
     write_json,
     write_lock,
 )
+from localcrag.store.source_moves import MoveJournal
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,
@@ -186,7 +187,8 @@ class SecondSpace:
         Raises UnknownKnowledgeBase if the knowledge base was removed, and OSError.
         """
         with write_lock(self._folder, self._known):
-            if Journal(self._folder).sources() or any(ids for _, ids in self.missing()):
+            half_written = Journal(self._folder).sources() or MoveJournal(self._folder).pending()
+            if half_written or any(ids for _, ids in self.missing()):
                 return False
             for kind, _ in self._current():
                 self._scratch_place(kind).rename(self._final_place(kind))

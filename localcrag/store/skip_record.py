@@ -8,6 +8,7 @@ from pathlib import Path
 
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store.kb_folders import mending_hint, write_json
+from localcrag.store.source_roots import NOWHERE, SourceRoots
 from localcrag.types import Skipped
 
 MAX_KEPT_SKIPS = 10_000
@@ -27,9 +28,10 @@ class SkipRecord:
         """Whether anything was ever skipped."""
         return self._path.exists()
 
-    def sources(self) -> list[Skipped]:
+    def sources(self, roots: SourceRoots) -> list[Skipped]:
         """The skipped sources, in alphabetical order, without the files that are gone.
 
+        ``roots`` are the folders that they are in; the file has them as they are kept.
         Raises DamagedKnowledgeBase if the file cannot be understood.
         """
         if self.is_damaged:
@@ -38,26 +40,28 @@ class SkipRecord:
                 f"the list of the documents that the knowledge base {name!r} skipped is damaged",
                 hint=mending_hint(name),
             )
-        return [Skipped(*item) for item in sorted(self._kept().items()) if not _is_gone(item[0])]
+        shown = [Skipped(roots.shown(kept), reason) for kept, reason in self._kept().items()]
+        return sorted((item for item in shown if not _is_gone(item.source)), key=lambda item: item.source)
 
     @property
     def is_damaged(self) -> bool:
         """Whether there is a file, and it is not a list of sources. Raises OSError."""
         return self.exists and self._read() is None
 
-    def update(self, skipped: Iterable[Skipped], settled: Collection[str]) -> None:
+    def update(self, skipped: Iterable[Skipped], settled: Collection[str], roots: SourceRoots) -> None:
         """Add what was skipped, and drop what is ``settled``: read, or of no interest. Raises OSError.
 
-        A damaged file is made anew.
+        A damaged file is made anew. ``roots`` as for :meth:`sources`.
         """
         before = self._kept()
-        kept = {source: reason for source, reason in before.items() if source not in settled}
+        dropped = {roots.kept(source) for source in settled}
+        kept = {source: reason for source, reason in before.items() if source not in dropped}
         for item in skipped:
-            if not item.source.startswith(_NAMED):
-                kept.pop(item.source, None)
-                kept[item.source] = item.reason
+            if not item.source.startswith(_NAMED) and (place := roots.kept(item.source)) != NOWHERE:
+                kept.pop(place, None)
+                kept[place] = item.reason
         if kept != before:
-            kept = {source: reason for source, reason in kept.items() if not _is_gone(source)}
+            kept = {source: reason for source, reason in kept.items() if not _is_gone(roots.shown(source))}
             write_json(self._path, dict(list(kept.items())[-MAX_KEPT_SKIPS:]))
 
     def _kept(self) -> dict[str, str]:

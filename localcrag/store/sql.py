@@ -74,8 +74,16 @@ def one_of(column: str, values: Iterable[MetaValue]) -> str:
     return f"{name(column)} IN ({listed})" if listed else "false"
 
 
+class Expression(str):
+    """SQL text that stands where a column's name could, and is made of names and literals of this module."""
+
+    __slots__ = ()
+
+
 def name(column: str) -> str:
     """The column's name in backticks. Raises ValueError for a name that cannot stand in them."""
+    if isinstance(column, Expression):
+        return str(column)
     if "`" in column or "\0" in column:
         raise ValueError(f"not a column name: {column!r}")
     return f"`{column}`"

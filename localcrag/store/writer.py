@@ -46,6 +46,7 @@ from localcrag.store.kb_folders import (
     write_lock,
 )
 from localcrag.store.lost_documents import LostDocuments
+from localcrag.store.source_moves import MoveJournal, SourceMove, move_rows
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,
@@ -95,6 +96,7 @@ class StoreWriter:
         self._known = known
         self._tables = tables
         self._journal = Journal(folder)
+        self._moves = MoveJournal(folder)
         self._writes = 0
         self._compacted: dict[str, int] = {}
         """The rows of each table when this writer last compacted it, or first wrote to it."""
@@ -130,6 +132,13 @@ class StoreWriter:
                 LostDocuments(self._folder).settle(sources)
             return held
 
+    def move(self, moves: Sequence[SourceMove]) -> None:
+        """Give documents other sources; see :meth:`localcrag.store.lance_store.LanceStore.move`."""
+        with self._exclusive():
+            self._moves.begin(moves)
+            move_rows(self._tables, moves)
+            self._moves.end()
+
     def add_questions(self, batch: Questions) -> None:
         """Index questions; see :meth:`localcrag.store.lance_store.LanceStore.add_questions`."""
         with self._exclusive():
@@ -143,7 +152,7 @@ class StoreWriter:
 
     def recover(self) -> None:
         """Repair the tables if a killed process left an unfinished write."""
-        if self._journal.sources():
+        if self._journal.sources() or self._moves.pending():
             with self._exclusive():
                 pass
 
@@ -284,8 +293,11 @@ class StoreWriter:
 
         Passages of sources without a row in ``documents`` are deleted, and rows that may be older than their
         passages are marked as unfinished. The questions of all these sources are deleted, since they may be
-        those of former passages.
+        those of former passages. Moves that were cut off are done again.
         """
+        if moves := self._moves.pending():
+            move_rows(self._tables, moves)
+        self._moves.end()
         sources = self._journal.sources()
         if not sources:
             return

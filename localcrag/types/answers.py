@@ -55,7 +55,8 @@ class Citation:
     """A place that the answer cites; ``quote`` is exactly the slice ``start:end`` of the stored text.
 
     In a spreadsheet, ``sheet`` is the name of the sheet; there and in a CSV file, ``rows`` are the numbers of
-    the first and the last row that is cited, as the file counts them (its first row is 1).
+    the first and the last row that is cited, as the file counts them (its first row is 1). ``kb`` is the name
+    of the knowledge base if several were asked, else "".
     """
 
     key: int
@@ -67,6 +68,7 @@ class Citation:
     origin: Origin
     sheet: str = ""
     rows: tuple[int, int] | None = None
+    kb: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class Hit:
             "meta": dict(p.meta),
             "sheet": p.sheet,
             "rows": p.rows(),
+            "kb": p.kb,
         }
 
     def to_json(self, indent: int | None = None) -> str:

@@ -87,10 +87,21 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class MovedDocument:
+    """A document whose file was at ``former`` and is at ``source`` now, with the same bytes."""
+
+    former: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     """The report of an ingestion; the counts are documents, ``passages`` and ``questions`` those written.
 
     ``seconds`` is the wall time, and ``left_out`` are the pages of which much was taken for navigation.
+    ``moved`` are the documents that were found in another place; they count as unchanged, or as changed if
+    they had to be read again. ``gone`` are the documents that are still held, although their files are not
+    there any more.
     """
 
     kb: str
@@ -103,12 +114,16 @@ class IngestReport:
     seconds: float = 0.0
     questions: int = 0
     left_out: tuple[LeftOut, ...] = ()
+    moved: tuple[MovedDocument, ...] = ()
+    gone: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ingest --json`` prints."""
         return asdict(self) | {
             "skipped": [asdict(s) for s in self.skipped],
             "seconds": round(self.seconds, 3),
+            "moved": [asdict(m) for m in self.moved],
+            "gone": list(self.gone),
             "left_out": [{"source": p.source, "share": round(p.share, 3)} for p in self.left_out],
         }
 

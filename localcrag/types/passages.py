@@ -79,7 +79,8 @@ class Passage:
 
     ``document`` is the hash of the document, ``heading`` the path of the headings above the passage ("Dosage
     > Children", "" if there is none), and ``ordinal`` counts the passages of a document from 0. ``start`` and
-    ``end`` are character offsets in the stored text of the page, as are those of its ``blocks``.
+    ``end`` are character offsets in the stored text of the page, as are those of its ``blocks``. ``kb`` is
+    the name of its knowledge base if several were searched, else "".
     """
 
     id: str
@@ -95,6 +96,7 @@ class Passage:
     meta: Meta = field(default_factory=lambda: NO_META)
     origin: Origin = Origin.DOCUMENTS
     blocks: tuple[Block, ...] = ()
+    kb: str = ""
 
     @property
     def in_context(self) -> str:
@@ -156,12 +158,34 @@ STATIC_MODEL_PREFIX = "static:"
 
 
 @dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """A folder that documents were read from, and their number."""
+
+    folder: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """Documents of a knowledge base that are in the folder ``new`` now, and were in ``old``.
+
+    ``documents`` is their number, and ``missing`` the number of those whose file is not there.
+    """
+
+    old: str
+    new: str
+    documents: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoreInfo:
     """The contents of a knowledge base; ``size`` is bytes on disk, ``questions`` are those of its passages.
 
-    ``fields`` are the names of the fields of its documents, and ``vector_index`` says whether the vectors
-    have an approximate index. ``refined`` are the passages that were embedded again so far with the model
-    that the static vectors come from; 0 if that was not begun, or is done.
+    ``fields`` are the names of the fields of its documents, ``vector_index`` says whether the vectors have an
+    approximate index, and ``places`` are the folders that the documents are in. ``refined`` are the passages
+    that were embedded again so far with the model that the static vectors come from; 0 if that was not begun,
+    or is done.
     """
 
     name: str
@@ -174,3 +198,4 @@ class StoreInfo:
     vector_index: bool
     questions: int = 0
     refined: int = 0
+    places: tuple[SourcePlace, ...] = ()

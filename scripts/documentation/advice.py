@@ -21,6 +21,7 @@ CLASSES = {
     ),
     "DocumentGone": "A document was changed or removed while a question was asked.",
     "UnknownThread": "There is no conversation of that name.",
+    "ArchiveError": "A file is no archive of a knowledge base, or not a whole one. Nothing was kept of it.",
     "EmbeddingMismatch": "The knowledge base was made with another embedding model.",
     "StorageFull": "The disk is full.",
     "ModelNotFound": "A model is not where it should be.",

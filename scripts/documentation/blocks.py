@@ -135,7 +135,8 @@ def api() -> str:
     functions = [item for item in exported.values() if inspect.isfunction(item)]
     methods = [
         item
-        for name, item in vars(localcrag.KnowledgeBase).items()
+        for kind in localcrag.KnowledgeBase.__mro__
+        for name, item in vars(kind).items()
         if not name.startswith("_") and inspect.isfunction(item)
     ]
     blocks = [

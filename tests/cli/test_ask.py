@@ -282,7 +282,7 @@ def test_search_prints_hits_with_place_score_and_snippet(run: Run) -> None:
     assert list(found) == ["query", "kb", "hits"]
     assert [hit["rank"] for hit in found["hits"]] == [1, 2]
     assert list(found["hits"][0]) == [
-        "rank", "score", "source", "title", "page", "start", "end", "text", "meta", "sheet", "rows",
+        "rank", "score", "source", "title", "page", "start", "end", "text", "meta", "sheet", "rows", "kb",
     ]  # fmt: skip
     assert found["hits"][0]["meta"] == {"team": "x"}
 

@@ -35,6 +35,8 @@ def test_the_report_says_what_was_added_and_then_that_nothing_changed(fresh: Run
         "seconds": 0,
         "questions": 0,
         "left_out": [],
+        "moved": [],
+        "gone": [],
     }
     again = fresh("ingest", str(documents))
     assert again.code == 0 and again.out == ""
@@ -384,7 +386,7 @@ def test_without_prune_a_deleted_file_stays_and_only_news_is_shown(
     monkeypatch.setattr(watch, "changes", three_changes)
     done = fresh("ingest", str(tmp_path), "--watch")
     assert (done.code, done.out) == (0, "")
-    assert done.err.count("unchanged") == 2, "a round in which nothing was done is not shown"
+    assert done.err.count("unchanged") == 3 and f"gone {gone}" in done.err, "that a file is gone is news"
     assert fresh("kb", "show", "--json").json["documents"] == 2
 
 

@@ -49,6 +49,17 @@ class ScriptedCorpus:
             found.update((source, known[source]) for source in below)
         return iter(found.values())
 
+    def is_gone(self, source: str) -> bool:
+        hidden = any(source.startswith(f"{unseen}/") for unseen in self.unseen)
+        return source.startswith("/") and source not in self.files and not hidden
+
+    def digest(self, source: SourceFile) -> str:
+        file = self.files[source.source]
+        return sha256("\f".join(file.pages).encode()).hexdigest()
+
+    def folders(self, targets: Sequence[str | SourceFile]) -> list[str]:
+        return [target for target in targets if isinstance(target, str) and target not in self.files]
+
     def read(self, source: SourceFile, meta: Meta = NO_META) -> Document:
         file = self.files.get(source.source)
         if file is None:

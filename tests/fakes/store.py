@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +100,19 @@ class MemoryStore:
                 raise ValueError(f"vectors of shape {vectors.shape}")
             self._held[document.source] = _Held(document, entry, passages, vectors)
             self._forget_questions(document.source)
+
+    def move(self, moves: Sequence[tuple[str, IndexedDocument]]) -> None:
+        for former, entry in moves:
+            held = self._held.pop(former)
+            document = replace(held.document, source=entry.source)
+            passages = [replace(passage, source=entry.source) for passage in held.passages]
+            self._held[entry.source] = _Held(document, entry, passages, held.vectors)
+            for passage in passages:
+                if asked := self._asked.get(passage.id):
+                    self._asked[passage.id] = replace(asked, passage=passage)
+
+    def add_roots(self, folders: Sequence[str]) -> None:
+        """What is in memory is not moved."""
 
     def skipped(self) -> Sequence[Skipped]:
         return [Skipped(*item) for item in sorted(self._skips.items())]

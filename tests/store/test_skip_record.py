@@ -10,6 +10,7 @@ from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store import skip_record
 from localcrag.store.lance_store import LanceStore
 from localcrag.store.skip_record import SkipRecord
+from localcrag.store.source_roots import SourceRoots
 from localcrag.types import Skipped
 
 
@@ -37,7 +38,7 @@ def test_a_record_that_is_damaged_is_an_error_until_it_is_written_anew(
     record = SkipRecord(tmp_path)
     (tmp_path / "skipped.json").write_text('["x"')
     with pytest.raises(DamagedKnowledgeBase, match="skipped is damaged"):
-        record.sources()
+        record.sources(SourceRoots())
     monkeypatch.setattr(skip_record, "MAX_KEPT_SKIPS", 3)
-    record.update([Skipped(f"https://x/{n}", "no") for n in range(5)], ())
-    assert [item.source for item in record.sources()] == [f"https://x/{n}" for n in (2, 3, 4)]
+    record.update([Skipped(f"https://x/{n}", "no") for n in range(5)], (), SourceRoots())
+    assert [item.source for item in record.sources(SourceRoots())] == [f"https://x/{n}" for n in (2, 3, 4)]

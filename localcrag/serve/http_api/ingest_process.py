@@ -32,6 +32,7 @@ _KINDS: Mapping[str, type[Event]] = {
         events.Discovered,
         events.Progressed,
         events.Processing,
+        events.MovedSource,
         events.SkippedSource,
         events.Optimizing,
         events.Questioned,

@@ -200,4 +200,6 @@ def _served_text(item: ServedObject) -> str:
 def _report_text(report: IngestReport) -> str:
     counts = f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged"
     lines = [f"{report.kb}: {counts}, {report.passages} passages written"]
+    lines += [f"moved {item.former}: now {item.source}" for item in report.moved]
+    lines += [f"gone {source}: its file is not there" for source in report.gone]
     return "\n".join([*lines, *(f"skipped {item.source}: {item.reason}" for item in report.skipped)])
