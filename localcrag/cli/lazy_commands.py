@@ -34,7 +34,7 @@ COMMAND_MODULES = {
         "Keep models and indexes loaded, so that ask, search and chat need not load them.",
     ),
     "threads": ("threads", "List, show, export and delete the conversations that `chat --thread` keeps."),
-    "web": ("web", "Check your SearXNG, and see the queries and addresses that left this machine."),
+    "web": ("web", "Check your SearXNG, and see everything that left this machine."),
 }
 """The module of each command, and the first sentence of its help (a test compares the two)."""
 
