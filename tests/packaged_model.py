@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from localcrag.llm import registry
+from localcrag.llm import model_entry, registry
 from tests.tiny_llama import write_base, write_lora
 
 PACKAGE, MODULE = "tiny-weights", "tiny_weights"
@@ -27,7 +27,7 @@ class PackagedModel:
     @property
     def digest(self) -> str:
         """The sha256 of the file as the manifest lists it."""
-        return registry.sha256(self.file)
+        return model_entry.sha256(self.file)
 
     def list(self, *further: dict[str, object]) -> None:
         """Write the manifest: the model, and further tables."""
@@ -49,7 +49,7 @@ class PackagedModel:
             "name": ADAPTER,
             "file": path.name,
             "role": "adapter",
-            "sha256": registry.sha256(path),
+            "sha256": model_entry.sha256(path),
             "bytes": path.stat().st_size,
             "base": NAME,
             "base_sha256": self.digest,

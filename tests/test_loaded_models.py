@@ -13,9 +13,11 @@ from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
 from localcrag.events import Degraded, Event, answer_of
-from localcrag.llm.gguf import ADAPTER_BASE_KEY, fingerprint
+from localcrag.llm.gguf import fingerprint
 from localcrag.llm.language_model import LlamaCppModel
-from localcrag.llm.registry import Registry, Role, embedded_folder
+from localcrag.llm.model_entry import Role
+from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
+from localcrag.llm.registry import Registry, embedded_folder
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.settings import ModelSettings, Settings
 from localcrag.types import CorrectionKind, GraderKind, Mode, Status, Thresholds

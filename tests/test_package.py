@@ -26,11 +26,11 @@ def test_an_installed_wheel_finds_its_models(wheel: Path, tmp_path: Path) -> Non
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     program = (
-        "from localcrag.llm import registry\n"
+        "from localcrag.llm import model_entry, registry\n"
         "from pathlib import Path\n"
         "for entry in registry.Registry(Path('nowhere')).entries():\n"
         "    if not entry.package:\n"
-        "        print(entry.name, registry.verify(entry) or 'ok', '_models' in str(entry.path))\n"
+        "        print(entry.name, model_entry.verify(entry) or 'ok', '_models' in str(entry.path))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True

@@ -40,7 +40,7 @@ from localcrag.bundle.wheel_sources import (
     wheel_package,
 )
 from localcrag.errors import BundleError
-from localcrag.llm.registry import sha256
+from localcrag.llm.model_entry import sha256
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import Settings
 

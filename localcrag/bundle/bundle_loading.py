@@ -11,7 +11,7 @@ from localcrag.bundle.bundle_manifest import BundleManifest, decoded_manifest
 from localcrag.bundle.carried_kbs import placed_kb
 from localcrag.bundle.carried_models import place_models, settings_in
 from localcrag.errors import BundleError
-from localcrag.llm.registry import sha256
+from localcrag.llm.model_entry import sha256
 
 
 @dataclass(frozen=True, slots=True)

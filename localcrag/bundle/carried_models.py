@@ -14,9 +14,9 @@ from pathlib import Path
 
 from localcrag.bundle.bundle_manifest import BundledModel, BundleManifest
 from localcrag.errors import BundleError, ModelFileError
-from localcrag.llm import registry
-from localcrag.llm.gguf import checked_role
-from localcrag.llm.registry import ModelEntry, Registry
+from localcrag.llm.model_entry import ModelEntry, existing_file, sha256, verify
+from localcrag.llm.model_file_checks import checked_role
+from localcrag.llm.registry import Registry
 from localcrag.loaded_models import (
     ADAPTER_OF_MODEL,
     DEFAULT_LANGUAGE_MODEL,
@@ -98,7 +98,7 @@ def place_models(folder: Path, manifest: BundleManifest, home: Path) -> Iterator
             yield model.name, new
             continue
         entry = Registry(home).find(model.name)
-        new = entry is None or registry.verify(entry) != "" or entry.sha256 != registry.sha256(source)
+        new = entry is None or verify(entry) != "" or entry.sha256 != sha256(source)
         if new:
             shutil.copyfile(source, _scratch(target))
             _scratch(target).replace(target)
@@ -126,15 +126,15 @@ def _carry_gguf(found: CarriedModels, home: Path, name: str, setting: str) -> No
 def _entry_of_file(file: Path) -> ModelEntry:
     """The entry of a model that the settings name by its file. Raises ModelFileError, ModelNotFound."""
     role, size = checked_role(file), file.stat().st_size
-    return ModelEntry(file.stem, file.absolute(), role, registry.sha256(file), size, "", "", embedded=False)
+    return ModelEntry(file.stem, file.absolute(), role, sha256(file), size, "", "", embedded=False)
 
 
 def _add(found: CarriedModels, entry: ModelEntry) -> None:
     """Add a model, once. Raises ModelNotFound, ModelFileError if its file is not as it is listed."""
     if any(model.name == entry.name for model in found.models):
         return
-    file = registry.existing_file(entry)
-    if wrong := registry.verify(entry):
+    file = existing_file(entry)
+    if wrong := verify(entry):
         raise ModelFileError(
             f"the model {entry.name} is not as it is listed: {wrong}",
             hint="`localcrag models verify` looks at all; add or install it again",

@@ -111,13 +111,13 @@ def _check_libraries(state: CommandState) -> Iterator[CheckResult]:
 
 
 def _check_models(state: CommandState) -> Iterator[CheckResult]:
-    from localcrag.llm import registry
+    from localcrag.llm import model_entry, registry
 
     for entry in registry.Registry(state.settings.home).entries():
         if not entry.installed:
             yield CheckResult(f"model {entry.name}", True, f"not installed: {entry.installation}")
             continue
-        wrong = registry.verify(entry)
+        wrong = model_entry.verify(entry)
         yield CheckResult(f"model {entry.name}", not wrong, wrong or f"{entry.path}", "fetch it again")
     yield from _findings("language model", _check_language_model, state)
     models = state.open(None).models

@@ -16,11 +16,11 @@ from localcrag.cli.table_layout import print_rows
 from localcrag.errors import ModelError, OfflineError, UsageError
 
 if TYPE_CHECKING:
-    from localcrag.llm.registry import ModelEntry
+    from localcrag.llm.model_entry import ModelEntry
     from localcrag.loaded_models import LoadedModels
 
 ROLES = ("language", "evaluator", "adapter")
-"""The values of :class:`localcrag.llm.registry.Role`, which is imported only when a command runs."""
+"""The values of :class:`localcrag.llm.model_entry.Role`, which is imported only when a command runs."""
 
 
 @click.group()
@@ -76,7 +76,7 @@ def _origin(entry: ModelEntry) -> str:
 def _fitness_word(state: CommandState, entry: ModelEntry) -> str | None:
     """The verdict of a language model's check, "unchecked" or "unreadable"; None for other files."""
     from localcrag.fitness.fitness_verdicts import fitness_of_model
-    from localcrag.llm.registry import Role
+    from localcrag.llm.model_entry import Role
 
     if entry.role is not Role.LANGUAGE or not entry.path.is_file():
         return None
@@ -126,7 +126,7 @@ def check(state: CommandState, name: str | None, seconds: float, adapter: str | 
     from localcrag.cli.fitness_report import show_check
     from localcrag.evaluation.model_check import check_model
     from localcrag.fitness.fitness_verdicts import Fitness, fitness_of_model
-    from localcrag.llm.gguf import require_generator
+    from localcrag.llm.model_file_checks import require_generator
 
     found = _models_with(state, name, adapter)
     if not found.is_served:
@@ -151,14 +151,15 @@ def check(state: CommandState, name: str | None, seconds: float, adapter: str | 
 @pass_state
 def verify(state: CommandState) -> int:
     """Compare every model file that is installed with the sha256 it is listed with."""
-    from localcrag.llm import registry
+    from localcrag.llm import model_entry
+    from localcrag.llm.registry import Registry
 
     failed = 0
-    for entry in registry.Registry(state.settings.home).entries():
+    for entry in Registry(state.settings.home).entries():
         if not entry.installed:
             click.echo(one_line(f"{entry.name}: not installed: {entry.installation}"))
             continue
-        wrong = registry.verify(entry)
+        wrong = model_entry.verify(entry)
         failed += bool(wrong)
         click.echo(one_line(f"{entry.name}: {wrong or 'ok'}"))
     return 1 if failed else 0
@@ -174,8 +175,9 @@ def verify(state: CommandState) -> int:
 @pass_state
 def add(state: CommandState, name: str, file: Path, role: str | None, description: str) -> None:
     """Give the GGUF FILE a NAME; it stays where it is."""
-    from localcrag.llm.gguf import checked_role
-    from localcrag.llm.registry import Registry, Role
+    from localcrag.llm.model_entry import Role
+    from localcrag.llm.model_file_checks import checked_role
+    from localcrag.llm.registry import Registry
 
     found = checked_role(file)
     if role and role != found:

@@ -19,7 +19,7 @@ from localcrag.errors import LocalCragError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from localcrag.llm.registry import ModelEntry
+    from localcrag.llm.model_entry import ModelEntry
 
 
 class KbName(click.ParamType[str]):

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelError
-from localcrag.llm.gguf import require_evaluator
 from localcrag.llm.lazy_model import LazyModel
+from localcrag.llm.model_file_checks import require_evaluator
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 
 from localcrag.errors import LocalCragError, ModelError, ModelFileError, ModelNotFound, StorageFull
-from localcrag.llm.gguf import checked_role
-from localcrag.llm.registry import ModelEntry, Registry, sha256
+from localcrag.llm.model_entry import ModelEntry, sha256
+from localcrag.llm.model_file_checks import checked_role
+from localcrag.llm.registry import Registry
 
 
 def pull(home: Path, repository: str, file: str, name: str, digest: str | None) -> ModelEntry:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError, ModelFileError
-from localcrag.llm.gguf import GgufInfo, require_adapter, require_generator, require_trained_base
+from localcrag.llm.gguf import GgufInfo
 from localcrag.llm.lazy_model import LazyModel
-from localcrag.llm.registry import sha256
+from localcrag.llm.model_entry import sha256
+from localcrag.llm.model_file_checks import require_adapter, require_generator, require_trained_base
 from localcrag.types import Choice, FinishReason, Prompt, Tokens
 
 if TYPE_CHECKING:

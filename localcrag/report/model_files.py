@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcrag.llm.registry import sha256
+from localcrag.llm.model_entry import sha256
 from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
 
 _WEIGHTS_SUFFIXES = (".safetensors", ".gguf", ".bin", ".npz")

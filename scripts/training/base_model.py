@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localcrag.llm.language_model import LlamaCppModel
-from localcrag.llm.registry import Registry, sha256
+from localcrag.llm.model_entry import sha256
+from localcrag.llm.registry import Registry
 from localcrag.settings import default_home
 
 PACKAGED = "smollm2-135m-instruct"

@@ -21,7 +21,7 @@ from transformers import BertModel
 from transformers.utils import logging as transformers_logging
 
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
-from localcrag.llm.gguf import require_evaluator
+from localcrag.llm.model_file_checks import require_evaluator
 
 from .gguf_files import Shape, read_evaluator
 from .groups import Group, Vectors

@@ -9,8 +9,10 @@ from typing import Any
 
 import tomli_w
 
-from localcrag.llm.gguf import ADAPTER_BASE_KEY, read_metadata
-from localcrag.llm.registry import ModelEntry, Role, embedded_folder, sha256, verify
+from localcrag.llm.gguf import read_metadata
+from localcrag.llm.model_entry import ModelEntry, Role, sha256, verify
+from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
+from localcrag.llm.registry import embedded_folder
 
 from .data import DataError
 

@@ -12,7 +12,8 @@ import localcrag
 from localcrag.bundle.bundle_creation import BundleRequest, create_bundle
 from localcrag.bundle.bundle_manifest import BundleManifest
 from localcrag.bundle.package_resolution import InstalledPackages
-from localcrag.llm.registry import Registry, Role
+from localcrag.llm.model_entry import Role
+from localcrag.llm.registry import Registry
 from localcrag.settings import ModelSettings, Settings
 from tests.bundle.made_packages import EXTRA, LIBRARY, LOCALCRAG, environment
 from tests.tiny_llama import write_base, write_lora

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.llm.registry import Registry, Role
+from localcrag.llm.model_entry import Role
+from localcrag.llm.registry import Registry
 from tests.bundle.made_packages import EXTRA, LIBRARY, LOCALCRAG, environment
 from tests.cli.conftest import Run
 from tests.tiny_llama import write_base

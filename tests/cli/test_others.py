@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.llm.gguf import ADAPTER_BASE_KEY
+from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.web.ledger import Ledger
 from tests.cli.conftest import Run
 from tests.tiny_llama import TinySize, write_base, write_lora

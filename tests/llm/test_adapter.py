@@ -14,10 +14,10 @@ import pytest
 from training.gguf_files import About, write_adapter
 
 from localcrag.errors import ModelFileError
-from localcrag.llm.gguf import ADAPTER_BASE_KEY
 from localcrag.llm.kv_cache import TokenizedPrompt
 from localcrag.llm.language_model import LlamaCppModel
-from localcrag.llm.registry import sha256
+from localcrag.llm.model_entry import sha256
+from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.types import Choice, Prompt
 from tests.tiny_llama import (
     ALPHA,

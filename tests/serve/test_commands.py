@@ -35,7 +35,7 @@ QUICK = ("search", "dose of Zeldrine", "--json")
 
 def finished(process: Forked) -> Result:
     out, err = process.communicate(timeout=DEADLINE)
-    return Result(process.returncode, out, err)
+    return Result(process.wait(), out, err)
 
 
 def served(house: House, count: int) -> bool:

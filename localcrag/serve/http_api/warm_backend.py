@@ -16,7 +16,8 @@ from pathlib import Path
 from localcrag import __version__, knowledge_base
 from localcrag.errors import LocalCragError, ModelNotFound, WarmError
 from localcrag.events import Event
-from localcrag.llm.registry import Registry, Role
+from localcrag.llm.model_entry import Role
+from localcrag.llm.registry import Registry
 from localcrag.options import AskOptions
 from localcrag.report import AskedQuestion, report_html
 from localcrag.serve.ask_request import AskRequest

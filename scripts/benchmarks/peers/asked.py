@@ -46,7 +46,9 @@ class Contenders:
     def ask(self, request: Mapping[str, Any]) -> Cost:
         """One question of one contender."""
         forget(self._plain)
-        forget(self._models.language)
+        language = self._models.language
+        assert isinstance(language, LlamaCppModel), "peers are compared with a model in this process"
+        forget(language)
         if request["contender"] == PLAIN:
             return self._by_plain_rag(request)
         return self._by_localcrag(request, Mode.WRITE if request["contender"] == WRITTEN else None)

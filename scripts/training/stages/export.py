@@ -15,7 +15,7 @@ import torch
 
 from localcrag.evaluation.statistics import Floats
 from localcrag.llm.evaluator import LlamaCppEvaluator
-from localcrag.llm.gguf import ADAPTER_BASE_KEY
+from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
 
 from .. import benchmarks as bench
