@@ -38,7 +38,7 @@ def joined_stores(names: Sequence[str], settings: Settings, models: LoadedModels
 
     Raises UnknownKnowledgeBase, EmbeddingMismatch if a model is not there any more, StoreError, UsageError.
     """
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
 
     bases = KnowledgeBases(settings.home)
     stores = [bases.open(name) for name in names]

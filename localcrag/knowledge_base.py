@@ -107,7 +107,7 @@ def import_archive(
     Raises ArchiveError if the file is no archive, is cut off, or does not hold what was written; UsageError
     if there is a knowledge base of that name; StoreError, StorageFull.
     """
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
 
     base = open(name, home=home, settings=settings)
     held = KnowledgeBases(base.settings.home).read_archive(expanded(str(file)), name)
@@ -116,7 +116,7 @@ def import_archive(
 
 def names(settings: Settings) -> list[str]:
     """The knowledge bases there are."""
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
 
     return KnowledgeBases(settings.home).names()
 

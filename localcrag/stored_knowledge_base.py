@@ -17,7 +17,9 @@ from localcrag.settings import Settings
 from localcrag.types import Document, IndexedDocument, Relocation, Skipped, StoreInfo, StoreProblem
 
 if TYPE_CHECKING:
-    from localcrag.store.lance_store import Facet, KnowledgeBases, LanceStore
+    from localcrag.store.knowledge_bases import KnowledgeBases
+    from localcrag.store.lance_store import LanceStore
+    from localcrag.store.row_reads import Facet
 
 
 class StoredKnowledgeBase:
@@ -205,7 +207,7 @@ class StoredKnowledgeBase:
 
     @property
     def _bases(self) -> KnowledgeBases:
-        from localcrag.store.lance_store import KnowledgeBases
+        from localcrag.store.knowledge_bases import KnowledgeBases
 
         return KnowledgeBases(self.settings.home)
 

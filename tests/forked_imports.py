@@ -13,7 +13,12 @@ for _name in (
     *("localcrag.cli.main", "localcrag.cli.ask", "localcrag.cli.ingest", "localcrag.cli.kb"),
     *("localcrag.cli.serve", "localcrag.serve.client", "localcrag.serve.server", "localcrag.serve.worker"),
     *("localcrag.knowledge_base", "localcrag.ingestion", "localcrag.conversations", "localcrag.documents"),
-    *("localcrag.documents.readers", "localcrag.store.lance_store", "localcrag.store.writer"),
+    *(
+        "localcrag.documents.readers",
+        "localcrag.store.lance_store",
+        "localcrag.store.knowledge_bases",
+        "localcrag.store.writer",
+    ),
     *("localcrag.store.tables", "localcrag.store.hybrid_search", "localcrag.embedding.numpy_bert"),
 ):
     __import__(_name)

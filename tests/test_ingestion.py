@@ -393,7 +393,7 @@ SLOW = """if True:
     import sys, time
     from pathlib import Path
     from localcrag.documents import LocalCorpus, corpus, prefetch
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
     from localcrag.ingestion import Ingestion
     from tests.documents.conftest import tokenizer_file
     from tests.fakes.store import HashEmbedder

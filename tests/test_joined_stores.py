@@ -16,7 +16,7 @@ from localcrag.crag.joined_reader import JoinedEmbedder, JoinedReader, NamedRead
 from localcrag.errors import EmbeddingMismatch, FilterError, SettingsError, UnknownKnowledgeBase, UsageError
 from localcrag.filters import parse
 from localcrag.plain_answer import source_line
-from localcrag.store.lance_store import KnowledgeBases
+from localcrag.store.knowledge_bases import KnowledgeBases
 from tests.fakes.store import HashEmbedder, MemoryStore
 from tests.store.conftest import item
 

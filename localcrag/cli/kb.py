@@ -25,7 +25,7 @@ from localcrag.types import FieldValue, IndexedDocument, JsonValue, MetaValue, S
 
 if TYPE_CHECKING:
     from localcrag.knowledge_base import KnowledgeBase
-    from localcrag.store.lance_store import Facet
+    from localcrag.store.row_reads import Facet
 
 MAX_SHOWN_SKIPS = 100
 """Skipped documents that `kb show` prints."""
@@ -162,7 +162,7 @@ def field_summaries(
     documents: Sequence[IndexedDocument], fields: Sequence[str], limit: int
 ) -> dict[str, FieldSummary]:
     """The fields of these documents that are among ``fields``, each with at most ``limit`` values."""
-    from localcrag.store.lance_store import most_frequent
+    from localcrag.store.row_reads import most_frequent
 
     held: dict[str, list[FieldValue]] = {key: [] for key in fields}
     for document in documents:

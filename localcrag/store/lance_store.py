@@ -1,4 +1,4 @@
-"""The LanceDB store: knowledge bases by name, and reads of their passages and documents.
+"""The LanceDB store: one knowledge base, and reads of its passages and documents.
 
 :mod:`localcrag.store.hybrid_search` searches them, :mod:`localcrag.store.writer` writes to them. Readers
 never wait for a writer: each read sees the latest commit.
@@ -13,13 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.errors import DamagedKnowledgeBase, DocumentGone, StoreError
+from localcrag.errors import DamagedKnowledgeBase, DocumentGone
 from localcrag.events import Steps
 from localcrag.filters import FieldType, Filter, check_field
 from localcrag.store import checksums, sql
 from localcrag.store.journal import Journal
 from localcrag.store.kb_folders import (
-    KnowledgeBaseFolders,
     KnowledgeBaseRecord,
     existing_folder,
     folder_bytes,
@@ -31,17 +30,13 @@ from localcrag.store.kb_folders import (
 from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.relocation import checked_relocation, kept_sources, places_of
 from localcrag.store.row_reads import (
-    Facet as Facet,
-)
-from localcrag.store.row_reads import (
+    Facet,
     cells,
     condition,
     ids_without_questions,
+    most_frequent,
     row_from_passages,
     whole_number,
-)
-from localcrag.store.row_reads import (
-    most_frequent as most_frequent,
 )
 from localcrag.store.skip_record import SkipRecord
 from localcrag.store.source_filters import SOURCE
@@ -54,7 +49,6 @@ from localcrag.types import (
     Skipped,
     SourcePlace,
     StoreInfo,
-    StoreProblem,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +56,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from localcrag.protocols import Embedder
-    from localcrag.store.integrity import Tell
     from localcrag.store.tables import Tables
     from localcrag.store.writer import StoreWriter
 
@@ -75,116 +68,6 @@ MAX_THOROUGH_BYTES = 1 << 28
 takes 0.2 seconds."""
 PASSAGES_PER_READ = 256
 """The passages that one read returns when all of them are listed."""
-
-
-class KnowledgeBases:
-    """The knowledge bases in localcrag's home folder; no folder is made until the first is created."""
-
-    def __init__(self, home: Path) -> None:
-        self._folders = KnowledgeBaseFolders(home)
-
-    def names(self) -> list[str]:
-        """The names of the knowledge bases, in alphabetical order. Raises StoreError."""
-        return self._folders.names()
-
-    def record(self, name: str) -> KnowledgeBaseRecord:
-        """The embedding model and dimension of a knowledge base, without opening it.
-
-        Raises UnknownKnowledgeBase, StoreError, UsageError (a name that cannot be one).
-        """
-        self._require_whole(name)
-        return self._folders.record(name)
-
-    def embedding_model(self, name: str) -> str | None:
-        """The name of the embedding model of a knowledge base; None if there is no readable one.
-
-        Raises UsageError for a name that cannot be one.
-        """
-        try:
-            return self._folders.record(name).embedding_model
-        except StoreError:
-            return None
-
-    def open(self, name: str, embedding_model: str | None = None, dimension: int | None = None) -> LanceStore:
-        """Open a knowledge base, and check that it was made with this embedding model, if one is given.
-
-        Raises UnknownKnowledgeBase, EmbeddingMismatch, DamagedKnowledgeBase, StoreError, UsageError.
-        """
-        self._require_whole(name)
-        return LanceStore(self._folders.path(name), self._folders.matching(name, embedding_model, dimension))
-
-    def create(self, name: str, embedding_model: str, dimension: int) -> LanceStore:
-        """Open a knowledge base; if there is none, make an empty one.
-
-        Raises EmbeddingMismatch, StoreError, UsageError.
-        """
-        if not self._folders.path(name).is_dir():
-            from localcrag.store.store_faults import typed_errors
-            from localcrag.store.tables import create_tables
-
-            record = KnowledgeBaseRecord(name, embedding_model, dimension)
-            with self._folders.making(record) as scratch, typed_errors(self._folders.path(name), "make"):
-                create_tables(scratch, dimension)
-                checksums.record_files(scratch)
-        return self.open(name, embedding_model, dimension)
-
-    def size(self, name: str) -> int:
-        """The bytes on disk, whole or not. Raises UnknownKnowledgeBase, UsageError."""
-        return folder_bytes(self._folders.existing(name))
-
-    def check(self, name: str, tell: Tell | None = None) -> Iterator[StoreProblem]:
-        """Yield what is damaged in a knowledge base; see :mod:`localcrag.store.integrity`.
-
-        Raises UnknownKnowledgeBase, StoreError, UsageError.
-        """
-        from localcrag.store.integrity import check
-        from localcrag.store.store_faults import typed_errors
-
-        with typed_errors(self._folders.existing(name), "check"):
-            yield from check(self._folders.existing(name), tell)
-
-    def repair(self, name: str, tell: Tell | None = None) -> list[str]:
-        """Rebuild what is damaged in a knowledge base; see :mod:`localcrag.store.repair`.
-
-        Raises UnknownKnowledgeBase, DamagedKnowledgeBase, StoreError, StorageFull, UsageError.
-        """
-        from localcrag.store.repair import repair
-        from localcrag.store.store_faults import typed_errors
-
-        with typed_errors(self._folders.existing(name), "repair"):
-            return repair(self._folders.existing(name), tell)
-
-    def remove(self, name: str) -> None:
-        """Delete a knowledge base. Raises UnknownKnowledgeBase, StoreError, UsageError."""
-        self._folders.remove(name)
-
-    def rename(self, name: str, new: str) -> None:
-        """Give a knowledge base another name. Raises UnknownKnowledgeBase, StoreError, UsageError."""
-        self._folders.rename(name, new)
-
-    def copy(self, name: str, new: str) -> None:
-        """Make a knowledge base with the content of another; see :func:`localcrag.store.kb_copies.copy`."""
-        from localcrag.store.kb_copies import copy
-
-        copy(self._folders, name, new)
-
-    def write_archive(self, name: str, file: Path) -> None:
-        """Write a knowledge base to one file; see :func:`localcrag.store.kb_archive.write_archive`."""
-        from localcrag.store.kb_archive import write_archive
-
-        write_archive(self._folders, name, file)
-
-    def read_archive(self, file: Path, name: str | None = None) -> str:
-        """Make a knowledge base of such a file; see :func:`localcrag.store.kb_archive.read_archive`."""
-        from localcrag.store.kb_archive import read_archive
-
-        return read_archive(self._folders, file, name)
-
-    def _require_whole(self, name: str) -> None:
-        """Raise DamagedKnowledgeBase if a file of it is not as it was written."""
-        folder = self._folders.path(name)
-        with storage_errors(f"read {folder}"):
-            checksums.require_whole(folder)
 
 
 class LanceStore:

@@ -127,7 +127,7 @@ def _filled(corpus: Corpus, home: Path) -> LanceStore:
     """Rows as an ingestion writes them, but appended without looking whether they replace others."""
     from localcrag.embedding.embedder import DEFAULT_MODEL
     from localcrag.store.arrow_rows import document_rows, passage_rows, text_rows
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
     from localcrag.store.tables import Tables
 
     store = KnowledgeBases(home).create(NAME, DEFAULT_MODEL, DIMENSION)
@@ -172,7 +172,7 @@ def vocabulary_file() -> Path:
 def _searched(corpus: Corpus, home: Path, warming: int, timed: int) -> Searched:
     from localcrag.filters import parse
     from localcrag.store.hybrid_search import CANDIDATES_PER_HALF, Wanted, matching, nearest
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
 
     store = KnowledgeBases(home).open(NAME)
     queries, narrow = corpus.queries(warming + timed), parse(FILTER)

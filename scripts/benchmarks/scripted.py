@@ -45,7 +45,7 @@ def ingest(home: Path, folder: Path, *, loaded: bool = False) -> IngestReport:
     import localcrag
     from localcrag.events import report_of
     from localcrag.ingestion import Ingestion
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
 
     corpus, embedder = localcrag.open("default", home=home).corpus, RandomEmbedder(loaded=loaded)
     store = KnowledgeBases(home).create("default", embedder.name, embedder.dimension)

@@ -72,7 +72,7 @@ def _writer(folder: Path, home: Path, name: str) -> forked.Forked:
 
 def _read(home: Path, done: Path) -> int:
     """Print the sources that are held, with the marks of their texts, again and again until the end."""
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
 
     store, reads = KnowledgeBases(home).open(KB), 0
     while reads < READS and not (reads and done.exists()):

@@ -53,7 +53,12 @@ def preload(hashing: bool = True) -> None:
             "localcrag.conversations",
             "localcrag.documents",
         ),
-        *("localcrag.documents.readers", "localcrag.store.lance_store", "localcrag.store.writer"),
+        *(
+            "localcrag.documents.readers",
+            "localcrag.store.lance_store",
+            "localcrag.store.knowledge_bases",
+            "localcrag.store.writer",
+        ),
         *("localcrag.store.tables", "localcrag.store.hybrid_search"),
     ):
         __import__(name)

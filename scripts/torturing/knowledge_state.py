@@ -44,7 +44,7 @@ def _read(home: Path) -> HeldState:
     A passage must be the slice of its text that its offsets name. A document whose removal was cut off is
     taken for removed: its passages go with the next write. Raises LocalCragError, Broken.
     """
-    from localcrag.store.lance_store import KnowledgeBases
+    from localcrag.store.knowledge_bases import KnowledgeBases
     from torturing.hashing_embedder import HashingEmbedder
 
     bases = KnowledgeBases(home)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.store.lance_store import KnowledgeBases
+from localcrag.store.knowledge_bases import KnowledgeBases
 from tests.cli.conftest import Run
 
 DAMAGES: dict[str, Callable[[Path], object]] = {

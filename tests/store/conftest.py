@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.types import NO_META, Document, IndexedDocument, Meta, Page, Passage
 from tests.fakes.store import HashEmbedder
 

@@ -6,7 +6,8 @@ import pytest
 
 from localcrag.errors import StoreError
 from localcrag.filters import parse
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.store.writer import StoreWriter
 from localcrag.types import Document
 from tests.store.conftest import Item, item

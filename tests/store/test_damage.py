@@ -13,7 +13,8 @@ import pytest
 
 from localcrag.errors import DamagedKnowledgeBase, StoreError
 from localcrag.store import checksums
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.types import Hit, Mending, Skipped
 from tests.store.conftest import EMBEDDER, Item, asked, item
 

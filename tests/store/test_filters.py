@@ -33,7 +33,8 @@ from localcrag.filters import (
     spelled,
 )
 from localcrag.store import sql
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.types import FieldValue, Meta, Passage
 from tests.store.conftest import EMBEDDER, item
 

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from localcrag.errors import EmbeddingMismatch, StoreError, UnknownKnowledgeBase, UsageError
-from localcrag.store.lance_store import Facet, KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
+from localcrag.store.row_reads import Facet
 from localcrag.types import MetaValue
 from tests.store.conftest import EMBEDDER, item
 
@@ -179,7 +181,7 @@ def test_names_and_records_need_no_heavy_library(bases: KnowledgeBases, lance: L
     code = """if True:
         import sys
         from pathlib import Path
-        from localcrag.store.lance_store import KnowledgeBases
+        from localcrag.store.knowledge_bases import KnowledgeBases
         store = KnowledgeBases(Path(sys.argv[1])).open("kb", "hash", 64)
         print({"lancedb", "numpy", "pyarrow", "torch"} & set(sys.modules))
     """

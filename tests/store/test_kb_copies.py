@@ -24,7 +24,7 @@ from localcrag.errors import (
 )
 from localcrag.events import result_of
 from localcrag.store import kb_copies
-from localcrag.store.lance_store import KnowledgeBases
+from localcrag.store.knowledge_bases import KnowledgeBases
 from tests.fakes.store import HashEmbedder
 from tests.store.conftest import EMBEDDER, item
 

@@ -14,7 +14,8 @@ from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.events import Advanced, Event, result_of
 from localcrag.store import reembedding, writer
 from localcrag.store.checksums import damaged_files
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.store.second_space import SecondSpace, rows_written
 from tests.fakes.store import HashEmbedder
 from tests.store.conftest import EMBEDDER, asked, item

@@ -15,7 +15,8 @@ import pytest
 
 from localcrag.errors import StoreError, UnknownKnowledgeBase
 from localcrag.store import kb_folders, tables
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from tests.store.conftest import EMBEDDER, item
 
 

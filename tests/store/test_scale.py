@@ -9,7 +9,8 @@ import pytest
 from localcrag.filters import parse
 from localcrag.store import hybrid_search, sql, writer
 from localcrag.store.hybrid_search import MIN_PROBES, Wanted, nearest, probes
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.store.tables import make_indexes, partitions_of
 from tests.store.conftest import EMBEDDER, Item, asked, item
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from localcrag.store import source_moves
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.types import IndexedDocument
 from tests.store.conftest import EMBEDDER, asked, item
 

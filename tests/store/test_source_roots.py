@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from localcrag.errors import DamagedKnowledgeBase, UsageError
 from localcrag.filters import matches, parse
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.store.source_roots import NOWHERE, SourceRoot, SourceRoots, moved_path
 from localcrag.types import Skipped, SourcePlace
 from tests.store.conftest import EMBEDDER, asked, item

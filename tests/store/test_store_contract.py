@@ -10,7 +10,7 @@ import pytest
 from localcrag.errors import FilterError, StoreError
 from localcrag.filters import parse
 from localcrag.protocols import PassageStore
-from localcrag.store.lance_store import KnowledgeBases
+from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.types import Hit, Meta, Passage
 from tests.fakes.store import MemoryStore
 from tests.store.conftest import EMBEDDER, asked, item

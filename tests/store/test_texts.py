@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from localcrag.store import arrow_rows, tables
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.types import READING, Block, BlockKind, FieldValue, Page
 from tests.store.conftest import EMBEDDER, Item, item
 

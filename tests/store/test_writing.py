@@ -18,7 +18,8 @@ from localcrag.errors import StorageFull, StoreError
 from localcrag.filters import parse
 from localcrag.store import hybrid_search, native_memory, writer
 from localcrag.store.kb_folders import storage_error
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from tests.forked import Forked, completed
 from tests.store.conftest import EMBEDDER, asked, item
 
@@ -27,7 +28,7 @@ CHILD = """
 import os, signal, sys
 from pathlib import Path
 from localcrag.store.journal import Journal
-from localcrag.store.lance_store import KnowledgeBases
+from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.store.writer import StoreWriter
 from localcrag.store.tables import Tables
 from tests.store.conftest import EMBEDDER, asked, item
@@ -165,7 +166,7 @@ def test_a_kill_while_a_knowledge_base_is_made_leaves_none(tmp_path: Path) -> No
         import os, signal, sys
         from pathlib import Path
         from localcrag.store import tables
-        from localcrag.store.lance_store import KnowledgeBases
+        from localcrag.store.knowledge_bases import KnowledgeBases
         real = tables.create_tables
         tables.create_tables = lambda *args: (real(*args), os.kill(os.getpid(), signal.SIGKILL))
         KnowledgeBases(Path(sys.argv[1])).create("kb", "m", 8)

@@ -21,7 +21,8 @@ from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.documents import LocalCorpus, LocalFile
 from localcrag.events import Computed, Event, Graded, answer_of
 from localcrag.filters import parse
-from localcrag.store.lance_store import KnowledgeBases, LanceStore
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
 from localcrag.types import (
     Action,
     Answer,
