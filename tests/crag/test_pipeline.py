@@ -97,6 +97,7 @@ def test_json_has_exactly_the_promised_fields() -> None:
             "origin": "documents",
             "sheet": "",
             "rows": None,
+            "kb": "",
         }
     ]
     assert found["corrections"] == found["web"] == found["degraded"] == []

@@ -75,6 +75,7 @@ def test_a_document_has_the_text_the_place_and_the_scores_of_its_hit(kb: localcr
         "meta": {"team": "x"},
         "sheet": "",
         "rows": None,
+        "kb": "",
         "score": hit.score,
         "similarity": hit.similarity,
     }

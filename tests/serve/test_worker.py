@@ -52,9 +52,9 @@ def test_tables_stay_open_from_one_request_to_the_next(
     opened: list[Path] = []
     opening = tables.Tables.__init__
 
-    def recorded(self: tables.Tables, folder: Path) -> None:
+    def recorded(self: tables.Tables, folder: Path, generation: int = 0) -> None:
         opened.append(folder)
-        opening(self, folder)
+        opening(self, folder, generation)
 
     monkeypatch.setattr(tables.Tables, "__init__", recorded)
     hold(settings, "one", "Zeldrine is a medicine.")

@@ -69,9 +69,9 @@ def test_one_that_goes_before_it_is_looked_into_is_not_made_anew(
     bases: KnowledgeBases, lance: LanceStore, monkeypatch: pytest.MonkeyPatch, just_now: bool
 ) -> None:
     class Late(tables.Tables):
-        def __init__(self, folder: Path) -> None:
+        def __init__(self, folder: Path, generation: int = 0) -> None:
             shutil.rmtree(folder)
-            super().__init__(folder)
+            super().__init__(folder, generation)
 
     unopened = bases.open("kb")
     if just_now:
