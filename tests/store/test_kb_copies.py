@@ -257,7 +257,11 @@ def test_a_flipped_bit_is_noticed(archive: Path, tmp_path: Path, position: float
     _assert_nothing_is_left(tmp_path, "flipped")
 
 
-@pytest.mark.parametrize("data", [b"", b"text", gzip.compress(b"text"), gzip.compress(bytes(10240))])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"text", gzip.compress(b"text"), gzip.compress(bytes(10240))],
+    ids=["empty", "text", "packed text", "packed zeros"],  # not the bytes, in which is the time
+)
 def test_another_file_is_no_archive(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "file").write_bytes(data)
     with pytest.raises(ArchiveError):
