@@ -6,14 +6,14 @@ import shutil
 from pathlib import Path
 
 from localcrag.bundle.bundle_manifest import BundledKnowledgeBase
-from localcrag.errors import BundleError, StoreError
+from localcrag.errors import BundleError
 from localcrag.store.checksums import require_whole
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import KnowledgeBaseFolders, storage_errors, try_lock
+from localcrag.store.kb_copies import copy_files, standing_still
+from localcrag.store.kb_folders import KnowledgeBaseFolders, storage_errors
 
 WRITER_PATIENCE_SECONDS = 60.0
 """How long a copy waits for a process that writes."""
-_LEFT_OUT = shutil.ignore_patterns("write.lock", ".*")
 
 
 def copied_kb(
@@ -31,19 +31,15 @@ def copied_kb(
     folder = folders.existing(name)
     with (
         storage_errors(f"copy the knowledge base {folder}"),
-        try_lock(folder, patience=WRITER_PATIENCE_SECONDS) as held,
+        standing_still(folder, WRITER_PATIENCE_SECONDS),
     ):
-        if not held:
-            raise StoreError(
-                f"somebody is writing to the knowledge base {name!r}", hint="wait until that is done"
-            )
         if Journal(folder).sources():
             raise BundleError(
                 f"an ingestion into the knowledge base {name!r} was cut off",
                 hint="run the same `localcrag ingest` again, which ends it, and make the bundle then",
             )
         require_whole(folder, thorough=True)
-        shutil.copytree(folder, target, ignore=_LEFT_OUT)
+        copy_files(folder, target)
     return BundledKnowledgeBase(name, record.embedding_model)
 
 

@@ -31,17 +31,25 @@ def copy(folders: KnowledgeBaseFolders, name: str, new: str) -> None:
     """
     folder = folders.existing(name)
     with folders.filling(new) as scratch, standing_still(folder):
-        for path in content_files(folder):
-            (scratch / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(folder / path, scratch / path)
+        copy_files(folder, scratch)
         if damaged := checksums.damaged_files(scratch, thorough=True):
             raise damaged_error(name, str(damaged[0]))
 
 
+def copy_files(folder: Path, target: Path) -> None:
+    """Copy what a knowledge base consists of, while nobody may write to it. Raises OSError."""
+    for path in content_files(folder):
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / path, target / path)
+
+
 @contextmanager
-def standing_still(folder: Path) -> Iterator[None]:
-    """Let nobody write to a knowledge base in the block. Raises StoreError if somebody does for long."""
-    with try_lock(folder, patience=REMOVAL_PATIENCE_SECONDS) as held:
+def standing_still(folder: Path, patience: float = REMOVAL_PATIENCE_SECONDS) -> Iterator[None]:
+    """Let nobody write to a knowledge base in the block.
+
+    Raises StoreError if somebody does for longer than ``patience``, in seconds.
+    """
+    with try_lock(folder, patience=patience) as held:
         if not held:
             raise writing_error(folder.name)
         yield
