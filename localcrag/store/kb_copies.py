@@ -18,6 +18,7 @@ from localcrag.store.kb_folders import (
     REMOVAL_PATIENCE_SECONDS,
     KnowledgeBaseFolders,
     mending_hint,
+    shown_name,
     try_lock,
     writing_error,
 )
@@ -51,7 +52,7 @@ def standing_still(folder: Path, patience: float = REMOVAL_PATIENCE_SECONDS) -> 
     """
     with try_lock(folder, patience=patience) as held:
         if not held:
-            raise writing_error(folder.name)
+            raise writing_error(shown_name(folder))
         yield
 
 
