@@ -20,7 +20,7 @@ def is_object_address(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ObjectAddress:
-    """A bucket, and the prefix of the keys of all objects of one knowledge base, without a slash at its end."""
+    """A bucket, and the prefix of the keys of all objects of one knowledge base, without slashes around."""
 
     bucket: str
     prefix: str

@@ -311,8 +311,8 @@ class ObjectClient:
         if reply.status in (401, 403):
             raise ObjectStorageError(
                 f"no permission to {attempt} {self.address} at {self.endpoint.base}{said}",
-                hint="the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY need the rights to list and get "
-                "objects there, and to put and delete them for writing",
+                hint="the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY need the rights to list and "
+                "get objects there, and to put and delete them for writing",
             )
         raise self._unusable(f"cannot {attempt} it: status {reply.status}{said}")
 

@@ -15,7 +15,7 @@ from localcrag.errors import EmbeddingMismatch, UnknownKnowledgeBase, UsageError
 from localcrag.object_address import ObjectAddress
 from localcrag.object_storage.endpoint import Endpoint
 from localcrag.object_storage.head import HEAD_KEY
-from localcrag.object_storage.object_client import ObjectClient
+from localcrag.object_storage.object_client import REQUEST_SECONDS, ObjectClient
 from localcrag.object_storage.remote_store import RemoteStore
 from localcrag.object_storage.snapshots import Snapshot, Snapshots
 from localcrag.object_storage.stray_objects import delete_all, missing_objects
@@ -43,10 +43,14 @@ class RemoteKnowledgeBases:
     Args:
         home: localcrag's home folder, with the cache.
         record: records (kind, target) in the ledger.
+        seconds: the longest time of a request, without that of its bytes.
     """
 
-    def __init__(self, home: Path, record: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, home: Path, record: Callable[[str, str], None], seconds: float = REQUEST_SECONDS
+    ) -> None:
         self._home = home
+        self._seconds = seconds
         self._record = record
         self._known: dict[str, Snapshots] = {}
 
@@ -127,7 +131,7 @@ class RemoteKnowledgeBases:
         """The commits at an address, of which the ledger knows from now on."""
         if name not in self._known:
             address = ObjectAddress.parse(name)
-            client = ObjectClient(address, Endpoint.of(address), self._record)
+            client = ObjectClient(address, Endpoint.of(address), self._record, self._seconds)
             client.announce("open")
             self._known[name] = Snapshots(self._home, client)
         return self._known[name]

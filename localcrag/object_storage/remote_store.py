@@ -148,7 +148,8 @@ class RemoteStore(LanceStore):
         if self._works_in is not None:
             shutil.rmtree(self._works_in.parent, ignore_errors=True)
             self._works_in = None
-            self._read_from(self._base.folder)
+            if self._base.folder.is_dir():  # else it was removed
+                self._read_from(self._base.folder)
 
     def _read_from(self, folder: Path) -> None:
         """Read from this folder from now on. Raises EmbeddingMismatch if it has other vectors now."""

@@ -23,6 +23,10 @@ CLASSES = {
     "UnknownThread": "There is no conversation of that name.",
     "ArchiveError": "A file is no archive of a knowledge base, or not a whole one. Nothing was kept of it.",
     "EmbeddingMismatch": "The knowledge base was made with another embedding model.",
+    "ObjectStorageError": (
+        "The object storage that a knowledge base is on cannot be reached, refuses, or does not do what is "
+        "needed. What was written before is kept. See [Object storage](object-storage.md)."
+    ),
     "StorageFull": "The disk is full.",
     "ModelNotFound": "A model is not where it should be.",
     "ModelNotInstalled": "The Python package that carries a model is not installed.",
