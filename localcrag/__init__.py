@@ -421,8 +421,8 @@ _NAMES = {
         DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
-        ModelFileError ModelNotFound ModelNotInstalled ModelServerError ObjectStorageError OfflineError PruneRefused
-        RateLimited ServerDown SettingsError
+        ModelFileError ModelNotFound ModelNotInstalled ModelServerError ObjectStorageError OfflineError
+        PruneRefused RateLimited ServerDown SettingsError
         StorageFull StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError
         WebError WebNotConfigured
     """,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 from localcrag.egress import refuse_outside
 from localcrag.errors import ObjectStorageError
 from localcrag.object_address import ObjectAddress
-from localcrag.object_storage.endpoint import Endpoint
+from localcrag.object_storage.object_endpoint import ObjectEndpoint
 from localcrag.object_storage.request_signing import (
     EMPTY_SHA256,
     UnsignedRequest,
@@ -99,7 +99,7 @@ class ObjectClient:
     """
 
     address: ObjectAddress
-    endpoint: Endpoint
+    endpoint: ObjectEndpoint
     record: Callable[[str, str], None]
     seconds: float = REQUEST_SECONDS
     pause: Callable[[float], None] = field(default=time.sleep, repr=False)

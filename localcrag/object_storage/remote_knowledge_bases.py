@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from localcrag.errors import EmbeddingMismatch, UnknownKnowledgeBase, UsageError
 from localcrag.object_address import ObjectAddress
-from localcrag.object_storage.endpoint import Endpoint
+from localcrag.object_storage.commit_cache import CommitCache, StoredCommit
 from localcrag.object_storage.head import HEAD_KEY
 from localcrag.object_storage.object_client import REQUEST_SECONDS, ObjectClient
+from localcrag.object_storage.object_endpoint import ObjectEndpoint
 from localcrag.object_storage.remote_store import RemoteStore
-from localcrag.object_storage.snapshots import Snapshot, Snapshots
 from localcrag.object_storage.stray_objects import delete_all, missing_objects
 from localcrag.object_storage.writer_lease import WriterLease
 from localcrag.store import checksums
@@ -52,7 +52,7 @@ class RemoteKnowledgeBases:
         self._home = home
         self._seconds = seconds
         self._record = record
-        self._known: dict[str, Snapshots] = {}
+        self._known: dict[str, CommitCache] = {}
 
     def exists(self, name: str) -> bool:
         """Whether there is a knowledge base at this address."""
@@ -60,7 +60,7 @@ class RemoteKnowledgeBases:
 
     def record(self, name: str) -> KnowledgeBaseRecord:
         """Its embedding model and dimension. Raises UnknownKnowledgeBase, StoreError."""
-        return record_in(self._snapshot(self._opened(name)).folder, name)
+        return record_in(self._commit_of(self._opened(name)).folder, name)
 
     def embedding_model(self, name: str) -> str | None:
         """The name of its embedding model; None if there is no knowledge base. Raises StoreError."""
@@ -74,32 +74,32 @@ class RemoteKnowledgeBases:
 
         Raises UnknownKnowledgeBase, EmbeddingMismatch, StoreError.
         """
-        snapshots = self._opened(name)
-        return _store(snapshots, self._snapshot(snapshots), embedding_model, dimension)
+        commits = self._opened(name)
+        return _store(commits, self._commit_of(commits), embedding_model, dimension)
 
     def create(self, name: str, embedding_model: str, dimension: int) -> RemoteStore:
         """Open it; if there is none, make an empty one. Raises EmbeddingMismatch, StoreError."""
-        snapshots = self._opened(name)
-        found = snapshots.current()
+        commits = self._opened(name)
+        found = commits.current()
         if found is None:
-            with WriterLease(snapshots.client).held():
-                found = snapshots.current() or _made(snapshots, embedding_model, dimension)
-        return _store(snapshots, found, embedding_model, dimension)
+            with WriterLease(commits.client).held():
+                found = commits.current() or _made(commits, embedding_model, dimension)
+        return _store(commits, found, embedding_model, dimension)
 
     def size(self, name: str) -> int:
         """The bytes of its objects. Raises UnknownKnowledgeBase."""
-        return self._snapshot(self._opened(name)).head.size()
+        return self._commit_of(self._opened(name)).head.size()
 
     def check(self, name: str, tell: Tell | None = None) -> Iterator[StoreProblem]:
         """Yield what is damaged: objects that are missing, and what every knowledge base is checked for."""
         from localcrag.store.integrity import check
         from localcrag.store.store_faults import typed_errors
 
-        snapshots = self._opened(name)
-        snapshot = self._snapshot(snapshots)
-        yield from missing_objects(snapshots.client, snapshot.head)
-        with typed_errors(snapshot.folder, "check"):
-            yield from check(snapshot.folder, tell)
+        commits = self._opened(name)
+        commit = self._commit_of(commits)
+        yield from missing_objects(commits.client, commit.head)
+        with typed_errors(commit.folder, "check"):
+            yield from check(commit.folder, tell)
 
     def repair(self, name: str, tell: Tell | None = None) -> list[str]:
         """Rebuild what is damaged. Raises UnknownKnowledgeBase, DamagedKnowledgeBase, StoreError."""
@@ -107,13 +107,13 @@ class RemoteKnowledgeBases:
 
     def remove(self, name: str) -> None:
         """Delete it with all its objects. Raises UnknownKnowledgeBase, StoreError."""
-        snapshots = self._opened(name)
-        with WriterLease(snapshots.client).held():
-            if snapshots.client.read(HEAD_KEY) is None:
+        commits = self._opened(name)
+        with WriterLease(commits.client).held():
+            if commits.client.read(HEAD_KEY) is None:
                 raise _unknown(name)
-            snapshots.client.delete(HEAD_KEY)
-            delete_all(snapshots.client)
-        snapshots.forget()
+            commits.client.delete(HEAD_KEY)
+            delete_all(commits.client)
+        commits.forget()
 
     def rename(self, name: str, new: str) -> NoReturn:
         """Refused: objects cannot be renamed. Raises UsageError."""
@@ -127,27 +127,27 @@ class RemoteKnowledgeBases:
         """Refused. Raises UsageError."""
         raise _refusal(name, "archived", "copy its objects with the tools of the storage")
 
-    def _opened(self, name: str) -> Snapshots:
+    def _opened(self, name: str) -> CommitCache:
         """The commits at an address, of which the ledger knows from now on."""
         if name not in self._known:
             address = ObjectAddress.parse(name)
-            client = ObjectClient(address, Endpoint.of(address), self._record, self._seconds)
+            client = ObjectClient(address, ObjectEndpoint.of(address), self._record, self._seconds)
             client.announce("open")
-            self._known[name] = Snapshots(self._home, client)
+            self._known[name] = CommitCache(self._home, client)
         return self._known[name]
 
-    def _snapshot(self, snapshots: Snapshots) -> Snapshot:
+    def _commit_of(self, commits: CommitCache) -> StoredCommit:
         """The newest commit. Raises UnknownKnowledgeBase."""
-        if (found := snapshots.current()) is None:
-            raise _unknown(snapshots.name)
+        if (found := commits.current()) is None:
+            raise _unknown(commits.name)
         return found
 
 
 def _store(
-    snapshots: Snapshots, snapshot: Snapshot, embedding_model: str | None, dimension: int | None
+    commits: CommitCache, commit: StoredCommit, embedding_model: str | None, dimension: int | None
 ) -> RemoteStore:
     """The store of a commit. Raises EmbeddingMismatch, StoreError."""
-    record = record_in(snapshot.folder, snapshots.name)
+    record = record_in(commit.folder, commits.name)
     other = embedding_model not in (None, record.embedding_model)
     if other or dimension not in (None, record.dimension):
         raise EmbeddingMismatch(
@@ -155,24 +155,24 @@ def _store(
             f"({record.dimension} dimensions), not with {embedding_model} ({dimension})",
             hint=f"set model.embedding to {record.embedding_model}, or ingest into another one with --kb",
         )
-    return RemoteStore(snapshots, snapshot, record)
+    return RemoteStore(commits, commit, record)
 
 
-def _made(snapshots: Snapshots, embedding_model: str, dimension: int) -> Snapshot:
+def _made(commits: CommitCache, embedding_model: str, dimension: int) -> StoredCommit:
     """The first commit, of an empty knowledge base; call it with the lease. Raises StoreError."""
     from localcrag.store.store_faults import typed_errors
     from localcrag.store.tables import create_tables
 
-    with storage_errors(f"make the knowledge base {snapshots.name}"):
-        folder = snapshots.new_folder()
+    with storage_errors(f"make the knowledge base {commits.name}"):
+        folder = commits.new_folder()
     try:
         with typed_errors(folder, "make"):
             write_json(
-                folder / RECORD_FILE, asdict(KnowledgeBaseRecord(snapshots.name, embedding_model, dimension))
+                folder / RECORD_FILE, asdict(KnowledgeBaseRecord(commits.name, embedding_model, dimension))
             )
             create_tables(folder, dimension)
             checksums.record_files(folder)
-        return snapshots.push(folder, None)
+        return commits.push(folder, None)
     finally:
         shutil.rmtree(folder.parent, ignore_errors=True)
 

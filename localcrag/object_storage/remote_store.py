@@ -11,12 +11,12 @@ import shutil
 import threading
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.errors import EmbeddingMismatch
-from localcrag.object_storage.snapshots import Snapshot, Snapshots
+from localcrag.errors import EmbeddingMismatch, LocalCragError
+from localcrag.object_storage.commit_cache import CommitCache, StoredCommit
 from localcrag.object_storage.stray_objects import delete_strays
 from localcrag.object_storage.writer_lease import WriterLease
 from localcrag.store.kb_folders import KnowledgeBaseRecord, record_in, removed_error
@@ -35,15 +35,15 @@ class RemoteStore(LanceStore):
     """One knowledge base on object storage; threads may share it.
 
     Args:
-        snapshots: its commits.
-        snapshot: the one that is read, until this store writes.
+        commits: its commits.
+        commit: the one that is read, until this store writes.
         record: the record in its folder.
     """
 
-    def __init__(self, snapshots: Snapshots, snapshot: Snapshot, record: KnowledgeBaseRecord) -> None:
-        super().__init__(snapshot.folder, record)
-        self._snapshots = snapshots
-        self._base = snapshot
+    def __init__(self, commits: CommitCache, commit: StoredCommit, record: KnowledgeBaseRecord) -> None:
+        super().__init__(commit.folder, record)
+        self._commits = commits
+        self._base = self._kept = commit
         self._works_in: Path | None = None
         self._turn = threading.RLock()
         self._writes = False
@@ -51,13 +51,13 @@ class RemoteStore(LanceStore):
     @property
     def is_current(self) -> bool:
         """Whether nobody has committed since. Raises ObjectStorageError, OfflineError."""
-        return super().is_current and self._snapshots.is_newest(self._base.etag)
+        return super().is_current and self._commits.is_newest(self._base.etag)
 
     # ------------------------------------------------------------------------------ writing
 
     def replace(self, batch: Batch) -> None:
         if batch:
-            with self._committing():
+            with self._committing(published=False):
                 super().replace(batch)
 
     def remove(self, sources: Sequence[str]) -> int:
@@ -73,7 +73,7 @@ class RemoteStore(LanceStore):
     def optimize(self, progress: Callable[[str], None] | None = None) -> None:
         with self._committing():
             super().optimize(progress)
-            delete_strays(self._snapshots.client, self._base.head)
+            delete_strays(self._commits.client, self._base.head)
 
     def record_skips(self, skipped: Sequence[Skipped], settled: Collection[str]) -> None:
         if skipped or SkipRecord(self.folder).exists:
@@ -82,12 +82,12 @@ class RemoteStore(LanceStore):
 
     def add_questions(self, batch: Questions) -> None:
         if batch:
-            with self._committing():
+            with self._committing(published=False):
                 super().add_questions(batch)
 
     def add_roots(self, folders: Sequence[str]) -> None:
         if not all(map(self._roots.covers, folders)):
-            with self._committing():
+            with self._committing(published=False):
                 super().add_roots(folders)
 
     def relocate(self, old: str, new: str) -> int:
@@ -112,18 +112,21 @@ class RemoteStore(LanceStore):
     # ------------------------------------------------------------------------------ commits
 
     @contextmanager
-    def _committing(self) -> Iterator[None]:
-        """Work in a copy of the newest commit in the block, and commit it afterwards."""
+    def _committing(self, *, published: bool = True) -> Iterator[None]:
+        """Work in a copy of the newest commit in the block, and commit it afterwards.
+
+        ``published``: keep a folder of this commit in the cache; not if the next write follows soon.
+        """
         with self._turn:
             if self._writes:  # a write that is part of another one
                 yield
                 return
-            with WriterLease(self._snapshots.client).held():
+            with WriterLease(self._commits.client).held():
                 self._writes = True
                 try:
                     folder = self._working_folder()
                     yield
-                    self._base = self._snapshots.push(folder, self._base)
+                    self._base = self._commits.push(folder, self._base, published=published)
                 except BaseException:
                     self._throw_away()
                     raise
@@ -132,31 +135,36 @@ class RemoteStore(LanceStore):
 
     def _working_folder(self) -> Path:
         """A folder with the newest commit; the one that this store works in already, if nobody else wrote."""
-        newest = self._snapshots.current()
+        newest = self._commits.current()
         if newest is None:
-            raise removed_error(self._snapshots.name)
+            raise removed_error(self._commits.name)
         if self._works_in is None or newest.etag != self._base.etag:
             self._throw_away()
-            folder = self._snapshots.copy(newest)
+            folder = self._commits.copy(newest)
             weakref.finalize(self, shutil.rmtree, folder.parent, True)
-            self._works_in, self._base = folder, newest
+            self._works_in, self._base, self._kept = folder, newest, newest
             self._read_from(folder)
         return self._works_in
 
     def _throw_away(self) -> None:
-        """Delete the copy that this store works in, and read the last commit again."""
-        if self._works_in is not None:
-            shutil.rmtree(self._works_in.parent, ignore_errors=True)
-            self._works_in = None
-            if self._base.folder.is_dir():  # else it was removed
-                self._read_from(self._base.folder)
+        """Delete the copy that this store works in, and read the last commit, or an earlier one, again."""
+        if self._works_in is None:
+            return
+        shutil.rmtree(self._works_in.parent, ignore_errors=True)
+        self._works_in = None
+        if not self._base.folder.is_dir():
+            with suppress(LocalCragError):
+                self._kept = self._commits.current() or self._kept
+            self._base = self._kept
+        if self._base.folder.is_dir():  # else it was removed
+            self._read_from(self._base.folder)
 
     def _read_from(self, folder: Path) -> None:
         """Read from this folder from now on. Raises EmbeddingMismatch if it has other vectors now."""
-        record = record_in(folder, self._snapshots.name)
+        record = record_in(folder, self._commits.name)
         if (record.embedding_model, record.dimension) != (self.record.embedding_model, self.record.dimension):
             raise EmbeddingMismatch(
-                f"knowledge base {self._snapshots.name!r} was made with the embedding model "
+                f"knowledge base {self._commits.name!r} was made with the embedding model "
                 f"{record.embedding_model} meanwhile",
                 hint="run the same command again",
             )

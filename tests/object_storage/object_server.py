@@ -42,8 +42,8 @@ def running_object_server(folder: Path) -> Iterator[str]:
     (folder / "users.json").write_text(json.dumps({"identities": users}))
     (folder / "data").mkdir()
     master, volume, filer, s3 = _free_ports(4)
-    command = [
-        program, "server", f"-dir={folder / 'data'}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3",
+    command: list[str] = [
+        str(program), "server", f"-dir={folder / 'data'}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3",
         f"-s3.config={folder / 'users.json'}", f"-s3.port={s3}", "-s3.port.iceberg=0", "-s3.port.lance=0",
         "-s3.iam=false", f"-master.port={master}", f"-volume.port={volume}", f"-filer.port={filer}",
         "-volume.max=20", "-master.volumeSizeLimitMB=64",

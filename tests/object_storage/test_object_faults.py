@@ -10,9 +10,21 @@ from localcrag.errors import LocalCragError, ObjectStorageError
 from localcrag.object_storage import object_client, writer_lease
 from tests.object_storage.conftest import Machine, found, sources, use_keys, write
 from tests.object_storage.fault_proxy import Fault, FaultProxy, SeenRequest
-from tests.object_storage.object_server import READER, STRANGER, WRITER
+from tests.object_storage.object_server import BUCKET, READER, STRANGER, WRITER
 
 Matches = Callable[[SeenRequest], bool]
+_MADE: set[str] = set()
+"""The knowledge bases that exist on the server of this process."""
+
+
+@pytest.fixture
+def kept(proxy: FaultProxy, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A knowledge base with the document ``a``, which one test after the other uses."""
+    name = f"s3://{BUCKET}/kept/{proxy.target[1]}"
+    if name not in _MADE:
+        write(Machine(tmp_path_factory.mktemp("maker")).create(name), a="kept")
+        _MADE.add(name)
+    return name
 
 
 def any_request(request: SeenRequest) -> bool:
@@ -50,13 +62,12 @@ def test_a_fault_that_passes_is_not_noticed(
     ],
 )
 def test_reading_from_a_server_that_stays_faulty_ends_with_one_error(
-    fault: Fault, said: str, writer: Machine, reader: Machine, address: str, proxy: FaultProxy
+    fault: Fault, said: str, reader: Machine, kept: str, proxy: FaultProxy
 ) -> None:
-    write(writer.create(address), a="one")
     proxy.seen.clear()
     proxy.fail(fault, any_request)
     with pytest.raises(ObjectStorageError, match=said) as caught:
-        reader.bases(seconds=0.3).open(address)
+        reader.bases(seconds=0.3).open(kept)
     assert caught.value.hint
     assert "\n" not in str(caught.value)
     assert len(proxy.seen) <= 1 + len(object_client.RETRY_SECONDS)
@@ -75,44 +86,39 @@ def test_reading_from_a_server_that_stays_faulty_ends_with_one_error(
     ],
 )
 def test_writing_to_a_server_that_becomes_faulty_loses_nothing(
-    fault: Fault, which: Matches, writer: Machine, reader: Machine, address: str, proxy: FaultProxy
+    fault: Fault, which: Matches, writer: Machine, reader: Machine, kept: str, proxy: FaultProxy
 ) -> None:
-    write(writer.create(address), a="kept")
-    store = writer.bases(seconds=0.5).open(address)
+    store = writer.bases(seconds=0.5).open(kept)
     proxy.fail(fault, which)
     with pytest.raises(ObjectStorageError):
         write(store, a="changed", b="lost")
     assert sources(store) == ["a"]
     proxy.choose = lambda request: None
-    assert found(reader.open(address), "kept") == ["kept"]
-    write(store, b="two")
-    assert sources(reader.open(address)) == ["a", "b"]
+    assert found(reader.open(kept), "kept") == ["kept"]
+    write(store, a="kept")
+    assert store.is_current
 
 
-def test_a_server_that_gives_other_bytes_is_found_out(
-    writer: Machine, reader: Machine, address: str, proxy: FaultProxy
-) -> None:
-    write(writer.create(address), a="one")
+def test_a_server_that_gives_other_bytes_is_found_out(reader: Machine, kept: str, proxy: FaultProxy) -> None:
     proxy.fail(Fault.CHANGED, content)
     with pytest.raises(ObjectStorageError, match="another content than was written"):
-        reader.open(address)
+        reader.open(kept)
     proxy.fail(Fault.CHANGED, lambda request: request.is_head)
     with pytest.raises(ObjectStorageError):
-        reader.open(address)
+        reader.open(kept)
     proxy.choose = lambda request: None
-    assert sources(reader.open(address)) == ["a"]
+    assert sources(reader.open(kept)) == ["a"]
 
 
 def test_a_server_that_looks_at_no_condition_is_not_written_to(
-    writer: Machine, reader: Machine, address: str, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+    writer: Machine, reader: Machine, kept: str, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(writer.create(address), a="one")
     monkeypatch.setattr(writer_lease, "_CONDITIONAL", set())
     proxy.fail(Fault.CARELESS, lambda request: request.conditional and request.method == "PUT")
     with pytest.raises(ObjectStorageError, match="takes no conditions") as caught:
-        write(writer.open(address), b="two")
+        write(writer.open(kept), b="two")
     assert "reading needs neither" in caught.value.hint
-    assert sources(reader.open(address)) == ["a"]
+    assert sources(reader.open(kept)) == ["a"]
 
 
 def test_an_object_that_is_missing_is_named(
@@ -121,18 +127,17 @@ def test_an_object_that_is_missing_is_named(
     store = writer.create(address)
     write(store, a="one")
     lost = next(path for path in store._base.head.files if "/data/" in path)
-    store._snapshots.client.delete(lost)
+    store._commits.client.delete(lost)
     with pytest.raises(ObjectStorageError, match=f"the object {lost} is missing"):
         reader.open(address)
 
 
 def test_keys_that_may_only_read_read_and_do_not_write(
-    writer: Machine, reader: Machine, address: str, monkeypatch: pytest.MonkeyPatch
+    reader: Machine, kept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(writer.create(address), a="one")
     use_keys(READER, monkeypatch)
-    store = reader.open(address)
-    assert found(store, "one") == ["one"]
+    store = reader.open(kept)
+    assert found(store, "kept") == ["kept"]
     with pytest.raises(ObjectStorageError, match=r"no permission to write to .*AccessDenied"):
         write(store, b="two")
     assert sources(store) == ["a"]
@@ -140,13 +145,12 @@ def test_keys_that_may_only_read_read_and_do_not_write(
 
 @pytest.mark.parametrize("keys", [STRANGER, (WRITER[0], "another-secret"), ("AKNOBODY", "nobody-secret")])
 def test_keys_without_rights_end_with_one_error_that_names_no_secret(
-    keys: tuple[str, str], writer: Machine, reader: Machine, address: str, monkeypatch: pytest.MonkeyPatch
+    keys: tuple[str, str], reader: Machine, kept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(writer.create(address), a="one")
     use_keys(keys, monkeypatch)
     for attempt in (reader.open, reader.create, reader.bases().remove):
         with pytest.raises(ObjectStorageError, match="no permission") as caught:
-            attempt(address)
+            attempt(kept)
         assert keys[1] not in f"{caught.value}{caught.value.hint}{caught.value.__cause__}"
 
 

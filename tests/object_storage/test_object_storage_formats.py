@@ -9,8 +9,8 @@ import pytest
 
 from localcrag.errors import SettingsError, UsageError
 from localcrag.object_address import ObjectAddress
-from localcrag.object_storage.endpoint import Endpoint
 from localcrag.object_storage.head import ContentFile, Head
+from localcrag.object_storage.object_endpoint import ObjectEndpoint
 from localcrag.object_storage.request_signing import Credentials, UnsignedRequest, signed_headers
 from localcrag.store.kb_folders import checked_name, joined_name
 
@@ -43,15 +43,17 @@ def test_what_only_works_on_this_machine_refuses_an_address() -> None:
 
 
 def test_the_server_is_that_of_the_environment() -> None:
-    found = Endpoint.of(ADDRESS, {**KEYS, "AWS_ENDPOINT_URL": "http://127.0.0.1:9000/", "AWS_REGION": "eu-x"})
+    found = ObjectEndpoint.of(
+        ADDRESS, {**KEYS, "AWS_ENDPOINT_URL": "http://127.0.0.1:9000/", "AWS_REGION": "eu-x"}
+    )
     assert (found.base, found.path, found.region) == ("http://127.0.0.1:9000", "/kbs", "eu-x")
     assert found.host_header == "127.0.0.1:9000"
 
 
 def test_without_one_the_server_is_amazon_with_the_bucket_in_the_name_of_the_host() -> None:
-    found = Endpoint.of(ADDRESS, {**KEYS, "AWS_DEFAULT_REGION": "eu-central-1"})
+    found = ObjectEndpoint.of(ADDRESS, {**KEYS, "AWS_DEFAULT_REGION": "eu-central-1"})
     assert (found.base, found.path) == ("https://kbs.s3.eu-central-1.amazonaws.com", "")
-    dotted = Endpoint.of(ObjectAddress("k.bs", "x"), KEYS)
+    dotted = ObjectEndpoint.of(ObjectAddress("k.bs", "x"), KEYS)
     assert (dotted.base, dotted.path) == ("https://s3.us-east-1.amazonaws.com", "/k.bs")
 
 
@@ -63,7 +65,7 @@ def test_without_one_the_server_is_amazon_with_the_bucket_in_the_name_of_the_hos
 )  # fmt: skip
 def test_an_environment_that_cannot_be_used_is_refused_without_naming_a_key(changed: dict[str, str]) -> None:
     with pytest.raises(SettingsError) as caught:
-        Endpoint.of(ADDRESS, {**KEYS, **changed})
+        ObjectEndpoint.of(ADDRESS, {**KEYS, **changed})
     assert caught.value.hint
     assert "s3cret" not in f"{caught.value}{caught.value.hint}"
     assert "lines" not in f"{caught.value}"
@@ -71,11 +73,11 @@ def test_an_environment_that_cannot_be_used_is_refused_without_naming_a_key(chan
 
 def test_http_beyond_this_machine_needs_a_word() -> None:
     allowed = {**KEYS, "AWS_ENDPOINT_URL": "http://s3.example.org", "AWS_ALLOW_HTTP": "true"}
-    assert Endpoint.of(ADDRESS, allowed).base == "http://s3.example.org"
+    assert ObjectEndpoint.of(ADDRESS, allowed).base == "http://s3.example.org"
 
 
 def test_no_text_of_an_endpoint_has_the_secret() -> None:
-    endpoint = Endpoint.of(ADDRESS, {**KEYS, "AWS_SESSION_TOKEN": "t0ken"})
+    endpoint = ObjectEndpoint.of(ADDRESS, {**KEYS, "AWS_SESSION_TOKEN": "t0ken"})
     assert "s3cret" not in repr(endpoint)
     assert "t0ken" not in repr(endpoint)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from localcrag.errors import EmbeddingMismatch, StoreError, UnknownKnowledgeBase, UsageError
 from localcrag.events import result_of
+from localcrag.object_storage.commit_cache import CommitCache
 from localcrag.object_storage.head import Head
 from localcrag.object_storage.object_client import ObjectClient
-from localcrag.object_storage.snapshots import Snapshots
 from localcrag.object_storage.writer_lease import LEASE_KEY, WriterLease
 from localcrag.types import Skipped
 from tests.fakes.store import HashEmbedder
@@ -25,7 +26,7 @@ def client_of(machine: Machine, address: str) -> ObjectClient:
     return machine.bases()._opened(address).client
 
 
-def cut_off(snapshots: Snapshots, head: Head, tag: str) -> str:
+def cut_off(commits: CommitCache, head: Head, tag: str) -> str:
     raise StoreError("no")
 
 
@@ -45,10 +46,10 @@ def test_a_reader_sees_a_commit_once_it_is_whole(writer: Machine, reader: Machin
     store = writer.create(address)
     write(store, a="old")
     other = reader.open(address)
-    assert other.is_current
+    before = other.is_current
     write(store, a="new", b="more")
     assert found(other, "old") == ["old"]  # it still reads its own commit
-    assert not other.is_current
+    assert (before, other.is_current) == (True, False)
     assert sources(reader.open(address)) == ["a", "b"]
     assert store.is_current
 
@@ -132,7 +133,7 @@ def test_a_write_that_fails_changes_nothing_for_anybody(
     store = writer.create(address)
     write(store, a="kept")
     with monkeypatch.context() as patch:
-        patch.setattr(Snapshots, "_commit", cut_off)
+        patch.setattr(CommitCache, "_commit", cut_off)
         with pytest.raises(StoreError, match="no"):
             write(store, a="lost", b="lost too")
     assert sources(store) == sources(reader.open(address)) == ["a"]
@@ -150,11 +151,11 @@ def test_a_write_that_fails_changes_nothing_for_anybody(
 def test_a_commit_on_an_old_head_is_refused(writer: Machine, reader: Machine, address: str) -> None:
     store = writer.create(address)
     old = store._base
-    folder = store._snapshots.copy(old)
+    folder = store._commits.copy(old)
     (folder / "skipped.json").write_text("{}")
     write(reader.create(address), a="by somebody else")
     with pytest.raises(StoreError, match="somebody else wrote") as caught:
-        store._snapshots.push(folder, old)
+        store._commits.push(folder, old)
     assert "again" in caught.value.hint
     assert sources(reader.open(address)) == ["a"]
 
@@ -204,7 +205,7 @@ def test_objects_of_former_commits_stay_for_readers_and_go_later(
     retired = set(store._base.head.retired)
     assert retired
     assert retired <= set(client_of(writer, address).list())
-    monkeypatch.setattr("localcrag.object_storage.snapshots.RETIREMENT_SECONDS", 0.0)
+    monkeypatch.setattr("localcrag.object_storage.commit_cache.RETIREMENT_SECONDS", 0.0)
     write(store, a="one")
     assert not retired & set(client_of(writer, address).list())
     assert sources(store) == ["a"]
@@ -255,11 +256,12 @@ def test_another_embedding_model_is_refused(writer: Machine, address: str) -> No
 
 def test_what_is_not_possible_there_is_refused(writer: Machine, address: str, tmp_path: Path) -> None:
     bases = writer.bases()
-    for attempt in (
-        lambda: bases.rename(address, "x"),
-        lambda: bases.copy(address, "x"),
-        lambda: bases.write_archive(address, tmp_path / "x"),
-    ):
+    attempts: list[Callable[[], object]] = [
+        partial(bases.rename, address, "x"),
+        partial(bases.copy, address, "x"),
+        partial(bases.write_archive, address, tmp_path / "x"),
+    ]
+    for attempt in attempts:
         with pytest.raises(UsageError, match="on object storage") as caught:
             attempt()
         assert caught.value.hint

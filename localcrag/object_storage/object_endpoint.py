@@ -20,7 +20,7 @@ _TRUE_VALUES = ("1", "true", "yes", "on")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ObjectEndpoint:
     """A server, and the path on it below which the objects of a bucket are.
 
     Attributes:
@@ -40,7 +40,7 @@ class Endpoint:
     credentials: Credentials
 
     @classmethod
-    def of(cls, address: ObjectAddress, environ: Mapping[str, str] = os.environ) -> Endpoint:
+    def of(cls, address: ObjectAddress, environ: Mapping[str, str] = os.environ) -> ObjectEndpoint:
         """The server of a bucket, as the environment names it: AWS itself if it names none.
 
         Raises SettingsError for an address that cannot be used, and if there are no keys.

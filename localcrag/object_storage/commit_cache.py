@@ -44,7 +44,7 @@ _NOT_CONTENT = (checksums.CHECKSUMS_FILE, "latest_version_hint.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class StoredCommit:
     """The folder with the files of one commit, its head, and the tag of the head."""
 
     folder: Path
@@ -52,7 +52,7 @@ class Snapshot:
     etag: str
 
 
-class Snapshots:
+class CommitCache:
     """The commits of one knowledge base: fetched from its objects, copied to work in, and written to them."""
 
     def __init__(self, home: Path, client: ObjectClient) -> None:
@@ -61,11 +61,11 @@ class Snapshots:
         place = f"{client.endpoint.base}\n{self.name}"
         self._root = home / "cache" / "objects" / hashlib.sha256(place.encode()).hexdigest()[:16]
         self._folder_name = quote(self.name, safe="")
-        self._last: Snapshot | None = None
+        self._last: StoredCommit | None = None
 
     # ------------------------------------------------------------------------------ reading
 
-    def current(self) -> Snapshot | None:
+    def current(self) -> StoredCommit | None:
         """The newest commit, with all its files; None if there is no knowledge base.
 
         Raises ObjectStorageError, StoreError, StorageFull, OfflineError.
@@ -79,7 +79,7 @@ class Snapshots:
             if self._last is None or found.etag != known:
                 head = self.parsed(found.body)
                 try:
-                    self._last = Snapshot(self._folder_of(head), head, found.etag)
+                    self._last = StoredCommit(self._folder_of(head), head, found.etag)
                 except MissingObject:  # replaced since the head was read, perhaps
                     if tried == _TRIES - 1:
                         raise
@@ -157,16 +157,18 @@ class Snapshots:
         folder.mkdir(mode=0o700, parents=True)
         return folder
 
-    def copy(self, snapshot: Snapshot) -> Path:
+    def copy(self, commit: StoredCommit) -> Path:
         """A folder with the files of a commit, to work in. Raises StoreError, StorageFull."""
         with storage_errors(f"write to {self._root}"):
             folder = self.new_folder()
-            _copy_files(snapshot.head, snapshot.folder, folder)
-            self._record(folder, snapshot.head)
+            _copy_files(commit.head, commit.folder, folder)
+            self._record(folder, commit.head)
         return folder
 
-    def push(self, folder: Path, base: Snapshot | None) -> Snapshot:
+    def push(self, folder: Path, base: StoredCommit | None, *, published: bool = True) -> StoredCommit:
         """Commit what is in a folder in place of ``base``; call it with the lease.
+
+        ``published``: give the commit a folder of its own, for all who read it on this machine.
 
         Raises StoreError if somebody has committed since ``base``, ObjectStorageError, OfflineError; then
         nothing has changed for readers.
@@ -189,7 +191,7 @@ class Snapshots:
             new.items(),
         )
         etag = self._commit(head, base.etag if base else "")
-        self._last = Snapshot(self._published(folder, head), head, etag)
+        self._last = StoredCommit(self._published(folder, head) if published else folder, head, etag)
         return self._last
 
     def _commit(self, head: Head, instead_of: str) -> str:
@@ -216,7 +218,7 @@ class Snapshots:
         return kept
 
     def _published(self, folder: Path, head: Head) -> Path:
-        """Keep the files of a commit that was written here, for all who read it on this machine."""
+        """The folder of a commit that was written here. Raises StoreError, StorageFull."""
         with storage_errors(f"write to {self._root}"), self._scratch(".new") as scratch:
             _copy_files(head, folder, scratch)
             self._record(scratch, head)
