@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ import localcrag
 from localcrag import egress
 from localcrag.cli.main import main
 from localcrag.errors import OfflineError, UsageError
+from localcrag.knowledge_base import KnowledgeBase
+from localcrag.serve.mcp_api.mcp_access import McpAccess
+from localcrag.settings import load
 from tests.object_storage.fault_proxy import FaultProxy
 from tests.object_storage.object_server import WRITER
 
@@ -104,3 +108,15 @@ def test_commands_list_show_check_and_remove_it(
     assert "no permission to read" in output
     assert "another-secret" not in output
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("named", ["s3://kbs/other", "S3://kbs/other", "local+s3://kbs/other"])
+def test_a_client_of_a_door_cannot_name_an_address(named: str, address: str, tmp_path: Path) -> None:
+    def refused(name: str) -> KnowledgeBase:
+        raise AssertionError(f"{name} was opened")
+
+    access = McpAccess(replace(load(home=tmp_path), kb=address), refused, refused)
+    with pytest.raises(UsageError, match="is not served here"):
+        access.held(named)
+    with pytest.raises(AssertionError, match=address):  # that of the settings
+        access.held(address)
