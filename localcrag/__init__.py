@@ -86,6 +86,9 @@ if TYPE_CHECKING:
         ModelServerError as ModelServerError,
     )
     from localcrag.errors import (
+        ObjectStorageError as ObjectStorageError,
+    )
+    from localcrag.errors import (
         OfflineError as OfflineError,
     )
     from localcrag.errors import (
@@ -418,8 +421,8 @@ _NAMES = {
         DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
-        ModelFileError ModelNotFound ModelNotInstalled ModelServerError OfflineError PruneRefused RateLimited
-        ServerDown SettingsError
+        ModelFileError ModelNotFound ModelNotInstalled ModelServerError ObjectStorageError OfflineError
+        PruneRefused RateLimited ServerDown SettingsError
         StorageFull StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError
         WebError WebNotConfigured
     """,
