@@ -52,6 +52,17 @@ class Markup(StrEnum):
     LINES = "lines"
 
 
+class Compression(StrEnum):
+    """The ways in which a single document may be compressed."""
+
+    GZIP = "gzip"
+    BZIP2 = "bzip2"
+    XZ = "xz"
+
+
+_COMPRESSED_START = re.compile(rb"(?P<gzip>\x1f\x8b\x08)|(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\x00)")
+_COMPRESSED_SUFFIXES = ("gz", "bz2", "xz")
+
 MEDIA_TYPES = {
     DocumentFormat.PDF: "application/pdf",
     DocumentFormat.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -168,14 +179,29 @@ def suffix_of(name: str) -> str:
     return path.suffix[1:] or (path.name if path.name in ("dockerfile", "makefile") else "")
 
 
+def uncompressed_name(name: str) -> str:
+    """The name without the extension of a compressed file: ``README.md.gz`` is ``README.md``."""
+    before, _, suffix = name.rpartition(".")
+    return before if suffix.lower() in _COMPRESSED_SUFFIXES and suffix_of(name) else name
+
+
+def compression_of(start: bytes) -> Compression | None:
+    """How a file with these first bytes is compressed; None if it is not."""
+    found = _COMPRESSED_START.match(start)
+    return Compression(found.lastgroup) if found and found.lastgroup else None
+
+
 def has_known_name(name: str) -> bool:
-    """Whether the extension of a file name is that of a format that is read."""
-    return suffix_of(name) in _FORMAT_OF_SUFFIX
+    """Whether the extension of a file name, compressed or not, is that of a format that is read."""
+    return suffix_of(uncompressed_name(name)) in _FORMAT_OF_SUFFIX
 
 
 def refuse_by_name(name: str) -> None:
-    """Raise UnreadableError for a file name whose extension means a format that is not read."""
-    suffix = suffix_of(name)
+    """Raise UnreadableError for a file name whose extension means a format that is not read.
+
+    Of a compressed file it is the extension of the document inside.
+    """
+    suffix = suffix_of(uncompressed_name(name))
     if _FORMAT_OF_SUFFIX.get(suffix) is DocumentFormat.IMAGE and not can_recognise():
         raise UnreadableError(IMAGE_NEEDS_OCR, hint=OCR_HINT)
     if suffix in _BINARY_SUFFIX_SET:
@@ -208,6 +234,7 @@ def is_plain(name: str, start: bytes) -> bool:
         return False
     return not (
         start.startswith((_OLE_SIGNATURE, b"{\\rtf", b"PK\x03\x04"))
+        or compression_of(start)
         or start[:1024].lstrip().startswith(b"%PDF-")
         or _IMAGE_START.match(start)
     )
