@@ -32,6 +32,7 @@ class DocumentFormat(StrEnum):
     HTML = "HTML"
     MARKDOWN = "Markdown"
     RST = "reStructuredText"
+    MANUAL_PAGE = "manual page"
     TEXT = "text"
     CODE = "source code"
     CSV = "CSV"
@@ -76,6 +77,7 @@ MEDIA_TYPES = {
     DocumentFormat.HTML: "text/html",
     DocumentFormat.MARKDOWN: "text/markdown",
     DocumentFormat.RST: "text/x-rst",
+    DocumentFormat.MANUAL_PAGE: "text/troff",
     DocumentFormat.TEXT: "text/plain",
     DocumentFormat.CODE: "text/x-source",
     DocumentFormat.CSV: "text/csv",
@@ -166,6 +168,11 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
     rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
+_MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
+"""The first line of a manual page is a request or a comment."""
+_MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
+_MAX_MANUAL_PREAMBLE = 16_384
+"""Bytes in which the title of a manual page stands, or the page that it refers to."""
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
 
@@ -304,6 +311,8 @@ def _format_of_content(data: bytes) -> DocumentFormat:
         return DocumentFormat.HTML
     if start.startswith(b"#!"):
         return DocumentFormat.CODE
+    if _MANUAL_PAGE_START.match(start) and _MANUAL_PAGE_TITLE.search(data[:_MAX_MANUAL_PREAMBLE]):
+        return DocumentFormat.MANUAL_PAGE
     if _MAIL_START.match(start) and all(b"\n" + header in b"\n" + start.lower() for header in _MAIL_HEADERS):
         return DocumentFormat.MAIL
     return DocumentFormat.TEXT
