@@ -8,11 +8,11 @@ all the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from localcrag.documents.table_grid import plain_rows
+from localcrag.documents.table_grid import GridRow, plain_rows
 from localcrag.documents.table_headers import columns_above_values, found_header
-from localcrag.documents.table_rows import with_headers
+from localcrag.documents.table_rows import grid_lines, with_headers
 
 _MIN_VALUES = 3
 """Rows with a number that must stand below a name, so that it is one of a column without any markup."""
@@ -44,9 +44,9 @@ def are_pairs(rows: Sequence[Sequence[str]]) -> bool:
     They are if the names end in colons, the first row is no header, its value is a sentence, or the values of
     the others are of several kinds: numbers, addresses, words.
     """
-    rows = [row for row in rows if any(row)]
     if not _has_two_columns(rows):
         return False
+    rows = [row for row in rows if any(row)]
     if _has_colons(rows) or rows[0][1].endswith((".", ";")):
         return True
     if found_header(list(plain_rows(rows[:_MAX_LOOKED_AT]))) is None:
@@ -56,8 +56,17 @@ def are_pairs(rows: Sequence[Sequence[str]]) -> bool:
     return len(kinds) > 1 and len({*names}) == len(names) and not any(map(_VALUE.match, names))
 
 
+def document_lines(rows: Iterable[GridRow]) -> Iterator[str]:
+    """The lines of a table in a document: its pairs, or its rows with the names of a header."""
+    rows = list(rows)
+    if not any(row.is_head for row in rows) and are_pairs([row.cells for row in rows]):
+        yield from (pair_text(row.cells) for row in rows)
+    else:
+        yield from (line.text for line in grid_lines(rows))
+
+
 def _has_two_columns(rows: Sequence[Sequence[str]]) -> bool:
-    return any(all(row) for row in rows) and all(len(row) == 2 for row in rows)
+    return all(len(row) == 2 for row in rows) and any(all(row) for row in rows)
 
 
 def _has_numbers_below(rows: Sequence[Sequence[str]]) -> bool:

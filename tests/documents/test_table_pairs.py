@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.documents.builders import Sheet, drawn_pdf
 from tests.documents.conftest import ReadFunction
+from tests.documents.opendocument_builders import cell, opendocument, row
 
 CARD = [("Name", "Anna Berg"), ("Phone", "555 0142"), ("Mail", "anna@example.org")]
 CARD_LINES = ["Name: Anna Berg", "Phone: 555 0142", "Mail: anna@example.org"]
@@ -39,6 +41,18 @@ def test_rows_without_a_header_are_names_and_values(read: ReadFunction, rows: li
     assert lines(read, "card.html", html(rows)) == wanted
     assert lines(read, "card.md", markdown([("", ""), *rows])) == wanted
     assert lines(read, "card.rst", simple_table(rows)) == wanted
+
+
+def test_every_format_with_tables_knows_names_and_values(read: ReadFunction) -> None:
+    rtf = "".join(
+        rf"\trowd\cellx1000\cellx2000\pard\intbl {name}\cell {value}\cell\row" for name, value in CARD
+    )
+    assert lines(read, "card.rtf", rf"{{\rtf1\ansi {rtf}}}") == CARD_LINES
+    odt = f"<table:table>{''.join(row(cell(name), cell(value)) for name, value in CARD)}</table:table>"
+    assert read("card.odt", opendocument("text", odt)).pages[0].text.split("\n") == CARD_LINES
+    sheet = Sheet()
+    sheet.rows((60, 180), 700, CARD)
+    assert read("card.pdf", drawn_pdf(sheet)).pages[0].text.split("\n") == CARD_LINES
 
 
 def test_colons_behind_names_are_not_doubled(read: ReadFunction) -> None:
