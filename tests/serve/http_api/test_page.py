@@ -193,6 +193,18 @@ def test_a_schema_that_cannot_be_filled_is_refused_with_the_reason(browser: Brow
         assert not door.backend.asked
 
 
+def test_a_follow_up_is_answered_and_says_how_it_was_understood(page: Page) -> None:
+    ask(page, QUESTION)
+    ask(page, "And who makes it?")
+    turn = page.locator(".turn:last-of-type")
+    assert "Orlan" in turn.locator(".answer").inner_text()
+    turn.locator(".way > summary").click()
+    step = turn.locator(".step", has=page.locator("h3", has_text="Understood the question"))
+    understood = step.locator("p").inner_text()
+    assert understood.startswith("“") and "Zeldrine" in understood
+    assert "Understood the question" not in page.locator(".turn").first.inner_text()
+
+
 def test_files_are_added_with_what_could_not_be_read_and_a_pdf_opens_as_a_picture(
     browser: Browser, warm_door: WarmDoor, tmp_path: Path
 ) -> None:
