@@ -158,10 +158,10 @@ def test_an_answer_can_have_the_form_of_a_schema(page: Page, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("box", "text", "reason"),
     [
-        ("#schema", '{"type": ', "the schema is no JSON: "),
-        ("#schema", '["yes", "no"]', "the schema is no JSON object: for example "),
-        ("#schema", "x" * 65_537, "the schema is too long: ask for less at once"),
-        ("#choices", "yes", "one word alone is no choice: give two words or more"),
+        ("#schema", '{"type": ', "The schema is no JSON: "),
+        ("#schema", '["yes", "no"]', "The schema is no JSON object. For example "),
+        ("#schema", "x" * 65_537, "The schema is too long. Ask for less at once"),
+        ("#choices", "yes", "One word alone is no choice. Give two words or more"),
     ],
 )
 def test_a_form_that_is_none_is_refused_before_it_is_asked(
@@ -383,6 +383,10 @@ def test_a_phone_shows_all_of_it_without_scrolling_aside(browser: Browser) -> No
     with scripted(browser, ScriptedBackend(), viewport=phone) as (page, _):
         ask(page, QUESTION)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.click("#form > summary")
+        heights = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+        assert heights[0] == heights[1], "nothing lies below the screen"
+        page.click("#form > summary")
         page.click(".cite")
         page.wait_for_selector("#source-body mark")
         box = page.locator("#source").bounding_box()

@@ -2,7 +2,7 @@
 
 import { ProblemError } from "./door_api.js";
 import { byId } from "./elements.js";
-import { count, fileName, line } from "./shown_text.js";
+import { count, fileName, line, sentence } from "./shown_text.js";
 
 const MAX_SCHEMA_CHARACTERS = 65536; // the door takes no more
 
@@ -55,7 +55,7 @@ export function showForm() {
     return true;
   } catch (error) {
     byId("form-words").textContent = "not understood";
-    said.textContent = `${line(error.problem.detail)}: ${line(error.problem.hint)}`;
+    said.textContent = `${sentence(error.problem.detail)} ${sentence(error.problem.hint)}`;
     field.setAttribute("aria-invalid", "true");
     return false;
   }
@@ -70,7 +70,7 @@ export function openForm() {
 async function takeFile(file) {
   if (!file) return;
   if (file.size > 4 * MAX_SCHEMA_CHARACTERS) {
-    byId("form-trouble").textContent = `${fileName(file.name)} is too large for a schema: choose a JSON file`;
+    byId("form-trouble").textContent = `${fileName(file.name)} is too large for a schema. Choose a JSON file.`;
     return;
   }
   byId("schema").value = await file.text();

@@ -2,7 +2,7 @@
 
 import { make } from "./elements.js";
 import { state } from "./page_state.js";
-import { line } from "./shown_text.js";
+import { line, sentence } from "./shown_text.js";
 
 export class ProblemError extends Error {
   constructor(problem) {
@@ -62,8 +62,7 @@ export async function* eventsOf(reply) {
 export function trouble(error, retry = null) {
   const problem = error.problem ?? { detail: String(error.message ?? error) };
   const box = make("div", { className: "trouble", role: "alert" }, make("strong", {}, "This did not work."));
-  const sentence = line(problem.detail);
-  box.append(make("p", {}, `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`));
+  box.append(make("p", {}, sentence(problem.detail)));
   if (problem.hint) box.append(make("p", { className: "small" }, `What to do: ${line(problem.hint)}.`));
   if (retry) box.append(make("button", { type: "button", className: "soft", onclick: retry }, "Ask again"));
   return box;

@@ -12,6 +12,13 @@ export function shown(text) {
 }
 
 export const line = (text) => shown(text).replace(/\s+/g, " ").trim();
+
+/** A line as a sentence: with a capital letter, and a full stop. */
+export function sentence(text) {
+  const words = line(text);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
 export const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 const PAGE_NOUNS = { pptx: "slide", pptm: "slide", ppsx: "slide", odp: "slide", xlsx: "sheet", xlsm: "sheet", ods: "sheet" };
 
