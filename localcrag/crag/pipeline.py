@@ -40,7 +40,7 @@ from localcrag.crag.refinement import (
     refine,
     span,
     standing_out,
-    strips,
+    statements,
     whole,
     wholes,
     windows,
@@ -88,7 +88,7 @@ WINDOW_FLOOR = 0.5
 STANDING_OUT_GRADE = 0.2
 """The grade of a passage from which on its window that stands out is shown, though none reached a floor."""
 CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
-    StripKind.SENTENCE: (strips, windows),
+    StripKind.SENTENCE: (statements, windows),
     StripKind.WINDOW: (windows,),
     StripKind.NONE: (wholes,),
 }
@@ -250,7 +250,7 @@ class Pipeline:
         if evaluator is None or (best.confidence or 0.0) < STANDING_OUT_GRADE:
             return []
         cut = windows(best.hit.passage)
-        return standing_out(cut, strip_scores(evaluator, state.question, cut))
+        return standing_out(cut, strip_scores(evaluator, state.question, cut), state.question)
 
     def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
         """The strips that help, with their scores, and the number of the others."""

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from localcrag.crag.query_terms import terms
 from localcrag.crag.strip_spans import LIST_MARKER, section_of, spans_of_block, spans_of_passage
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
@@ -26,13 +27,32 @@ MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 STANDING_OUT_RATIO = 5.0
 """How many times the probability of the next strip one must have to stand out."""
+WORDED_RATIO = 2.5
+"""The same for a strip that has a word of the question which no other strip has."""
 WINDOW_SENTENCES = 3
 """The number of sentences in a window."""
+MIN_LEAD_WORDS = 4
+"""The fewest words of what leads in to a list if it is shown above another item than the first: "You need:"
+says nothing without the whole list, "The following is not covered:" does."""
+_QUESTION_MARKS = ("?", "？", "؟")
+_CLOSING_QUOTES = "\"'”’»)]"
 
 
 def strips(passage: Passage) -> list[Strip]:
     """The strips of a passage with the score 0, in order; see :mod:`.strip_spans` for where they are cut."""
     return [_strip(passage, *span, 0.0) for span in spans_of_passage(passage)]
+
+
+def statements(passage: Passage) -> list[Strip]:
+    """The strips of a passage that are no questions.
+
+    A question in a document may be much like the one that is asked, and answers nothing.
+    """
+    return [strip for strip in strips(passage) if not _is_question(strip.text)]
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_QUESTION_MARKS)
 
 
 def is_row(strip: Strip) -> bool:
@@ -89,15 +109,19 @@ def led_to(strip: Strip) -> list[Strip]:
 def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
     """The strips, each span once, with what leads in to them and what they lead to.
 
-    What leads in to a list stands before the first item of it that was kept; the code or the list that a
-    sentence leads to stands after it, unless some of it was kept itself.
+    What leads in to a list stands before the first item of it that was kept, unless it is a mere name above
+    other items; the code or the list that a sentence leads to stands after it, unless some of it was kept
+    itself.
     """
     given = list(kept)
     places = set(map(span, given))
     result: dict[tuple[str, int, int], Strip] = {}
     for strip in given:
         led = led_to(strip)
-        for each in (lead_in(strip), strip, *([] if places & set(map(span, led)) else led)):
+        lead = lead_in(strip)
+        if lead and len(lead.text.split()) < MIN_LEAD_WORDS and _text_between(lead, strip).strip():
+            lead = None
+        for each in (lead, strip, *([] if places & set(map(span, led)) else led)):
             if each is not None:
                 result.setdefault(span(each), each)
     return list(result.values())
@@ -177,10 +201,18 @@ def before_mark(strip: Strip) -> str:
 
 
 def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
-    """A passage as strips of ``size`` consecutive sentences with the score 0; the last may have fewer."""
-    cut, origin = strips(passage), passage.start
-    groups = [cut[at : at + size] for at in range(0, len(cut), size)]
-    return [_strip(passage, group[0].start - origin, group[-1].end - origin, 0.0) for group in groups]
+    """A passage as strips of ``size`` consecutive sentences with the score 0, all below the same heading.
+
+    The last below a heading may have fewer.
+    """
+    origin = passage.start
+    made = []
+    for _, below in groupby(strips(passage), key=headings_above):
+        cut = list(below)
+        for at in range(0, len(cut), size):
+            group = cut[at : at + size]
+            made.append(_strip(passage, group[0].start - origin, group[-1].end - origin, 0.0))
+    return made
 
 
 def whole(passage: Passage, score: float) -> Strip:
@@ -215,17 +247,24 @@ def refine(
     return kept, len(judged) - len(kept)
 
 
-def standing_out(cut: Sequence[Strip], scores: Sequence[float]) -> list[Strip]:
+def standing_out(cut: Sequence[Strip], scores: Sequence[float], question: str = "") -> list[Strip]:
     """The most probable of several strips, with its score, if it stands out from the others; else none.
+
+    It need stand out less if it alone has a word of the ``question``.
 
     A judge that doubts a text in other words than the question's still ranks its parts. Of 18 questions about
     mixed documents that were not answered though a document does, ten had the answer in a window that stands
     out, and none a wrong one; of 27 that none answers, one had such a window.
     """
     ranked = sorted(zip(scores, cut, strict=True), key=lambda pair: -pair[0])
-    if not ranked or (len(ranked) > 1 and ranked[0][0] < STANDING_OUT_RATIO * ranked[1][0]):
+    if not ranked:
         return []
-    return [replace(ranked[0][1], score=ranked[0][0])]
+    (score, best), *others = ranked
+    elsewhere = set[str]().union(*(terms(in_context(strip)) for _, strip in others))
+    ratio = WORDED_RATIO if terms(question) & terms(best.text) - elsewhere else STANDING_OUT_RATIO
+    if others and score < ratio * others[0][0]:
+        return []
+    return [replace(best, score=score)]
 
 
 def joined(kept: Sequence[Strip]) -> list[Strip]:

@@ -19,6 +19,7 @@ from localcrag.crag.refinement import (
     refine,
     shown_text,
     standing_out,
+    statements,
     strips,
     whole,
     windows,
@@ -214,6 +215,47 @@ def test_a_strip_stands_out_if_it_is_five_times_as_probable_as_the_next() -> Non
     assert standing_out(cut, [0.05] + [0.01] * len(others)) == [replace(first, score=0.05)]
     assert standing_out(cut, [0.049] + [0.01] * len(others)) == []
     assert standing_out([first], [0.01]) == [replace(first, score=0.01)] and standing_out([], []) == []
+
+
+def test_less_is_enough_if_it_alone_has_a_word_of_the_question() -> None:
+    cut = strips(passage(TEXT))
+    scores = [0.01, 0.01, 0.03]
+    assert standing_out(cut, scores, "Who improved them in 1769?") == [replace(cut[2], score=0.03)]
+    assert standing_out(cut, scores, "Who made the machines better?") != []
+    assert standing_out(cut, scores, "Which machines were large?") == [], "other strips have these words"
+    assert standing_out(cut, [0.01, 0.013, 0.03], "Who improved them in 1769?") == []
+
+
+def test_windows_end_at_a_heading() -> None:
+    cut = windows(
+        structured(
+            (BlockKind.HEADING, "Notice"),
+            (BlockKind.PARAGRAPH, "Three months are the rule. A move is an exception."),
+            (BlockKind.HEADING, "Animals"),
+            (BlockKind.PARAGRAPH, "A dog needs our consent. Two cats at most are allowed."),
+        )
+    )
+    assert [strip.text for strip in cut] == [
+        "Three months are the rule. A move is an exception.",
+        "A dog needs our consent. Two cats at most are allowed.",
+    ]
+
+
+@pytest.mark.parametrize("mark", ["?", "?”", "？"])
+def test_a_question_in_a_document_is_no_evidence(mark: str) -> None:
+    mail = passage(f"They wrote: what was wrong with the boiler{mark} The heat exchanger had a crack.")
+    assert [strip.text for strip in statements(mail)] == ["The heat exchanger had a crack."]
+
+
+def test_a_mere_name_above_other_items_is_not_shown() -> None:
+    def shown(lead: str) -> list[str]:
+        items = ((BlockKind.ITEM, "Number of instances: 150"), (BlockKind.ITEM, "Number of attributes: 4"))
+        _, first, second = strips(structured((BlockKind.PARAGRAPH, lead), *items))
+        assert [strip.text for strip in with_surroundings([first])] == [lead, first.text]
+        return [strip.text for strip in with_surroundings([second])]
+
+    assert shown("Data set characteristics:") == ["Number of attributes: 4"]
+    assert shown("These are not part of it:") == ["These are not part of it:", "Number of attributes: 4"]
 
 
 def test_no_more_than_the_limit_is_kept() -> None:

@@ -84,6 +84,21 @@ PARCELS = "Parcel,Weight,Colour\nP-1,300 g,red\nP-2,2 kg,blue\nP-3,1.5 kg,red\n"
 RENTALS = "Boat,Customer,Days rented,Rent\nTern,Ade,3,120\nTern,Ben,5,200\nGull,Ade,2,70\nSkua,Cara,4,150\n"
 
 
+METERS = """\
+Flat,Tenant,Cold water m³,Hot water m³,Heating kWh
+A-01,Ferreira,41,18,5120
+A-02,Nowak,66,31,7480
+B-01,Kaplan,38,22,4975
+"""
+ROOFS = """\
+Company,Bid,Guarantee
+Dachwerk,"61,400 €",10 years
+Alpin,"57,900 €",5 years
+Toft,"64,250 €",15 years
+"""
+LOANS = "Reader,Used,Given\nAde,3,9\nBen,7,2\n"
+
+
 def _expenses() -> bytes:
     rows: list[list[object]] = [
         ["2024-01-08", "Travel", "Rail", 84.5],
@@ -153,6 +168,9 @@ FILES: dict[str, bytes | str] = {
     "visits.csv": VISITS,
     "parcels.csv": PARCELS,
     "rentals.csv": RENTALS,
+    "meters.csv": METERS,
+    "roofs.csv": ROOFS,
+    "loans.csv": LOANS,
     "incidents.jsonl": '{"ticket": "L-1", "cause": "fuse", "minutes": 145}\n'
     '{"ticket": "L-2", "cause": "cable", "minutes": 25}\n{"ticket": "L-3", "cause": "fuse", "minutes": 70}\n',
 }
@@ -214,6 +232,10 @@ def asker(store: LanceStore) -> _Asker:
 
 
 COMPUTED: Sequence[tuple[str, str, str]] = [
+    # verbs that say no more than "has", and units of volume and energy
+    ("Who used the most hot water?", "31", "Nowak has the most: Hot water m³ 31 (A-02) [1]"),
+    ("Which flat needs the most heating?", "7480", "A-02 has the most"),
+    ("Which company offers the longest guarantee?", "15 years", "Toft has the longest"),
     # counts
     ("How many islands are there?", "7", "Island: Sule Skerry [1]"),
     ("How many islands are there in Shetland?", "3", "Foula [1], Noss [2], Fair Isle [3]"),

@@ -24,7 +24,7 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
@@ -41,6 +41,8 @@ _PERSONS = frozenset(
             """
             name person owner leader responsible engineer observer reporter contact member employee author
             teacher player driver student winner manager customer client guest candidate runner salesperson
+            tenant resident patient buyer seller supplier rider pupil volunteer speaker applicant holder
+            director chair colleague pilot captain doctor nurse trainer coach cook artist
             """
         ),
     )
@@ -101,6 +103,7 @@ class _Matching(TableConditions):
         self.take_dates()
         self.take_flags(column)
         self._take_names()
+        self._take_light_verbs()
         if asked.open_tokens():
             raise UnclearError
         values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
@@ -252,12 +255,7 @@ class _Matching(TableConditions):
         A word that occurs in cells is a condition that was not understood, and so is one of several things or
         years that a name lists.
         """
-        within = {
-            word
-            for column in self.of_kind(ColumnKind.TEXT)
-            for cell in self.cells(column)
-            for word in content(cell)
-        }
+        within = self._words_in_cells()
         single = [name for name in self.table.names if not _LISTING.search(name)]
         known = {word for name in (*single, self.table.prefix) for word in (*roots(name), *content(name))}
         years = {word for name in self.table.names for word in roots(name) if word.isdecimal()}
@@ -265,6 +263,19 @@ class _Matching(TableConditions):
             token = self.tokens[at]
             one_of_years = token.is_number and len(years) > 1
             token.used = token.root in known and token.root not in within and not one_of_years
+
+    def _take_light_verbs(self) -> None:
+        """Account for a verb that says no more than "has": "which company offers the longest guarantee"."""
+        headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
+        known = headers | self._words_in_cells()
+        for at in self.question.open_tokens():
+            token = self.tokens[at]
+            token.used = token.low in LIGHT_VERBS and token.root not in known
+
+    def _words_in_cells(self) -> set[str]:
+        """The words of all cells that are text."""
+        columns = self.of_kind(ColumnKind.TEXT)
+        return {word for column in columns for cell in self.cells(column) for word in content(cell)}
 
     # ------------------------------------------------------------------------------ sense
 

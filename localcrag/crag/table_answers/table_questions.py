@@ -18,6 +18,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
     GENERIC_ABOUT,
     HIGH,
+    LIGHT_VERBS,
     NEGATIONS,
     SUPERLATIVES,
     TEMPORAL_COMPARATORS,
@@ -97,7 +98,7 @@ class TableQuestion:
     @property
     def says_has(self) -> bool:
         """Whether it asks what something has, and not what it is."""
-        return any(token.low in ("has", "have", "had") for token in self.tokens)
+        return any(token.low in LIGHT_VERBS.union(("has", "have", "had")) for token in self.tokens)
 
     def open_tokens(self) -> list[int]:
         """The places of the tokens that are not accounted for."""

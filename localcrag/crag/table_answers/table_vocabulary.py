@@ -21,6 +21,15 @@ VERBS = frozenset(
         "am are be been can could did do does had has have is may must shall should was were will would"
     )
 )
+LIGHT_VERBS = frozenset(
+    word_list(
+        """
+        consume consumed consumes gave give given gives need needed needs offer offered offers provide
+        provided provides reach reached reaches showed shown shows use used uses
+        """
+    )
+)
+"""Verbs that say no more than "have", unless a column or a cell of the table has the word."""
 NEGATIONS = frozenset(
     word_list(
         """
