@@ -19,9 +19,10 @@ from localcrag.errors import LedgerError
 
 LEDGER_FILE_NAME = "egress.jsonl"
 """The name of the ledger in the home folder."""
-EGRESS_KINDS = ("query", "page", "url", "model")
-"""A query to SearXNG, a page that a search found, an address that the user named, and a request to a model
-server, of which the address and the size are written and never the text."""
+EGRESS_KINDS = ("query", "page", "url", "model", "cluster")
+"""A query to SearXNG, a page that a search found, an address that the user named, a request to a model
+server, and an ingestion on a cluster; of the last two the address and the size are written and never the
+text."""
 
 
 @dataclass(frozen=True, slots=True)
