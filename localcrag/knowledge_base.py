@@ -8,7 +8,7 @@ documents, store and models; :mod:`localcrag.pipeline_builder` joins those of on
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType, TracebackType
@@ -133,7 +133,7 @@ def threads(settings: Settings) -> ThreadStore:
 class _IngestOptions:
     """The parameters of :meth:`KnowledgeBase.ingest` beside the sources."""
 
-    meta: Meta = NO_META
+    meta: Meta = field(default_factory=lambda: NO_META)
     prune: Prune = False
     reread: bool = False
     questions: int = 0

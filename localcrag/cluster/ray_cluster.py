@@ -11,10 +11,12 @@ import logging
 import os
 import platform
 import re
+import secrets
 import signal
 import socket
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,14 +43,17 @@ _LOOK_SECONDS = 2.0
 _OWN_STORE_BYTES = 256 << 20
 """Bytes of shared memory of a cluster that is started on this machine."""
 _MAX_REASON_CHARACTERS = 200
-_QUIET_VARIABLES = {
+QUIET_VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DISABLE_DOCKER_CPU_WARNING": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_BACKEND_LOG_LEVEL": "fatal",
-    "RAY_DEDUP_LOGS": "0",
+    "RAY_DEDUP_LOGS": "1",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
     "RAY_gcs_server_request_timeout_seconds": "10",
 }
+TOKEN_MODE_VARIABLE, TOKEN_VARIABLE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
+LOOPBACK_VARIABLES = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""The variable by which Ray takes loopback as it is, and not for this machine's address on its network."""
 _VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
 
 
@@ -83,6 +88,7 @@ class RayNodes:
     @property
     def notices(self) -> Sequence[str]:
         """A line for each node that was lost."""
+        self._look()
         return [f"the node {name} was lost: others did its work" for name in self._lost.values()]
 
     @property
@@ -161,7 +167,11 @@ def connected(address: ClusterAddress | None, setting: NodeSetting) -> Iterator[
     allowed.
     """
     require_ray()
-    os.environ.update(_QUIET_VARIABLES)
+    os.environ.update(QUIET_VARIABLES)
+    if address is None or is_loopback(address.host):
+        os.environ.update(LOOPBACK_VARIABLES)
+    if address is None and TOKEN_MODE_VARIABLE not in os.environ:
+        os.environ.update({TOKEN_MODE_VARIABLE: "token", TOKEN_VARIABLE: secrets.token_hex(32)})
     before = signal.getsignal(signal.SIGTERM)
     import ray
 
@@ -186,11 +196,10 @@ def _joined(ray: ModuleType, address: ClusterAddress) -> Iterator[None]:
             f"no cluster answers at {address}",
             hint="start it there (ray start --head --port=6379), and a node here (ray start --address=…)",
         )
-    here = {"_node_ip_address": "127.0.0.1"} if is_loopback(address.host) else {}
     try:
-        ray.init(address=str(address), log_to_driver=False, logging_level=logging.CRITICAL, **here)
+        ray.init(address=str(address), log_to_driver=False, logging_level=logging.CRITICAL)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise _refused(address, error) from error
+        raise refusal(address, error) from error
     try:
         yield
     finally:
@@ -202,8 +211,10 @@ def _started(ray: ModuleType) -> Iterator[None]:
     """A cluster of this machine alone, whose ports and files are its own. Raises ClusterError."""
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(
-            tempfile.TemporaryDirectory(prefix="lc", dir="/tmp", ignore_cleanup_errors=True)
+            tempfile.TemporaryDirectory(prefix="localcrag-", dir="/tmp", ignore_cleanup_errors=True)
         )
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", RuntimeWarning)  # LanceDB's, of a fork; a program follows it at once
         try:
             ray.init(
                 address="local",
@@ -241,7 +252,7 @@ def _answers(address: ClusterAddress) -> bool:
     return True
 
 
-def _refused(address: ClusterAddress, error: BaseException) -> ClusterError:
+def refusal(address: ClusterAddress, error: BaseException) -> ClusterError:
     """The error for a cluster that cannot be joined: its versions differ, or no node of it is here."""
     found = _VERSIONS.findall(" ".join(_chain(error)))
     if len(found) == 2:
