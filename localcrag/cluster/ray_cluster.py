@@ -122,8 +122,18 @@ class RayNodes:
                 hint="install the same localcrag with the extra `cluster` on every node, and run the same "
                 "command again, which goes on",
             ) from error
-        except errors.RayError as error:
+        except (
+            errors.WorkerCrashedError,
+            errors.OutOfMemoryError,
+            errors.NodeDiedError,
+            errors.ObjectLostError,
+        ) as error:
             return LostTask(_first_line(error))
+        except errors.RayError as error:
+            raise ClusterError(
+                f"{self._name} cannot go on: {_first_line(error)}",
+                hint="look at its nodes (ray status), and run the same command again, which goes on",
+            ) from error
         return result
 
     def _look(self) -> None:

@@ -17,7 +17,7 @@ if importlib.util.find_spec("ray") is None:
     pytest.skip("Ray is not installed: localcrag[cluster]", allow_module_level=True)
 
 import localcrag
-from localcrag.cluster import cluster_reader
+from localcrag.cluster import cluster_reader, ray_cluster
 from localcrag.cluster.ray_cluster import LOOPBACK_VARIABLES, QUIET_VARIABLES, RayNodes
 from localcrag.errors import ClusterError
 from localcrag.events import Degraded, Discovered, Ingested, Progressed
@@ -134,7 +134,24 @@ def test_a_model_that_a_node_does_not_have_is_one_line_and_the_command_goes_on(
         for event in events:
             if isinstance(event, Discovered):
                 model.rename(tmp_path / "away")
-    assert f"(127.0.0.1) cannot work: no embedding model '{model}' on this machine" in str(caught.value)
+    assert f") cannot work: no embedding model '{model}' on this machine" in str(caught.value)
+    assert "the node " in str(caught.value) and "(127.0.0." in str(caught.value)
     assert caught.value.hint.endswith("then run the same command again, which goes on")
     (tmp_path / "away").rename(model)
     assert base.ingest(folder, cluster=cluster.address).added == 2
+
+
+def test_a_head_that_is_gone_is_one_line(
+    cluster: Any, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = RayNodes.submit
+
+    def submit(self: RayNodes, task: Any) -> Any:
+        monkeypatch.setattr(ray_cluster, "_LOOK_SECONDS", 0)
+        monkeypatch.setattr(ray_cluster, "_answers", lambda _: False)
+        return send(self, task)
+
+    monkeypatch.setattr(RayNodes, "submit", submit)
+    base = localcrag.open("kb", settings=settings)
+    with pytest.raises(ClusterError, match=f"the cluster at {cluster.address} does not answer any more"):
+        base.ingest(notes(tmp_path / "notes", 2), cluster=cluster.address)

@@ -46,3 +46,4 @@ class ScriptedNodes:
             yield self
         finally:
             self.left = True
+            self._queue.clear()
