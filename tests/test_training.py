@@ -45,12 +45,35 @@ TOWNS = {
 }  # fmt: skip
 
 
+LABELLED = ROOT / "scripts" / "training" / "documents" / "letters"
+FEW_DOCUMENTS = ("itinerary.html", "minutes_parents.md", "choir_trip.eml", "todo_june.md")
+"""Labelled documents, of which the first two are held out."""
+QUESTIONS_A_DOCUMENT = 6
+
+
 @pytest.fixture(scope="module", autouse=True)
-def scripts() -> Iterator[None]:
-    """The package under `scripts/`, importable for this module."""
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The package under `scripts/`, importable for this module, with a few of its labelled documents."""
     sys.path.insert(0, str(ROOT / "scripts"))
-    yield
+    from training import labelled_documents
+
+    with pytest.MonkeyPatch.context() as patch:
+        few = write_few_documents(tmp_path_factory.mktemp("documents"))
+        patch.setattr(labelled_documents, "SHIPPED_DOCUMENTS", few)
+        yield
     sys.path.remove(str(ROOT / "scripts"))
+
+
+def write_few_documents(folder: Path) -> Path:
+    """A folder of labelled documents with four of those that travel, and the first questions of each."""
+    (folder / "letters" / "docs").mkdir(parents=True)
+    lines = (LABELLED / "questions.jsonl").read_text("utf-8").splitlines(keepends=True)
+    kept: list[str] = []
+    for name in FEW_DOCUMENTS:
+        shutil.copy(LABELLED / "docs" / name, folder / "letters" / "docs")
+        kept += [line for line in lines if json.loads(line)["file"] == name][:QUESTIONS_A_DOCUMENT]
+    (folder / "letters" / "questions.jsonl").write_text("".join(kept), "utf-8")
+    return folder
 
 
 def train(*arguments: object) -> int:

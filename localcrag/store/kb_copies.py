@@ -44,12 +44,12 @@ def copy_files(folder: Path, target: Path) -> None:
 
 
 @contextmanager
-def standing_still(folder: Path, patience: float = REMOVAL_PATIENCE_SECONDS) -> Iterator[None]:
+def standing_still(folder: Path, patience: float | None = None) -> Iterator[None]:
     """Let nobody write to a knowledge base in the block.
 
-    Raises StoreError if somebody does for longer than ``patience``, in seconds.
+    Raises StoreError if somebody does for longer than ``patience``, in seconds, by default ten.
     """
-    with try_lock(folder, patience=patience) as held:
+    with try_lock(folder, patience=REMOVAL_PATIENCE_SECONDS if patience is None else patience) as held:
         if not held:
             raise writing_error(folder.name)
         yield
