@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from localcrag import __version__
 from localcrag._platform import expanded
 from localcrag.cluster.cluster_address import wanted_cluster
 from localcrag.cluster.cluster_reader import ClusterNodes, ClusterReader, Wanted
-from localcrag.cluster.node_work import NodeSetting
+from localcrag.cluster.node_work import NodeSetting, installed_version
 from localcrag.cluster.ray_cluster import connected, require_ray
 from localcrag.documents import LocalCorpus
 from localcrag.egress import is_offline, refuse_outside
@@ -43,7 +42,7 @@ def cluster_reader(
 
     def connect(wanted: Sequence[Wanted]) -> AbstractContextManager[ClusterNodes]:
         setting = NodeSetting(
-            version=__version__,
+            version=installed_version(),
             embedding=_named_from_anywhere(models),
             embedder=models.embedder.name,
             home=str(models.home),

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 
 from localcrag.documents.process_pool import ReaderPool
@@ -60,6 +61,11 @@ class NodeResult:
     hint: str = ""
 
 
+def installed_version() -> str:
+    """The version of localcrag that is installed here."""
+    return version("localcrag")
+
+
 def read_and_embed(setting: NodeSetting, task: NodeTask, node: str) -> NodeResult:
     """Read and embed the documents of a task on this node."""
     try:
@@ -81,11 +87,9 @@ class _NodeWorker:
     """
 
     def __init__(self, setting: NodeSetting) -> None:
-        from localcrag import __version__
-
-        if (setting.version, setting.reading) != (__version__, READING):
+        if (setting.version, setting.reading) != (installed_version(), READING):
             raise ClusterError(
-                f"localcrag is {__version__} there, and {setting.version} here",
+                f"localcrag is {installed_version()} there, and {setting.version} here",
                 hint="install the same localcrag on every node",
             )
         obey_environment()
