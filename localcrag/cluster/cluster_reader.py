@@ -152,8 +152,8 @@ class _Reading:
     def unseen_notices(self) -> list[str]:
         """A line for each node that did not have files as the driver has them."""
         return [
-            f"{count} files are not the same on the node {node} (such as {self._example[node]}): "
-            "this machine sent them"
+            f"the node {node} does not have {count} of the files as this machine does, such as "
+            f"{self._example[node]}: they were sent to it"
             for node, count in self._unseen.items()
         ]
 

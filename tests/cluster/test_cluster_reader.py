@@ -116,7 +116,7 @@ def test_a_file_that_a_node_does_not_see_is_sent_to_it() -> None:
     found = [read.source for read in reader.read_all(wanted())]
     assert sorted(found) == [file.source for file in FILES]
     assert reader.notices == [
-        "2 files are not the same on the node n2 (such as /d/03): this machine sent them"
+        "the node n2 does not have 2 of the files as this machine does, such as /d/03: they were sent to it"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Ingestion on a real Ray cluster of two nodes on loopback, of which one is killed."""
+"""Ingestion on a real Ray cluster on loopback: of its two nodes that work, one is killed."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if importlib.util.find_spec("ray") is None:
 
 import localcrag
 from localcrag.cluster import cluster_reader, ray_cluster
+from localcrag.cluster.node_work import NodeResult
 from localcrag.cluster.ray_cluster import LOOPBACK_VARIABLES, QUIET_VARIABLES, RayNodes
 from localcrag.errors import ClusterError
 from localcrag.events import Degraded, Discovered, Ingested, Progressed
@@ -25,7 +26,7 @@ from localcrag.settings import ModelSettings, Settings
 from tests.tiny_encoder import tiny_encoder
 
 STORE_BYTES = 100 << 20
-SECOND_NODE = "127.0.0.2"
+WORKING_NODES = ("127.0.0.2", "127.0.0.3")
 PROMPT_HEALTH_CHECKS = {
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 300,
@@ -43,16 +44,22 @@ VARIABLES = (
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A cluster whose head and second node have one processor each."""
+    """A cluster whose head has no processor, with two nodes that have one each; ``raylets`` by address."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in VARIABLES.items():
             patch.setenv(name, value)
         from ray.cluster_utils import Cluster
 
-        node = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
-        head = node | {"node_ip_address": "127.0.0.1", "_system_config": PROMPT_HEALTH_CHECKS}
-        made = Cluster(initialize_head=True, head_node_args=head)
-        made.second = made.add_node(**node, node_ip_address=SECOND_NODE)
+        node = {"object_store_memory": STORE_BYTES, "include_dashboard": False}
+        head = {"num_cpus": 0, "node_ip_address": "127.0.0.1", "_system_config": PROMPT_HEALTH_CHECKS}
+        made = Cluster(initialize_head=True, head_node_args=node | head)
+        made.raylets = {
+            place: made.add_node(wait=False, num_cpus=1, node_ip_address=place, **node).all_processes[
+                "raylet"
+            ][0]
+            for place in WORKING_NODES
+        }
+        made.wait_for_nodes()
         yield made
         made.shutdown()
 
@@ -89,15 +96,17 @@ def test_a_node_that_dies_loses_nothing_and_nothing_is_indexed_twice(
     monkeypatch.setattr(cluster_reader, "MIN_BATCH_BYTES", 1)
     folder = notes(tmp_path / "notes", 24)
     took = RayNodes.next_result
-    by: list[str] = []
+    killed: list[str] = []
 
     def next_result(self: RayNodes, seconds: float) -> Any:
-        """Kill the second node as soon as it has done a task, and go on when the head has noticed."""
+        """Kill the node that has done the first task, and go on when the head has noticed."""
         done = took(self, seconds)
-        if done is not None and SECOND_NODE in done[1].node and not by:
-            os.kill(cluster.second.all_processes["raylet"][0].process.pid, signal.SIGKILL)
-            by.append(done[1].node)
-            while SECOND_NODE in self.addresses:
+        if done and not killed:
+            assert isinstance(done[1], NodeResult)
+            [place] = [place for place in WORKING_NODES if f"({place})" in done[1].node]
+            killed.append(place)
+            os.kill(cluster.raylets[place].process.pid, signal.SIGKILL)
+            while place in self.addresses:
                 time.sleep(0.1)
         return done
 
@@ -109,10 +118,10 @@ def test_a_node_that_dies_loses_nothing_and_nothing_is_indexed_twice(
             os.utime(folder / "05.md", ns=(1, 1))
         events.append(event)
     sources = sorted(event.source for event in events if isinstance(event, Progressed))
-    assert by and sources == [str(path.resolve()) for path in sorted(folder.iterdir())]
+    assert killed and sources == [str(path.resolve()) for path in sorted(folder.iterdir())]
     assert capfd.readouterr().out == "", "standard output is for the report"
     notices = [event.reason for event in events if isinstance(event, Degraded)]
-    assert f"({SECOND_NODE}) was lost" in notices[0] and "1 files are not the same" in notices[1]
+    assert f"({killed[0]}) was lost" in notices[0] and "does not have 1 of the files" in notices[1]
     alone = localcrag.open("alone", settings=settings)
     report = alone.ingest(folder)
     done = events[-1]
