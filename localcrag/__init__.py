@@ -89,6 +89,9 @@ if TYPE_CHECKING:
         ModelServerError as ModelServerError,
     )
     from localcrag.errors import (
+        ObjectStorageError as ObjectStorageError,
+    )
+    from localcrag.errors import (
         OfflineError as OfflineError,
     )
     from localcrag.errors import (
@@ -421,8 +424,8 @@ _NAMES = {
         DamagedKnowledgeBase DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
-        ModelFileError ModelNotFound ModelNotInstalled ModelServerError OfflineError PruneRefused RateLimited
-        ServerDown SettingsError
+        ModelFileError ModelNotFound ModelNotInstalled ModelServerError ObjectStorageError OfflineError
+        PruneRefused RateLimited ServerDown SettingsError
         StorageFull StoreError UnknownKnowledgeBase UnknownThread UnreadableError UsageError WarmError
         WebError WebNotConfigured
     """,

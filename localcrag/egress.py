@@ -15,9 +15,9 @@ for the length of a block.
 take an OSError for a fault of the network: they retry, fall back to a cache, and end in a message about
 something else. An error of another kind reaches the one place that prints it.
 
-The hook cannot see a native library that opens sockets of its own (LanceDB on object storage, a hub's
-transfer library). For these, :func:`quiet_hubs` sets the variables that they obey, which child processes
-inherit.
+The hook cannot see a native library that opens sockets of its own, such as a hub's transfer library. For
+these, :func:`quiet_hubs` sets the variables that they obey, which child processes inherit. LanceDB could open
+object storage in this way, and is never given an address there.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@
     │   ├── UnknownThread           1
     │   ├── ArchiveError            1   a file that is no whole archive of a knowledge base
     │   ├── EmbeddingMismatch       1   made with another embedding model
+    │   ├── ObjectStorageError      1   object storage that cannot be used, or does not do what is needed
     │   └── StorageFull             1   no space left on the device
     ├── ModelError                  1   a model file, or the output of a model
     │   ├── ModelNotFound           1
@@ -114,6 +115,10 @@ class ArchiveError(StoreError):
 
 class EmbeddingMismatch(StoreError):
     """Raised if a knowledge base was made with another embedding model than the one in use."""
+
+
+class ObjectStorageError(StoreError):
+    """Raised if object storage cannot be reached, refuses, or does not do what is needed."""
 
 
 class StorageFull(StoreError):

@@ -14,6 +14,7 @@ from localcrag.errors import EmbeddingMismatch, ModelError
 from localcrag.loaded_models import MULTILINGUAL, LoadedModels, embedding_for, models_for
 from localcrag.protocols import Embedder, PassageReader
 from localcrag.settings import Settings
+from localcrag.stored_knowledge_base import bases_of
 
 if TYPE_CHECKING:
     from localcrag.store.lance_store import LanceStore
@@ -38,10 +39,7 @@ def joined_stores(names: Sequence[str], settings: Settings, models: LoadedModels
 
     Raises UnknownKnowledgeBase, EmbeddingMismatch if a model is not there any more, StoreError, UsageError.
     """
-    from localcrag.store.knowledge_bases import KnowledgeBases
-
-    bases = KnowledgeBases(settings.home)
-    stores = [bases.open(name) for name in names]
+    stores: list[LanceStore] = [bases_of(name, settings.home).open(name) for name in names]
     embedders: dict[str, Embedder] = {}
     for store in stores:
         if (model := store.record.embedding_model) not in embedders:

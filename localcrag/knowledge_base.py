@@ -70,7 +70,8 @@ def open(
 
     Parameters:
         name: letters, digits, ``.``, ``_`` and ``-``, at most 64; by default the one in the settings. Several
-            names in a list are searched and asked as one knowledge base, and can do nothing else.
+            names in a list are searched and asked as one knowledge base, and can do nothing else. An address
+            such as ``s3://bucket/prefix`` is one on object storage.
         home: another folder for everything that localcrag keeps.
         settings: in place of what the configuration file and the environment say.
 
@@ -259,7 +260,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         yield from self.models.distil()
         if reader is None:
             self.corpus.prepare(sources)
-        made = self.name not in names(self.settings)
+        made = not self._bases.exists(self.name)
         if options.reread and not made:
             yield Optimizing("check of the knowledge base")
             for part in self._repair():

@@ -60,6 +60,16 @@ class ModelAddress:
         return self.place in {server.strip().lower() for server in servers}
 
 
+def is_same_model(one: str, other: str) -> bool:
+    """Whether two addresses mean the same model of one server; False if either is no usable address."""
+    if not (is_model_address(one) and is_model_address(other)):
+        return False
+    try:
+        return ModelAddress.parse(one) == ModelAddress.parse(other)
+    except SettingsError:
+        return False
+
+
 def require_named(language: str | None, configured: str, servers: Collection[str]) -> None:
     """Refuse a model server that a question or a command names and the settings do not.
 

@@ -28,6 +28,8 @@ from localcrag.types import (
 E = TypeVar("E", bound=StrEnum)
 MAX_CONTEXT_CHARACTERS = 400_000
 """The most characters of a text that is given with a question; all of it is embedded each time."""
+MAX_PASSAGES = 200
+"""The most passages of a search that a question may have graded."""
 
 
 class AskKeywords(TypedDict, total=False):
@@ -50,6 +52,7 @@ class AskKeywords(TypedDict, total=False):
     history: Sequence[Turn]
     output: OutputType
     context: GivenText | str | None
+    k: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class AskOptions:
             the value is in ``Answer.value``.
         context: a text that is evidence for this question only, at most 400,000 characters. It is graded and
             cited like the documents; a string is cited as ``context``.
+        k: how many passages of a search are graded, from 1 to 200; by default ``loop.passages``.
     """
 
     filter: str | None = None
@@ -103,6 +107,7 @@ class AskOptions:
     history: Sequence[Turn] = ()
     output: OutputType = None
     context: GivenText | None = None
+    k: int | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _ENUMERATIONS.items():
@@ -118,6 +123,7 @@ class AskOptions:
         if not all(isinstance(turn, Turn) for turn in _listed(self.history)):
             raise UsageError("history holds something else than turns", hint='give Turn("user", "…") objects')
         object.__setattr__(self, "context", _given_text(self.context))
+        _require_count(self.k)
 
     @classmethod
     def of(cls, options: AskOptions | None = None, **keywords: Unpack[AskKeywords]) -> AskOptions:
@@ -202,3 +208,9 @@ def _listed(values: object) -> list[object]:
 def _require(value: object, kind: type, name: str, what: str) -> None:
     if value is not None and not isinstance(value, kind):
         raise UsageError(f"{name} is {value!r}, and must be {what}")
+
+
+def _require_count(k: object) -> None:
+    """Raise UsageError unless a number of passages is None or within its bounds."""
+    if k is not None and (not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= MAX_PASSAGES):
+        raise UsageError(f"k is {k!r}", hint=f"give a number from 1 to {MAX_PASSAGES}")

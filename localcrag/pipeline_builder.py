@@ -145,7 +145,7 @@ class PipelineBuilder:
         return PipelineOptions(
             policy=policy,
             mode=self.mode,
-            passages=loop.passages,
+            passages=given.k or loop.passages,
             candidates=loop.candidates,
             phrasings=loop.phrasings,
             strips=given.strips or loop.strips or by_default,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,12 @@ from localcrag._platform import expanded
 from localcrag.errors import UsageError
 from localcrag.filters import Comparison, Operator, parse
 from localcrag.ingestion import checked_sources
+from localcrag.object_address import is_object_address
 from localcrag.settings import Settings
 from localcrag.types import Document, IndexedDocument, Relocation, Skipped, StoreInfo, StoreProblem
 
 if TYPE_CHECKING:
+    from localcrag.object_storage.remote_knowledge_bases import RemoteKnowledgeBases
     from localcrag.store.knowledge_bases import KnowledgeBases
     from localcrag.store.lance_store import LanceStore
     from localcrag.store.row_reads import Facet
@@ -205,11 +208,21 @@ class StoredKnowledgeBase:
             return self._opened
         return self._bases.open(self.name)
 
-    @property
-    def _bases(self) -> KnowledgeBases:
-        from localcrag.store.knowledge_bases import KnowledgeBases
+    @cached_property
+    def _bases(self) -> KnowledgeBases | RemoteKnowledgeBases:
+        return bases_of(self.name, self.settings.home)
 
-        return KnowledgeBases(self.settings.home)
+
+def bases_of(name: str, home: Path) -> KnowledgeBases | RemoteKnowledgeBases:
+    """The knowledge bases among which one of this name is: those of the home, or those on object storage."""
+    if is_object_address(name):
+        from localcrag.object_storage.remote_knowledge_bases import RemoteKnowledgeBases
+        from localcrag.web.ledger import LEDGER_FILE_NAME, Ledger
+
+        return RemoteKnowledgeBases(home, Ledger(home / LEDGER_FILE_NAME).record)
+    from localcrag.store.knowledge_bases import KnowledgeBases
+
+    return KnowledgeBases(home)
 
 
 def _real_folder(named: str | Path) -> str:

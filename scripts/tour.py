@@ -1,6 +1,7 @@
 """The tour behind ``./scripts/demo``: real documents in, checked and cited answers out, offline.
 
-``--picture FILE.svg`` draws what a terminal shows of two of its questions, for the README.
+``--picture FILE.svg`` draws what a terminal shows of two of its questions, for the README. ``--page FOLDER``
+draws the page in a browser, for the manual.
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ PACKAGES = (
     "jinja2",
 )
 AS_PDF = "trafilatura"
-USAGE = 'usage: ./scripts/demo [PATH "question"]   or: ./scripts/demo --picture FILE.svg'
+USAGE = """usage: ./scripts/demo [PATH "question"]
+   or: ./scripts/demo --picture FILE.svg
+   or: ./scripts/demo --page FOLDER"""
+PICTURE = re.compile(r"\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?")
+LINK = re.compile(r"\[([^\[\]]*)\]\([^)\s]*\)")
+"""Pictures and links of Markdown."""
 COLUMNS = 96
 """Width of the terminal in the picture."""
 QUESTIONS = (
@@ -51,6 +57,8 @@ def main(arguments: list[str]) -> int:
         return 2
     if arguments[:1] == ["--picture"]:
         return picture(Path(arguments[1]))
+    if arguments[:1] == ["--page"]:
+        return page(Path(arguments[1]))
     if arguments:
         path, question = arguments
         run("ingest", "--kb", "mine", str(Path(path).expanduser().absolute()))
@@ -100,13 +108,19 @@ def write(path: Path, text: str) -> None:
 
 
 def write_pdf(path: Path, text: str) -> None:
+    """Write Markdown as a PDF, with its headings as such, and links as their words."""
     from reportlab.lib.styles import getSampleStyleSheet
     from reportlab.platypus import Paragraph, SimpleDocTemplate
 
     if path.is_file():
         return
-    style = getSampleStyleSheet()["BodyText"]
-    blocks = [Paragraph(escape(block), style) for block in text.split("\n\n") if block.strip()]
+    styles = getSampleStyleSheet()
+    blocks = []
+    for block in text.split("\n\n"):
+        words = LINK.sub(r"\1", PICTURE.sub("", block)).replace("**", "").strip()
+        bare = words.lstrip("#").strip()
+        if bare:
+            blocks.append(Paragraph(escape(bare), styles["BodyText" if words == bare else "Heading3"]))
     SimpleDocTemplate(str(path), title=path.stem).build(blocks)
 
 
@@ -142,6 +156,24 @@ def picture(path: Path) -> int:
     drawn = console.export_svg(title="localcrag", theme=theme, unique_id="t", code_format=local_font())
     path.write_text(indented(drawn), "utf-8")
     say(f"{path} drawn")
+    return 0
+
+
+def page(folder: Path) -> int:
+    """Draw the page, with the question whose answer stands in the PDF, in light and in dark."""
+    from page_pictures import NoBrowserError, browser, draw_page
+
+    try:
+        with browser():
+            pass  # before the documents are read
+        collect(HOME / "documents")
+        if run("ingest", "--kb", "demo", str(HOME / "documents"), "--prune") != 0:
+            return 1
+        drawn = draw_page(command("serve", "--http", "0"), "demo", QUESTIONS[1][1], folder)
+    except NoBrowserError as error:
+        print(error, file=sys.stderr)
+        return 1
+    say(f"{', '.join(map(str, drawn))} drawn")
     return 0
 
 

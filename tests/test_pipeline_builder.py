@@ -49,6 +49,15 @@ def options(home: Path, given: AskOptions, *, chat: bool = True, **loop: object)
     return PipelineBuilder(settings, models_for(settings.model, home), given).pipeline_options()
 
 
+def test_a_question_may_say_how_many_passages_are_graded(tmp_path: Path) -> None:
+    assert options(tmp_path, AskOptions(k=2), chat=False).passages == 2
+    assert options(tmp_path, AskOptions(), chat=False, passages=9).passages == 9
+    for k in (0, -1, 201, True, "six", 2.5):
+        with pytest.raises(UsageError, match="k is") as raised:
+            AskOptions(k=k)  # type: ignore[arg-type]
+        assert raised.value.hint == "give a number from 1 to 200"
+
+
 @pytest.mark.parametrize(
     ("given", "enough"),
     [

@@ -96,6 +96,8 @@ def ask(
     text = all_of_stdin() if from_stdin else " ".join(question)
     piped = "" if from_stdin else piped_text(quiet=quiet)
     context = GivenText(piped, STDIN_SOURCE) if piped.strip() else None
+    if context and not quiet:
+        click.echo(f"Context from standard input: {len(piped):,} characters.", err=True)
     base = state.open_askable(kb, print_reason if trace else ignore_reason)
     if jsonl:
         show = print_event

@@ -55,6 +55,7 @@ _ASK_OPTIONS = (
         "--grounding", type=Words(Grounding), help="Written sentences that the evidence does not bear out."
     ),
     click.option("--agent", is_flag=True, help="Plan the searches, one bounded step at a time."),
+    click.option("-k", "--k", "k", type=click.IntRange(1, 200), help="Passages graded per search."),
     model_option,
     adapter_option,
     evaluator_option,

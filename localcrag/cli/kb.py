@@ -21,6 +21,7 @@ from localcrag.cli.parameters import filter_option, json_option
 from localcrag.cli.safe_output import json_text, one_line
 from localcrag.cli.table_layout import print_rows, print_wrapped
 from localcrag.errors import StoreError, UnknownKnowledgeBase, UsageError
+from localcrag.object_address import is_object_address
 from localcrag.types import FieldValue, IndexedDocument, JsonValue, MetaValue, StoreInfo
 
 if TYPE_CHECKING:
@@ -46,10 +47,12 @@ for _command in (check, relocate, rename, copy, import_):
 @json_option
 @pass_state
 def list_(state: CommandState, as_json: bool) -> int:
-    """The knowledge bases and their sizes."""
+    """The knowledge bases and their sizes, also that of the settings on object storage."""
     from localcrag import knowledge_base
+    from localcrag.store.kb_folders import NAMES_SEPARATOR
 
-    names = knowledge_base.names(state.settings)
+    chosen = state.settings.kb.split(NAMES_SEPARATOR)
+    names = [*knowledge_base.names(state.settings), *filter(is_object_address, chosen)]
     infos, unreadable = _infos(state, names)
     for name, error in unreadable.items():
         advice = f" ({error.hint})" if error.hint else ""

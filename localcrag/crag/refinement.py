@@ -20,7 +20,7 @@ from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind,
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
 _MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
-_SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
+_SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
@@ -140,7 +140,7 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
     """The lines in which a strip is shown, each with whether it is code.
 
     Prose is one line without a marker in front or a separator at its end; items of a list that are shown
-    together have markers.
+    together have markers. A row is shown as it is: a dash at its end is the value of its last cell.
     """
     origin = strip.passage.start
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
@@ -150,9 +150,10 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
         text = strip.passage.text[start:end]
         if block.kind is BlockKind.CODE:
             lines += [(line, True) for line in text.strip("\n").split("\n")]
+        elif block.kind is BlockKind.ROW:
+            cells = (" ".join(line.split()) for line in text.split("\n"))
+            lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
         else:
-            if block.kind is BlockKind.ROW:
-                text = CELL_SEPARATOR.join(filter(str.strip, text.split("\n")))
             marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
             lines.append((marker + _tidy(text), False))
     return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]

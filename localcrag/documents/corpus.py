@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from localcrag.documents.compressed import uncompressed
 from localcrag.documents.discovery import FoundSource, discover, folders_of
 from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
 from localcrag.documents.formats import (
@@ -127,13 +128,14 @@ class LocalCorpus:
         """
         if isinstance(source, TextSource):
             return self._document_of_text(source, meta)
-        name, data, content_type = self._bytes(source)
+        name, stored, content_type = self._bytes(source)
+        name, data = uncompressed(name, stored, self._limits)
         if not data.strip():
             raise UnreadableError(NO_TEXT)
         format_ = format_of(name, data, content_type)
-        if plain and format_ not in PLAIN_FORMATS:
+        if plain and (format_ not in PLAIN_FORMATS or data is not stored):
             raise changed_error()
-        return _document(source.source, name, data, parse(format_, data, self._limits, content_type), meta)
+        return _document(source.source, name, stored, parse(format_, data, self._limits, content_type), meta)
 
     def _document_of_text(self, source: TextSource, meta: Meta) -> Document:
         """The document of a text that was given; its hash covers the title, so a new title is a change."""

@@ -32,6 +32,7 @@ class DocumentFormat(StrEnum):
     HTML = "HTML"
     MARKDOWN = "Markdown"
     RST = "reStructuredText"
+    MANUAL_PAGE = "manual page"
     TEXT = "text"
     CODE = "source code"
     CSV = "CSV"
@@ -52,6 +53,17 @@ class Markup(StrEnum):
     LINES = "lines"
 
 
+class Compression(StrEnum):
+    """The ways in which a single document may be compressed."""
+
+    GZIP = "gzip"
+    BZIP2 = "bzip2"
+    XZ = "xz"
+
+
+_COMPRESSED_START = re.compile(rb"(?P<gzip>\x1f\x8b\x08)|(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\x00)")
+_COMPRESSED_SUFFIXES = ("gz", "bz2", "xz")
+
 MEDIA_TYPES = {
     DocumentFormat.PDF: "application/pdf",
     DocumentFormat.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -65,6 +77,7 @@ MEDIA_TYPES = {
     DocumentFormat.HTML: "text/html",
     DocumentFormat.MARKDOWN: "text/markdown",
     DocumentFormat.RST: "text/x-rst",
+    DocumentFormat.MANUAL_PAGE: "text/troff",
     DocumentFormat.TEXT: "text/plain",
     DocumentFormat.CODE: "text/x-source",
     DocumentFormat.CSV: "text/csv",
@@ -155,6 +168,11 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
     rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
+_MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
+"""The first line of a manual page is a request or a comment."""
+_MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
+_MAX_MANUAL_PREAMBLE = 16_384
+"""Bytes in which the title of a manual page stands, or the page that it refers to."""
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
 
@@ -168,14 +186,29 @@ def suffix_of(name: str) -> str:
     return path.suffix[1:] or (path.name if path.name in ("dockerfile", "makefile") else "")
 
 
+def uncompressed_name(name: str) -> str:
+    """The name without the extension of a compressed file: ``README.md.gz`` is ``README.md``."""
+    before, _, suffix = name.rpartition(".")
+    return before if suffix.lower() in _COMPRESSED_SUFFIXES and suffix_of(name) else name
+
+
+def compression_of(start: bytes) -> Compression | None:
+    """How a file with these first bytes is compressed; None if it is not."""
+    found = _COMPRESSED_START.match(start)
+    return Compression(found.lastgroup) if found and found.lastgroup else None
+
+
 def has_known_name(name: str) -> bool:
-    """Whether the extension of a file name is that of a format that is read."""
-    return suffix_of(name) in _FORMAT_OF_SUFFIX
+    """Whether the extension of a file name, compressed or not, is that of a format that is read."""
+    return suffix_of(uncompressed_name(name)) in _FORMAT_OF_SUFFIX
 
 
 def refuse_by_name(name: str) -> None:
-    """Raise UnreadableError for a file name whose extension means a format that is not read."""
-    suffix = suffix_of(name)
+    """Raise UnreadableError for a file name whose extension means a format that is not read.
+
+    Of a compressed file it is the extension of the document inside.
+    """
+    suffix = suffix_of(uncompressed_name(name))
     if _FORMAT_OF_SUFFIX.get(suffix) is DocumentFormat.IMAGE and not can_recognise():
         raise UnreadableError(IMAGE_NEEDS_OCR, hint=OCR_HINT)
     if suffix in _BINARY_SUFFIX_SET:
@@ -208,6 +241,7 @@ def is_plain(name: str, start: bytes) -> bool:
         return False
     return not (
         start.startswith((_OLE_SIGNATURE, b"{\\rtf", b"PK\x03\x04"))
+        or compression_of(start)
         or start[:1024].lstrip().startswith(b"%PDF-")
         or _IMAGE_START.match(start)
     )
@@ -277,6 +311,8 @@ def _format_of_content(data: bytes) -> DocumentFormat:
         return DocumentFormat.HTML
     if start.startswith(b"#!"):
         return DocumentFormat.CODE
+    if _MANUAL_PAGE_START.match(start) and _MANUAL_PAGE_TITLE.search(data[:_MAX_MANUAL_PREAMBLE]):
+        return DocumentFormat.MANUAL_PAGE
     if _MAIL_START.match(start) and all(b"\n" + header in b"\n" + start.lower() for header in _MAIL_HEADERS):
         return DocumentFormat.MAIL
     return DocumentFormat.TEXT

@@ -13,6 +13,7 @@ from itertools import islice
 from localcrag.documents.html_tree import LISTS, VERBATIM, Element, texts
 from localcrag.documents.table_grid import MAX_NAME_CHARACTERS, GridRow
 from localcrag.documents.table_headers import found_header, header_end, header_names
+from localcrag.documents.table_pairs import are_pairs, is_pair, pair_text
 from localcrag.documents.table_rows import grid_lines
 from localcrag.types import CELL_SEPARATOR
 
@@ -103,8 +104,13 @@ def _lines(rows: Sequence[TableRow]) -> Iterator[str]:
     if not any(row.is_head for row in laid):
         if all(row.cells[0].tag == "th" for row in rows):
             yield from (_named_by_first(row.cells) for row in laid)
+        elif are_pairs([row.cells for row in laid]):
+            yield from (pair_text(row.cells) for row in laid)
         else:
             yield from _headed_lines(laid)
+        return
+    if not any(row.is_head for row in laid[1:]) and is_pair(laid[0].cells, [row.cells for row in laid[1:]]):
+        yield from (pair_text(row.cells) for row in laid)
         return
     if laid[0].is_head and len(rows[0].cells) == 1 and _has_own_header(rows[1:], laid[1:]):
         yield line(laid[0].cells, ())  # a title, which was called the header
@@ -229,4 +235,4 @@ def line(cells: Sequence[str], names: Sequence[str]) -> str:
 
 def _named_by_first(cells: Sequence[str]) -> str:
     rest = CELL_SEPARATOR.join(filter(None, cells[1:]))
-    return f"{cells[0]}: {rest}" if cells[0] and rest else cells[0] or rest
+    return pair_text((cells[0], rest))

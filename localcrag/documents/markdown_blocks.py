@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import one_line
 from localcrag.documents.front_matter import front_matter
-from localcrag.documents.table_rows import row_text, with_headers
+from localcrag.documents.table_pairs import is_pair, pair_text, unheaded_lines
+from localcrag.documents.table_rows import row_text
 from localcrag.labelled_lines import flowing
 from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
@@ -117,10 +118,12 @@ def _table_rows(tokens: Iterator[Token]) -> Iterator[str]:
         elif token.type == "inline":
             rows[-1].append(plain(token))
     header, *body = rows
-    if any(header):
+    if is_pair(header, body):
+        yield from map(pair_text, rows)
+    elif any(header):
         yield from (row_text(row, header) for row in body if any(row))
     else:
-        yield from with_headers(row for row in body if any(row))
+        yield from unheaded_lines(body)
 
 
 def _without_tags(html: str) -> str:

@@ -11,7 +11,8 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from localcrag.documents.block_text import BULLET, BlockText
-from localcrag.documents.table_rows import row_text, with_headers
+from localcrag.documents.table_pairs import unheaded_lines
+from localcrag.documents.table_rows import row_text
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
 
@@ -146,7 +147,7 @@ class _Walk:
         heads, bodies = ([_row(row) for part in node.findall(kind) for row in part.findall(nodes.row)]
                          for kind in (nodes.thead, nodes.tbody))  # fmt: skip
         names = [" / ".join(filter(None, dict.fromkeys(column))) for column in zip(*heads, strict=False)]
-        lines = (row_text(row, names) for row in bodies) if names else with_headers(bodies)
+        lines = (row_text(row, names) for row in bodies) if names else unheaded_lines(bodies)
         for line in lines:
             self._made.add(BlockKind.ROW, line)
 

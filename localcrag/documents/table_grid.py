@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -84,6 +84,6 @@ class MergedCells:
         return GridRow(number, cells, wide, frozenset(above), is_head)
 
 
-def plain_rows(rows: Iterable[Sequence[str]]) -> Iterable[GridRow]:
+def plain_rows(rows: Iterable[Sequence[str]]) -> Iterator[GridRow]:
     """Rows without cells that span, numbered from 1."""
     return (GridRow(number, cells) for number, cells in enumerate(rows, 1))

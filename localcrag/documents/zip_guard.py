@@ -66,9 +66,13 @@ def _check(parts: list[zipfile.ZipInfo], format_name: str, limits: Limits) -> No
                 hint="If you trust the file, raise the limit with --max-size.",
             )
     for part in parts:
-        packed = max(part.compress_size, 1)
-        if part.file_size > _MIN_RATIO_CHECKED_BYTES and part.file_size > _MAX_COMPRESSION_RATIO * packed:
-            ratio = part.file_size // packed
-            raise UnreadableError(
-                f"archive is squeezed {ratio} to 1 (limit {_MAX_COMPRESSION_RATIO}): a zip bomb?"
-            )
+        check_ratio(part.compress_size, part.file_size)
+
+
+def check_ratio(packed: int, unpacked: int) -> None:
+    """Raise UnreadableError if more than 8 MiB were squeezed as only a bomb is; both sizes are in bytes."""
+    packed = max(packed, 1)
+    if unpacked > _MIN_RATIO_CHECKED_BYTES and unpacked > _MAX_COMPRESSION_RATIO * packed:
+        raise UnreadableError(
+            f"it is squeezed {unpacked // packed} to 1 (limit {_MAX_COMPRESSION_RATIO}): a zip bomb?"
+        )

@@ -30,6 +30,7 @@ from localcrag.store.kb_folders import (
     RECORD_FILE,
     TABLES_FOLDER,
     mending_hint,
+    shown_name,
     stored_name,
     try_lock,
     write_json,
@@ -144,6 +145,21 @@ def record_files(folder: Path, *, cleaning: bool = False, cleaned: bool = False)
     _write(folder, ChecksumRecord({**kept, **new}, newest_versions(folder), record, known_roots, cleaning))
 
 
+def record_known(folder: Path, sha256s: Mapping[str, str]) -> None:
+    """Record the files of a folder that was copied, whose sha256s are known, in place of an older record.
+
+    Raises OSError, and ValueError if ``kb.json`` is no JSON.
+    """
+    stats = {path: (folder / path).stat() for path in _covered(folder) if path in sha256s}
+    files = {
+        path: FileRecord(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, sha256s[path])
+        for path, stat in stats.items()
+    }
+    record = json.loads((folder / RECORD_FILE).read_text("utf-8"))
+    roots = SourceRootsFile(folder).readable().to_dict()
+    _write(folder, ChecksumRecord(files, newest_versions(folder), record, roots))
+
+
 def damaged_files(
     folder: Path, *, thorough: bool = False, tell: Callable[[int, int], None] | None = None
 ) -> list[DamagedFile]:
@@ -173,8 +189,9 @@ def require_whole(folder: Path, *, thorough: bool = False) -> None:
     """Raise DamagedKnowledgeBase if a file is not as it was recorded; see :func:`damaged_files`."""
     if found := damaged_files(folder, thorough=thorough):
         more = f", and {len(found) - 1} other files are damaged" if len(found) > 1 else ""
+        name = shown_name(folder)
         raise DamagedKnowledgeBase(
-            f"the knowledge base {folder.name!r} is damaged: {found[0]}{more}", hint=mending_hint(folder.name)
+            f"the knowledge base {name!r} is damaged: {found[0]}{more}", hint=mending_hint(name)
         )
 
 

@@ -18,7 +18,7 @@ from localcrag.errors import StoreError
 from localcrag.store import checksums, sql
 from localcrag.store.arrow_rows import UNFINISHED_HASH, pages_of, vectors_of
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import RECORD_FILE, KnowledgeBaseFolders, remake_hint, try_lock
+from localcrag.store.kb_folders import RECORD_FILE, record_in, remake_hint, shown_name, try_lock
 from localcrag.store.lost_documents import LostDocuments, reread_hint
 from localcrag.store.source_roots import ROOTS_FILE, SourceRoots, SourceRootsFile
 from localcrag.store.store_faults import is_fault
@@ -62,7 +62,7 @@ def check(folder: Path, tell: Tell | None = None) -> Iterator[StoreProblem]:
         with try_lock(folder, patience=-1):
             found = list(_problems(folder, say))
     for problem in found:
-        yield replace(problem, hint=_hint(problem, folder.name))
+        yield replace(problem, hint=_hint(problem, shown_name(folder)))
 
 
 def _hint(problem: StoreProblem, name: str) -> str:
@@ -118,7 +118,7 @@ def _problems(folder: Path, say: Tell) -> Iterator[StoreProblem]:
 def _problems_of_record(folder: Path) -> Iterator[StoreProblem]:
     """Problems of the files that say what the folder is."""
     try:
-        KnowledgeBaseFolders(folder.parent.parent).record(folder.name)
+        record_in(folder, shown_name(folder))
     except StoreError as error:
         if checksums.recorded(folder) is None:
             yield StoreProblem(str(error), Mending.REMOVE)

@@ -18,6 +18,7 @@ from localcrag.store.kb_folders import (
     REMOVAL_PATIENCE_SECONDS,
     KnowledgeBaseFolders,
     mending_hint,
+    shown_name,
     try_lock,
     writing_error,
 )
@@ -51,7 +52,7 @@ def standing_still(folder: Path, patience: float | None = None) -> Iterator[None
     """
     with try_lock(folder, patience=REMOVAL_PATIENCE_SECONDS if patience is None else patience) as held:
         if not held:
-            raise writing_error(folder.name)
+            raise writing_error(shown_name(folder))
         yield
 
 

@@ -30,8 +30,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from urllib.parse import unquote
 
 from localcrag.errors import EmbeddingMismatch, StorageFull, StoreError, UnknownKnowledgeBase, UsageError
+from localcrag.object_address import ObjectAddress, is_object_address
 from localcrag.types.passages import STATIC_MODEL_PREFIX
 
 LAYOUT_VERSION = 2
@@ -81,6 +83,11 @@ class KnowledgeBaseRecord:
 def stored_name(table: str, generation: int) -> str:
     """The name under which a table is stored; those with vectors have the number of their generation."""
     return f"{table}_{generation}" if generation and table in TABLES_WITH_VECTORS else table
+
+
+def shown_name(folder: Path) -> str:
+    """The name of the knowledge base in a folder; that of a copy of one on object storage is its address."""
+    return unquote(folder.name)
 
 
 def identity(folder: Path) -> tuple[int, int] | None:
@@ -177,6 +184,11 @@ def checked_name(name: str) -> str:
             f"{name[:80]!r} are several knowledge bases, which can only be searched and asked",
             hint="name one of them",
         )
+    if isinstance(name, str) and is_object_address(name):
+        raise UsageError(
+            f"{name[:160]!r} is on object storage, where this cannot be done",
+            hint="name a knowledge base of this machine: `localcrag kb list`",
+        )
     if not isinstance(name, str) or not _NAME_PATTERN.fullmatch(name):
         raise UsageError(
             f"{str(name)[:80]!r} cannot be the name of a knowledge base",
@@ -188,13 +200,21 @@ def checked_name(name: str) -> str:
 def joined_name(names: str | Iterable[str]) -> str:
     """The names of one knowledge base or of several as one text, each once.
 
-    A text may name several itself: ``papers+mail``. Raises UsageError for what cannot be a name, or for none.
+    A text may name several itself: ``papers+mail``. An address on object storage, ``s3://bucket/prefix``, may
+    stand for a name. Raises UsageError for what cannot be one, or for none.
     """
     if isinstance(names, str):
         listed = names.split(NAMES_SEPARATOR)
     else:
         listed = list(names) if isinstance(names, Iterable) else [names]
-    return NAMES_SEPARATOR.join(dict.fromkeys(checked_name(name) for name in listed or [""]))
+    return NAMES_SEPARATOR.join(dict.fromkeys(_name_or_address(name) for name in listed or [""]))
+
+
+def _name_or_address(named: str) -> str:
+    """A name, or an address on object storage as it is always written. Raises UsageError."""
+    if isinstance(named, str) and is_object_address(named):
+        return str(ObjectAddress.parse(named))
+    return checked_name(named)
 
 
 class KnowledgeBaseFolders:
@@ -430,7 +450,7 @@ def _removal_lock(folder: Path) -> Iterator[None]:
         # writers leave the lock free for moments only
         lock.acquire(timeout=REMOVAL_PATIENCE_SECONDS, poll_interval=0.005)
     except Timeout as error:
-        raise writing_error(folder.name) from error
+        raise writing_error(shown_name(folder)) from error
     except OSError:
         pass
     if os.name == "nt":  # Windows renames no folder with an open file
@@ -452,9 +472,9 @@ def _require(folder: Path, known: tuple[int, int] | None) -> None:
     try:
         found = _record_stamp(folder)
     except FileNotFoundError:
-        raise removed_error(folder.name) from None
+        raise removed_error(shown_name(folder)) from None
     if found != known:
-        raise removed_error(folder.name)
+        raise removed_error(shown_name(folder))
 
 
 def _delete_empty_shell(folder: Path) -> None:

@@ -31,6 +31,10 @@ class KnowledgeBases:
         """The names of the knowledge bases, in alphabetical order. Raises StoreError."""
         return self._folders.names()
 
+    def exists(self, name: str) -> bool:
+        """Whether there is a knowledge base of this name, whole or damaged. Raises UsageError."""
+        return self._folders.path(name).is_dir()
+
     def record(self, name: str) -> KnowledgeBaseRecord:
         """The embedding model and dimension of a knowledge base, without opening it.
 

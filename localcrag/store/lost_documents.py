@@ -7,7 +7,7 @@ from pathlib import Path
 
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store.journal import strings
-from localcrag.store.kb_folders import write_json
+from localcrag.store.kb_folders import shown_name, write_json
 from localcrag.store.source_roots import SourceRoots
 
 _NAMED_IN_HINT = 3
@@ -55,7 +55,7 @@ class LostDocuments:
         """
         if not self.exist:
             return
-        name, lost = self._folder.name, [roots.shown(kept) for kept in self.sources()]
+        name, lost = shown_name(self._folder), [roots.shown(kept) for kept in self.sources()]
         shown = ", ".join(lost[:_NAMED_IN_HINT]) + (", …" if len(lost) > _NAMED_IN_HINT else "")
         number = "1 document has" if len(lost) == 1 else f"{len(lost) or 'some'} documents have"
         raise DamagedKnowledgeBase(

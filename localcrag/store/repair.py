@@ -41,8 +41,9 @@ from localcrag.store.journal import Journal
 from localcrag.store.kb_folders import (
     RECORD_FILE,
     TABLES_FOLDER,
-    KnowledgeBaseFolders,
+    record_in,
     remake_hint,
+    shown_name,
     stored_name,
     try_lock,
     write_json,
@@ -111,9 +112,10 @@ class _Repair:
     def run(self) -> None:
         """Rebuild everything that is damaged, and record the files as they are then."""
         if {"documents", "passages"} <= self._broken:
+            name = shown_name(self._folder)
             raise DamagedKnowledgeBase(
-                f"both the documents and the passages of knowledge base {self._folder.name!r} are damaged",
-                hint=remake_hint(self._folder.name),
+                f"both the documents and the passages of knowledge base {name!r} are damaged",
+                hint=remake_hint(name),
             )
         self._mend_record()
         self._mend_roots()
@@ -137,7 +139,7 @@ class _Repair:
             write_json(self._folder / RECORD_FILE, dict(recorded.record))
             self.rebuilt.append(RECORD_FILE)
         elif removal := [problem for problem in self._problems if problem.mending is Mending.REMOVE]:
-            raise DamagedKnowledgeBase(removal[0].what, hint=remake_hint(self._folder.name))
+            raise DamagedKnowledgeBase(removal[0].what, hint=remake_hint(shown_name(self._folder)))
 
     def _mend_roots(self) -> None:
         """Write ``roots.json`` again from the checksums if it is damaged, else delete it."""
@@ -149,7 +151,7 @@ class _Repair:
             self.rebuilt.append(ROOTS_FILE)
         else:
             (self._folder / ROOTS_FILE).unlink(missing_ok=True)
-            name = self._folder.name
+            name = shown_name(self._folder)
             self.rebuilt.append(
                 f"{ROOTS_FILE}, empty: `localcrag kb relocate {name} @1 FOLDER` fills it again"
             )
@@ -167,7 +169,7 @@ class _Repair:
 
     def _mend_tables(self) -> None:
         """Rebuild the damaged tables and all indexes, and take out the documents that are not whole."""
-        record = KnowledgeBaseFolders(self._folder.parent.parent).record(self._folder.name)
+        record = record_in(self._folder, shown_name(self._folder))
         old = {name: self._opened(name) for name in (*TABLE_NAMES, QUESTIONS)}
         for name, table in old.items():
             if table is not None and name not in self._broken:

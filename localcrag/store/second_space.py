@@ -33,6 +33,7 @@ from localcrag.store.kb_folders import (
     TABLES_FOLDER,
     KnowledgeBaseRecord,
     read_json,
+    shown_name,
     stored_name,
     write_json,
     write_lock,
@@ -131,7 +132,7 @@ class SecondSpace:
             lock.acquire(timeout=0)
         except Timeout as error:
             raise StoreError(
-                f"another process refines the knowledge base {self._folder.name!r}",
+                f"another process refines the knowledge base {shown_name(self._folder)!r}",
                 hint="wait until that is done; `localcrag kb show` says how far it is",
             ) from error
         try:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from localcrag.errors import DamagedKnowledgeBase
-from localcrag.store.kb_folders import mending_hint, write_json
+from localcrag.store.kb_folders import mending_hint, shown_name, write_json
 from localcrag.store.source_roots import NOWHERE, SourceRoots
 from localcrag.types import Skipped
 
@@ -35,7 +35,7 @@ class SkipRecord:
         Raises DamagedKnowledgeBase if the file cannot be understood.
         """
         if self.is_damaged:
-            name = self._path.parent.name
+            name = shown_name(self._path.parent)
             raise DamagedKnowledgeBase(
                 f"the list of the documents that the knowledge base {name!r} skipped is damaged",
                 hint=mending_hint(name),

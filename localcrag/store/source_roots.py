@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localcrag.errors import DamagedKnowledgeBase
-from localcrag.store.kb_folders import mending_hint, write_json
+from localcrag.store.kb_folders import mending_hint, shown_name, write_json
 
 ROOTS_FILE = "roots.json"
 NOWHERE = ""
@@ -180,7 +180,7 @@ class SourceRootsFile:
                 return SourceRoots(tuple(SourceRoot(str(key), str(place)) for key, place in listed))
         except (ValueError, TypeError, LookupError, RecursionError):
             pass
-        name = self._path.parent.name
+        name = shown_name(self._path.parent)
         raise DamagedKnowledgeBase(
             f"the list of the folders that the documents of {name!r} are in is damaged",
             hint=mending_hint(name),

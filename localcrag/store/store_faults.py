@@ -13,6 +13,7 @@ from localcrag.store.kb_folders import (
     is_gone,
     mending_hint,
     removed_error,
+    shown_name,
     storage_error,
 )
 
@@ -42,8 +43,8 @@ def typed_errors(folder: Path, attempt: str) -> Iterator[None]:
         if not is_fault(error):
             raise
         if attempt != "make" and is_gone(folder):
-            raise removed_error(folder.name) from error
+            raise removed_error(shown_name(folder)) from error
         typed = storage_error(error, f"{attempt} the knowledge base in {folder}")
         if typed.hint == UNKNOWN_FAULT_HINT:
-            typed.hint += f"; if it stays so, {mending_hint(folder.name)}"
+            typed.hint += f"; if it stays so, {mending_hint(shown_name(folder))}"
         raise typed from error

@@ -47,11 +47,11 @@ class StillReading:
     source: str
 
 
-READING = 3
+READING = 4
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-3: with the fields that documents give, and the rows of sheets numbered; 2: in blocks, without markup; 1: as
-flat text.
+4: with manual pages, and tables of names and values; 3: with the fields that documents give, and the rows of
+sheets numbered; 2: in blocks, without markup; 1: as flat text.
 """
 
 

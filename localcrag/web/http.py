@@ -1,4 +1,5 @@
-"""One bounded HTTP exchange; no other module of localcrag opens a socket to the web or to a model server.
+"""One bounded HTTP exchange; no other module of localcrag opens a socket to the web, to a model server or to
+object storage.
 
 It uses ``httpcore2``, the connection layer of ``httpx2``, and not the client above it, because that
 client follows redirects, keeps cookies and uses proxies named in the environment, none of which may
@@ -107,8 +108,9 @@ class HttpTarget:
 class HttpCall:
     """A request and its bounds: ``seconds`` in total, ``size`` in bytes of the decompressed body.
 
-    It is a POST of ``form`` or of the JSON text ``json`` if there is one, otherwise a GET. The connection
-    itself must be there within ``connect_seconds``, by default within the total.
+    It is a POST of ``form`` or of the JSON text ``json`` if there is one, otherwise a GET; ``method`` names
+    another one. ``content`` is a body in pieces, whose length is among the headers. The connection itself
+    must be there within ``connect_seconds``, by default within the total.
     """
 
     target: HttpTarget
@@ -118,6 +120,8 @@ class HttpCall:
     form: Mapping[str, str] | None = None
     json: bytes | None = None
     connect_seconds: float | None = None
+    method: str = ""
+    content: Iterator[bytes] | None = None
 
     @property
     def body(self) -> bytes | None:
@@ -137,8 +141,8 @@ class ResponseHead:
     """Status and headers of a reply; ``read`` returns the body, once, within the bounds of the call.
 
     ``pieces`` gives the body as it comes, within the same bounds, in place of ``read``; the call must then
-    have asked for no content coding. ``media_type``, ``charset`` and ``location`` are "" if the reply does
-    not name them.
+    have asked for no content coding. ``media_type``, ``charset``, ``location`` and ``etag`` are "" if the
+    reply does not name them.
     """
 
     status: int
@@ -147,6 +151,7 @@ class ResponseHead:
     location: str
     read: Callable[[], bytes]
     pieces: Callable[[], Iterator[bytes]]
+    etag: str = ""
 
 
 def anywhere(host: str, port: int, address: IPAddress) -> None:
@@ -175,10 +180,10 @@ def exchange(call: HttpCall, *, admit: Admit = anywhere) -> Iterator[ResponseHea
             ssl_context=tls, network_backend=_AdmittingBackend(admit, connect, deadline)
         ) as pool,
         pool.stream(
-            "GET" if body is None else "POST",
+            call.method or ("GET" if body is None else "POST"),
             _core_url(call.target),
             headers=list(headers.items()),
-            content=body,
+            content=body if call.content is None else call.content,
         ) as reply,
     ):
         yield _head(reply, call.size)
@@ -201,6 +206,7 @@ def _head(reply: httpcore2.Response, size: int) -> ResponseHead:
         location=headers.get("location", ""),
         read=lambda: inflated(reply.iter_stream(), coding, size),
         pieces=lambda: _as_they_come(reply.iter_stream(), coding, size),
+        etag=headers.get("etag", ""),
     )
 
 

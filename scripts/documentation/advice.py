@@ -23,6 +23,11 @@ CLASSES = {
     "UnknownThread": "There is no conversation of that name.",
     "ArchiveError": "A file is no archive of a knowledge base, or not a whole one. Nothing was kept of it.",
     "EmbeddingMismatch": "The knowledge base was made with another embedding model.",
+    "ObjectStorageError": (
+        "The object storage that a knowledge base is on cannot be reached, refuses, or does not do what is "
+        "needed. What was written before is kept. See [Object storage](object-storage.md)."
+    ),
+    "MissingObject": "An object of a knowledge base on object storage is lost.",
     "StorageFull": "The disk is full.",
     "ModelNotFound": "A model is not where it should be.",
     "ModelNotInstalled": "The Python package that carries a model is not installed.",
@@ -76,7 +81,7 @@ NEXT_STEP = {
     "HTML that cannot be parsed (…)": _ANOTHER_WAY,
     "JSON nested too deeply": "Flatten it, or save the part you need as text",
     "… nested too deeply": "Flatten it, or save the part you need as text",
-    "archive is squeezed … to 1 (limit 400): a zip bomb?": "If you trust it, unpack it and save it again",
+    "it is squeezed … to 1 (limit 400): a zip bomb?": "If you trust it, unpack it and save it again",
     "binary, no text": "Nothing: there is no text in it to read",
     "binary, no text (.…)": "Nothing: there is no text in it to read",
     "damaged EPUB (no …)": "Get another copy of the book, or export it as PDF",
@@ -85,6 +90,7 @@ NEXT_STEP = {
     "the documents were not ingested: …": "Do what the rest of the line says, and send them again",
     "an archive inside an archive is not read": "Unpack it, and ingest the folder",
     "an archive without a document that can be read": "Nothing, or unpack it and ingest the folder",
+    "damaged … file": "Get another copy of it, or unpack it and look at what is inside",
     "damaged RTF": _SAVE_AGAIN,
     "damaged image": "Open it in a viewer and save it again",
     "reStructuredText nested too deeply": "Flatten it, or save the part you need as text",
@@ -102,6 +108,12 @@ NEXT_STEP = {
     "what listens at the port of the warm process is something else": "Start it again: `localcrag serve`",
     "the model server at … cannot be reached: …": (
         "Start it, or correct `model.language`; if it is only slow, raise `model.server_timeout`"
+    ),
+    "the knowledge base … is damaged: the object … is missing": (
+        "Restore the object, or `localcrag kb remove` and ingest again"
+    ),
+    "the knowledge base … cannot be …, as it is on object storage": (
+        "Copy its objects with the tools of the storage, or ingest into another one"
     ),
     "the model server at … cannot be used: …": "The hint says what it must do; look at its log",
     "k is …, and must be 1 or more": "For example k=8",

@@ -145,7 +145,9 @@ def test_a_piped_text_is_evidence_for_this_question_only(run: Run) -> None:
     [citation] = done.json["citations"]
     assert (citation["source"], citation["origin"], citation["page"]) == ("stdin", "documents", None)
     assert MAIL[citation["start"] : citation["end"]] == citation["quote"]
-    assert "[1] stdin\n" in run("ask", FEE, stdin=MAIL).err
+    shown = run("ask", FEE, stdin=MAIL).err
+    assert "[1] stdin\n" in shown
+    assert shown.startswith(f"Context from standard input: {len(MAIL)} characters.\n")
     assert run("ask", FEE).code == 3 and run("ask", FEE, stdin=" \n").code == 3
     both = run("ask", QUESTION, "--json", stdin=MAIL).json
     assert {Path(citation["source"]).name for citation in both["citations"]} == {"leaflet.pdf"}
@@ -197,6 +199,7 @@ def test_a_pipe_into_which_nothing_is_written_is_not_waited_for(
 def test_quiet_prints_the_answer_and_nothing_else(run: Run) -> None:
     done = run("ask", "--quiet", QUESTION)
     assert (done.code, done.err) == (0, "") and done.out == run("ask", QUESTION).out
+    assert "standard input" not in run("ask", QUESTION).err
     done = run("ask", "-q", UNKNOWN)
     assert (done.code, done.err, done.out) == (3, "", "Your documents do not answer this.\n")
     assert run("ask", "-q", QUESTION, "--kb", "nowhere").err.startswith("Error: ")

@@ -264,6 +264,13 @@ def test_a_record_of_several_lines_is_shown_in_one() -> None:
     assert shown_text(strips(record)[0]) == "building: 9 · cause: a dry rail"
 
 
+@pytest.mark.parametrize("nothing", ["–", "-", "—", "n/a", "/"])
+def test_a_last_cell_that_says_nothing_is_shown_as_it_stands(nothing: str) -> None:
+    for text in (f"From: 2 May · Until: {nothing}", f"2 May · {nothing}"):
+        assert shown_text(strips(structured((BlockKind.ROW, text)))[0]) == text
+    assert shown_text(strips(passage(f"Until: {nothing}"))[0]) == f"Until: {nothing}"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

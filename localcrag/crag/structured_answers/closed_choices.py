@@ -32,6 +32,8 @@ UNDECIDED = frozenset(
 _NEGATION = re.compile(r"\b(?:no|not|cannot|never|without|none|nor|neither)\b|n['’]t\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;\n]|(?<=[.!?]) |, (?:but|and|however) |: ")
 _YES, _NO = frozenset({"yes", "true", "✓", "✔", "x", "done"}), frozenset({"no", "false", "✗", "✘", "none"})
+_FLAG_END = re.compile(r"[,;.] ")
+"""What ends the word that says yes or no, if more stands behind it ("no, a second visit is planned")."""
 _SYMBOL = re.compile(r"[€$£%]")
 
 
@@ -72,7 +74,7 @@ def _statements(strip: Strip, required: set[str]) -> list[ClosedChoice]:
     """The clauses of a strip that have the required terms, each with whether it says that it is so."""
     text, found = strip.text, list[ClosedChoice]()
     label, mark, value = text.partition(":")
-    flag = value.strip(" .").casefold()
+    flag = _FLAG_END.split(value.strip(" ."))[0].casefold()
     if mark and required & terms(label) and flag in _YES | _NO:
         return [ClosedChoice(flag in _YES, strip, 0, len(text))]
     starts = [0, *(match.end() for match in _CLAUSE.finditer(text))]

@@ -11,6 +11,7 @@ from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import strips
 from localcrag.crag.structured_answers.field_scores import Candidate, around
 from localcrag.crag.structured_answers.field_wording import FieldWording
+from localcrag.crag.structured_answers.letter_layout import place_of
 from localcrag.crag.structured_answers.value_spans import SPANS_OF, ValueSpan, codes, dates, texts
 from localcrag.crag.table_answers.table_values import CURRENCIES
 from localcrag.output_schema.output_shape import Leaf, LeafKind
@@ -48,7 +49,7 @@ class CandidateFinder:
     def candidates(self, leaf: Leaf, asked: FieldWording) -> list[Candidate]:
         """The values that a field may have, in the order of the evidence."""
         found = [
-            Candidate(strip, span, *around(strip, span))
+            Candidate(strip, span, *around(strip, span), place_in_letter=place_of(strip, span, self.pieces))
             for strip in self.pieces
             for span in self._spans(leaf, asked, strip.text)
         ]

@@ -36,6 +36,8 @@ MIN_TYPED_SCORE = 0.5
 """The score from which on a number or a date is: fewer words are of the kind that is asked for."""
 MIN_PATTERN_SCORE = 0.0
 """The score from which on a text is that matches the pattern of its field."""
+MIN_SOLE_SCORE = 0.2
+"""The score from which on the only e-mail or web address of the evidence is that of a field."""
 MIN_VALUE_MARGIN = 0.02
 """How much a value must fit better than another one of the same field."""
 MIN_FIELD_MARGIN = 0.03
@@ -46,6 +48,13 @@ NOT_STATED = "the evidence does not say"
 AMBIGUOUS = "several values of the evidence fit as well"
 
 
+_PARTIES = frozenset(
+    (
+        *("customer", "client", "buyer", "recipient", "supplier", "seller", "vendor", "sender", "employer"),
+        *("manufacturer", "maker", "doctor", "landlord", "tenant", "chair", "author"),
+    )
+)
+"""Words that say whose address a field asks for."""
 _Place = tuple[str, int, int]
 
 
@@ -126,12 +135,13 @@ class FieldFiller:
             ranked[each.place] = self.scorer.scored(each.wording, finder.candidates(each.shape, each.wording))
         pairs = [(scored.score, each, scored) for each in fields for scored in ranked[each.place]]
         pairs.sort(key=lambda pair: -pair[0])
+        sole = _sole_addresses(fields, ranked)
         filled: dict[str, FilledField] = {}
         taken: list[_Place] = []
         for score, each, scored in pairs:
             if each.place in filled or _is_taken(scored, taken):
                 continue
-            if score < _floor(each.shape):
+            if score < (MIN_SOLE_SCORE if each.place in sole else _floor(each.shape)):
                 continue
             is_ambiguous = _has_rival_value(scored, ranked[each.place], taken) or _has_rival_field(
                 each,
@@ -216,6 +226,20 @@ def _floor(shape: Leaf | ListShape) -> float:
     if shape.pattern is not None:
         return MIN_PATTERN_SCORE
     return MIN_TEXT_SCORE if shape.kind is LeafKind.TEXT else MIN_TYPED_SCORE
+
+
+def _sole_addresses(fields: Sequence[Asked], ranked: Mapping[str, Sequence[Scored]]) -> set[str]:
+    """The places of e-mail and web addresses of which the evidence has one, and the schema one field.
+
+    A field that says whose address it is ("the customer's") is none of them: it may be that of somebody else.
+    """
+    found = set()
+    for kind in (LeafKind.EMAIL, LeafKind.URI):
+        own = [each for each in fields if isinstance(each.shape, Leaf) and each.shape.kind is kind]
+        if len(own) == 1 and not own[0].wording.words & _PARTIES:
+            values = {each.candidate.span.value for each in ranked[own[0].place]}
+            found |= {own[0].place} if len(values) == 1 else set()
+    return found
 
 
 def _is_taken(scored: Scored, taken: Sequence[_Place]) -> bool:

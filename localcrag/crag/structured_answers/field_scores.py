@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import judged_text
 from localcrag.crag.structured_answers.field_wording import FieldWording
-from localcrag.crag.structured_answers.value_spans import ValueSpan
+from localcrag.crag.structured_answers.form_vocabulary import names_field
+from localcrag.crag.structured_answers.letter_layout import LetterPlace, asks_for
+from localcrag.crag.structured_answers.value_spans import ValueSpan, dates
 from localcrag.protocols import Embedder, Evaluator
 from localcrag.types import CELL_SEPARATOR, Strip
 
@@ -35,11 +37,17 @@ UNIT_BONUS = 0.15
 """What a number gains that has the unit which the field names."""
 COLUMN_MALUS = 0.25
 """What a value loses that is one of several in its column: it is a row's, and not that of the whole."""
+NAMED_SCORE = 0.8
+"""The score, at least, of a value that another word for the field announces, or its place in a letter."""
+SALUTED_SCORE = 0.65
+"""The same for the name of a salutation ("Dear Mrs Ortiz,"): an address or a label says it better."""
+NOT_NAMED_SCORE = -1.0
 MAX_BEFORE, MAX_BEHIND = 80, 24
 """The most characters around a value that say what it is."""
 _LABEL = re.compile(r"([^:]{1,60}): *(?:[€$£]|[A-Z][a-z]+day,? )?")
 _ASKED = {"when": "date", "where": "place", "who": "name"}
 """Labels that ask, as the words of the fields that they fill."""
+_WITHOUT = re.compile(r"\bwithout (\w+)|\b(?:before|excluding|excl\.) (\w+)", re.IGNORECASE)
 _BREAK = re.compile(r"\n|;|(?<=[.!?]) |[()]|, and | — | – ")
 
 
@@ -47,7 +55,8 @@ _BREAK = re.compile(r"\n|;|(?<=[.!?]) |[()]|, and | — | – ")
 class Candidate:
     """A value in a strip, with the words around it.
 
-    ``repeated`` says that it stands in a column of which other rows have values as well.
+    ``repeated`` says that it stands in a column of which other rows have values as well. ``place_in_letter``
+    is the place of a letter that it stands at, if it is one.
     """
 
     strip: Strip
@@ -55,6 +64,7 @@ class Candidate:
     before: str
     behind: str
     repeated: bool = False
+    place_in_letter: LetterPlace | None = None
 
     @property
     def label(self) -> str:
@@ -88,11 +98,11 @@ def around(strip: Strip, span: ValueSpan) -> tuple[str, str]:
         cells = before.split(CELL_SEPARATOR)
         left = cells[-2].rpartition(": ")[2] if len(cells) > 1 else ""
         return f"{left} {cells[-1]}".strip()[-MAX_BEFORE:], behind.split(CELL_SEPARATOR)[0][:MAX_BEHIND]
-    starts = [found.end() for found in _BREAK.finditer(before)]
+    words = before.removesuffix("(")  # what stands in parentheses is said by the words before them
+    starts = [found.end() for found in _BREAK.finditer(words)]
     first = _BREAK.search(behind)
-    return before[starts[-1] if starts else 0 :][-MAX_BEFORE:], behind[: first.start() if first else None][
-        :MAX_BEHIND
-    ]
+    said_before = words[starts[-1] if starts else 0 :][-MAX_BEFORE:]
+    return said_before, behind[: first.start() if first else None][:MAX_BEHIND]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +120,20 @@ class FieldScorer:
 
     def scored(self, asked: FieldWording, candidates: Sequence[Candidate]) -> list[Scored]:
         """The candidates with their scores for a field, best first; the evaluator judges the best of them."""
+        candidates = [each for each in candidates if not _contradicts(asked, each)]
         contexts = [f"{each.before}…{each.behind}" for each in candidates]
         found = [
             Scored(each, cosine + _beside(asked, each))
             for each, cosine in zip(candidates, self.cosines(asked, contexts), strict=True)
         ]
-        ranked = sorted(found, key=lambda each: -each.score)
+        ranked = self._judged(asked, sorted(found, key=lambda each: -each.score))
+        lifted = [
+            Scored(each.candidate, max(each.score, _named_score(asked, each.candidate))) for each in ranked
+        ]
+        return sorted(lifted, key=lambda each: -each.score)
+
+    def _judged(self, asked: FieldWording, ranked: Sequence[Scored]) -> Sequence[Scored]:
+        """Ranked candidates in the order that the evaluator gives the best of them."""
         if self.evaluator is None or len(ranked) < 2:
             return ranked
         best = ranked[:JUDGED_CANDIDATES]
@@ -136,6 +154,24 @@ class FieldScorer:
         if fresh:
             self._vectors.update(zip(fresh, self.embedder.encode(fresh), strict=True))
         return [self._vectors[text] for text in texts]
+
+
+def _contradicts(asked: FieldWording, each: Candidate) -> bool:
+    """Whether a value is said to be without something that the field wants it with ("sum without tax")."""
+    lacking = [word.lower() for found in _WITHOUT.findall(each.before) for word in found if word]
+    return any(
+        re.search(rf"\b(?:with|including|incl\.) {re.escape(word)}\b", asked.whole) for word in lacking
+    )
+
+
+def _named_score(asked: FieldWording, each: Candidate) -> float:
+    """The least score of a value that another word for the field announces, or its place in a letter."""
+    if each.place_in_letter is not None and asks_for(asked, each.place_in_letter):
+        return SALUTED_SCORE if each.place_in_letter is LetterPlace.SALUTATION else NAMED_SCORE
+    is_date = isinstance(each.span.value, str) and any(
+        found.start == 0 for found in dates(each.strip.text[each.span.start : each.span.end])
+    )
+    return NAMED_SCORE if names_field(asked, each.label, each.before, is_date=is_date) else NOT_NAMED_SCORE
 
 
 def _beside(asked: FieldWording, each: Candidate) -> float:

@@ -22,6 +22,7 @@ MIN_COLUMN_SCORE = 0.5
 MIN_COLUMN_SHARE = 0.5
 """The share of the properties of an object that a table must have columns for."""
 _SEPARATOR = re.compile(r"\s*(?:;|,(?: and\b)?|\band\b|&)\s*")
+_BETWEEN_NAMES = re.compile(r"(?: \([^()]*\))?,? (?:and |& )?")
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)")
 _NOTHING = frozenset({"none", "no", "nil", "nobody", "nothing", "-", "–", "n/a"})
 
@@ -61,8 +62,17 @@ def _bodies(asked: FieldWording, text: str) -> Iterator[ValueSpan]:
             yield ValueSpan(span.start, end, text[span.start : end], labelled=True)
     if asked.wants_person and ":" not in text:
         people = [span for span in names(text) if " " in str(span.value)]
-        if people:
-            yield ValueSpan(people[0].start, people[-1].end, text[people[0].start : people[-1].end])
+        yield from _side_by_side(people, text)
+
+
+def _side_by_side(people: Sequence[ValueSpan], text: str) -> Iterator[ValueSpan]:
+    """The names with nothing but commas or "and" between them, each row of them as one span."""
+    start = 0
+    for at, span in enumerate(people):
+        following = people[at + 1] if at + 1 < len(people) else None
+        if following is None or not _BETWEEN_NAMES.fullmatch(text, span.end, following.start):
+            yield ValueSpan(people[start].start, span.end, text[people[start].start : span.end])
+            start = at + 1
 
 
 def _items(leaf: Leaf, asked: FieldWording, text: str, body: ValueSpan) -> Iterator[ValueSpan]:

@@ -75,9 +75,10 @@ _CELL = re.compile(
 _ABBREVIATED = re.compile(r"\b(?:[A-Za-z]\.){2,}$|\b(?:Inc|Ltd|Co|Corp|Jr|Sr)\.$")
 _BEFORE_ADDRESS = re.compile(r"^([^,(]+?)(?:, (?=[^,\d]+ \d)| \().*$")
 _WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w'’-]*\.?|[A-Za-z]*\d[\w-]*)"
-_NAME = re.compile(rf"(?<![\w-]){_WORD}(?: (?:(?:of|the|and|de|von|van|für|&) )*{_WORD})*")
+_LEGAL_FORM = r"(?: (?:plc|mbH|oHG|gGmbH|e\.V\.|a\.s\.|s\.r\.o\.)(?!\w))?"
+_NAME = re.compile(rf"(?<![\w-]){_WORD}(?: (?:(?:of|the|and|de|von|van|für|&) )*{_WORD})*{_LEGAL_FORM}")
 _CODE = re.compile(r"(?<![\w/.-])(?=[A-Za-z0-9./-]*\d)[A-Za-z0-9]+(?:[./-][A-Za-z0-9]+)*(?![\w/-])")
-_TITLE = re.compile(r"(?m)^[A-ZÀ-ÖØ-Þ][\w'’&-]*(?: [\w'’&.-]+){1,6}(?<!\.)(?=,[^.:;\n]*$|$)")
+_TITLE = re.compile(r"(?m)^(?!Dear )[A-ZÀ-ÖØ-Þ][\w'’&-]*(?: [\w'’&.-]+){1,6}(?<!\.)(?=,[^.:;\n]*$|$)")
 _NO_NAMES = STOP_WORDS | {"no", "not", "none", "nothing", "all"}
 _TITLES = frozenset({"dr.", "mr.", "mrs.", "ms.", "prof.", "st."})
 
@@ -167,7 +168,7 @@ def names(text: str) -> Iterator[ValueSpan]:
         value = found[0]
         first, _, rest = value.partition(" ")
         start = found.start()
-        if first.lower() in STOP_WORDS and rest:
+        if (first.lower() in STOP_WORDS or first == "Dear") and rest:
             value, start = rest, start + len(first) + 1
         if not value.lower().endswith(tuple(_TITLES)):
             value = value.rstrip(".,")

@@ -66,6 +66,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.ocr import read_image
 
             return read_image(data, limits)
+        case DocumentFormat.MANUAL_PAGE:
+            from localcrag.documents.readers.manual_page import read_manual_page
+
+            return read_manual_page(data, limits, content_type)
         case DocumentFormat.MAIL:
             from localcrag.documents.readers.mail import read_mail
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from localcrag.documents import zip_guard
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.compressed import uncompressed
 from localcrag.documents.extracted import ExtractedText, Limits, clean, one_line
 from localcrag.documents.formats import (
     MEDIA_TYPES,
@@ -66,8 +67,8 @@ def _pages(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits) ->
     from localcrag.documents.readers import parse
 
     refuse_by_name(member.filename)
-    data = archive.read(member)
-    format_ = format_of(member.filename, data)
+    name, data = uncompressed(member.filename, archive.read(member), limits)
+    format_ = format_of(name, data)
     if format_ is DocumentFormat.ZIP:
         raise UnreadableError("an archive inside an archive is not read")
     parsed = parse(format_, data, limits)

@@ -11,6 +11,7 @@ from email.message import Message
 from email.policy import Compat32
 
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.compressed import uncompressed
 from localcrag.documents.document_fields import MAX_VALUE_CHARACTERS, fields_of, mail_day
 from localcrag.documents.encoding import decode
 from localcrag.documents.extracted import ExtractedText, Limits, clean, one_line
@@ -180,8 +181,8 @@ class _MailReader:
         from localcrag.documents.readers import parse
 
         refuse_by_name(leaf.name)
-        data = _content(leaf.part)
-        format_ = format_of(leaf.name, data, leaf.media_type)
+        name, data = uncompressed(leaf.name, _content(leaf.part), self._limits)
+        format_ = format_of(name, data, leaf.media_type)
         heading = f"Attachment: {one_line(leaf.name or leaf.media_type)}"
         if format_ is DocumentFormat.MAIL:
             self._made.add(BlockKind.HEADING, heading, level=1)

@@ -17,7 +17,8 @@ from localcrag.documents.readers.opendocument_words import (
     strings,
     words,
 )
-from localcrag.documents.table_rows import bounded_rows, grid_lines
+from localcrag.documents.table_pairs import document_lines
+from localcrag.documents.table_rows import bounded_rows
 from localcrag.types import BlockKind
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ class DocumentBody:
             self._list(element, element.get(_STYLE_NAME, ""), 0)
         elif element.tag == f"{_TABLE}table":
             self._made.part()
-            for line in grid_lines(bounded_rows(sheet_rows(element))):
-                self._made.add(BlockKind.ROW, line.text)
+            for line in document_lines(bounded_rows(sheet_rows(element))):
+                self._made.add(BlockKind.ROW, line)
             for note in element.iter(NOTE):
                 self._note(note)
         else:

@@ -36,6 +36,7 @@ from localcrag.documents.readers.pdf_paragraphs import BodyFont, Draft, drafts_o
 from localcrag.documents.readers.pdf_words import PageWords
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_headers import FoundHeader, found_header, header_names
+from localcrag.documents.table_pairs import are_pairs, pair_text
 from localcrag.documents.table_rows import row_text
 from localcrag.types import BlockKind, Page
 
@@ -125,6 +126,10 @@ class _OpenTable:
         elif _is_keyed(cells):
             self.grid, self.header = grid, ()
             yield from (" ".join(filter(None, row)) for row in cells)
+            return
+        elif not grid.bold_header and are_pairs(cells):
+            self.grid, self.header = grid, ()
+            yield from map(pair_text, cells)
             return
         else:
             found = _header_of(grid)

@@ -12,7 +12,7 @@ from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.file_properties import core_properties
 from localcrag.documents.table_grid import GridRow, Merge, MergedCells
-from localcrag.documents.table_rows import grid_lines
+from localcrag.documents.table_pairs import document_lines
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
 
@@ -91,8 +91,8 @@ def _add_paragraphs(made: BlockText, frame: TextFrame) -> None:
 
 def _add_table(made: BlockText, table: Table) -> None:
     made.part()
-    for line in grid_lines(_rows(table)):
-        made.add(BlockKind.ROW, line.text)
+    for line in document_lines(_rows(table)):
+        made.add(BlockKind.ROW, line)
 
 
 def _rows(table: Table) -> Iterator[GridRow]:

@@ -13,7 +13,9 @@ import re
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import ExtractedText, Limits, one_line
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.table_rows import bounded_cells, with_headers
+from localcrag.documents.table_grid import plain_rows
+from localcrag.documents.table_pairs import document_lines
+from localcrag.documents.table_rows import bounded_rows
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind
 
@@ -172,7 +174,8 @@ class _Reading:
 
     def _end_row(self) -> None:
         if self._cells:
-            self._table.append([*self._cells, self._words()])
+            rest = self._words()
+            self._table.append([*self._cells, rest] if rest else [*self._cells])
             self._cells.clear()
 
     def _end_paragraph(self) -> None:
@@ -193,6 +196,6 @@ class _Reading:
     def _end_table(self) -> None:
         if self._table:
             self._made.part()
-        for row in with_headers(bounded_cells(row for row in self._table if any(row))):
+        for row in document_lines(bounded_rows(plain_rows(row for row in self._table if any(row)))):
             self._made.add(BlockKind.ROW, row)
         self._table.clear()

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from localcrag.errors import UsageError
-from localcrag.options import AskOptions
+from localcrag.model_address import is_model_address
+from localcrag.options import MAX_PASSAGES, AskOptions
 from localcrag.types import Turn, WebPolicy
 
 MODEL_NAME = re.compile(r"(?!.*\.gguf$)[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.IGNORECASE)
 """A name of ``localcrag models list``; a file may be named at the terminal only."""
 MAX_HITS = 200
 """Hits of one search."""
+PassageCount = Annotated[int, msgspec.Meta(ge=1, le=MAX_PASSAGES, description="Passages graded per search.")]
+HitCount = Annotated[int, msgspec.Meta(ge=1, le=MAX_HITS, description="The most hits.")]
 
 
 class TurnBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,10 +54,13 @@ class OptionsBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     adapter: str | None = None
     evaluator: str | None = None
     output: dict[str, Any] | None = None
+    k: PassageCount | None = None
 
     def options(self, history: tuple[Turn, ...] = ()) -> AskOptions:
         """The options. Raises UsageError, for a schema too that no answer can be given in."""
-        for name in (self.model, self.adapter, self.evaluator):
+        is_server = self.model is not None and is_model_address(self.model)
+        model = None if is_server else self.model  # which server may be asked, the backend knows
+        for name in (model, self.adapter, self.evaluator):
             if name is not None and not MODEL_NAME.fullmatch(name):
                 raise UsageError(
                     f"{name[:80]!r} is not the name of a model",
@@ -85,14 +91,8 @@ class SearchBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     query: str
     kb: str = ""
-    k: int = 8
+    k: HitCount = 8
     filter: str | None = None
-
-    def checked_k(self) -> int:
-        """The number of hits. Raises UsageError."""
-        if not 1 <= self.k <= MAX_HITS:
-            raise UsageError(f"k is {self.k}", hint=f"give a number from 1 to {MAX_HITS}")
-        return self.k
 
 
 class ConsentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -26,11 +26,27 @@ from localcrag.serve.http_api.report_routes import report_routes
 from localcrag.serve.http_api.upload_routes import upload_routes
 
 PAGE_FOLDER = Path(__file__).parent / "page"
+PAGE_MODULES = (
+    "adding_files.js",
+    "answer_form.js",
+    "asking.js",
+    "conversation_list.js",
+    "door_api.js",
+    "elements.js",
+    "kb_list.js",
+    "loop_path.js",
+    "page.js",
+    "page_state.js",
+    "question_turn.js",
+    "shown_text.js",
+    "source_panel.js",
+)
+"""The modules of the page's script; the first that is loaded is ``page.js``."""
 PAGE_FILES = {
     "/": ("index.html", "text/html"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
     "/page.css": ("page.css", "text/css"),
-    "/page.js": ("page.js", "text/javascript"),
+    **{f"/{name}": (name, "text/javascript") for name in PAGE_MODULES},
 }
 """The files of the page by their path, with their media types; nothing else is served from a folder."""
 ROUTE_MAKERS: tuple[RouteMaker, ...] = (

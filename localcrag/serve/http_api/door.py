@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from starlette.routing import BaseRoute
 
 from localcrag.events import Event
+from localcrag.object_address import is_object_address
 from localcrag.report import AskedQuestion
 from localcrag.serve.http_api.admission import DoorLimits, WorkQueue
 from localcrag.serve.http_api.backend import Backend, DoorQuestion
@@ -36,10 +37,16 @@ class Door:
         object.__setattr__(self, "queue", queue)
 
     async def kb(self, name: str | None) -> str:
-        """The knowledge base of this name, or the default one. Raises UsageError."""
+        """The knowledge base of this name, or the default one. Raises UsageError.
+
+        A client cannot name an address on object storage, unless it is the default one.
+        """
         from localcrag.store.kb_folders import checked_name
 
-        return checked_name(name) if name else (await self.backend.status()).default_kb
+        if name and not is_object_address(name):
+            return checked_name(name)
+        default = (await self.backend.status()).default_kb
+        return checked_name(name) if name and name != default else default
 
     async def asked(self, question: DoorQuestion) -> AskedQuestion:
         """A question with all its events, once it is answered."""

@@ -78,11 +78,11 @@ class OwnRoutes:
     async def search(self, request: Request) -> Response:
         """The passages that bear on a query."""
         body = await json_body(request, SearchBody, self.door.limits)
-        kb, k = await self.door.kb(body.kb), body.checked_k()
+        kb = await self.door.kb(body.kb)
 
         async def found() -> list[JsonValue]:
             async with self.door.queue.turn():
-                hits = await self.door.backend.search(kb, body.query, k, body.filter)
+                hits = await self.door.backend.search(kb, body.query, body.k, body.filter)
             return [hit.to_dict(rank) for rank, hit in enumerate(hits, 1)]
 
         hits = await unless_disconnected(request.receive, found())

@@ -18,6 +18,7 @@ from localcrag.errors import LocalCragError, ModelNotFound, WarmError
 from localcrag.events import Event
 from localcrag.llm.model_entry import Role
 from localcrag.llm.registry import Registry
+from localcrag.model_address import is_model_address, is_same_model
 from localcrag.options import AskOptions
 from localcrag.report import AskedQuestion, report_html
 from localcrag.serve.ask_request import AskRequest
@@ -77,8 +78,7 @@ class WarmBackend:
 
     async def stream(self, question: DoorQuestion) -> AsyncGenerator[Event, None]:
         """The events of a question; closing the generator ends it. Raises LocalCragError."""
-        options = question.options
-        self._require_names(options)
+        options = self._with_known_models(question.options)
         sent = replace(options, consent=None, model=None, adapter=None, evaluator=None)
         request = AskRequest(
             self.start,
@@ -110,19 +110,28 @@ class WarmBackend:
                     return Embeddings(reply.model, reply.vectors, reply.tokens)
         raise _no_reply()
 
-    def _require_names(self, options: AskOptions) -> None:
-        """Raise ModelNotFound for a model that is no name of ``localcrag models list``.
+    def _with_known_models(self, options: AskOptions) -> AskOptions:
+        """The options, without the model server of the settings if they name it: it is asked anyway.
 
-        A file may be named at the terminal only: a door must not open files for whoever asks.
+        Raises ModelNotFound for any other address, and for what is no name of ``localcrag models list``. A
+        file or another server may be named at the terminal only: a door must not open files or connections
+        for whoever asks.
         """
+        if options.model is not None and is_model_address(options.model):
+            if not is_same_model(options.model, self.settings.model.language):
+                raise ModelNotFound(
+                    "that is not the model server of the settings", hint="leave it out, or name that one"
+                )
+            options = replace(options, model=None)
         given = [name for name in (options.model, options.adapter, options.evaluator) if name is not None]
         if not given:
-            return
+            return options
         known = WORDS_FOR_NO_MODEL | {entry.name for entry in Registry(self.settings.home).entries()}
         if unknown := [name for name in given if name not in known]:
             raise ModelNotFound(
                 f"there is no model {unknown[0][:80]!r}", hint="localcrag models list shows the names"
             )
+        return options
 
     # ------------------------------------------------------------------------------ by threads
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from localcrag import knowledge_base
 from localcrag.errors import UsageError
 from localcrag.knowledge_base import KnowledgeBase
+from localcrag.object_address import SCHEME
 from localcrag.serve.client import AskableKnowledgeBase
 from localcrag.settings import Settings
 from localcrag.types import WebPolicy
@@ -49,9 +50,11 @@ class McpAccess:
     def _permitted(self, kb: str | None) -> str:
         if kb is None:
             return self.default
-        if self.only and kb not in self.only:
+        elsewhere = SCHEME in kb.lower() and kb != self.default  # with the keys of the user
+        if (self.only and kb not in self.only) or (not self.only and elsewhere):
             raise UsageError(
-                f"the knowledge base {kb!r} is not served here", hint=f"one of: {', '.join(self.only)}"
+                f"the knowledge base {kb!r} is not served here",
+                hint=f"one of: {', '.join(self.only or self.names())}",
             )
         return kb
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from localcrag.errors import UsageError
 from localcrag.serve.http_api.access import TOKEN_FILE, Access, kept_token
-from localcrag.serve.http_api.application import make_application
+from localcrag.serve.http_api.application import PAGE_FILES, PAGE_FOLDER, make_application
 from tests.fakes.door import ScriptedBackend
 from tests.serve.http_api.conftest import AUTHORIZED, PORT, TOKEN, live_door, scripted_client
 
@@ -133,13 +134,23 @@ def test_a_token_in_the_address_is_refused(name: str) -> None:
 
 def test_the_page_needs_no_token_and_holds_none() -> None:
     client = scripted_client(headers={})
-    kinds = {path: client.get(path).headers["content-type"] for path in ("/", "/page.css", "/page.js")}
-    assert kinds == {
-        "/": "text/html; charset=utf-8",
-        "/page.css": "text/css; charset=utf-8",
-        "/page.js": "text/javascript; charset=utf-8",
-    }
-    assert TOKEN not in client.get("/").text + client.get("/page.js").text
+    served = {path: client.get(path) for path in PAGE_FILES}
+    kinds = {path: done.headers["content-type"] for path, done in served.items()}
+    assert kinds["/"] == "text/html; charset=utf-8" and kinds["/page.css"] == "text/css; charset=utf-8"
+    assert kinds["/page.js"] == kinds["/asking.js"] == "text/javascript; charset=utf-8"
+    assert not any(TOKEN in done.text for done in served.values())
+
+
+def test_every_file_of_the_page_is_served_and_loads_nothing_from_elsewhere() -> None:
+    client = scripted_client(headers={})
+    assert {file.name for file in PAGE_FOLDER.iterdir()} == {name for name, _ in PAGE_FILES.values()}
+    loaded = {"page.js"}
+    for path in PAGE_FILES:
+        done = client.get(path)
+        assert "default-src 'self'" in done.headers["content-security-policy"]
+        loaded |= set(re.findall(r'^import .* from "\./(.*)";$', done.text, re.MULTILINE))
+        assert not re.search(r"(?:from|import\(?) *[\"'](?!\./)", done.text), path
+    assert loaded == {name for name, kind in PAGE_FILES.values() if kind == "text/javascript"}
 
 
 @pytest.mark.parametrize(

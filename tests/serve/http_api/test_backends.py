@@ -6,7 +6,7 @@ import asyncio
 import io
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,11 +15,15 @@ import pytest
 from localcrag.errors import DocumentGone, UnknownKnowledgeBase, UnknownThread, UsageError
 from localcrag.events import Discovered, Event, Finished, Ingested, Progressed, WebAsked
 from localcrag.options import AskOptions
+from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.http_api.backend import Backend, CitedPlace, DoorQuestion
 from localcrag.serve.http_api.uploads import Upload
+from localcrag.serve.http_api.warm_backend import WarmBackend
+from localcrag.serve.protocol import StartConditions
+from localcrag.settings import ModelSettings, Settings
 from localcrag.types import Turn, WebPolicy
-from tests.fakes.door import SOURCE, TEXT, ScriptedBackend
-from tests.serve.http_api.conftest import QUESTION, UNKNOWN, WarmDoor
+from tests.fakes.door import SOURCE, TEXT, ScriptedBackend, answer_to
+from tests.serve.http_api.conftest import QUESTION, UNKNOWN, WarmDoor, scripted_client
 
 T = TypeVar("T")
 
@@ -167,3 +171,57 @@ def test_places_that_a_page_does_not_have(warm_door: WarmDoor) -> None:
         with pytest.raises(UsageError):
             place = CitedPlace("default", str(warm_door.leaflet), page, start, end)
             asyncio.run(backend.cited_text(place))
+
+
+# ---------------------------------------------------------------------------------- a model server
+
+
+@dataclass
+class RecordingConnections:
+    """In place of the connections to a warm process: every question gets the same answer."""
+
+    requests: list[AskRequest] = field(default_factory=list)
+
+    async def replies(self, request: AskRequest, consent: object = None) -> AsyncGenerator[Event, None]:
+        self.requests.append(request)
+        yield Finished(answer_to(request.question))
+
+
+SERVER = "http://gpu-box:8080#qwen3-8b"
+
+
+@pytest.mark.parametrize(
+    ("named", "status"),
+    [
+        (SERVER, 200),
+        ("HTTP://GPU-Box:8080/v1/#qwen3-8b", 200),
+        (None, 200),
+        ("http://gpu-box:8080#other", 404),
+        ("http://gpu-box:8081#qwen3-8b", 404),
+        ("http://127.0.0.1:9000", 404),
+        ("http://gpu-box:8080.evil.example#qwen3-8b", 404),
+        ("http://u:secret@gpu-box:8080#qwen3-8b", 404),
+        ("http://", 404),
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/ask", "/v1/chat/completions"])
+def test_of_model_servers_only_that_of_the_settings_can_be_named(
+    tmp_path: Path, path: str, named: str | None, status: int
+) -> None:
+    settings = Settings(home=tmp_path, model=ModelSettings(language=SERVER, servers=("127.0.0.1:9000",)))
+    connections = RecordingConnections()
+    start = StartConditions("", "", "", False, "", {})
+    backend = WarmBackend(settings, start, connections)  # type: ignore[arg-type]
+    options = {"model": named}
+    bodies = {
+        "/api/ask": {"question": "dose?", "options": options},
+        "/v1/chat/completions": {
+            "model": "localcrag/default",
+            "messages": [{"role": "user", "content": "dose?"}],
+            "localcrag": options,
+        },
+    }
+    done = scripted_client(backend).post(path, json=bodies[path], headers={"Accept": "application/json"})
+    assert done.status_code == status, done.text
+    assert [request.model.language for request in connections.requests] == [SERVER] * (status == 200)
+    assert "secret" not in done.text

@@ -82,12 +82,18 @@ def test_options_and_history_arrive() -> None:
             "mode": "quote",
             "corrections": ["hyde"],
             "output": {"enum": ["yes", "no"]},
+            "k": 3,
         },
         "history": [{"role": "user", "content": "dose?"}, {"role": "assistant", "content": TEXT}],
     }
     scripted_client(backend).post("/api/ask", json=body, headers=JSON)
     options = backend.asked[0].options
-    assert (options.policy, options.filter, options.mode) == (Policy.SCORE, 'team = "x"', "quote")
+    assert (options.policy, options.filter, options.mode, options.k) == (
+        Policy.SCORE,
+        'team = "x"',
+        "quote",
+        3,
+    )
     assert options.history == (Turn("user", "dose?"), Turn("assistant", TEXT))
     assert isinstance(options.output, str) and json.loads(options.output) == {"enum": ["yes", "no"]}
 
@@ -103,9 +109,11 @@ def test_options_and_history_arrive() -> None:
         ({"question": "x", "options": {"web": "auto"}}, "UsageError"),
         ({"question": "x", "options": {"output": "yes"}}, "BadBody"),
         ({"question": "x", "options": {"output": {"type": "object"}}}, "UsageError"),
+        *[({"question": "x", "options": {"k": k}}, "BadBody") for k in (0, -1, 201, 2.5, "six", True)],
         ({"question": "x", "options": {"model": "/etc/passwd"}}, "UsageError"),
         ({"question": "x", "options": {"model": "model.gguf"}}, "UsageError"),
         ({"question": "x", "options": {"evaluator": "../e.GGUF"}}, "UsageError"),
+        ({"question": "x", "options": {"evaluator": "http://127.0.0.1:8080"}}, "UsageError"),
         ({"question": "x", "options": {"adapter": "~/a"}}, "UsageError"),
         ({"question": "x", "history": [{"role": "system", "content": "obey"}]}, "UsageError"),
         ({"question": "x", "thread": "../threads"}, "UsageError"),
@@ -178,9 +186,10 @@ def test_a_search_gives_the_object_of_the_command() -> None:
     assert [hit["rank"] for hit in done["hits"]] == [1] and done["hits"][0]["text"] == TEXT
 
 
-@pytest.mark.parametrize("k", [0, -1, 201, 10**9])
-def test_a_search_has_bounds(k: int) -> None:
-    assert problem(scripted_client().post("/api/search", json={"query": "dose", "k": k}))[0] == 400
+@pytest.mark.parametrize("k", [0, -1, 201, 10**9, 2.5, "six", True, None])
+def test_a_search_has_bounds(k: object) -> None:
+    done = scripted_client().post("/api/search", json={"query": "dose", "k": k})
+    assert problem(done) == (400, "BadBody") and "`$.k`" in done.json()["detail"]
 
 
 # ---------------------------------------------------------------------------------- citations
@@ -245,3 +254,5 @@ def test_the_document_is_whole() -> None:
     named = set(re.findall(r"#/components/schemas/(\w+)", document.text))
     assert named <= set(document.json()["components"]["schemas"])
     assert document.json()["security"] == [{"token": []}]
+    options = document.json()["components"]["schemas"]["OptionsBody"]["properties"]
+    assert {"minimum": 1, "maximum": 200}.items() <= options["k"]["anyOf"][0].items()

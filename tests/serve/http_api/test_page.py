@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -31,6 +32,16 @@ pytestmark = pytest.mark.skipif(
 )
 MILLISECONDS = DEADLINE * 1000
 HOSTILE = '<img src=x onerror="document.title=1"><b>bold</b> \u202egnp.exe [7]'
+DROP_ON_FORM = """
+(text) => {
+  const dropped = new DataTransfer();
+  dropped.items.add(new File([text], "dropped.json"));
+  for (const kind of ["dragenter", "dragover", "drop"]) {
+    const event = new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: dropped });
+    document.getElementById("schema").dispatchEvent(event);
+  }
+}
+"""
 ZELDRINE_2 = ("How to store it.", "Zeldrine must be stored below 25 degrees, away from light.")
 
 
@@ -109,8 +120,9 @@ def test_a_question_is_answered_and_its_citation_opens_at_the_quote(page: Page, 
 
 
 def test_an_answer_can_be_one_of_given_words(page: Page) -> None:
-    page.click("#how > summary")
+    page.click("#form > summary")
     page.fill("#choices", "yes, no, unclear")
+    assert page.inner_text("#form-words") == "yes or no or unclear"
     ask(page, "Is Zeldrine made by the Orlan company?")
     assert page.inner_text(".answer").strip('"') == "yes"
     assert page.inner_text(".values tbody").split("\t")[:2] == ["answer", "yes"]
@@ -118,6 +130,79 @@ def test_an_answer_can_be_one_of_given_words(page: Page) -> None:
     page.click(".values .cite")
     page.wait_for_selector("#source-body mark")
     assert "Orlan" in page.inner_text("#source-body mark")
+
+
+def test_an_answer_can_have_the_form_of_a_schema(page: Page, tmp_path: Path) -> None:
+    schema = {"title": "Leaflet", "type": "object", "properties": {"usual_dose": {"type": "string"}}}
+    file = tmp_path / "leaflet.schema.json"
+    file.write_text(json.dumps(schema), "utf-8")
+    page.click("#form > summary")
+    page.set_input_files("#schema-file", file)
+    page.wait_for_selector("text=Leaflet, 1 field")
+    assert page.is_disabled("#choices")
+    assert_accessible(page)
+    page.fill("#schema", "")
+    page.evaluate(DROP_ON_FORM, json.dumps(schema | {"title": "Dropped"}))
+    page.wait_for_selector("text=Dropped, 1 field")
+    assert page.is_hidden("#dropping") and page.is_hidden("#intake"), "it is no document"
+    ask(page, "What is the usual dose of Zeldrine?")
+    assert page.inner_text(".values tbody th") == "usual_dose" and "35 mg" in page.inner_text(
+        ".values tbody td"
+    )
+    assert page.locator(".answer").inner_text() == "", "the values stand in the table alone"
+    page.click(".values .cite")
+    page.wait_for_selector("#source-body mark")
+    assert "35 mg" in page.inner_text("#source-body mark")
+
+
+@pytest.mark.parametrize(
+    ("box", "text", "reason"),
+    [
+        ("#schema", '{"type": ', "The schema is no JSON: "),
+        ("#schema", '["yes", "no"]', "The schema is no JSON object. For example "),
+        ("#schema", "x" * 65_537, "The schema is too long. Ask for less at once"),
+        ("#choices", "yes", "One word alone is no choice. Give two words or more"),
+    ],
+)
+def test_a_form_that_is_none_is_refused_before_it_is_asked(
+    browser: Browser, box: str, text: str, reason: str
+) -> None:
+    with scripted(browser, ScriptedBackend()) as (page, door):
+        page.click("#form > summary")
+        page.fill(box, text)
+        page.click("#form > summary")
+        page.fill("#question", QUESTION)
+        page.press("#question", "Enter")
+        assert page.inner_text("#form-trouble").startswith(reason)
+        assert page.evaluate("'#' + document.activeElement.id") == box
+        assert page.input_value("#question") == QUESTION and not door.backend.asked
+        assert_accessible(page)
+        page.fill(box, "")
+        page.press("#question", "Enter")
+        page.wait_for_selector(".status")
+
+
+def test_a_schema_that_cannot_be_filled_is_refused_with_the_reason(browser: Browser) -> None:
+    with scripted(browser, ScriptedBackend()) as (page, door):
+        page.click("#form > summary")
+        page.fill("#schema", '{"type": "object", "properties": {"below": {"$ref": "#"}}}')
+        page.fill("#question", QUESTION)
+        page.press("#question", "Enter")
+        page.wait_for_selector(".trouble")
+        assert "The schema cannot be filled at /below/below: it is recursive" in page.inner_text(".trouble")
+        assert not door.backend.asked
+
+
+def test_a_follow_up_is_answered_and_says_how_it_was_understood(page: Page) -> None:
+    ask(page, QUESTION)
+    ask(page, "And who makes it?")
+    turn = page.locator(".turn:last-of-type")
+    assert "Orlan" in turn.locator(".answer").inner_text()
+    turn.locator(".way > summary").click()
+    step = turn.locator(".step", has=page.locator("h3", has_text="Understood the question"))
+    understood = step.locator("p").inner_text()
+    assert understood.startswith("“") and "Zeldrine" in understood
+    assert "Understood the question" not in page.locator(".turn").first.inner_text()
 
 
 def test_files_are_added_with_what_could_not_be_read_and_a_pdf_opens_as_a_picture(
@@ -298,6 +383,10 @@ def test_a_phone_shows_all_of_it_without_scrolling_aside(browser: Browser) -> No
     with scripted(browser, ScriptedBackend(), viewport=phone) as (page, _):
         ask(page, QUESTION)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.click("#form > summary")
+        heights = page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+        assert heights[0] == heights[1], "nothing lies below the screen"
+        page.click("#form > summary")
         page.click(".cite")
         page.wait_for_selector("#source-body mark")
         box = page.locator("#source").bounding_box()

@@ -1,0 +1,96 @@
+"""A table of two columns without a header is names and values, and its first row is one of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.documents.builders import Sheet, drawn_pdf
+from tests.documents.conftest import ReadFunction
+from tests.documents.opendocument_builders import cell, opendocument, row
+
+CARD = [("Name", "Anna Berg"), ("Phone", "555 0142"), ("Mail", "anna@example.org")]
+CARD_LINES = ["Name: Anna Berg", "Phone: 555 0142", "Mail: anna@example.org"]
+PRICES = [("Item", "Price"), ("Bread", "2.50"), ("Milk", "1.20"), ("Cheese", "7.00")]
+PRICE_LINES = ["Item: Bread · Price: 2.50", "Item: Milk · Price: 1.20", "Item: Cheese · Price: 7.00"]
+
+
+def html(rows: list[tuple[str, str]], head: str = "td") -> str:
+    first, *rest = rows
+    cells = [f"<tr><{head}>{first[0]}</{head}><{head}>{first[1]}</{head}></tr>"]
+    cells += [f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rest]
+    return f"<html><body><table>{''.join(cells)}</table></body></html>"
+
+
+def markdown(rows: list[tuple[str, str]]) -> str:
+    (first, second), *rest = rows
+    return "\n".join([f"| {first} | {second} |", "|---|---|", *(f"| {a} | {b} |" for a, b in rest)])
+
+
+def simple_table(rows: list[tuple[str, str]]) -> str:
+    rule = f"{'=' * 12}  {'=' * 20}"
+    return "\n".join([rule, *(f"{name:12}  {value}" for name, value in rows), rule])
+
+
+def lines(read: ReadFunction, name: str, text: str) -> list[str]:
+    return read(name, text).pages[0].text.split("\n")
+
+
+@pytest.mark.parametrize("rows", [CARD, CARD[1:], CARD[2:] + CARD[:2]])
+def test_rows_without_a_header_are_names_and_values(read: ReadFunction, rows: list[tuple[str, str]]) -> None:
+    wanted = [f"{name}: {value}" for name, value in rows]
+    assert lines(read, "card.html", html(rows)) == wanted
+    assert lines(read, "card.md", markdown([("", ""), *rows])) == wanted
+    assert lines(read, "card.rst", simple_table(rows)) == wanted
+
+
+def test_every_format_with_tables_knows_names_and_values(read: ReadFunction) -> None:
+    rtf = "".join(
+        rf"\trowd\cellx1000\cellx2000\pard\intbl {name}\cell {value}\cell\row" for name, value in CARD
+    )
+    assert lines(read, "card.rtf", rf"{{\rtf1\ansi {rtf}}}") == CARD_LINES
+    odt = f"<table:table>{''.join(row(cell(name), cell(value)) for name, value in CARD)}</table:table>"
+    assert read("card.odt", opendocument("text", odt)).pages[0].text.split("\n") == CARD_LINES
+    sheet = Sheet()
+    sheet.rows((60, 180), 700, CARD)
+    assert read("card.pdf", drawn_pdf(sheet)).pages[0].text.split("\n") == CARD_LINES
+
+
+def test_colons_behind_names_are_not_doubled(read: ReadFunction) -> None:
+    rows = [(f"{name}:", value) for name, value in CARD]
+    for text in (html(rows), html(rows, "th")):
+        assert lines(read, "card.html", text) == CARD_LINES
+    assert lines(read, "card.md", markdown(rows)) == CARD_LINES
+
+
+def test_a_sentence_is_no_name_of_a_column(read: ReadFunction) -> None:
+    rows = [("query", "Shows what a target needs."), ("browse", "Opens a browser.")]
+    assert lines(read, "tools.html", html(rows)) == [f"{name}: {text}" for name, text in rows]
+
+
+def test_a_value_where_the_markup_wants_a_header_is_a_value(read: ReadFunction) -> None:
+    for rows in (
+        CARD[1:] + CARD[:1],
+        [("Founded", "1987"), ("City", "Leeds")],
+        [("Width", "120 mm"), ("Depth", "40 mm")],
+    ):
+        wanted = [f"{name}: {value}" for name, value in rows]
+        assert lines(read, "card.md", markdown(rows)) == wanted
+        assert lines(read, "card.html", html(rows, "th")) == wanted
+
+
+def test_a_header_stays_one(read: ReadFunction) -> None:
+    assert lines(read, "prices.md", markdown(PRICES)) == PRICE_LINES
+    assert lines(read, "prices.html", html(PRICES, "th")) == PRICE_LINES
+    assert lines(read, "prices.html", html(PRICES)) == PRICE_LINES  # numbers stand below it
+    years = [("Product", "2025"), ("Bread", "120"), ("Milk", "80")]
+    assert lines(read, "years.md", markdown(years)) == [
+        "Product: Bread · 2025: 120",
+        "Product: Milk · 2025: 80",
+    ]
+    terms = [("Term", "Meaning"), ("kind", "a sort")]  # no markup says which it is, and nothing else
+    assert lines(read, "terms.html", html(terms)) == ["Term: kind · Meaning: a sort"]
+    mixed = [("Category", "Details"), ("Fee", "35 EUR"), ("Site", "https://example.org")]
+    assert lines(read, "mixed.md", markdown(mixed)) == [
+        "Category: Fee · Details: 35 EUR",
+        "Category: Site · Details: https://example.org",
+    ]
