@@ -32,6 +32,9 @@ if TYPE_CHECKING:
         BundleError as BundleError,
     )
     from localcrag.errors import (
+        ClusterError as ClusterError,
+    )
+    from localcrag.errors import (
         ConstraintError as ConstraintError,
     )
     from localcrag.errors import (
@@ -417,8 +420,8 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "errors": """
-        ArchiveError BadReply BundleError ConstraintError ContextOverflow CorpusError DamagedKnowledgeBase
-        DocumentGone
+        ArchiveError BadReply BundleError ClusterError ConstraintError ContextOverflow CorpusError
+        DamagedKnowledgeBase DocumentGone
         EmbeddingMismatch EnginesFailed
         EvaluationError FetchRefused FilterError JsonDisabled LedgerError LocalCragError ModelError
         ModelFileError ModelNotFound ModelNotInstalled ModelServerError ObjectStorageError OfflineError

@@ -26,6 +26,7 @@
     │   ├── ConstraintError         1   a constrained output that did not hold its constraint
     │   └── ModelServerError        1   a model server that cannot be used, or does not do what is needed
     ├── BundleError                 1   a bundle that cannot be made, or is not as it was made
+    ├── ClusterError                1   a Ray cluster cannot be used, or a node of it cannot do its part
     ├── WarmError                   1   the warm process cannot run here, or ended in the middle of an answer
     ├── EvaluationError             1   a question set that cannot be used for what was asked
     └── WebError                    1   SearXNG and page fetches
@@ -154,6 +155,10 @@ class ModelServerError(ModelError):
 
 class BundleError(LocalCragError):
     """Raised if a bundle cannot be made, is none, or is not as it was made."""
+
+
+class ClusterError(LocalCragError):
+    """Raised if a Ray cluster cannot be used, or a node of it cannot do its part."""
 
 
 class WarmError(LocalCragError):

@@ -31,7 +31,7 @@ from localcrag.events import (
     Steps,
 )
 from localcrag.filters import is_key
-from localcrag.protocols import Corpus, Embedder, PassageStore, SourceFile
+from localcrag.protocols import Corpus, DocumentReader, Embedder, PassageStore, SourceFile
 from localcrag.types import (
     NO_META,
     NO_TEXT,
@@ -76,20 +76,22 @@ LARGE_SHARE_LEFT_OUT = 0.3
 
 @dataclass(frozen=True, slots=True)
 class _ReadDocument:
-    """A document that was read and is to be indexed, with its passages."""
+    """A document that is to be indexed, with its passages, and with their vectors if they came too."""
 
     file: SourceFile
     document: Document
     passages: Sequence[Passage]
+    vectors: Vectors | None = None
 
 
 @dataclass(slots=True)
 class _Tally:
     """The progress of one ingestion.
 
-    ``batch`` has been filled since ``began`` and has ``batched`` passages; ``pace`` passages are embedded in
-    EMBEDDING_SECONDS. ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied``
-    are the indexed sources that have no text any more, ``renamed`` those whose files have another name.
+    ``batch`` has been filled since ``began`` and has ``batched`` passages, of which ``bare`` ones have no
+    vectors yet; ``pace`` passages are embedded in EMBEDDING_SECONDS. ``writing`` is the batch before, and
+    ``written`` the future of its writing. ``emptied`` are the indexed sources that have no text any more,
+    ``renamed`` those whose files have another name.
     """
 
     outcomes: dict[str, int] = field(
@@ -103,6 +105,7 @@ class _Tally:
     removed: int = 0
     batch: list[_ReadDocument] = field(default_factory=list)
     batched: int = 0
+    bare: int = 0
     pace: int = MIN_BATCH_PASSAGES
     began: float = 0.0
     writing: list[_ReadDocument] = field(default_factory=list)
@@ -111,7 +114,7 @@ class _Tally:
     def is_full(self) -> bool:
         """Whether the batch is to be embedded and written."""
         waited = bool(self.batch) and perf_counter() - self.began >= WAITING_SECONDS
-        return self.batched >= min(self.pace, BATCH_PASSAGES) or waited
+        return self.batched >= BATCH_PASSAGES or self.bare >= self.pace or waited
 
     def is_written(self) -> bool:
         """Whether the batch before is written, and its documents are not counted yet."""
@@ -120,12 +123,16 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class Ingestion:
-    """Brings documents into one knowledge base, whose name in the report is ``kb``."""
+    """Brings documents into one knowledge base, whose name in the report is ``kb``.
+
+    ``reader`` reads what the corpus finds; None if the corpus reads it itself.
+    """
 
     kb: str
     corpus: Corpus
     embedder: Embedder
     store: PassageStore
+    reader: DocumentReader | None = None
 
     def run(
         self,
@@ -174,12 +181,15 @@ class Ingestion:
             else:
                 waiting[file.source] = file
         wanted = [(file, _merged_meta(known.get(file.source), meta)) for file in waiting.values()]
-        with ThreadPoolExecutor(1, "write") as writer, closing(self.corpus.read_all(wanted)) as readings:
+        reader = self.reader or self.corpus
+        with ThreadPoolExecutor(1, "write") as writer, closing(reader.read_all(wanted)) as readings:
             for reading in readings:
                 if isinstance(reading, StillReading):
                     yield Processing("reading", reading.source)
                 else:
-                    if len(reading.passages) > tally.pace:  # the others are not to wait for it
+                    if (
+                        reading.vectors is None and len(reading.passages) > tally.pace
+                    ):  # the others are not to wait for it
                         yield from self._write(known, tally, writer)
                     yield from self._take_reading(waiting[reading.source], reading, known, meta, tally)
                 if tally.is_full():
@@ -275,35 +285,37 @@ class Ingestion:
             yield Progressed(file.source, file.size, "unchanged")
         else:
             tally.began = tally.began if tally.batch else perf_counter()
-            tally.batch.append(_ReadDocument(file, document, reading.passages))
+            tally.batch.append(_ReadDocument(file, document, reading.passages, reading.vectors))
             tally.batched += len(reading.passages)
+            tally.bare += len(reading.passages) if reading.vectors is None else 0
 
     def _write(
         self, known: Mapping[str, IndexedDocument], tally: _Tally, writer: ThreadPoolExecutor
     ) -> Iterator[Event]:
         """Embed the batch, and start to write it; the batch before it is finished first."""
-        batch, tally.batch, tally.batched = tally.batch, [], 0
+        batch, passages = tally.batch, tally.batched
+        tally.batch, tally.batched, tally.bare = [], 0, 0
         if not batch:
             return
         vectors = yield from self._embed(batch, known, tally)
-        rows, start = [], 0
-        for read in batch:
-            end = start + len(read.passages)
-            rows.append((read.document, _index_entry(read), read.passages, vectors[start:end]))
-            start = end
+        rows = [
+            (read.document, _index_entry(read), read.passages, own)
+            for read, own in zip(batch, vectors, strict=True)
+        ]
         yield from self._finish_write(known, tally)
         tally.writing, tally.written = batch, writer.submit(self.store.replace, rows)
-        if start >= LARGE_BATCH_PASSAGES:
+        if passages >= LARGE_BATCH_PASSAGES:
             yield from self._finish_write(known, tally)
 
     def _embed(
         self, batch: Sequence[_ReadDocument], known: Mapping[str, IndexedDocument], tally: _Tally
-    ) -> Steps[Vectors]:
-        """The vectors of the passages of a batch; a large one is embedded in pieces of some seconds."""
+    ) -> Steps[list[Vectors]]:
+        """The vectors of each document of a batch; what has none is embedded in pieces of some seconds."""
         import numpy as np
 
-        texts = [passage.searchable for read in batch for passage in read.passages]
-        sources = [read.file.source for read in batch for _ in read.passages]
+        bare = [read for read in batch if read.vectors is None]
+        texts = [passage.searchable for read in bare for passage in read.passages]
+        sources = [read.file.source for read in bare for _ in read.passages]
         found: list[Vectors] = []
         start = 0
         while start < len(texts):
@@ -319,7 +331,8 @@ class Ingestion:
                 yield Processing("embedding", sources[start])
             if tally.is_written():
                 yield from self._finish_write(known, tally)
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        made = np.concatenate(found) if len(found) > 1 else next(iter(found), None)
+        return _vectors_by_document(batch, made)
 
     def _finish_write(self, known: Mapping[str, IndexedDocument], tally: _Tally) -> Iterator[Event]:
         """Wait until the batch before is written, and count its documents. Raises StoreError."""
@@ -371,6 +384,18 @@ def checked_meta(metadata: Mapping[str, MetaValue] | None) -> Meta:
                 hint="a field is a string, a number, True or False",
             )
     return dict(metadata)
+
+
+def _vectors_by_document(batch: Sequence[_ReadDocument], made: Vectors | None) -> list[Vectors]:
+    """The vectors of each document: those that it came with, else its own rows of the vectors made here."""
+    vectors, start = [], 0
+    for read in batch:
+        if read.vectors is not None:
+            vectors.append(read.vectors)
+        elif made is not None:
+            vectors.append(made[start : start + len(read.passages)])
+            start += len(read.passages)
+    return vectors
 
 
 def _index_entry(read: _ReadDocument) -> IndexedDocument:

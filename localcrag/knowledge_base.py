@@ -8,7 +8,7 @@ documents, store and models; :mod:`localcrag.pipeline_builder` joins those of on
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType, TracebackType
@@ -51,6 +51,7 @@ from localcrag.types import (
 )
 
 if TYPE_CHECKING:
+    from localcrag.cluster.cluster_reader import ClusterReader
     from localcrag.documents import LocalCorpus
     from localcrag.store.lance_store import LanceStore
     from localcrag.web.ledger import Ledger
@@ -129,6 +130,17 @@ def threads(settings: Settings) -> ThreadStore:
     return SqliteThreads(settings.home / "threads.db")
 
 
+@dataclass(frozen=True, slots=True)
+class _IngestOptions:
+    """The parameters of :meth:`KnowledgeBase.ingest` beside the sources."""
+
+    meta: Meta = field(default_factory=lambda: NO_META)
+    prune: Prune = False
+    reread: bool = False
+    questions: int = 0
+    cluster: str | None = None
+
+
 class KnowledgeBase(StoredKnowledgeBase):
     """A named set of documents that can be searched and asked; made by :func:`localcrag.open`.
 
@@ -171,6 +183,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         prune: Prune = False,
         reread: bool = False,
         questions: int = 0,
+        cluster: str | None = None,
     ) -> IngestReport:
         """Read, split, embed and index documents; only what changed since the last time.
 
@@ -182,13 +195,22 @@ class KnowledgeBase(StoredKnowledgeBase):
             reread: open every file, also those whose size and time did not change.
             questions: have a chat model write so many questions for each passage that has none, and
                 index them beside it (doc2query); 0 for none.
+            cluster: read and embed on the nodes of the Ray cluster at this ``HOST:PORT``; ``"auto"``: on that
+                which ``RAY_ADDRESS`` names, else on one that is started on this machine.
 
         What cannot be read is in the report's ``skipped``, with the reason. Raises CorpusError for a
         target that does not exist, PruneRefused if nothing is left of a folder, UsageError for metadata that
-        cannot be kept, StoreError, EmbeddingMismatch.
+        cannot be kept, ClusterError, StoreError, EmbeddingMismatch.
         """
         return report_of(
-            self.stream_ingestion(sources, metadata=metadata, prune=prune, reread=reread, questions=questions)
+            self.stream_ingestion(
+                sources,
+                metadata=metadata,
+                prune=prune,
+                reread=reread,
+                questions=questions,
+                cluster=cluster,
+            )
         )
 
     def ingest_text(
@@ -208,7 +230,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         from localcrag.documents.sources import TextSource
 
         source = TextSource.of(text, name, title)
-        return report_of(self._ingesting([source], checked_meta(metadata)))
+        return report_of(self._ingesting([source], _IngestOptions(checked_meta(metadata))))
 
     def stream_ingestion(
         self,
@@ -218,6 +240,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         prune: Prune = False,
         reread: bool = False,
         questions: int = 0,
+        cluster: str | None = None,
     ) -> Iterator[Event]:
         """The events of an ingestion as they happen, the last one Ingested; parameters as for :meth:`ingest`.
 
@@ -229,34 +252,41 @@ class KnowledgeBase(StoredKnowledgeBase):
             )
         if questions:
             self._builder().require_model()
-        return self._ingesting(checked_sources(sources), checked_meta(metadata), prune, reread, questions)
+        options = _IngestOptions(checked_meta(metadata), prune, reread, questions, cluster)
+        return self._ingesting(checked_sources(sources), options)
 
-    def _ingesting(
-        self,
-        sources: Sequence[str | SourceFile],
-        meta: Meta = NO_META,
-        prune: Prune = False,
-        reread: bool = False,
-        questions: int = 0,
-    ) -> Iterator[Event]:
+    def _ingesting(self, sources: Sequence[str | SourceFile], options: _IngestOptions) -> Iterator[Event]:
+        reader = self._cluster_reader(options.cluster) if options.cluster else None
         yield from self.models.distil()
-        self.corpus.prepare(sources)
+        if reader is None:
+            self.corpus.prepare(sources)
         made = not self._bases.exists(self.name)
-        if reread and not made:
+        if options.reread and not made:
             yield Optimizing("check of the knowledge base")
             for part in self._repair():
                 yield Degraded("store", f"rebuilt: {part}")
         store = self._store(create=True)
-        ingestion = Ingestion(self.name, self.corpus, self.models.embedder, store)
+        ingestion = Ingestion(self.name, self.corpus, self.models.embedder, store, reader)
+        events = ingestion.run(sources, meta=options.meta, prune=options.prune, reread=options.reread)
         try:
-            for event in ingestion.run(sources, meta=meta, prune=prune, reread=reread):
-                if isinstance(event, Ingested) and questions:
-                    written = yield from self.stream_questions(questions)
+            for event in events:
+                if isinstance(event, Ingested):
+                    yield from (Degraded("cluster", notice) for notice in (reader.notices if reader else ()))
+                if isinstance(event, Ingested) and options.questions:
+                    written = yield from self.stream_questions(options.questions)
                     event = Ingested(replace(event.report, questions=written))
                 yield event
         finally:
             if made and not store.indexed():
                 self.remove()
+
+    def _cluster_reader(self, cluster: str) -> ClusterReader:
+        """What reads and embeds on a cluster. Raises UsageError, OfflineError."""
+        from localcrag.cluster.cluster_ingestion import cluster_reader
+
+        return cluster_reader(
+            cluster, self.models, self.corpus, self.settings.ingest, self.ledger.recorder("")
+        )
 
     def stream_questions(self, per_passage: int) -> Steps[int]:
         """Have a chat model write questions for the passages that have none; returns how many it wrote.
@@ -437,9 +467,17 @@ class KnowledgeBase(StoredKnowledgeBase):
         prune: Prune = False,
         reread: bool = False,
         questions: int = 0,
+        cluster: str | None = None,
     ) -> IngestReport:
         """As :meth:`ingest`, without blocking the event loop."""
-        given = partial(self.ingest, metadata=metadata, prune=prune, reread=reread, questions=questions)
+        given = partial(
+            self.ingest,
+            metadata=metadata,
+            prune=prune,
+            reread=reread,
+            questions=questions,
+            cluster=cluster,
+        )
         return await call_in_thread(partial(given, sources))
 
     # ------------------------------------------------------------------------------ what it is made of

@@ -277,7 +277,22 @@ class PassageStore(PassageReader, Protocol):
         ...
 
 
-class Corpus(Protocol):
+class DocumentReader(Protocol):
+    """Reads and splits documents, and perhaps embeds their passages too."""
+
+    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult | StillReading]:
+        """Read and split all given sources, several at the same time if that is faster.
+
+        The results come as they are ready, and StillReading after each second without one. Reading is ahead
+        of the caller by a bounded amount of text. A source that cannot be read, or that crashes its parser,
+        gives a ReadResult with the reason.
+
+        A result may have the vectors of its passages, made with the embedding model of the ingestion.
+        """
+        ...
+
+
+class Corpus(DocumentReader, Protocol):
     """Finds and reads documents, and splits them into passages."""
 
     def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[SourceFile | Skipped]:
@@ -309,15 +324,6 @@ class Corpus(Protocol):
 
     def split(self, document: Document) -> list[Passage]:
         """The passages of a document, in order."""
-        ...
-
-    def read_all(self, wanted: Sequence[tuple[SourceFile, Meta]]) -> Generator[ReadResult | StillReading]:
-        """Read and split all given sources, several at the same time if that is faster.
-
-        The results come as they are ready, and StillReading after each second without one. Reading is ahead
-        of the caller by a bounded amount of text. A source that cannot be read, or that crashes its parser,
-        gives a ReadResult with the reason.
-        """
         ...
 
 

@@ -38,6 +38,15 @@ MIN_TABLE_COLUMNS = 76
 """The columns of a terminal from which on the counts of a report stand side by side."""
 
 
+def _checked_cluster(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """The value of --cluster. Raises UsageError if it is no address, for example the first document."""
+    if value is not None:
+        from localcrag.cluster.cluster_address import wanted_cluster
+
+        wanted_cluster(value)
+    return value
+
+
 @click.command()
 @click.argument("targets", nargs=-1, required=True, metavar="PATH|URL...")
 @kb_option
@@ -60,6 +69,14 @@ MIN_TABLE_COLUMNS = 76
 @model_option
 @adapter_option
 @click.option("--refine", is_flag=True, help="Then embed with the real model what a static one has embedded.")
+@click.option(
+    "--cluster",
+    is_flag=False,
+    flag_value="auto",
+    metavar="[HOST:PORT]",
+    callback=_checked_cluster,
+    help="Read and embed on a Ray cluster; without an address that in RAY_ADDRESS, or one of this machine.",
+)
 @click.option("--watch", is_flag=True, help="Keep running, and read what changes; Ctrl-C ends it.")
 @json_option
 @click.option("--jsonl", is_flag=True, help="Print the events, one JSON object a line.")
@@ -78,6 +95,7 @@ def ingest(
     model: str | None,
     adapter: str | None,
     refine: bool,
+    cluster: str | None,
     watch: bool,
     as_json: bool,
     jsonl: bool,
@@ -96,7 +114,12 @@ def ingest(
 
     def ingest_once(wanted: Prune = "empty" if prune_empty else prune) -> IngestReport:
         events = base.stream_ingestion(
-            targets, metadata=metadata, prune=wanted, reread=reread, questions=questions or 0
+            targets,
+            metadata=metadata,
+            prune=wanted,
+            reread=reread,
+            questions=questions or 0,
+            cluster=cluster,
         )
         if jsonl:
             events = print_events(events)

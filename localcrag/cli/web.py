@@ -56,7 +56,7 @@ def check(state: CommandState, url: str | None, as_json: bool) -> int:
 @json_option
 @pass_state
 def log(state: CommandState, limit: int | None, since: datetime | None, as_json: bool) -> None:
-    """Every query, address and request to a model server: when, and for which question."""
+    """Every query, address, and request to a model server or cluster: when, and for which question."""
     ledger = state.ledger
     entries = ledger.entries(limit=limit, since=since.astimezone() if since else None)
     if damaged := ledger.unreadable_lines():

@@ -154,6 +154,10 @@ class LocalCorpus:
         """The bounds of a document's passages; see :func:`localcrag.documents.splitting.cuts_of`."""
         return cuts_of(document, self._tokenizer, self._passage_tokens)
 
+    def with_bytes(self, source: SourceFile) -> GivenBytes:
+        """A source with its bytes, which can be read anywhere. Raises UnreadableError."""
+        return GivenBytes(source.source, *self._bytes(source))
+
     def prepare(self, targets: Sequence[str | SourceFile]) -> None:
         """Start a process to read documents, if ``targets`` may need one, so that it is warm for read_all."""
         named = [target for target in targets if isinstance(target, str)]
@@ -181,7 +185,7 @@ class LocalCorpus:
         with readers or self._pool() as pool:
             for file, meta in wanted:
                 try:  # only this thread can be interrupted while it waits for standard input
-                    taken.append((self._given(file) if isinstance(file, StdinFile) else file, meta))
+                    taken.append((self.with_bytes(file) if isinstance(file, StdinFile) else file, meta))
                 except UnreadableError as error:
                     yield ReadResult(file.source, None, reason=str(error))
 
@@ -189,17 +193,13 @@ class LocalCorpus:
                 if isinstance(file, TextSource):
                     return self._reading(file, meta)
                 try:
-                    return pool.read(self._given(file) if isinstance(file, UrlFile) else file, meta)
+                    return pool.read(self.with_bytes(file) if isinstance(file, UrlFile) else file, meta)
                 except UnreadableError as error:
                     return ReadResult(file.source, None, reason=str(error))
 
             if pays_several([file.size for file, _ in wanted]):
                 pool.spread()
             yield from read_ahead(taken, read, most_processes())
-
-    def _given(self, file: SourceFile) -> GivenBytes:
-        """A source with its bytes. Raises UnreadableError."""
-        return GivenBytes(file.source, *self._bytes(file))
 
     def _pool(self) -> ReaderPool:
         setting = {

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from localcrag.types.passages import NO_META, Document, JsonValue, Meta, Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vectors = npt.NDArray[np.float32]
 
 NO_TEXT = "no text in it"
 """The reason for a source that was read and has no text."""
@@ -15,12 +22,17 @@ NO_TEXT_LAYER = "PDF without a text layer (scanned?): localcrag[ocr] reads it"
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The result of reading one source: the document with its passages, or the reason why there is none."""
+    """The result of reading one source: the document with its passages, or the reason why there is none.
+
+    ``vectors`` are those of the passages, of shape (number of passages, dimension), if they were embedded
+    where the document was read; None if the ingestion is to embed them.
+    """
 
     source: str
     document: Document | None
     passages: Sequence[Passage] = ()
     reason: str = ""
+    vectors: Vectors | None = field(default=None, compare=False)
 
     @property
     def empty(self) -> bool:

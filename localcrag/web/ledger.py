@@ -19,10 +19,10 @@ from localcrag.errors import LedgerError
 
 LEDGER_FILE_NAME = "egress.jsonl"
 """The name of the ledger in the home folder."""
-EGRESS_KINDS = ("query", "page", "url", "model", "objects")
+EGRESS_KINDS = ("query", "page", "url", "model", "objects", "cluster")
 """A query to SearXNG, a page that a search found, an address that the user named, a request to a model
-server, of which the address and the size are written and never the text, and an operation on object storage,
-with the number and the size of the objects."""
+server, of which the address and the size are written and never the text, an operation on object storage, with
+the number and the size of the objects, and an ingestion on a cluster, with those of the documents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ CLASSES = {
     "ModelServerError": "The model server that the settings name cannot be used, or fails.",
     "LocalCragError": "A grade that is neither yes nor no. It counts as an error, never as a no.",
     "BundleError": "A bundle for a room without a network cannot be made, or is not as it was made.",
+    "ClusterError": "A Ray cluster cannot be used, or a node cannot do its part. What was written stays.",
     "WarmError": "The warm process cannot run here, or ended while it answered.",
     "EvaluationError": "A question set cannot be used for what was asked.",
     "WebNotConfigured": "The web was asked for, and there is no SearXNG, or its address is wrong.",
