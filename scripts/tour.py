@@ -46,7 +46,10 @@ COLUMNS = 96
 """Width of the terminal in the picture."""
 QUESTIONS = (
     ("that the documents answer", "What is pathspec a utility library for?"),
-    ("whose evidence is weak, so that the loop corrects itself", "What did the trafilatura work start as?"),
+    (
+        "whose evidence is weak, so that the loop corrects itself",
+        "Tell me, is there anything in rich for showing a progress bar while I wait?",
+    ),
     ("that the documents do not answer", "How many moons does the planet Jupiter have?"),
 )
 

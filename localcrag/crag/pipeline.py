@@ -38,6 +38,7 @@ from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import (
     in_context,
     refine,
+    says_more,
     span,
     standing_out,
     statements,
@@ -229,7 +230,8 @@ class Pipeline:
         kept: list[Strip] = []
         dropped = 0
         for cutter in CUTTERS[self.options.strips]:
-            cut = [strip for grade in passages for strip in cutter(grade.hit.passage)]
+            every = (strip for grade in passages for strip in cutter(grade.hit.passage))
+            cut = [strip for strip in every if says_more(strip, state.question)]
             kept, dropped = yield from self._judged(state, cut)
             if cutter is not CUTTERS[self.options.strips][0]:
                 kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]

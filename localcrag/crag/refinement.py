@@ -35,6 +35,7 @@ MIN_LEAD_WORDS = 4
 """The fewest words of what leads in to a list if it is shown above another item than the first: "You need:"
 says nothing without the whole list, "The following is not covered:" does."""
 _QUESTION_MARKS = ("?", "？", "؟")
+_SENTENCE_ENDS = (*_QUESTION_MARKS, ".", "!", ":", "…", "。", "！", "：")
 _CLOSING_QUOTES = "\"'”’»)]"
 
 
@@ -53,6 +54,13 @@ def statements(passage: Passage) -> list[Strip]:
 
 def _is_question(text: str) -> bool:
     return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_QUESTION_MARKS)
+
+
+def says_more(strip: Strip, question: str) -> bool:
+    """Whether a strip says more than the question does, as a mere name that has only its words does not."""
+    words = terms(strip.text)
+    is_sentence = strip.text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_SENTENCE_ENDS)
+    return is_sentence or not words or not words <= terms(question) or is_row(strip) or is_code(strip)
 
 
 def is_row(strip: Strip) -> bool:

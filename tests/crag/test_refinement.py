@@ -17,6 +17,7 @@ from localcrag.crag.refinement import (
     lead_in,
     numbered,
     refine,
+    says_more,
     shown_text,
     standing_out,
     statements,
@@ -245,6 +246,16 @@ def test_windows_end_at_a_heading() -> None:
 def test_a_question_in_a_document_is_no_evidence(mark: str) -> None:
     mail = passage(f"They wrote: what was wrong with the boiler{mark} The heat exchanger had a crack.")
     assert [strip.text for strip in statements(mail)] == ["The heat exchanger had a crack."]
+
+
+def test_a_name_that_has_only_words_of_the_question_says_nothing() -> None:
+    def says(text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> bool:
+        (strip,) = strips(structured((kind, text)))
+        return says_more(strip, "How do I show progress bars while I wait?")
+
+    assert not says("Progress Bars")
+    assert says("Progress bars show.") and says("Progress bars of Rich") and says("Yes, you may")
+    assert says("Progress bar", BlockKind.ROW) and says("progress.bar", BlockKind.CODE)
 
 
 def test_a_mere_name_above_other_items_is_not_shown() -> None:
