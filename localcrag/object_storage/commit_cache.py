@@ -284,7 +284,8 @@ def _files_in(folder: Path) -> dict[str, ContentFile]:
         if held is not None and held.size == size and "/" in path:
             found[path] = ContentFile(size, held.sha256)
         else:
-            found[path] = ContentFile(size, hashlib.sha256((folder / path).read_bytes()).hexdigest())
+            with (folder / path).open("rb") as file:
+                found[path] = ContentFile(size, hashlib.file_digest(file, "sha256").hexdigest())
     return found
 
 
