@@ -20,6 +20,7 @@ PARTS = (
     "doors",
     "memory",
     "scale",
+    "simulate",
     "decode",
     "form",
     "peers",

@@ -44,6 +44,7 @@ PARTS = {
     "peers": "The same question in other toolkits",
     "reading": "What a user gets from mixed documents",
     "scale": "Retrieval from many passages",
+    "simulate": "What many passages would cost",
     "warm": "The warm process",
 }
 """The parts of the benchmark, as they are headed in the manual."""
