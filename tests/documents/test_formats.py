@@ -257,8 +257,11 @@ def test_the_rows_of_a_markdown_table_stand_alone(read: ReadFunction, corpus: Lo
 
 
 def test_a_table_without_names_has_its_header_in_the_first_row(read: ReadFunction) -> None:
-    text = "|  |  |\n|---|---|\n| Category | Fee |\n| Boat | 75 |\n"
-    assert read("x.md", text).pages[0].text == "Category: Boat · Fee: 75"
+    """If numbers stand below it; else each row is a name and its value."""
+    head = "|  |  |\n|---|---|\n| Category | Fee |\n"
+    rows = read("x.md", f"{head}| Boat | 75 |\n| Car | 48 |\n| Van | 60 |\n").pages[0].text.split("\n")
+    assert rows == ["Category: Boat · Fee: 75", "Category: Car · Fee: 48", "Category: Van · Fee: 60"]
+    assert read("x.md", f"{head}| Boat | 75 |\n").pages[0].text == "Category: Fee\nBoat: 75"
 
 
 def test_the_rows_of_html_docx_and_slides_stand_alone(read: ReadFunction) -> None:
