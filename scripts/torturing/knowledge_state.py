@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +43,9 @@ def _read(home: Path) -> HeldState:
     A passage must be the slice of its text that its offsets name. A document whose removal was cut off is
     taken for removed: its passages go with the next write. Raises LocalCragError, Broken.
     """
+    from localcrag.store.journal import Journal
     from localcrag.store.knowledge_bases import KnowledgeBases
+    from localcrag.store.source_roots import SourceRootsFile
     from torturing.hashing_embedder import HashingEmbedder
 
     bases = KnowledgeBases(home)
@@ -79,9 +80,10 @@ def _read(home: Path) -> HeldState:
         )
         for source, document in exported.items()
     }
-    journal = home / "knowledge" / KB / "unfinished.json"
-    unfinished = json.loads(journal.read_text("utf-8")) if journal.exists() else []
-    if strangers := found.keys() - documents.keys() - set(unfinished):
+    folder = home / "knowledge" / KB
+    roots = SourceRootsFile(folder).readable()
+    unfinished = {roots.shown(source) for source in Journal(folder).sources()}
+    if strangers := found.keys() - documents.keys() - unfinished:
         raise Broken(f"a search finds {sorted(strangers)[0]}, which is not listed")
     return HeldState(documents, count, bool(unfinished))
 

@@ -13,12 +13,18 @@ from random import Random
 from typing import Any
 
 import pytest
-from torturing import campaign, damage, driver, hostile_documents, hostile_web
+from torturing import campaign, damage, driver, hostile_documents, hostile_web, knowledge_state
 from torturing.campaign import Broken, Budget, Case, Failure, Outcome, run_cases
 from torturing.document_strategies import FORMATS, HostileDocument
 from torturing.document_strategies import hostile_documents as generated
+from torturing.forked import tokenizer_file
+from torturing.hashing_embedder import HashingEmbedder
 from torturing.hostile_server import hostile_server
 from torturing.knowledge_state import HeldDocument, HeldState, check_between, check_equal
+
+import localcrag
+from localcrag.loaded_models import LoadedModels
+from localcrag.store.writer import StoreWriter
 
 ROOT = Path(__file__).parents[2]
 LOSING_STORE = """
@@ -157,6 +163,27 @@ def test_lost_and_torn_documents_are_told() -> None:
     for found in (before, HeldState(after.documents, 3), HeldState(after.documents, 2, unfinished=True)):
         with pytest.raises(Broken):
             check_equal(found, after)
+
+
+def test_a_removal_that_was_cut_off_is_taken_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sources stand in the journal as the tables keep them, below a folder that has a number."""
+    monkeypatch.setattr(LoadedModels, "embedder", HashingEmbedder(tokenizer_file()))
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    for name in ("gone", "kept"):
+        (documents / f"{name}.txt").write_text(f"The number of the drawer is {name}.")
+    with localcrag.open(home=tmp_path / "home") as base:
+        base.ingest(documents)
+        with monkeypatch.context() as cut, pytest.raises(KeyboardInterrupt):
+            cut.setattr(StoreWriter, "_delete_passages", interrupted)
+            base.forget(str(documents / "gone.txt"))
+    found = knowledge_state._read(tmp_path / "home")
+    assert [Path(source).name for source in found.documents or ()] == ["kept.txt"]
+    assert found.unfinished
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 @dataclass
