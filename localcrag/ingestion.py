@@ -203,8 +203,8 @@ class Ingestion:
         met = {item.source for item in tally.skipped}
         left = self._left_out_skips(named, files, tally) if prune else []
         self.store.record_skips(tally.skipped, {file.source for file in files} - met | set(left))
-        if tally.emptied or (prune and vanished):
-            tally.removed = self.store.remove([*tally.emptied, *(vanished if prune else [])])
+        # also if there is nothing to remove: a removal that was cut off is not in the list any more
+        tally.removed = self.store.remove([*tally.emptied, *(vanished if prune else [])])
         if tally.passages or tally.removed or moves:
             yield Optimizing("search index")
             self.store.optimize()

@@ -21,6 +21,9 @@ from localcrag.documents import LocalCorpus
 from localcrag.errors import CorpusError, PruneRefused, StorageFull
 from localcrag.events import Discovered, Ingested, Processing, Progressed, SkippedSource, report_of
 from localcrag.ingestion import BATCH_PASSAGES, LARGE_BATCH_PASSAGES, MIN_BATCH_PASSAGES, Ingestion
+from localcrag.store.knowledge_bases import KnowledgeBases
+from localcrag.store.lance_store import LanceStore
+from localcrag.store.writer import StoreWriter
 from localcrag.types import NO_META, READING, IngestReport, Meta, Skipped, StillReading
 from tests.documents.builders import pdf
 from tests.documents.conftest import tokenizer_file
@@ -34,7 +37,7 @@ def file(source: str, text: str = "some text", **more: object) -> ScriptedFile:
 
 
 def ingest(
-    store: MemoryStore,
+    store: MemoryStore | LanceStore,
     *files: ScriptedFile,
     targets: Sequence[str] = ("/d",),
     meta: Meta = NO_META,
@@ -126,6 +129,27 @@ def test_prune_forgets_what_is_gone_below_the_folders_given_and_nothing_else(tmp
     report = ingest(store, *left, targets=[str(folder)], prune=True)
     assert counts(report) == (0, 0, 1, 1)
     assert set(store.indexed()) == {names[0], names[2], names[3]}
+
+
+def test_prune_that_was_cut_off_and_run_again_leaves_nothing_of_what_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = HashEmbedder()
+    store = KnowledgeBases(tmp_path / "home").create("kb", embedder.name, embedder.dimension)
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    here, gone = file(str(folder / "here"), "of herons"), file(str(folder / "gone"), "of storks")
+    ingest(store, here, gone, targets=[str(folder)])
+    with monkeypatch.context() as cut, pytest.raises(KeyboardInterrupt):
+        cut.setattr(StoreWriter, "_delete_passages", interrupted)
+        ingest(store, here, targets=[str(folder)], prune=True)
+    ingest(store, here, targets=[str(folder)], prune=True)
+    hits = store.search("storks", embedder.encode(["storks"])[0], k=9)
+    assert [hit.passage.text for hit in hits] == ["of herons"]
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_prune_spares_what_lies_in_a_folder_that_could_not_be_looked_into(tmp_path: Path) -> None:
