@@ -6,9 +6,12 @@ heading, so that the splitter cuts there first. The items of a list and the rows
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from localcrag.documents.extracted import MEBIBYTE, Limits, clean
 from localcrag.errors import UnreadableError
-from localcrag.types import Block, BlockKind, Page
+from localcrag.types import Block, BlockKind, Page, WordBox
 
 BULLET = "- "
 """The marker of an item of a list without numbers."""
@@ -28,6 +31,7 @@ class BlockText:
         self._most = (limits or Limits()).text
         self._pieces: list[str] = []
         self._blocks: list[Block] = []
+        self._boxes: list[WordBox] = []
         self._length = 0
         self._apart = False
 
@@ -56,6 +60,17 @@ class BlockText:
         self._blocks.append(Block(kind, start, self._length, level))
         self._apart = False
 
+    def add_recognised(self, text: str, boxes: Sequence[WordBox]) -> None:
+        """Append a paragraph that was recognised in a picture, with the boxes of its words.
+
+        The text is clean already, and the characters of a box are counted in it. Raises UnreadableError if
+        the text becomes too long.
+        """
+        self.add(BlockKind.PARAGRAPH, text)
+        if text.strip():
+            origin = self._blocks[-1].start
+            self._boxes += [replace(box, start=origin + box.start, end=origin + box.end) for box in boxes]
+
     def part(self) -> None:
         """Keep the next item or row apart from the one before: it belongs to another list or table."""
         self._apart = True
@@ -78,7 +93,7 @@ class BlockText:
 
     def page(self, number: int | None = None) -> Page:
         """The page with all blocks so far."""
-        return Page(number, "".join(self._pieces), tuple(self._blocks))
+        return Page(number, "".join(self._pieces), tuple(self._blocks), tuple(self._boxes))
 
     def _gap(self, kind: BlockKind, level: int) -> str:
         if not self._blocks:

@@ -161,6 +161,8 @@ _PROGRAM_PARTS = frozenset({_MEDIA_TYPE_PART, "META-INF/MANIFEST.MF"})
 IMAGE_NEEDS_OCR = "an image: localcrag[ocr] reads it"
 """The reason for an image where ``localcrag[ocr]`` is not installed."""
 OCR_HINT = "Install it: pip install 'localcrag[ocr]'"
+PDF_START_BYTES = 1024
+"""The first bytes of a file, in which the signature of PDF stands."""
 _IMAGE_TYPES = frozenset(f"image/{name}" for name in ("png", "jpeg", "tiff", "bmp", "webp"))
 _IMAGE_START = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|II\*\x00|MM\x00\*|RIFF[\s\S]{4}WEBP")
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -242,9 +244,14 @@ def is_plain(name: str, start: bytes) -> bool:
     return not (
         start.startswith((_OLE_SIGNATURE, b"{\\rtf", b"PK\x03\x04"))
         or compression_of(start)
-        or start[:1024].lstrip().startswith(b"%PDF-")
+        or is_pdf(start)
         or _IMAGE_START.match(start)
     )
+
+
+def is_pdf(start: bytes) -> bool:
+    """Whether a file with these first bytes is a PDF."""
+    return start[:PDF_START_BYTES].lstrip().startswith(b"%PDF-")
 
 
 def markup_of(media_type: str) -> Markup:
@@ -260,7 +267,7 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
                 hint="Save a copy without the password.",
             )
         raise UnreadableError("an old Office format is not read", hint="Save it as DOCX, PPTX or XLSX.")
-    if data[:1024].lstrip().startswith(b"%PDF-"):
+    if is_pdf(data):
         return DocumentFormat.PDF
     if _IMAGE_START.match(data):
         return DocumentFormat.IMAGE

@@ -1,19 +1,24 @@
-"""Pictures of PDF pages with the quoted words boxed, drawn by PDFium in a process of its own.
+"""Pictures of PDF pages and of images with the quoted words boxed, drawn in a process of their own.
 
 A PDF is written by a stranger, and one that is made for it keeps PDFium busy for ever, or ends it. In a
 process that costs only the picture. The process is started when a picture is first asked for, and ends by
 itself when it was idle for a while.
+
+Words are looked for in the text layer of a PDF page. Words that were recognised in a scan or an image come
+with their boxes, which were kept when it was read.
 """
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from ctypes import byref, c_int
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from localcrag.documents.formats import PDF_START_BYTES, is_pdf
 from localcrag.documents.quoted_words import QuoteSpan, quoted_spans
 from localcrag.errors import UnreadableError
 from localcrag.isolation import isolated_program
@@ -26,6 +31,7 @@ from localcrag.isolation.isolated_process import (
     memory_budget,
 )
 from localcrag.isolation.message_frames import Budget
+from localcrag.types import WordBox
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -65,9 +71,10 @@ class PagePicture:
 @dataclass(frozen=True, slots=True)
 class _Job:
     file: Path
-    page: int
+    page: int | None
     quote: str
     width: int
+    words: tuple[WordBox, ...]
 
 
 class _Box(NamedTuple):
@@ -79,26 +86,21 @@ class _Box(NamedTuple):
     bottom: float
 
 
-def page_picture(file: Path, page: int, quote: str, *, width: int = 900) -> bytes:
-    """The PNG of a page with the quoted words boxed; the parameters are those of :func:`boxed_page`.
-
-    Raises UnreadableError.
-    """
-    return boxed_page(file, page, quote, width=width).png
-
-
-def boxed_page(file: Path, page: int, quote: str, *, width: int = 900) -> PagePicture:
-    """The picture of a page of a PDF; may be called from any thread.
+def boxed_page(
+    file: Path, page: int | None, quote: str, *, width: int = 900, words: Sequence[WordBox] = ()
+) -> PagePicture:
+    """A picture of a page of a PDF, or of an image; may be called from any thread.
 
     Parameters:
-        file: the PDF.
-        page: the number of the page, counted from 1.
+        file: the PDF or the image.
+        page: the number of the page, counted from 1; None for an image of one page.
         quote: the words to be boxed, as they stand in the stored text; "" for none.
-        width: the width of the picture in pixels.
+        width: the width of the picture in pixels; an image that is less wide stays as it is.
+        words: the boxes of the words, if they were recognised; then the quote is not looked for.
 
     Raises UnreadableError if the file cannot be read, has no such page, or takes too much to draw.
     """
-    job = _Job(file.absolute(), page, quote, min(max(width, MIN_WIDTH), MAX_WIDTH))
+    job = _Job(file.absolute(), page, quote, min(max(width, MIN_WIDTH), MAX_WIDTH), tuple(words))
     if not available():
         return _drawn(job)
     try:
@@ -106,7 +108,7 @@ def boxed_page(file: Path, page: int, quote: str, *, width: int = 900) -> PagePi
             job, Budget(MAX_DRAWING_SECONDS, memory_budget(MAX_DRAWING_MEMORY))
         )
     except JobLost as lost:
-        raise UnreadableError(f"drawing page {page} {lost}", hint=TEXT_REMAINS_HINT) from lost
+        raise UnreadableError(f"drawing page {page or 1} {lost}", hint=TEXT_REMAINS_HINT) from lost
     except ProcessNotStarted as error:
         raise UnreadableError(
             f"a process to draw pages cannot be started: {error}", hint=TEXT_REMAINS_HINT
@@ -134,6 +136,23 @@ def _prepare(_: Any) -> isolated_program.Answer:
 
 def _drawn(job: _Job) -> PagePicture:
     """The picture, drawn in this process. Raises UnreadableError."""
+    try:
+        return _drawn_pdf(job) if _is_pdf(job.file) else _drawn_image(job)
+    except OSError as error:
+        raise UnreadableError(
+            f"it cannot be opened: {error.strerror or error}", hint=TEXT_REMAINS_HINT
+        ) from error
+    except MemoryError as error:
+        raise UnreadableError("not enough memory to draw it", hint=TEXT_REMAINS_HINT) from error
+
+
+def _is_pdf(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return is_pdf(opened.read(PDF_START_BYTES))
+
+
+def _drawn_pdf(job: _Job) -> PagePicture:
+    """The picture of a page of a PDF. Raises UnreadableError, OSError."""
     from pypdfium2 import PdfDocument, PdfiumError
 
     from localcrag.documents.readers.pdf import PDFIUM_LOCK
@@ -142,17 +161,11 @@ def _drawn(job: _Job) -> PagePicture:
         with PDFIUM_LOCK:
             document = PdfDocument(job.file)  # type: ignore[no-untyped-call]
             try:
-                return _drawn_page(_page_of(document, job.page), job)
+                return _drawn_page(_page_of(document, job.page or 1), job)
             finally:
                 document.close()  # type: ignore[no-untyped-call]
     except PdfiumError as error:
         raise UnreadableError("damaged or encrypted PDF", hint=TEXT_REMAINS_HINT) from error
-    except OSError as error:
-        raise UnreadableError(
-            f"it cannot be opened: {error.strerror or error}", hint=TEXT_REMAINS_HINT
-        ) from error
-    except MemoryError as error:
-        raise UnreadableError("not enough memory to draw it", hint=TEXT_REMAINS_HINT) from error
 
 
 def _page_of(document: Any, number: int) -> PdfPage:
@@ -164,9 +177,47 @@ def _page_of(document: Any, number: int) -> PdfPage:
 
 def _drawn_page(page: PdfPage, job: _Job) -> PagePicture:
     across, down = (max(1.0, side) for side in page.get_size())  # type: ignore[no-untyped-call]
-    scale = job.width * min(1.0, MAX_HEIGHT_RATIO / (down / across)) / across
+    scale = _fitting_width(job, across, down) / across
     picture = page.render(scale=scale).to_pil().convert("RGB")  # type: ignore[no-untyped-call]
-    boxes = _boxes(page, job.quote, picture.size) if job.quote else []
+    if job.words or not job.quote:
+        return _boxed(picture, _recognised_boxes(job.words, picture.size))
+    return _boxed(picture, _boxes(page, job.quote, picture.size))
+
+
+def _drawn_image(job: _Job) -> PagePicture:
+    """The picture of an image, or of a page of one. Raises UnreadableError, OSError."""
+    from PIL import Image, UnidentifiedImageError
+
+    from localcrag.documents.readers.ocr import upright_picture
+
+    try:
+        with Image.open(job.file) as image:
+            image.seek((job.page or 1) - 1)
+            picture = upright_picture(image)
+    except EOFError as error:
+        raise UnreadableError(f"it has no page {job.page}", hint=TEXT_REMAINS_HINT) from error
+    except (UnidentifiedImageError, Image.DecompressionBombError, SyntaxError, ValueError) as error:
+        raise UnreadableError("damaged image", hint=TEXT_REMAINS_HINT) from error
+    width = min(_fitting_width(job, *picture.size), picture.width)
+    picture.thumbnail((width, MAX_HEIGHT_RATIO * width + 1))
+    return _boxed(picture, _recognised_boxes(job.words, picture.size))
+
+
+def _fitting_width(job: _Job, across: float, down: float) -> float:
+    """The width of the picture of a page of this form; a very high one is drawn less wide."""
+    return job.width * min(1.0, MAX_HEIGHT_RATIO / (down / across))
+
+
+def _recognised_boxes(words: Sequence[WordBox], size: tuple[int, int]) -> list[_Box]:
+    """The boxes of recognised words in pixels of a picture of ``size``."""
+    across, down = size
+    return _joined_boxes(
+        [_Box(word.left * across, word.top * down, word.right * across, word.bottom * down) for word in words]
+    )
+
+
+def _boxed(picture: Image, boxes: list[_Box]) -> PagePicture:
+    """The picture as PNG with boxes over it."""
     out = io.BytesIO()
     _marked(picture, boxes).save(out, "PNG")
     return PagePicture(out.getvalue(), bool(boxes))

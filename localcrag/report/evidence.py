@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from localcrag.documents.page_pictures import boxed_page
 from localcrag.errors import UnreadableError
 from localcrag.events import Event, Gathered, Graded
-from localcrag.types import Answer, Citation, Origin, Passage
+from localcrag.types import Answer, Citation, Origin, Passage, WordBox
 
 MAX_PICTURES = 12
 """Pictures in one report; further citations are shown within their passages."""
 PDF_SUFFIX = ".pdf"
+IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"})
+WordsOf = Callable[[Passage, Citation], Sequence[WordBox]]
+"""Gives the boxes of the quoted words if they were recognised in a scan or an image, else none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +45,14 @@ class ShownEvidence:
         return self.citation.origin is Origin.WEB
 
 
-def shown_evidence(answer: Answer, events: Iterable[Event]) -> list[ShownEvidence]:
+def shown_evidence(answer: Answer, events: Iterable[Event], words_of: WordsOf) -> list[ShownEvidence]:
     """The citations of an answer as they are shown; the events are those of its question."""
     passages = list(_passages(events))
     shown: list[ShownEvidence] = []
     for citation in answer.citations:
         passage = _passage_of(citation, passages)
         pictures = sum(bool(item.picture) for item in shown)
-        shown.append(_shown(citation, passage, draw=pictures < MAX_PICTURES))
+        shown.append(_shown(citation, passage, words_of if pictures < MAX_PICTURES else None))
     return shown
 
 
@@ -74,28 +77,37 @@ def _passage_of(citation: Citation, passages: Sequence[Passage]) -> Passage | No
     return None
 
 
-def _shown(citation: Citation, passage: Passage | None, *, draw: bool) -> ShownEvidence:
+def _shown(citation: Citation, passage: Passage | None, words_of: WordsOf | None) -> ShownEvidence:
+    """A citation as it is shown, without a picture if ``words_of`` is None."""
     if passage is None:
         return ShownEvidence(citation, Path(citation.source).name, "", "", "")
     start, end = citation.start - passage.start, citation.end - passage.start
     before, after = passage.text[:start], passage.text[end:]
     title = passage.title or Path(citation.source).name
-    picture, boxed, note = _picture(citation, passage.document) if draw else ("", False, "")
+    picture, boxed, note = _picture(citation, passage, words_of) if words_of else ("", False, "")
     return ShownEvidence(citation, title, passage.document, before, after, picture, boxed, note)
 
 
-def _picture(citation: Citation, document: str) -> tuple[str, bool, str]:
+def _picture(citation: Citation, passage: Passage, words_of: WordsOf) -> tuple[str, bool, str]:
     """The page as a ``data:`` address, whether words are boxed on it, and why there is no picture."""
     file = Path(citation.source)
-    if citation.origin is not Origin.DOCUMENTS or not citation.page or file.suffix.lower() != PDF_SUFFIX:
+    if citation.origin is not Origin.DOCUMENTS or not _is_drawable(file, citation.page):
         return "", False, ""
     try:
         with file.open("rb") as opened:
-            if hashlib.file_digest(opened, "sha256").hexdigest() != document:
+            if hashlib.file_digest(opened, "sha256").hexdigest() != passage.document:
                 return "", False, "no picture: the file has changed since it was read"
         picture = boxed_page(file, citation.page, citation.quote)
+        if not picture.boxed and (words := words_of(passage, citation)):
+            picture = boxed_page(file, citation.page, citation.quote, words=words)
     except OSError as error:
         return "", False, f"no picture: the file cannot be opened ({error.strerror or error})"
     except UnreadableError as error:
         return "", False, f"no picture: {error}"
     return f"data:image/png;base64,{b64encode(picture.png).decode()}", picture.boxed, ""
+
+
+def _is_drawable(file: Path, page: int | None) -> bool:
+    """Whether there is a picture of a page: it is one of a PDF, or an image."""
+    suffix = file.suffix.lower()
+    return suffix in IMAGE_SUFFIXES or (suffix == PDF_SUFFIX and page is not None)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from localcrag import __version__
+from localcrag import __version__, knowledge_base
 from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.egress import is_offline
+from localcrag.errors import LocalCragError
 from localcrag.events import Event, answer_of
 from localcrag.loaded_models import models_for
 from localcrag.options import AskOptions
@@ -19,7 +21,7 @@ from localcrag.report.loop_path import STATUS_TONES, STATUS_WORDS, loop_path
 from localcrag.report.model_files import ModelFile, model_files
 from localcrag.report.path_drawing import PathDrawing, path_drawing
 from localcrag.settings import Settings
-from localcrag.types import Answer, CitationMark
+from localcrag.types import Answer, Citation, CitationMark, Passage, WordBox
 
 if TYPE_CHECKING:
     from localcrag.web.ledger import Entry, Ledger
@@ -91,7 +93,7 @@ def question_report(asked: AskedQuestion, settings: Settings, ledger: Ledger) ->
         status=STATUS_WORDS[answer.status],
         tone=STATUS_TONES[answer.status],
         note=status_note(answer),
-        evidence=tuple(shown_evidence(answer, asked.events)),
+        evidence=tuple(shown_evidence(answer, asked.events, partial(_recognised_words, asked.kb, settings))),
         path=path_drawing(loop_path(asked.events)),
         models=tuple(model_files(models)),
         settings=tuple(_chosen(asked.options, settings)),
@@ -100,6 +102,20 @@ def question_report(asked: AskedQuestion, settings: Settings, ledger: Ledger) ->
         version=__version__,
         made=datetime.now(UTC),
     )
+
+
+def _recognised_words(
+    kb: str, settings: Settings, passage: Passage, citation: Citation
+) -> tuple[WordBox, ...]:
+    """The boxes that the knowledge base keeps of the quoted words; none if they were not recognised."""
+    try:
+        document = knowledge_base.open(passage.kb or kb, settings=settings).document(passage.source)
+    except LocalCragError:
+        return ()  # it was removed since: the picture is shown without boxes, and the report says so
+    if document.hash != passage.document:
+        return ()
+    pages = (page for page in document.pages if page.number == citation.page)
+    return next((page.boxes_within(citation.start, citation.end) for page in pages), ())
 
 
 def _pieces(text: str, marks: Sequence[CitationMark]) -> Iterator[TextPiece]:

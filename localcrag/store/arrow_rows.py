@@ -9,6 +9,7 @@ This is the only module that imports pyarrow; it is itself imported on first use
 - ``documents``: one small row for each source, without texts, so that the sources are listed quickly.
 - ``texts``: the stored text, a row for each part of a page, by the document's hash and a digest of the
   text, because two readers may read the same bytes differently. Layout 1 had one row for each page.
+  ``boxes`` are those of the words of a scanned page (:mod:`localcrag.store.box_cells`), in its first row.
 - ``questions``, which exists only if some were written: one row for each question, with its passage, the
   mark of the text that it was written for, and that passage's fields, so that filters work in both tables.
 """
@@ -27,6 +28,7 @@ import pyarrow as pa
 
 from localcrag.filters import BUILT_IN, FieldType, FieldTypes, is_key, type_of
 from localcrag.store import sql
+from localcrag.store.box_cells import read_boxes, written_boxes
 from localcrag.types import (
     NO_META,
     READING,
@@ -79,11 +81,12 @@ TEXTS_SCHEMA = pa.schema(
         pa.field("part", pa.int32()),
         pa.field("text", pa.large_string()),
         pa.field("checksum", pa.string()),
+        pa.field("boxes", pa.string()),
     ]
 )
-LATE_TEXT_COLUMNS = pa.schema([TEXTS_SCHEMA.field("checksum")])
-"""The checksum of a whole page in each of its rows, which a table has only from the first write of this
-version on."""
+LATE_TEXT_COLUMNS = pa.schema([TEXTS_SCHEMA.field(name) for name in ("checksum", "boxes")])
+"""The checksum of a whole page in each of its rows, and its boxes: columns that a table has only from the
+first write of this version on."""
 _PASSAGE_FIELDS = [
     pa.field("id", pa.string(), nullable=False),
     pa.field("source", pa.string(), nullable=False),
@@ -192,6 +195,7 @@ def digest_of(document: Document) -> str:
         digest.update(f"{page.number}:{len(page.text)}:".encode())
         digest.update(page.text.encode("utf-8", "surrogatepass"))
         digest.update(_written_blocks(page.blocks).encode())
+        digest.update(written_boxes(page.boxes).encode())
     return f"{digest.hexdigest()[:32]}-{READING}"
 
 
@@ -236,6 +240,7 @@ def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS_SCHEMA) -
                 "part": start // size,
                 "text": page.text[start : start + size],
                 "checksum": checksum,
+                "boxes": "" if start else written_boxes(page.boxes),
             }
             for document in documents
             for digest in [digest_of(document)]
@@ -418,7 +423,7 @@ def _page(rows: list[Mapping[str, Any]]) -> Page:
     checksum = parts[0].get("checksum")
     if checksum and checksum != _text_digest(text):
         raise ValueError(f"the stored text of document {str(parts[0]['document'])[:12]} was damaged")
-    return Page(parts[0]["number"], text)
+    return Page(parts[0]["number"], text, boxes=read_boxes(parts[0].get("boxes") or ""))
 
 
 def document_of(row: Mapping[str, Any], texts: pa.Table) -> Document:

@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         Relocation,
         SourcePlace,
         StoreInfo,
+        WordBox,
     )
     from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText
     from localcrag.types.store_problem import StoreProblem
@@ -169,6 +170,7 @@ __all__ = [
     "WebPolicy",
     "WebQuery",
     "WebResult",
+    "WordBox",
 ]
 
 _MODULES = (

@@ -42,16 +42,38 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class WordBox:
+    """A word that was recognised in a picture: characters ``[start, end)`` of a page, and where they stand.
+
+    ``left`` and ``right`` are shares of the width of the upright picture, from its left edge; ``top`` and
+    ``bottom`` are shares of its height, from its upper edge.
+    """
+
+    start: int
+    end: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page of a document; ``number`` counts from 1, or is None if the format has no pages.
 
     ``blocks`` are those of the text, in order; none, if the format says nothing about its structure. White
-    space and the markers of list items lie between them.
+    space and the markers of list items lie between them. ``boxes`` are those of the words of a picture or
+    scan, in the order of the text; other pages have none.
     """
 
     number: int | None
     text: str
     blocks: tuple[Block, ...] = ()
+    boxes: tuple[WordBox, ...] = ()
+
+    def boxes_within(self, start: int, end: int) -> tuple[WordBox, ...]:
+        """The boxes of the words that lie, at least in part, in the characters ``[start, end)``."""
+        return tuple(box for box in self.boxes if box.start < end and start < box.end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import io
+import socket
 from collections import Counter
-from importlib.util import find_spec
 from types import SimpleNamespace
+from typing import Any
 
+import pypdfium2
 import pytest
+from PIL import Image
 
 from localcrag.documents import formats
+from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
+from localcrag.documents.formats import can_recognise
 from localcrag.documents.readers import ocr
 from localcrag.documents.readers import pdf as reader
-from localcrag.documents.readers.ocr import RecognisedLine, paragraphs_of, read_image, scanned_page
+from localcrag.documents.readers.ocr import add_recognised, read_image, scanned_page
+from localcrag.documents.readers.recognised_words import recognised_line
+from localcrag.documents.readers.scan_layout import RecognisedLine, paragraphs_of
 from localcrag.errors import UnreadableError
+from localcrag.types import Page
 from tests.documents.builders import FOX, pdf, zipped
 from tests.documents.conftest import ReadFunction
 
 
 def image(name: str = "PNG", pages: int = 1) -> bytes:
-    from PIL import Image
-
     out = io.BytesIO()
     frames = [Image.new("RGB", (40, 20), "white") for _ in range(pages)]
     extra = {"save_all": True, "append_images": frames[1:]} if pages > 1 else {}
@@ -33,16 +39,28 @@ def line(text: str, left: float, top: float, right: float, height: float = 10) -
     return RecognisedLine(text, (left, top, right, top + height))
 
 
+def corners(left: float, top: float, right: float, bottom: float) -> list[tuple[float, float]]:
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def texts(lines: list[RecognisedLine]) -> list[str]:
+    return [paragraph.text for paragraph in paragraphs_of(lines)]
+
+
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that finds two lines in every image."""
     found = SimpleNamespace(
         txts=("second line", " Some"),
-        boxes=[[(0, 30), (90, 30), (90, 40), (0, 40)], [(0, 10), (90, 10), (90, 20), (0, 20)]],
+        boxes=[corners(0, 30, 90, 40), corners(0, 10, 90, 20)],
+        word_results=(
+            (("second", 0.9, corners(0, 30, 48, 40)), ("line", 0.9, corners(56, 30, 88, 40))),
+            (("Some", 0.9, corners(0, 10, 32, 20)),),
+        ),
     )
     for module in (formats, ocr, reader):
         monkeypatch.setattr(module, "can_recognise", lambda: True)
-    monkeypatch.setattr(ocr, "_engine", lambda: lambda pixels: found)
+    monkeypatch.setattr(ocr, "_engine", lambda: lambda pixels, return_word_box: found)
 
 
 @pytest.fixture
@@ -103,8 +121,8 @@ def test_lines_become_paragraphs_by_the_gaps_between_them() -> None:
         line("35 EUR", 60, 111, 90),
         line("Boat", 0, 110, 40),
     ]
-    assert paragraphs_of(lines) == ["Title", "The treatment of Anglo- Saxon kings.", "Boat 35 EUR"]
-    assert paragraphs_of([]) == []
+    assert texts(lines) == ["Title", "The treatment of Anglo- Saxon kings.", "Boat 35 EUR"]
+    assert texts([]) == []
 
 
 def test_two_columns_are_read_one_after_the_other() -> None:
@@ -112,21 +130,78 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     right = [line(f"right {n}", 100, 20 + 15 * n, 190) for n in range(4)]
     both = [text for pair in zip(left, right, strict=True) for text in pair]
     title = line("A title above them", 40, 0, 150)
-    assert paragraphs_of([title, *both]) == [
+    assert texts([title, *both]) == [
         "A title above them",
         "left 0 left 1 left 2 left 3",
         "right 0 right 1 right 2 right 3",
     ]
     cells = [line(f"{x}{n}", x, 20 + 15 * n, x + 20) for n in range(4) for x in (0, 100, 170)]
-    assert paragraphs_of(cells)[0].startswith("00 1000 1700 01 1001")
+    assert texts(cells)[0].startswith("00 1000 1700 01 1001")
 
 
-@pytest.mark.skipif(find_spec("rapidocr") is None, reason="rapidocr (localcrag[ocr]) is not installed")
+def test_lines_of_a_script_without_spaces_are_joined_without_one() -> None:
+    assert texts([line("汉字没有空格，", 0, 0, 90), line("所以直接相连。", 0, 15, 90)]) == [
+        "汉字没有空格，所以直接相连。"
+    ]
+
+
+# ---------------------------------------------------------------------------------- the words' boxes
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_words_of_an_image_keep_their_boxes(read: ReadFunction) -> None:
+    (page,) = read("scan.png", image()).pages
+    assert [page.text[box.start : box.end] for box in page.boxes] == ["Some", "second", "line"]
+    some, second, last = page.boxes
+    assert (some.left, some.right) == (0, 32 / 40) and 10 / 20 < some.top < some.bottom < 20 / 20
+    assert (second.left, last.left) == (0, 56 / 40) and second.top == last.top
+    assert page.boxes_within(0, 5) == (some,) and page.boxes_within(6, 13) == (second, last)
+
+
+@pytest.mark.usefixtures("engine")
+def test_boxes_are_counted_in_the_text_of_a_page_with_several_paragraphs() -> None:
+    made = BlockText()
+    for _ in range(2):
+        add_recognised(made, Image.new("RGB", (100, 50)))
+    page = made.page(1)
+    assert [page.text[box.start : box.end] for box in page.boxes] == ["Some", "second", "line"] * 2
+
+
+def words_of(text: str, *pieces: str) -> list[tuple[str, float, float]]:
+    """The words of a line of these pieces, each letter 10 pixels wide, in a picture of 100 pixels."""
+    given, at = [], 0
+    for piece in pieces:
+        given.append((piece, 0.9, corners(at, 0, at + 10 * len(piece), 10)))
+        at += 10 * len(piece) + 10
+    made = recognised_line(text, corners(0, 0, 100, 10), given, (100, 10))
+    return [(made.text[box.start : box.end], round(box.left, 2), round(box.right, 2)) for box in made.words]
+
+
+def test_a_word_has_a_box_around_all_its_pieces() -> None:
+    assert words_of("a bcd.", "a", "bcd.") == [("a", 0, 0.1), ("bcd.", 0.2, 0.6)]
+    assert words_of("ä  öß", "ä", "ö", "ß") == [("ä", 0, 0.1), ("öß", 0.2, 0.5)]
+    assert words_of("汉字 4", "汉", "字", "4") == [("汉", 0, 0.1), ("字", 0.2, 0.3), ("4", 0.4, 0.5)]
+
+
+def test_without_pieces_that_fit_the_letters_are_taken_for_equally_wide() -> None:
+    expected = [("some", 0, 0.4), ("words", 0.5, 1)]
+    assert words_of("some words") == expected == words_of("some words", "other", "words")
+
+
+def test_the_hyphen_that_is_dropped_has_no_box_either() -> None:
+    one, two = (recognised_line(text, corners(0, at, 90, at + 10), [], (90, 40)) for text, at in SPLIT)
+    (paragraph,) = paragraphs_of([one, two])
+    assert [paragraph.text[box.start : box.end] for box in paragraph.boxes] == ["the", "treat", "ment", "of"]
+
+
+SPLIT = (("the treat-", 0), ("ment of", 15))
+
+
+# ---------------------------------------------------------------------------------- the engine itself
+
+
+@pytest.mark.skipif(not can_recognise(), reason="rapidocr (localcrag[ocr]) is not installed")
 def test_a_rendered_page_is_recognised_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    import socket
-
-    import pypdfium2
-
     def refuse(*_: object) -> None:
         raise OSError("no network in this test")
 
@@ -134,10 +209,29 @@ def test_a_rendered_page_is_recognised_without_a_network(monkeypatch: pytest.Mon
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     lines = [FOX, "Category: Motorcycle, fee 35 EUR", "Größe der Dosis: zwei Tabletten täglich"]
     page = pypdfium2.PdfDocument(pdf(lines))[0]  # type: ignore[no-untyped-call]
+    page.set_cropbox(60, 740, 340, 800)
     scan = page.render(scale=200 / 72).to_pil()
-    text = scanned_page(scan, 3).text
-    want, got = (Counter(words.split()) for words in (" ".join(lines), text))
+    found = scanned_page(scan, 3)
+    want, got = (Counter(words.split()) for words in (" ".join(lines), found.text))
     assert (want & got).total() >= 0.9 * want.total()
     out = io.BytesIO()
     scan.save(out, "PNG")
-    assert read_image(out.getvalue(), Limits()).pages[0].text == text
+    assert read_image(out.getvalue(), Limits()).pages[0].text == found.text
+    assert boxes_are_at_their_words(found, page)
+
+
+def boxes_are_at_their_words(found: Page, page: Any) -> bool:
+    """Whether each recognised word has its box where the text layer of the page has the word."""
+    layer = page.get_textpage()
+    text = layer.get_text_range()
+    for box in found.boxes:
+        start = text.find(found.text[box.start : box.end])
+        if start < 0:
+            continue
+        places = [layer.get_charbox(at) for at in range(start, start + box.end - box.start)]
+        middle = (min(place[0] for place in places) + max(place[2] for place in places)) / 2
+        height = (min(place[1] for place in places) + max(place[3] for place in places)) / 2
+        across, down = 60 + 280 * (box.left + box.right) / 2, 800 - 60 * (box.top + box.bottom) / 2
+        if abs(across - middle) > 6 or abs(down - height) > 4:
+            return False
+    return len(found.boxes) > 12

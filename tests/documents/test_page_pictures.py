@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from localcrag.documents.page_pictures import MAX_HEIGHT_RATIO, boxed_page, page_picture
+from localcrag.documents.page_pictures import MAX_HEIGHT_RATIO, boxed_page
 from localcrag.documents.quoted_words import quoted_spans
 from localcrag.errors import UnreadableError
+from localcrag.types import WordBox
 from tests.documents.builders import FOX, Sheet, drawn_pdf, pdf
 from tests.documents.test_hostile import doubling
 
@@ -51,7 +52,7 @@ def test_a_turned_page_has_its_box_at_the_words_as_they_are_seen(tmp_path: Path)
 
 
 def test_a_row_of_a_table_is_found_without_the_labels_of_its_cells(tmp_path: Path) -> None:
-    png = page_picture(birds(tmp_path), 1, ROW)
+    png = boxed_page(birds(tmp_path), 1, ROW).png
     _, top, _, bottom = marked_pixels(png) or (0, 0, 0, 0)
     assert top < (842 - 400) * 900 / 595 < bottom and bottom - top < 40
 
@@ -68,20 +69,63 @@ def test_a_page_that_is_very_high_is_drawn_less_wide(tmp_path: Path) -> None:
     canvas = Canvas(str(tmp_path / "strip.pdf"), pagesize=(20, 4000))
     canvas.showPage()
     canvas.save()
-    picture = Image.open(io.BytesIO(page_picture(tmp_path / "strip.pdf", 1, "")))
+    picture = Image.open(io.BytesIO(boxed_page(tmp_path / "strip.pdf", 1, "").png))
     assert picture.height <= 900 * MAX_HEIGHT_RATIO + 1 and picture.width < 900
+
+
+def picture_file(folder: Path, name: str, *, turned: int = 0) -> Path:
+    """A white picture of 400 by 200 pixels as it is seen, turned as its EXIF field says; of a TIFF two."""
+    size, exif = ((200, 400) if turned else (400, 200)), Image.Exif()
+    if turned:
+        exif[ORIENTATION] = turned
+    extra = {"save_all": True, "append_images": [Image.new("RGB", (300, 300), "white")]}
+    Image.new("RGB", size, "white").save(folder / name, exif=exif, **(extra if name.endswith("tif") else {}))
+    return folder / name
+
+
+ORIENTATION, QUARTER_TURN = 0x0112, 6
+WORDS = (WordBox(0, 3, 0.25, 0.4, 0.35, 0.6), WordBox(4, 9, 0.4, 0.4, 0.5, 0.6))
+
+
+@pytest.mark.parametrize(("name", "turned"), [("a.png", 0), ("a.webp", 0), ("a.jpg", QUARTER_TURN)])
+def test_recognised_words_of_an_image_have_their_boxes(tmp_path: Path, name: str, turned: int) -> None:
+    picture = boxed_page(picture_file(tmp_path, name, turned=turned), None, "Two words", words=WORDS)
+    assert picture.boxed and Image.open(io.BytesIO(picture.png)).size == (400, 200)
+    assert marked_pixels(picture.png) == pytest.approx((95, 75, 205, 125), abs=1)
+
+
+def test_a_page_of_a_tiff_is_drawn_as_wide_as_asked(tmp_path: Path) -> None:
+    fax = picture_file(tmp_path, "fax.tif")
+    second = boxed_page(fax, 2, "Two words", width=150, words=WORDS)
+    assert second.boxed and Image.open(io.BytesIO(second.png)).size == (150, 150)
+    assert not boxed_page(fax, 1, "Two words").boxed
+    with pytest.raises(UnreadableError, match="it has no page 3"):
+        boxed_page(fax, 3, "")
+
+
+def test_recognised_words_of_a_page_are_not_looked_for(tmp_path: Path) -> None:
+    picture = boxed_page(birds(tmp_path), 1, HERON, words=WORDS)
+    left, top, right, bottom = marked_pixels(picture.png) or (0, 0, 0, 0)
+    assert abs(left - 225) < 40 and abs(right - 450) < 40 and top > 0.35 * 900 and bottom < 0.7 * 1280
 
 
 def test_what_cannot_be_drawn_says_why(tmp_path: Path) -> None:
     locked, broken = tmp_path / "locked.pdf", tmp_path / "broken.pdf"
     locked.write_bytes(pdf([FOX], password="secret"))
     broken.write_bytes(b"%PDF-1.4 and nothing more")
-    cases = {locked: "encrypted", broken: "damaged", tmp_path / "gone.pdf": "cannot be opened"}
+    other = tmp_path / "other.png"
+    other.write_bytes(b"no picture")
+    cases = {
+        locked: "encrypted",
+        broken: "damaged PDF|encrypted",
+        other: "damaged image",
+        tmp_path / "gone.pdf": "cannot be opened",
+    }
     for file, reason in cases.items():
         with pytest.raises(UnreadableError, match=reason):
-            page_picture(file, 1, FOX)
+            boxed_page(file, 1, FOX)
     with pytest.raises(UnreadableError, match="it has no page 2"):
-        page_picture(birds(tmp_path), 2, HERON)
+        boxed_page(birds(tmp_path), 2, HERON)
 
 
 def test_a_page_that_never_ends_costs_only_its_picture(
@@ -91,7 +135,7 @@ def test_a_page_that_never_ends_costs_only_its_picture(
     hostile = tmp_path / "hostile.pdf"
     hostile.write_bytes(doubling())
     with pytest.raises(UnreadableError, match="given up"):
-        page_picture(hostile, 1, FOX)
+        boxed_page(hostile, 1, FOX)
     assert boxed_page(birds(tmp_path), 1, HERON).boxed
 
 

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 from localcrag.store import arrow_rows, tables
+from localcrag.store.box_cells import read_boxes, written_boxes
 from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.store.lance_store import LanceStore
-from localcrag.types import READING, Block, BlockKind, FieldValue, Page
+from localcrag.types import READING, Block, BlockKind, FieldValue, Page, WordBox
 from tests.store.conftest import EMBEDDER, Item, item
 
 LONG = "Größe und Maß. " * 40
@@ -66,6 +67,48 @@ def test_a_knowledge_base_of_the_first_layout_goes_on_as_it_was(
     assert [old.text(paged.hash, n) for n in (1, 2)] == [LONG, "two"]
     old.optimize()
     assert json.loads(record.read_text())["layout"] == 1
+
+
+def recognised(source: str, text: str, *boxes: WordBox) -> Item:
+    """A document of one page whose words were recognised."""
+    document, entry, passages, vectors = item(source, text)
+    [page] = document.pages
+    return replace(document, pages=(replace(page, boxes=boxes),)), entry, passages, vectors
+
+
+BOXES = (WordBox(0, 5, 0.1234, 0.2, 0.3, 0.25), WordBox(6, 9, 0, 0.5, 1, 0.75))
+
+
+def test_the_boxes_of_recognised_words_come_back_with_the_text(
+    lance: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow_rows, "TEXT_PART_CHARACTERS", 5)
+    lance.replace([recognised("/scan", "Größe und Maß", *BOXES), item("/text", "Größe und Maß")])
+    scan, text = lance.documents()
+    assert (scan.pages[0].boxes, text.pages[0].boxes) == (BOXES, ())
+    moved = tuple(replace(box, left=0.01) for box in BOXES)
+    lance.replace([recognised("/scan", "Größe und Maß", *moved)])
+    assert next(lance.documents()).pages[0].boxes == moved
+
+
+def test_boxes_beyond_the_picture_end_at_its_edge_and_damaged_ones_are_left_out() -> None:
+    beyond = WordBox(0, 1, -0.2, 0, 1.3, 0.5)
+    assert read_boxes(written_boxes([beyond])) == (replace(beyond, left=0, right=1),)
+    assert read_boxes(f"7 x-1:2 {written_boxes(BOXES)} 1-2:3") == BOXES
+
+
+def test_a_knowledge_base_that_kept_no_boxes_is_read_and_gets_them(
+    bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = pa.schema([field for field in arrow_rows.TEXTS_SCHEMA if field.name != "boxes"])
+    with monkeypatch.context() as patch:
+        patch.setattr(tables, "TEXTS_SCHEMA", before)
+        patch.setattr(tables, "LATE_TEXT_COLUMNS", pa.schema([]))
+        old = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
+        old.replace([recognised("/before", "Größe und Maß", *BOXES)])
+    assert [document.pages[0].boxes for document in old.documents()] == [()]
+    old.replace([recognised("/now", "Größe und Maß sind neu", *BOXES)])
+    assert [document.pages[0].boxes for document in old.documents()] == [(), BOXES]
 
 
 def structured(source: str, text: str) -> Item:

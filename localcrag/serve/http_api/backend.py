@@ -154,7 +154,7 @@ class Backend(Protocol):
         ...
 
     async def page_picture(self, place: CitedPlace) -> bytes:
-        """The page of a PDF as PNG, with the quoted words boxed.
+        """The page of a PDF, or an image that was read, as PNG, with the quoted words boxed.
 
         Raises DocumentGone if the knowledge base does not hold the document or the file was changed, and
         UnreadableError for a document that is no PDF or that cannot be drawn.

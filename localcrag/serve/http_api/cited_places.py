@@ -1,4 +1,4 @@
-"""What an answer cites, as it can be looked at: the stored text, and the page of a PDF as a picture.
+"""What an answer cites, as it can be looked at: the stored text, and a picture of a PDF page or an image.
 
 Only documents that the knowledge base holds can be opened, whatever a client names. The file is drawn only if
 it is the one that was indexed, by its sha256: otherwise the boxes would lie over other words.
@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from localcrag import knowledge_base
-from localcrag.documents.page_pictures import page_picture
+from localcrag.documents.page_pictures import boxed_page
 from localcrag.errors import DocumentGone, UnreadableError, UsageError
 from localcrag.serve.http_api.backend import CitedPlace, PlaceText
 from localcrag.settings import Settings
@@ -21,7 +21,7 @@ from localcrag.types import Document, Page
 
 MAX_AROUND_CHARACTERS = 4000
 """Characters of the stored text on each side of a quote."""
-PDF_MEDIA_TYPE = "application/pdf"
+PDF_MEDIA_TYPE, IMAGE_MEDIA_TYPES = "application/pdf", "image/"
 PICTURE_WIDTH = 1200
 """Pixels of the width of a picture."""
 
@@ -53,16 +53,18 @@ class CitedPlaces:
         )
 
     def picture(self, place: CitedPlace) -> bytes:
-        """The page as PNG, with the quoted words boxed.
+        """The page, or the image, as PNG, with the quoted words boxed.
 
         Raises UnreadableError if it cannot be drawn, and as :meth:`text` does.
         """
         document, page = self._held(place)
-        if document.media_type != PDF_MEDIA_TYPE or page.number is None:
+        if not _is_drawable(document, page):
             raise UnreadableError(_NO_PAGES, hint="its text can be shown")
         self._require_unchanged(document)
         quote = page.text[place.start : place.end]
-        return page_picture(Path(document.source), page.number, quote, width=PICTURE_WIDTH)
+        words = page.boxes_within(place.start, place.end)
+        file = Path(document.source)
+        return boxed_page(file, page.number, quote, width=PICTURE_WIDTH, words=words).png
 
     def _held(self, place: CitedPlace) -> tuple[Document, Page]:
         """The document and the page of a place. Raises DocumentGone, UsageError."""
@@ -82,7 +84,7 @@ class CitedPlaces:
 
     def _obstacle(self, document: Document, page: Page) -> str:
         """Why a page cannot be shown as a picture; "" if it can."""
-        if document.media_type != PDF_MEDIA_TYPE or page.number is None:
+        if not _is_drawable(document, page):
             return _NO_PAGES
         try:
             self._require_unchanged(document)
@@ -106,6 +108,13 @@ class CitedPlaces:
 
 
 _NO_PAGES = "the document has no pages to draw"
+
+
+def _is_drawable(document: Document, page: Page) -> bool:
+    """Whether there is a picture of a page: it is one of a PDF, or an image."""
+    if document.media_type == PDF_MEDIA_TYPE:
+        return page.number is not None
+    return document.media_type.startswith(IMAGE_MEDIA_TYPES)
 
 
 def _bytes_of(path: str, most: int) -> bytes:

@@ -40,7 +40,7 @@ async function showPlace(query, opener) {
   }
   const picture = await (await call(`api/citations/page?${query}`)).blob();
   if (state.opener !== opener) return;
-  const image = make("img", { src: URL.createObjectURL(picture), alt: `Page ${found.page} of ${line(found.title)}, with the quoted words boxed` });
+  const image = make("img", { src: URL.createObjectURL(picture), alt: `${found.page ? `Page ${found.page} of ` : ""}${line(found.title)}, with the quoted words boxed` });
   image.onload = () => {
     URL.revokeObjectURL(image.src);
     zoom(image, byId("source-body").clientWidth < NARROW_PIXELS);

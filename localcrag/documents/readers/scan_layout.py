@@ -1,0 +1,148 @@
+"""From the lines that are recognised in a picture to paragraphs: columns, rows, and the gaps between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import pairwise
+from statistics import median
+
+from localcrag.languages import UNSPACED
+from localcrag.types import WordBox
+
+_MAX_LEAD = 10
+"""Lines above two columns, such as those of a title."""
+_MIN_COLUMN_LINES = 3
+_MIN_COLUMN_SHARE = 0.3
+"""The least share of the width of a page that most lines of a column fill; cells of a table fill less."""
+_WIDE_MARKS = (("\u3000", "\u303f"), ("\uff00", "\uff60"))
+"""Full stops, commas and brackets of Chinese and Japanese."""
+_PARAGRAPH_DISTANCE = 1.4
+"""The distance to the next line that ends a paragraph, in multiples of the usual one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedLine:
+    """A recognised line of text and its ``box`` (left, top, right, bottom) in pixels.
+
+    ``words`` are the boxes of its words; their characters are counted in ``text``.
+    """
+
+    text: str
+    box: tuple[float, float, float, float]
+    words: tuple[WordBox, ...] = ()
+
+    @property
+    def middle(self) -> float:
+        """The height of its middle, from the top."""
+        return (self.box[1] + self.box[3]) / 2
+
+    @property
+    def height(self) -> float:
+        """The height of its box."""
+        return self.box[3] - self.box[1]
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedText:
+    """A text of one or several lines, with the boxes of its words."""
+
+    text: str
+    boxes: tuple[WordBox, ...] = ()
+
+
+def paragraphs_of(lines: Sequence[RecognisedLine]) -> list[RecognisedText]:
+    """The texts of the lines, column by column from top to bottom, cut where lines stand further apart."""
+    paragraphs: list[RecognisedText] = []
+    for column in _columns(sorted(lines, key=lambda line: line.middle)):
+        rows = _rows(column)
+        if not rows:
+            continue
+        distances = [below[0].middle - above[0].middle for above, below in pairwise(rows)]
+        usual = median(distances) if distances else 0
+        text = _text(rows[0])
+        for distance, above, row in zip(distances, rows, rows[1:], strict=False):
+            heights = sorted((above[0].height, row[0].height))
+            if distance > _PARAGRAPH_DISTANCE * usual or heights[1] > _PARAGRAPH_DISTANCE * heights[0]:
+                paragraphs.append(text)
+                text = _text(row)
+            else:
+                text = _joined(text, _text(row))
+        paragraphs.append(text)
+    return paragraphs
+
+
+def _joined(text: RecognisedText, following: RecognisedText) -> RecognisedText:
+    """Two lines of a paragraph as one; a hyphen at the end of the first is dropped before a small letter.
+
+    Between scripts without spaces there is none.
+    """
+    last, first = text.text[-1:], following.text[:1]
+    if last == "-" and text.text[-2:-1].isalpha() and first.islower():
+        end = len(text.text) - 1
+        kept = tuple(replace(box, end=min(box.end, end)) for box in text.boxes if box.start < end)
+        return _linked(RecognisedText(text.text[:end], kept), following, "")
+    return _linked(text, following, "" if _is_unspaced(last) and _is_unspaced(first) else " ")
+
+
+def _is_unspaced(character: str) -> bool:
+    """Whether a character is of a script without spaces, or one of its marks, which are as wide."""
+    return bool(UNSPACED.fullmatch(character)) or any(
+        first <= character <= last for first, last in _WIDE_MARKS
+    )
+
+
+def _linked(text: RecognisedText, following: RecognisedText, gap: str) -> RecognisedText:
+    """Two texts as one, with the boxes of both."""
+    by = len(text.text) + len(gap)
+    moved = (replace(box, start=box.start + by, end=box.end + by) for box in following.boxes)
+    return RecognisedText(text.text + gap + following.text, (*text.boxes, *moved))
+
+
+def _text(row: Sequence[RecognisedLine]) -> RecognisedText:
+    """The lines of a row, from left to right, as one text."""
+    ordered = sorted(row, key=lambda line: line.box[0])
+    return reduce(partial(_linked, gap=" "), (RecognisedText(line.text, line.words) for line in ordered))
+
+
+def _rows(lines: Sequence[RecognisedLine]) -> list[list[RecognisedLine]]:
+    """The lines, sorted by height, with those beside one another in one row."""
+    rows: list[list[RecognisedLine]] = []
+    for line in lines:
+        if rows and line.middle - rows[-1][0].middle < min(line.height, rows[-1][0].height) / 2:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return rows
+
+
+def _columns(lines: list[RecognisedLine]) -> list[list[RecognisedLine]]:
+    """The lines above two columns, then those of each column; all of them if there are no columns."""
+    for lead in range(min(_MAX_LEAD, len(lines))):
+        parted = _parted(lines[lead:])
+        if parted is not None:
+            left, right = parted
+            return [lines[:lead], *_columns(left), *_columns(right)]
+    return [lines]
+
+
+def _parted(lines: list[RecognisedLine]) -> tuple[list[RecognisedLine], list[RecognisedLine]] | None:
+    """The lines to the left and to the right of an empty strip between columns of text; None without one."""
+    if len(lines) < 2 * _MIN_COLUMN_LINES:
+        return None
+    ordered = sorted(lines, key=lambda line: line.box[0])
+    width = max(line.box[2] for line in lines) - ordered[0].box[0]
+    edge = ordered[0].box[2]
+    for index, line in enumerate(ordered):
+        if line.box[0] > edge:
+            sides = ordered[:index], ordered[index:]
+            if all(
+                len(side) >= _MIN_COLUMN_LINES
+                and median(one.box[2] - one.box[0] for one in side) >= _MIN_COLUMN_SHARE * width
+                for side in sides
+            ):
+                left, right = (sorted(side, key=lambda one: one.middle) for side in sides)
+                return left, right
+        edge = max(edge, line.box[2])
+    return None
