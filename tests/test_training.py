@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import gguf
 import numpy as np
 import pytest
 import torch
@@ -148,6 +149,20 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
         assert isinstance(choice, Choice) and 0 < choice.probabilities[0] < 1
         assert models.fusion is not None, "the adapter's file names the evaluator it was fused with"
     assert not list(trained.rglob("*.part"))
+
+
+def test_an_adapter_exported_before_can_be_fused_anew(trained: Path, tmp_path: Path) -> None:
+    adapter = trained / "models" / "localcrag-chat-v1.gguf"
+    own = tmp_path / "own.jsonl"
+    lines = [{"question": f"q{i}", "passage": f"p{i}", "relevant": i % 2 == 0} for i in range(40)]
+    own.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    common = ("--data", own, "--out", tmp_path / "out", "--base", trained / "base.gguf")
+    assert train("export", *common, "--models", tmp_path / "models", "--init", adapter) == 0
+    before, after = (
+        {tensor.name: tensor.data.tolist() for tensor in gguf.GGUFReader(path).tensors}
+        for path in (adapter, tmp_path / "models" / adapter.name)
+    )
+    assert before == after
 
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:
