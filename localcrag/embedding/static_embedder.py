@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from localcrag.embedding.embedder import WEIGHTS_SHA256, SentenceTransformerEmbedder
 from localcrag.errors import ModelError, ModelFileError
 from localcrag.types.passages import STATIC_MODEL_PREFIX
-from localcrag.word_cache import WORD, WordCache, supports
+from localcrag.word_cache import WordCache, supports
 
 if TYPE_CHECKING:
     import numpy as np
@@ -211,16 +211,12 @@ class _TokenVectors:
         """The ids of the tokens of all texts, one after the other, and the place at which each text ends."""
         import numpy as np
 
-        if self._words is None:
-            encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-            ids = [encoding.ids for encoding in encodings]
-            flat = np.fromiter(chain.from_iterable(ids), np.int32)
-            return flat, np.cumsum([len(item) for item in ids])
-        words = [WORD.findall(text) for text in texts]
-        tokens = self._words.tokens(list(chain.from_iterable(words)))
-        flat = np.fromiter(chain.from_iterable(tokens), np.int32)
-        ends = np.cumsum([0, *map(len, tokens)])
-        return flat, ends[np.cumsum([len(item) for item in words])]
+        if self._words is not None:
+            return self._words.ids(texts)
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        ids = [encoding.ids for encoding in encodings]
+        flat = np.fromiter(chain.from_iterable(ids), np.int32)
+        return flat, np.cumsum([len(item) for item in ids])
 
 
 def _is_whole(file: Path) -> bool:
