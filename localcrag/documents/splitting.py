@@ -128,14 +128,14 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 @lru_cache(maxsize=4)
-def _word_cache(tokenizer: Tokenizer) -> WordCache | None:
+def word_cache(tokenizer: Tokenizer) -> WordCache | None:
     """The tokens of words; None if the tokenizer does not tokenize word by word."""
     return WordCache(tokenizer) if supports(tokenizer) else None
 
 
 def _token_ends(tokenizer: Tokenizer, text: str) -> list[int]:
     """The positions in a text at which its tokens end, in ascending order."""
-    cache = _word_cache(tokenizer)
+    cache = word_cache(tokenizer)
     if cache is None:
         return [end for _, end in tokenizer.encode(text, add_special_tokens=False).offsets]
     return cache.ends(text)
