@@ -79,6 +79,16 @@ class LoadedModels:
 
         return self.embedder.teacher if isinstance(self.embedder, StaticEmbedder) else None
 
+    @property
+    def token_vectors(self) -> Path | None:
+        """The file of the token vectors of a static embedding model; None for any other.
+
+        Raises ModelNotFound, ModelFileError.
+        """
+        from localcrag.embedding.static_embedder import StaticEmbedder
+
+        return self.embedder.file if isinstance(self.embedder, StaticEmbedder) else None
+
     def distil(self) -> Iterator[Advanced]:
         """Make the token vectors of a static embedding model, if it is one and they do not exist yet.
 
