@@ -83,11 +83,22 @@ def embedding_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return encoder(tmp_path_factory.mktemp("models") / "embedding.gguf", pooling=gguf.PoolingType.MEAN)
 
 
-@pytest.fixture(scope="session", params=["llama.cpp", "ONNX Runtime"])
-def evaluator(
-    request: pytest.FixtureRequest, reranker_file: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[GgufEvaluator]:
-    """The same evaluator, computed by either engine."""
-    graphs = tmp_path_factory.mktemp("graphs") if request.param == "ONNX Runtime" else None
-    with GgufEvaluator(reranker_file, threads=1, graphs=graphs) as loaded:
+@pytest.fixture(scope="session")
+def llama_evaluator(reranker_file: Path) -> Iterator[GgufEvaluator]:
+    """The evaluator in llama.cpp."""
+    with GgufEvaluator(reranker_file, threads=1) as loaded:
         yield loaded
+
+
+@pytest.fixture(scope="session")
+def onnx_evaluator(reranker_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GgufEvaluator]:
+    """The same evaluator in ONNX Runtime."""
+    with GgufEvaluator(reranker_file, threads=1, graphs=tmp_path_factory.mktemp("graphs")) as loaded:
+        yield loaded
+
+
+@pytest.fixture(params=["llama_evaluator", "onnx_evaluator"])
+def evaluator(request: pytest.FixtureRequest) -> GgufEvaluator:
+    """The evaluator, computed by either engine."""
+    chosen: GgufEvaluator = request.getfixturevalue(request.param)
+    return chosen

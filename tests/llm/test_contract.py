@@ -135,11 +135,11 @@ def test_tokens_are_counted(model: LanguageModel) -> None:
 # ------------------------------------------------------------------------------------- evaluators
 
 
-@pytest.fixture(params=["llama.cpp", "scripted"])
+@pytest.fixture(params=["llama_evaluator", "onnx_evaluator", "scripted"])
 def judge(request: pytest.FixtureRequest) -> Evaluator:
     if request.param == "scripted":
         return ScriptedEvaluator(lambda query, text: len(set(query.split()) & set(text.split())) / 10)
-    real: GgufEvaluator = request.getfixturevalue("evaluator")
+    real: GgufEvaluator = request.getfixturevalue(request.param)
     return real
 
 
