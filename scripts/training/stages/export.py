@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from localcrag.evaluation.statistics import Floats
+from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
@@ -30,7 +31,6 @@ from ..data import USER, Example
 from ..gguf_files import About, Measured, read_adapter, write_adapter
 from ..job import Job, StageError, examples_of
 from ..manifest import ADAPTER, ADAPTER_WORDS, EVALUATOR, write_manifest
-from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
 
 CALIBRATION_QUESTIONS = 150
@@ -103,7 +103,7 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
     if judge is None or job.data.is_file():
         return
     found = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True).found
-    with product_evaluator(judge) as evaluator:
+    with LlamaCppEvaluator(judge) as evaluator:
         judged = {
             name: bench.judge(each, evaluator, sentences=False, depth=bench.GRADED_HITS)
             for name, each in found.items()
@@ -138,7 +138,7 @@ def _calibrated(job: Job, model: CrossEncoder, path: Path) -> None:
     material = measure.material_of(job.data, CALIBRATION_QUESTIONS, fitting=True)
     words = _words()
     export_evaluator(model, words, path, None)
-    with product_evaluator(path) as scorer:
+    with LlamaCppEvaluator(path) as scorer:
         judged = {
             name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED_HITS)
             for name, found in material.found.items()
