@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import socket
+import sys
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -198,6 +200,23 @@ SPLIT = (("the treat-", 0), ("ment of", 15))
 
 
 # ---------------------------------------------------------------------------------- the engine itself
+
+
+def test_the_engine_is_forbidden_to_send_usage_data_before_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "rapidocr"
+    (package / "models").mkdir(parents=True)
+    for name in ("ch_det_small.onnx", "ch_rec_small.onnx"):
+        (package / "models" / name).touch()
+    said = 'import os\nsaid = os.environ.get("ORT_DISABLE_TELEMETRY")\nRapidOCR = lambda params: said\n'
+    (package / "__init__.py").write_text(said)
+    monkeypatch.delenv(ocr.NO_TELEMETRY, raising=False)
+    monkeypatch.setattr(ocr, "can_recognise", lambda: True)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
+    assert ocr._engine.__wrapped__() == "1"
+    monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
 
 
 @pytest.mark.skipif(not can_recognise(), reason="rapidocr (localcrag[ocr]) is not installed")

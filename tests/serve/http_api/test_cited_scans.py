@@ -1,4 +1,7 @@
-"""Scans from the file to the citation: ingested, asked, and opened over HTTP with the quoted words boxed."""
+"""Scans from the file to the citation: ingested, asked, and opened over HTTP with the quoted words boxed.
+
+A stand-in recognises them; it runs in the readers' processes, and finds the lines where they are.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,13 @@ from lxml import html
 from PIL import Image
 
 from localcrag.cli.main import main
-from localcrag.documents.formats import can_recognise
 from localcrag.serve.endpoint import UNIX
 from tests.documents.builders import pdf
 from tests.documents.test_page_pictures import marked_pixels
+from tests.fakes.scan_engine import write_scan_engine
 from tests.serve.http_api.conftest import WarmDoor
 
-pytestmark = [
-    pytest.mark.skipif(not can_recognise(), reason="rapidocr (localcrag[ocr]) is not installed"),
-    pytest.mark.skipif(not UNIX, reason="processes of Unix"),
-]
+pytestmark = pytest.mark.skipif(not UNIX, reason="processes of Unix")
 DOSE = "The usual dose of Zeldrine is 35 mg once a day."
 KEEPER = "The lighthouse keeper of Orsk feeds eleven geese."
 PAGE = (60.0, 730.0, 340.0, 800.0)
@@ -63,10 +63,18 @@ class Scans:
 def scans(warm_door: WarmDoor, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scans]:
     folder = tmp_path_factory.mktemp("scans")
     found = Scans(warm_door, folder / "leaflet.pdf", folder / "note.png")
-    scanned("Zeldrine tablets: information.", DOSE).save(found.leaflet, resolution=150)
-    scanned(KEEPER, "Nobody else may feed them.").save(found.note)
-    arguments = ["ingest", str(folder), "--kb", "scans", "--json"]
-    assert main(["--home", str(warm_door.home), *arguments]) == 0
+    leaflet, note = (
+        ("Zeldrine tablets: information.", DOSE),
+        (KEEPER, "Nobody else may feed them.", "So be it."),
+    )
+    scanned(*leaflet).save(found.leaflet, resolution=150)
+    scanned(*note).save(found.note)
+    engine = tmp_path_factory.mktemp("engine")
+    write_scan_engine(engine, leaflet, note)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(engine))
+        arguments = ["ingest", str(folder), "--kb", "scans", "--json"]
+        assert main(["--home", str(warm_door.home), *arguments]) == 0
     yield found
 
 
