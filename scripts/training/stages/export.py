@@ -50,16 +50,16 @@ def run(job: Job) -> None:
     if job.models is None:
         raise StageError("say where the models go: --models DIR")
     judge = restored_evaluator(job.evaluator) if job.evaluator.exists() else None
-    chat = _adapted(job)
-    if not (judge or chat):
+    is_adapted = job.chat.exists() or bool(job.init and read_metadata(job.init).adapter)
+    if not (judge or is_adapted):
         raise StageError("run the stage 'evaluator' or 'chat' first: there is no checkpoint")
     job.models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
         made = Path(folder)
         if judge:
             _export_evaluator(job, judge, made / f"{EVALUATOR}.gguf")
-        if chat:
-            _export_adapter(job, chat, made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
+        if is_adapted:
+            _export_adapter(job, _adapted(job), made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
@@ -80,13 +80,10 @@ def _evaluator_beside(job: Job, made: Path) -> Path | None:
     return next((path for folder in folders if (path := folder / f"{EVALUATOR}.gguf").exists()), None)
 
 
-def _adapted(job: Job) -> AdaptedLlama | None:
-    """The base with the adapters that were trained, else with those of `init`; None without either."""
-    trained = load(job.chat)
-    if trained is None and not (job.init and read_metadata(job.init).adapter):
-        return None
+def _adapted(job: Job) -> AdaptedLlama:
+    """The base with the adapters that were trained, else with those of `init`."""
     model = AdaptedLlama(base_of(job.base).file)
-    if trained:
+    if trained := load(job.chat):
         model.load_state_dict(trained["model"])
     elif job.init:
         model.set_pairs(read_adapter(job.init, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
