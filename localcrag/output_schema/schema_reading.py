@@ -44,6 +44,7 @@ _BY_TYPE: Mapping[str, frozenset[str]] = {
     "boolean": frozenset(),
 }
 _KINDS = {"number": LeafKind.NUMBER, "integer": LeafKind.INTEGER, "boolean": LeafKind.BOOLEAN}
+_NUMERIC = frozenset({"number", "integer"})
 _FORMATS = {
     "": LeafKind.TEXT,
     "date": LeafKind.DATE,
@@ -220,13 +221,29 @@ def _alternatives(node: Node, word: str, place: str) -> tuple[list[Node], bool]:
     given = node[word]
     parts = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
     others: list[Node] = [part for part in parts if part.get("type") != "null"]
+    nullable = len(others) < len(parts)
     constants = [part for part in others if set(part) & {"const", "enum"}]
     if word != "allOf" and len(constants) == len(others) > 1:
         options = [value for part in others for value in _options(part)]
         others = [{"enum": options}]
+    if word != "allOf":
+        others = _numbers_of(others) or others
     if len(others) != 1:
         raise _refusal(place, f"{word} allows several forms", "choose one, besides null")
-    return others, len(others) < len(parts)
+    return others, nullable
+
+
+def _numbers_of(parts: list[Node]) -> list[Node]:
+    """The one number of which the other parts are only other spellings; empty if there is no such.
+
+    A number that may be written as a text is how pydantic describes a decimal number; the number stands first
+    there. A number may also be a whole one.
+    """
+    kinds = [str(part.get("type")) for part in parts]
+    if not parts or kinds[0] not in _NUMERIC or set(kinds) - _NUMERIC - {"string"}:
+        return []
+    numbers = [part for part, kind in zip(parts, kinds, strict=True) if kind == "number"]
+    return numbers or [part for part, kind in zip(parts, kinds, strict=True) if kind == "integer"]
 
 
 def _merged(parts: list[Node], outer: Node) -> Node:

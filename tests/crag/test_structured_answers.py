@@ -121,6 +121,34 @@ def test_a_label_that_two_fields_could_have_fills_neither() -> None:
     assert found.value == {"opened": None, "closed": None}
 
 
+TEXT, DAY, TIME = (
+    {"type": "string"},
+    {"type": "string", "format": "date"},
+    {"type": "string", "format": "time"},
+)
+
+
+def test_days_and_times_are_texts_as_they_are_written_if_the_schema_has_no_format() -> None:
+    schema = {"type": "object", "properties": {"invoice_date": TEXT, "closing_time": TEXT, "customer": TEXT}}
+    found = asked("what is in the Invoice?", schema, {"/a.txt": f"{INVOICE}\n\nClosing time: 18:30"})
+    assert found.value == {"invoice_date": "12 March 2024", "closing_time": "18:30"}
+    assert [each.support for each in found.fields if each.key] == [Support.VERBATIM, Support.VERBATIM]
+
+
+def test_of_two_values_side_by_side_each_has_its_own_words() -> None:
+    schema = {"type": "object", "properties": {"closing_on_sundays": TIME, "closing_on_weekdays": TIME}}
+    text = "Invoice of the pool. It closes at 21:30 on weekdays and at 18:00 on Sundays."
+    found = asked("what is in the Invoice?", schema, {"/a.txt": text})
+    assert found.value == {"closing_on_sundays": "18:00:00", "closing_on_weekdays": "21:30:00"}
+
+
+def test_the_next_one_is_not_the_one_that_is_asked_for() -> None:
+    text = "Invoice of the mill. The next meeting is on 8 June 2024."
+    for name, value in (("meeting", {}), ("next_meeting", {"next_meeting": "2024-06-08"})):
+        schema = {"type": "object", "properties": {name: DAY}}
+        assert asked("what is in the Invoice?", schema, {"/a.txt": text}).value == value
+
+
 def test_rows_of_a_table_become_objects() -> None:
     item = {"type": "object", "properties": {"item": {"type": "string"}, "price": {"type": "number"}}}
     schema = {"type": "object", "properties": {"items": {"type": "array", "items": item}}}

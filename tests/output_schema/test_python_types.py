@@ -7,16 +7,19 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import outlines
 import pytest
 from outlines.types import JsonSchema
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from localcrag import AskOptions
 from localcrag.errors import UsageError
+from localcrag.output_schema.output_shape import Bounds, Leaf, LeafKind, ObjectShape
+from localcrag.output_schema.schema_reading import read_schema
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.protocol import decode, encode
 from localcrag.settings import ModelSettings
@@ -59,6 +62,20 @@ def test_a_type_is_kept_as_the_text_of_its_schema(output: Any, held: object) -> 
 def test_models_and_dataclasses_have_their_fields() -> None:
     assert set(json.loads(AskOptions(output=Invoice).output)["properties"]) == {"number", "total"}
     assert set(json.loads(AskOptions(output=Point).output)["properties"]) == {"x"}
+
+
+class Amount(BaseModel):
+    total: Annotated[Decimal, Field(ge=0)] | None
+    share: int | float
+
+
+def test_a_decimal_number_is_a_number_and_no_text() -> None:
+    schema = read_schema(AskOptions(output=Amount).output or "")
+    assert isinstance(schema.root, ObjectShape)
+    assert [field.shape for field in schema.root.fields] == [
+        Leaf(LeafKind.NUMBER, nullable=True, bounds=Bounds(minimum=0)),
+        Leaf(LeafKind.NUMBER),
+    ]
 
 
 def test_what_has_no_schema_is_refused() -> None:

@@ -57,7 +57,9 @@ def test_the_fields_are_those_of_the_schema_in_its_order() -> None:
 def test_a_choice_is_one_of_its_values_and_null_says_that_there_may_be_none() -> None:
     found = leaf({"enum": ["low", "high", None]})
     assert (found.kind, found.options, found.nullable) == (LeafKind.CHOICE, ("low", "high"), True)
-    assert leaf({"oneOf": [{"const": "a"}, {"const": "b"}]}).options == ("a", "b")
+    either = leaf({"oneOf": [{"const": "a"}, {"const": "b"}]})
+    assert (either.options, either.nullable) == (("a", "b"), False)
+    assert leaf({"anyOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]}).nullable
     assert leaf({"enum": [True, False]}).kind is LeafKind.BOOLEAN
 
 

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag.query_terms import terms
-from localcrag.crag.structured_answers.field_scores import Candidate, FieldScorer, Scored, around
+from localcrag.crag.structured_answers.field_scores import Candidate, FieldScorer, Scored
 from localcrag.crag.structured_answers.field_wording import FieldWording
+from localcrag.crag.structured_answers.value_context import around
 from localcrag.crag.structured_answers.value_spans import ValueSpan
 from localcrag.crag.table_answers.table_values import WORD, root, roots
 from localcrag.types import ScalarValue, Strip

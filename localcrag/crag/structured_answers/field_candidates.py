@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import strips
-from localcrag.crag.structured_answers.field_scores import Candidate, around
+from localcrag.crag.structured_answers.field_scores import Candidate
 from localcrag.crag.structured_answers.field_wording import FieldWording
 from localcrag.crag.structured_answers.letter_layout import place_of
-from localcrag.crag.structured_answers.value_spans import SPANS_OF, ValueSpan, codes, dates, texts
+from localcrag.crag.structured_answers.value_context import around
+from localcrag.crag.structured_answers.value_spans import SPANS_OF, ValueSpan, codes, dates, texts, times
 from localcrag.crag.table_answers.table_values import CURRENCIES
 from localcrag.output_schema.output_shape import Leaf, LeafKind
 from localcrag.types import CELL_SEPARATOR, BlockKind, Passage, Strip
@@ -49,8 +50,11 @@ class CandidateFinder:
     def candidates(self, leaf: Leaf, asked: FieldWording) -> list[Candidate]:
         """The values that a field may have, in the order of the evidence."""
         found = [
-            Candidate(strip, span, *around(strip, span), place_in_letter=place_of(strip, span, self.pieces))
+            Candidate(
+                strip, span, *around(strip, span, beside), place_in_letter=place_of(strip, span, self.pieces)
+            )
             for strip in self.pieces
+            for beside in [_of_kind(leaf, asked, strip.text)]
             for span in self._spans(leaf, asked, strip.text)
         ]
         for units in (asked.units, CURRENCIES if asked.wants_money else frozenset()):
@@ -62,7 +66,8 @@ class CandidateFinder:
         if leaf.pattern is not None:
             yield from _matching(leaf, text)
             return
-        for span in SPANS_OF[leaf.kind](text):
+        written = _days_and_times(asked, text) if leaf.kind is LeafKind.TEXT else []
+        for span in (*SPANS_OF[leaf.kind](text), *written):
             if _in_column_name(span, text):
                 continue
             if leaf.admits(span.value) and self._fits(leaf, asked, span, text):
@@ -88,9 +93,25 @@ class CandidateFinder:
         return not any(value in _INNER_NAME.findall(strip.text) for strip in self.pieces)
 
 
+def _of_kind(leaf: Leaf, asked: FieldWording, text: str) -> list[ValueSpan]:
+    """The values of a text that are of one kind; those of a text field are not, but for days and times."""
+    if leaf.pattern is not None:
+        return []
+    return _days_and_times(asked, text) if leaf.kind is LeafKind.TEXT else list(SPANS_OF[leaf.kind](text))
+
+
+def _days_and_times(asked: FieldWording, text: str) -> list[ValueSpan]:
+    """The days or the times of day that a text field asks for, as they are written."""
+    found = [*(dates(text) if asked.wants_day else ()), *(times(text) if asked.wants_time else ())]
+    found.sort(key=lambda span: span.start)
+    return [replace(span, value=text[span.start : span.end]) for span in found]
+
+
 def fits_text(asked: FieldWording, span: ValueSpan, text: str) -> bool:
-    """Whether a text may be what a field asks for: a code has a digit, a person none, a date is neither."""
+    """Whether a text may be what a field asks for: a code has a digit, a person none, a date is for days."""
     value = str(span.value)
+    if any((each.start, each.end) == (span.start, span.end) for each in _days_and_times(asked, text)):
+        return True
     if span.unit and not asked.wants_measure:
         return False
     has_digit = any(map(str.isdigit, value))
@@ -102,6 +123,8 @@ def fits_text(asked: FieldWording, span: ValueSpan, text: str) -> bool:
         return False
     if asked.wants_code and span.labelled and " " in value and any(True for _ in codes(value)):
         return False
+    if asked.wants_day:
+        return has_digit or span.labelled
     return not any(
         other.overlaps(span) and len(value) < other.end - other.start + 12 for other in dates(text)
     )

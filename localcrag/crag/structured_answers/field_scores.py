@@ -20,7 +20,7 @@ from localcrag.crag.structured_answers.form_vocabulary import names_field
 from localcrag.crag.structured_answers.letter_layout import LetterPlace, asks_for
 from localcrag.crag.structured_answers.value_spans import ValueSpan, dates
 from localcrag.protocols import Embedder, Evaluator
-from localcrag.types import CELL_SEPARATOR, Strip
+from localcrag.types import Strip
 
 if TYPE_CHECKING:
     from localcrag.protocols import Vectors
@@ -42,13 +42,14 @@ NAMED_SCORE = 0.8
 SALUTED_SCORE = 0.65
 """The same for the name of a salutation ("Dear Mrs Ortiz,"): an address or a label says it better."""
 NOT_NAMED_SCORE = -1.0
-MAX_BEFORE, MAX_BEHIND = 80, 24
-"""The most characters around a value that say what it is."""
 _LABEL = re.compile(r"([^:]{1,60}): *(?:[€$£]|[A-Z][a-z]+day,? )?")
 _ASKED = {"when": "date", "where": "place", "who": "name"}
 """Labels that ask, as the words of the fields that they fill."""
 _WITHOUT = re.compile(r"\bwithout (\w+)|\b(?:before|excluding|excl\.) (\w+)", re.IGNORECASE)
-_BREAK = re.compile(r"\n|;|(?<=[.!?]) |[()]|, and | — | – ")
+_SEQUENCE = tuple(
+    re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in (r"next(?! to)|upcoming", "previous|former")
+)
+"""Words that make another thing of what they stand before: the next meeting is not the meeting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +86,6 @@ class Scored:
 
     candidate: Candidate
     score: float
-
-
-def around(strip: Strip, span: ValueSpan) -> tuple[str, str]:
-    """The words before and behind a value that say what it is.
-
-    In a row, the cell before it counts as well: many tables have their labels in the first column.
-    """
-    text = strip.text
-    before, behind = text[: span.start], text[span.end :]
-    if CELL_SEPARATOR in text:
-        cells = before.split(CELL_SEPARATOR)
-        left = cells[-2].rpartition(": ")[2] if len(cells) > 1 else ""
-        return f"{left} {cells[-1]}".strip()[-MAX_BEFORE:], behind.split(CELL_SEPARATOR)[0][:MAX_BEHIND]
-    words = before.removesuffix("(")  # what stands in parentheses is said by the words before them
-    starts = [found.end() for found in _BREAK.finditer(words)]
-    first = _BREAK.search(behind)
-    said_before = words[starts[-1] if starts else 0 :][-MAX_BEFORE:]
-    return said_before, behind[: first.start() if first else None][:MAX_BEHIND]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +140,21 @@ class FieldScorer:
 
 
 def _contradicts(asked: FieldWording, each: Candidate) -> bool:
-    """Whether a value is said to be without something that the field wants it with ("sum without tax")."""
+    """Whether a value is said to be without something that the field wants it with ("sum without tax").
+
+    Or it is that of the next one, or of the previous one, and the field asks for another.
+    """
     lacking = [word.lower() for found in _WITHOUT.findall(each.before) for word in found if word]
     return any(
         re.search(rf"\b(?:with|including|incl\.) {re.escape(word)}\b", asked.whole) for word in lacking
-    )
+    ) or any(_is_another(words, asked, f"{each.before} {each.behind}") for words in _SEQUENCE)
+
+
+def _is_another(words: re.Pattern[str], asked: FieldWording, said: str) -> bool:
+    """Whether only one of the field and of what is said around a value has a word of its place in a row."""
+    if words.search(said):
+        return not words.search(asked.whole)
+    return words.search(asked.name) is not None
 
 
 def _named_score(asked: FieldWording, each: Candidate) -> float:

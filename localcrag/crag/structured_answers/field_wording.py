@@ -24,6 +24,8 @@ _MEASURE_WORDS = frozenset(
         "amount quantity capacity volume power voltage current pressure temperature speed range limit load"
     )
 )
+_DAY_WORDS = frozenset(word_list("date dates day deadline birthday"))
+_TIME_WORDS = frozenset(word_list("time times hour hours"))
 _PERCENT_WORDS = frozenset(word_list("percent percentage rate share vat"))
 
 
@@ -82,6 +84,16 @@ class FieldWording:
     def wants_person(self) -> bool:
         """Whether its text names people, and so has no digit."""
         return bool(self.words & _PERSON_WORDS) and not self.wants_code
+
+    @property
+    def wants_day(self) -> bool:
+        """Whether its text says which day."""
+        return bool(self.words & _DAY_WORDS) and not self.wants_code and not self.wants_person
+
+    @property
+    def wants_time(self) -> bool:
+        """Whether its text may be a time of day."""
+        return bool(self.words & _TIME_WORDS) and not self.wants_code and not self.wants_person
 
     @property
     def wants_count(self) -> bool:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import is_row
 from localcrag.crag.structured_answers.field_candidates import fits_text
-from localcrag.crag.structured_answers.field_scores import TERM_WEIGHT, Candidate, FieldScorer, around
+from localcrag.crag.structured_answers.field_scores import TERM_WEIGHT, Candidate, FieldScorer
 from localcrag.crag.structured_answers.field_wording import FieldWording
+from localcrag.crag.structured_answers.value_context import around
 from localcrag.crag.structured_answers.value_spans import SPANS_OF, ValueSpan, labelled, names
 from localcrag.output_schema.output_shape import Leaf, LeafKind
 from localcrag.types import CELL_SEPARATOR, Strip

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the own API, made of the types of its bodies and replies.
+"""The OpenAPI document of both APIs, made of the types of their bodies and replies.
 
 See https://spec.openapis.org/oas/v3.1.1.
 """
@@ -20,7 +20,8 @@ from localcrag.json_schema import AnswerObject, event_schema
 from localcrag.serve.http_api.api_bodies import AskBody, ConsentBody, PlaceQuery, SearchBody
 from localcrag.serve.http_api.backend import DoorStatus, HeldDocuments, PlaceText
 from localcrag.serve.http_api.door import Door
-from localcrag.serve.http_api.problems import MEDIA_TYPE, JsonResponse
+from localcrag.serve.http_api.openai_messages import ChatBody, EmbeddingsBody
+from localcrag.serve.http_api.problems import MEDIA_TYPE, OPENAI_PATH, JsonResponse
 from localcrag.types import StoreInfo, Thread
 
 PATH = "/api/openapi.json"
@@ -118,8 +119,18 @@ OPERATIONS = (
         {JSON: {"type": "object", "properties": {"threads": {"type": "array", "items": Thread}}}},
     ),
     Operation("get", "/api/threads/{name}", "The turns of a conversation.", {JSON: {"type": "object"}}),
+    Operation(
+        "post",
+        "/v1/chat/completions",
+        "Ask as a client of the OpenAI API does; with `stream`, chunks, and `[DONE]` behind the last one.",
+        {JSON: {"type": "object"}, EVENTS: {"type": "string"}},
+        ChatBody,
+    ),
+    Operation("get", "/v1/models", "The knowledge bases as models.", {JSON: {"type": "object"}}),
+    Operation("get", "/v1/models/{model}", "One of them.", {JSON: {"type": "object"}}),
+    Operation("post", "/v1/embeddings", "The vectors of texts.", {JSON: {"type": "object"}}, EmbeddingsBody),
 )
-"""Every operation of the own API; a test compares them with the routes."""
+"""Every operation of the two APIs; a test compares them with the routes."""
 
 
 def openapi_routes(_: Door) -> Sequence[BaseRoute]:
@@ -148,7 +159,12 @@ def openapi_document() -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {**components, **_event_components(), "Problem": _PROBLEM},
+            "schemas": {
+                **components,
+                **_event_components(),
+                "Problem": _PROBLEM,
+                "OpenAIError": _OPENAI_ERROR,
+            },
         },
     }
 
@@ -162,16 +178,24 @@ def _described(operation: Operation, types: list[type]) -> dict[str, Any]:
         "parameters": _parameters(operation, types),
         "responses": {
             "200" if replies else "204": {"description": "Done.", **content},
-            "default": {
-                "description": "A problem (RFC 9457).",
-                "content": {MEDIA_TYPE: {"schema": {"$ref": SCHEMA_PLACE.format(name="Problem")}}},
-            },
+            "default": _refusal(operation),
         },
     }
     if operation.body is not None:
         body = {operation.body_type: {"schema": _schema(operation.body, types)}}
         described["requestBody"] = {"required": True, "content": body}
     return described
+
+
+def _refusal(operation: Operation) -> dict[str, Any]:
+    """The reply to a request that is refused or fails, in the form of its API."""
+    openai = operation.path.startswith(OPENAI_PATH)
+    name, kind = ("OpenAIError", JSON) if openai else ("Problem", MEDIA_TYPE)
+    said = "An error of the OpenAI API." if openai else "A problem (RFC 9457)."
+    return {
+        "description": said,
+        "content": {kind: {"schema": {"$ref": SCHEMA_PLACE.format(name=name)}}},
+    }
 
 
 def _parameters(operation: Operation, types: list[type]) -> list[dict[str, Any]]:
@@ -218,5 +242,21 @@ _PROBLEM = {
         "code": {"type": "string"},
         "hint": {"type": "string"},
         "retry_after": {"type": "integer"},
+    },
+}
+_OPENAI_ERROR = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "type", "param", "code"],
+            "properties": {
+                "message": {"type": "string"},
+                "type": {"type": "string"},
+                "param": {"type": ["string", "null"]},
+                "code": {"type": "string"},
+            },
+        }
     },
 }
