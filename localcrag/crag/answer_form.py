@@ -22,7 +22,7 @@ MAX_FAILED_SENTENCES = 3
 """So many sentences that fail, with none that holds, end the answer: the model does not answer from its
 evidence."""
 _KEY = re.compile(r"\s*\[(\d+)\]")
-_CITED = re.compile(r"[^\[\]]*(?:\s*\[\d+\])+[.,;]*\s*")
+_CITED = re.compile(r"[^\[\]]*+\[\d+\](?:\s*+\[\d+\])*+[.,;]*\s*")
 _BARRED = (
     r"\[\]\x00-\x1f\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000-\u3002\ufeff"
     r"\uff01\uff1f"
