@@ -242,3 +242,21 @@ def test_usage_errors_exit_2(fresh: Run) -> None:
     assert fresh("ask").code == 2
     assert fresh("ask", "x", "--policy", "guess").code == 2
     assert fresh("nonsense").code == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ingest", "x", "--kb", "a", "--kb", "b"],
+        ["chat", "--kb", "a", "--kb", "b"],
+        ["extract", "x", "--schema", "x", "--kb", "a", "--kb", "b"],
+        ["eval", "x", "--kb", "a", "--kb", "b"],
+        ["calibrate", "x", "--kb", "a", "--kb", "b"],
+        ["kb", "forget", "x", "--kb", "a", "--kb", "b"],
+        ["ask", "x", "--filter", "a", "--filter", "b"],
+        ["search", "x", "--filter", "a", "--filter", "b"],
+    ],
+)
+def test_the_last_of_two_is_not_taken_in_silence(fresh: Run, command: list[str]) -> None:
+    done = fresh(*command)
+    assert done.code == 2 and "can be given once, and was given 2 times: 'a', 'b'" in done.err

@@ -33,11 +33,43 @@ trailing
 no\
 a//b
 """.strip("\n")  # noqa: W291
-FILES = """
-#notes a.log keep.log sub/a.log sub/keep.log !loud.txt loud.txt top/x sub/top/x build/x sub/build/x sub2/build
-docs/draft.md docs/docs/draft.md cache/x.py cache/deep/x.py sub/cache/a/b/x.y sub/cache/a/b/y.x assets/x
-assets/y/z assets2/x abc ac a/c ad.y ad.x cd.y 1.csv x1.csv z a/b trailing [open no sub/#notes
-""".split()
+FILES = [
+    "#notes",
+    "a.log",
+    "keep.log",
+    "sub/a.log",
+    "sub/keep.log",
+    "!loud.txt",
+    "loud.txt",
+    "top/x",
+    "sub/top/x",
+    "build/x",
+    "sub/build/x",
+    "sub2/build",
+    "docs/draft.md",
+    "docs/docs/draft.md",
+    "cache/x.py",
+    "cache/deep/x.py",
+    "sub/cache/a/b/x.y",
+    "sub/cache/a/b/y.x",
+    "assets/x",
+    "assets/y/z",
+    "assets2/x",
+    "abc",
+    "ac",
+    "a/c",
+    "ad.y",
+    "ad.x",
+    "cd.y",
+    "1.csv",
+    "x1.csv",
+    "z",
+    "a/b",
+    "trailing",
+    "[open",
+    "no",
+    "sub/#notes",
+]
 
 
 def taken(root: Path) -> set[str]:
