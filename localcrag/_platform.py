@@ -120,4 +120,8 @@ def storable(text: str) -> str:
     JSON and some encodings can name half a character by one, and Python puts them in place of bytes in a
     command-line argument that are not text.
     """
-    return _SURROGATE_PATTERN.sub("\ufffd", text)
+    try:
+        text.encode()  # tells it many times faster than a search
+    except UnicodeEncodeError:
+        return _SURROGATE_PATTERN.sub("\ufffd", text)
+    return text

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 Prune = bool | Literal["empty"]
 """Whether documents that are gone are forgotten; ``"empty"``: also if nothing is left of a folder."""
 
-BATCH_PASSAGES = 2048
+BATCH_PASSAGES = 4096
 """The number of passages from which on a batch is embedded and written; a document is never divided."""
 MIN_BATCH_PASSAGES = 64
 """The number of passages of a batch on a machine that is slow, and of the first batch."""

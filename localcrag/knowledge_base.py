@@ -512,6 +512,7 @@ class KnowledgeBase(StoredKnowledgeBase):
             fetch_url=self._fetch,
             home=self.settings.home,
             follow_links=limits.follow_links,
+            token_vectors=lambda: self.models.token_vectors,
         )
 
     def _models(self, options: AskOptions) -> LoadedModels:

@@ -10,10 +10,12 @@ from click.testing import CliRunner
 
 import localcrag
 from localcrag.cli.main import cli
+from localcrag.documents.sources import LocalFile
 from localcrag.errors import EmbeddingMismatch, UsageError
 from localcrag.events import Advanced, Event
 from localcrag.loaded_models import embedding_for, teacher_of
 from localcrag.settings import ModelSettings, Settings
+from localcrag.types import NO_META, ReadResult
 from tests.tiny_encoder import tiny_encoder
 
 NOTES = {"heron.txt": "A heron stops in the river.", "valve.txt": "The valve stops the pump in a day."}
@@ -60,6 +62,30 @@ def test_it_is_asked_then_refined_and_asked_with_either_setting(
     (notes / "letter.txt").write_text("A letter of the year: tax.")
     assert static.ingest([notes]).added == 1 and plain.ingest([notes]).unchanged == 3
     assert static.refine() == plain.refine() == 0
+
+
+def test_the_processes_that_read_embed_as_well_until_it_is_refined(
+    tmp_path: Path, notes: Path, teacher: Path
+) -> None:
+    static = localcrag.open("x", settings=settings(tmp_path / "home", f"static:{teacher}"))
+    (notes / "page.html").write_text("<title>Pumps</title><p>The valve stops the pump.</p>")
+
+    def read() -> list[ReadResult]:
+        wanted = [
+            (file, NO_META) for file in static.corpus.discover([str(notes)]) if isinstance(file, LocalFile)
+        ]
+        return [item for item in static.corpus.read_all(wanted) if isinstance(item, ReadResult)]
+
+    assert static.ingest([notes]).added == 3
+    results = read()
+    assert len(results) == 3
+    for result in results:
+        wanted = static.models.embedder.encode([passage.searchable for passage in result.passages])
+        assert result.vectors is not None and (result.vectors == wanted).all()
+    static.refine()
+    assert all(result.passages and result.vectors is None for result in read())
+    (notes / "late.html").write_text("<p>A heron stops.</p>")
+    assert static.ingest([notes]).added == 1
 
 
 def test_a_static_knowledge_base_of_another_model_is_refused(

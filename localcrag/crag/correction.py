@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from localcrag.crag import prompts
-from localcrag.crag.plain_question import doubtful_omissions, is_plainer
+from localcrag.crag.plain_question import doubtful_omissions, is_plainer, may_have_talk
 from localcrag.crag.query_terms import rewrite
 from localcrag.crag.retrieval import distinct
 from localcrag.crag.rewrite_check import leak_refusal, line_refusal, phrasing_refusal
@@ -64,8 +64,11 @@ def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
     A line that asks the same in fewer words (:mod:`.plain_question`) takes the question's place: what it
     finds is judged by it, and all its hits are returned. Otherwise those are returned that no earlier
     search had found; none, without a search, if the line was tried before, is refused
-    (:mod:`.rewrite_check`), or the model fails.
+    (:mod:`.rewrite_check`), or the model fails. A model that may only keep the question's own words is not
+    asked about a question that has nothing to leave out.
     """
+    if state.options.extractive and not may_have_talk(state.question):
+        return []
     line = yield from _line(state, state.question)
     if not line:
         return []

@@ -20,6 +20,20 @@ _OPENING_PLACES = 3
 _CLAUSE_END = re.compile(r"[.!?;:,]")
 
 
+_SENTENCE_END = re.compile(r"[.!?;:]+(?:\s+|$)")
+
+
+def may_have_talk(question: str) -> bool:
+    """Whether there may be words in a question that its plain one leaves out.
+
+    There are none in one clause that begins by asking, and in mere keywords.
+    """
+    words = WORD_PATTERN.findall(question)
+    asks = any(folded(word) in OPENING_WORDS for word in words[:_OPENING_PLACES])
+    clauses = [clause for clause in _SENTENCE_END.split(question) if clause.strip()]
+    return len(words) - len(content_words(question)) >= MIN_LEFT_OUT and not (asks and len(clauses) == 1)
+
+
 def is_plainer(line: str, question: str) -> bool:
     """Whether a line asks the question in fewer words: it is a question, and has no content of its own."""
     words = WORD_PATTERN.findall(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -61,8 +61,9 @@ class LocalCorpus:
     number of its tokens in a passage, and ``max_bytes`` the largest size of a source. ``fetch_url`` returns
     the bytes and the content type of a URL; without it URLs are refused. ``stdin`` replaces the standard
     input of the process. Files that localcrag itself keeps in ``home`` are not documents. ``follow_links``
-    also takes links that lead out of a folder, or to something hidden in it. Libraries and the tokenizer are
-    loaded when they are first needed.
+    also takes links that lead out of a folder, or to something hidden in it. ``token_vectors`` returns the
+    file with which the processes that read also embed, or None if that is left to the ingestion. Libraries
+    and the tokenizer are loaded when they are first needed.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class LocalCorpus:
         stdin: BinaryIO | None = None,
         home: Path | None = None,
         follow_links: bool = False,
+        token_vectors: Callable[[], Path | None] = lambda: None,
     ) -> None:
         self._tokenizer = tokenizer
         self._passage_tokens = passage_tokens
@@ -83,6 +85,7 @@ class LocalCorpus:
         self._stdin = stdin
         self._home = Home.at(home) if home else Home()
         self._follow_links = follow_links
+        self._token_vectors = token_vectors
         self._readers: ReaderPool | None = None
 
     def discover(self, targets: Sequence[str | SourceFile]) -> Iterator[FoundSource | SourceFile]:
@@ -206,6 +209,7 @@ class LocalCorpus:
             "tokenizer": self._tokenizer,
             "passage_tokens": self._passage_tokens,
             "max_bytes": self._limits.data,
+            "token_vectors": self._token_vectors(),
         }
         return ReaderPool(most_processes(), setting)
 

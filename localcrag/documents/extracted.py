@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -11,9 +10,6 @@ from localcrag.errors import UnreadableError
 from localcrag.types import NO_META, Meta, Page
 
 MEBIBYTE = 1024 * 1024
-
-_LINE_ENDS = re.compile(r"\r\n?")
-_UNSTORABLE = re.compile("[\x00\ufeff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +45,8 @@ def whole(title: str, media_type: str, text: str, meta: Meta = NO_META) -> Extra
 
 def clean(text: str) -> str:
     """Text as it is stored: line ends are ``\\n``, without NUL, byte order mark and lone surrogates."""
-    text = _LINE_ENDS.sub("\n", text)
-    return storable(_UNSTORABLE.sub("", text))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return storable(text.replace("\x00", "").replace("\ufeff", ""))
 
 
 def one_line(text: str, limit: int = 200) -> str:

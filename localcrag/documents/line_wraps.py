@@ -38,6 +38,8 @@ def prose_wraps(text: str) -> Iterator[int]:
 
     A block of lines is such text if at least a fifth of its later lines begin in lower case.
     """
+    if "\n" not in text:
+        return
     start = 0
     for filled, group in groupby(text.split("\n"), key=bool):
         lines = list(group)

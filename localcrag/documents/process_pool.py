@@ -50,7 +50,8 @@ def reading_budget(size: int) -> Budget:
 class ReaderPool:
     """At most ``count`` processes that read documents, as :class:`~.isolated_pool.IsolatedPool` starts them.
 
-    ``setting`` holds the keyword arguments of the :class:`~localcrag.documents.LocalCorpus` in each process.
+    ``setting`` holds the keyword arguments of the :class:`~localcrag.documents.LocalCorpus` in each process,
+    and perhaps the file ``token_vectors`` with which it also embeds the passages.
     The pool must be used in a ``with``, which ends the processes.
     """
 
@@ -75,7 +76,7 @@ class ReaderPool:
             ) from error
         if (document := reading.document) is None:
             return ReadResult(file.source, None, reason=reading.reason)
-        return ReadResult(file.source, document, passages_at(document, cuts))
+        return ReadResult(file.source, document, passages_at(document, cuts), vectors=reading.vectors)
 
     def spread(self) -> None:
         """Let all processes work at once."""

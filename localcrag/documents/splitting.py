@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 from localcrag.documents.line_wraps import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
-from localcrag.word_cache import WORD, WordCache, supports
+from localcrag.word_cache import WordCache, supports
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -128,19 +128,17 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 @lru_cache(maxsize=4)
-def _word_cache(tokenizer: Tokenizer) -> WordCache | None:
-    """The ends of the tokens within each word; None if the tokenizer does not tokenize word by word."""
-    return WordCache(tokenizer, ends=True) if supports(tokenizer) else None
+def word_cache(tokenizer: Tokenizer) -> WordCache | None:
+    """The tokens of words; None if the tokenizer does not tokenize word by word."""
+    return WordCache(tokenizer) if supports(tokenizer) else None
 
 
 def _token_ends(tokenizer: Tokenizer, text: str) -> list[int]:
     """The positions in a text at which its tokens end, in ascending order."""
-    cache = _word_cache(tokenizer)
+    cache = word_cache(tokenizer)
     if cache is None:
         return [end for _, end in tokenizer.encode(text, add_special_tokens=False).offsets]
-    starts = [word.start() for word in WORD.finditer(text)]
-    ends = cache.tokens(WORD.findall(text))
-    return [start + end for start, within in zip(starts, ends, strict=True) for end in within]
+    return cache.ends(text)
 
 
 class _Counter:
@@ -159,7 +157,9 @@ class _Counter:
 
         The splitter asks in reading order, so the piece is looked up from the position of the last one.
         """
-        start = self._view.find(piece, self._last)
+        start = self._last  # most often it is a longer or shorter piece from the same place
+        if not self._view.startswith(piece, start):
+            start = self._view.find(piece, start)
         if start < 0:
             start = self._view.index(piece)
         self._last = start

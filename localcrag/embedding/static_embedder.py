@@ -15,30 +15,25 @@ import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from hashlib import file_digest, sha256
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.embedding.embedder import WEIGHTS_SHA256, SentenceTransformerEmbedder
 from localcrag.errors import ModelError, ModelFileError
+from localcrag.token_sums import TOKEN_VECTORS, TokenSums
 from localcrag.types.passages import STATIC_MODEL_PREFIX
-from localcrag.word_cache import WORD, WordCache, supports
+from localcrag.word_cache import WordCache, supports
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from tokenizers import Tokenizer
 
     Vectors = npt.NDArray[np.float32]
-    Ids = npt.NDArray[np.int32]
 
 MAX_COMPONENTS = 256
 """The components of a vector, unless the teacher's have fewer."""
-MAX_SUMMED_TEXTS = 1024
-"""The texts whose vectors are computed at once."""
 _FORMAT = "1"
 """The version of the file of token vectors."""
-_TENSOR = "vectors"
 
 
 class StaticEmbedder:
@@ -113,31 +108,24 @@ class StaticEmbedder:
         A text without any token that the model knows has the vector of the first component alone. Raises
         ModelNotFound, ModelFileError, ModelError.
         """
-        import numpy as np
-
-        found = np.empty((len(texts), self.dimension), np.float32)
         with self._lock:
-            for start in range(0, len(texts), MAX_SUMMED_TEXTS):
-                part = slice(start, start + MAX_SUMMED_TEXTS)
-                found[part] = self._loaded.sums(texts[part])
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        found[lengths[:, 0] == 0, 0] = 1.0
-        lengths[lengths == 0] = 1.0
-        found /= lengths
-        return found
+            return self._loaded.vectors(texts)
 
     def encode_questions(self, texts: Sequence[str]) -> Vectors:
         """The same vectors as :meth:`encode` gives: a sum of tokens treats questions and passages alike."""
         return self.encode(texts)
 
     @cached_property
-    def _loaded(self) -> _TokenVectors:
+    def _loaded(self) -> TokenSums:
         """The token vectors in memory, made before if there are none."""
         for _ in self.prepare():
             pass
-        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
 
-        return _TokenVectors(load_file(self.file)[_TENSOR], self.tokenizer_file())
+        tokenizer: Tokenizer = Tokenizer.from_file(str(self.tokenizer_file()))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return TokenSums(self.file, tokenizer, WordCache(tokenizer) if supports(tokenizer) else None)
 
     def _distil(self) -> Iterator[tuple[int, int]]:
         """Make the file of token vectors, beside its place; then it is renamed."""
@@ -156,7 +144,9 @@ class StaticEmbedder:
         vectors = distillation.distilled(np.concatenate(parts), self.dimension).astype(np.float16)
         scratch = self.file.with_suffix(f".{os.getpid()}")
         try:
-            save_file({_TENSOR: vectors}, scratch, {"format": _FORMAT, "sha256": _digest(vectors.tobytes())})
+            save_file(
+                {TOKEN_VECTORS: vectors}, scratch, {"format": _FORMAT, "sha256": _digest(vectors.tobytes())}
+            )
             scratch.replace(self.file)
         finally:
             scratch.unlink(missing_ok=True)
@@ -177,52 +167,6 @@ class StaticEmbedder:
             return file_digest(file, "sha256").hexdigest()
 
 
-class _TokenVectors:
-    """Token vectors, shape (tokens, dimension), with the tokenizer that gives their rows."""
-
-    def __init__(self, vectors: npt.NDArray[np.float16], tokenizer: Path) -> None:
-        import numpy as np
-        from tokenizers import Tokenizer
-
-        self._vectors = vectors.astype(np.float32)
-        self._tokenizer: Tokenizer = Tokenizer.from_file(str(tokenizer))
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        unknown = getattr(self._tokenizer.model, "unk_token", None)
-        if unknown is not None and (row := self._tokenizer.token_to_id(unknown)) is not None:
-            self._vectors[row] = 0.0  # a token that stands for any word says nothing
-        self._words = WordCache(self._tokenizer) if supports(self._tokenizer) else None
-
-    def sums(self, texts: Sequence[str]) -> Vectors:
-        """The sum of the vectors of each text's tokens, shape (len(texts), dimension), float32."""
-        import numpy as np
-        from scipy.sparse import csr_matrix
-
-        rows, ends = self._tokens(texts)
-        places = np.concatenate([[0], ends])
-        ones = np.ones(len(rows), np.float32)
-        chosen = csr_matrix(  # type: ignore[no-untyped-call]
-            (ones, rows, places), shape=(len(texts), len(self._vectors))
-        )
-        found: Vectors = chosen @ self._vectors
-        return found
-
-    def _tokens(self, texts: Sequence[str]) -> tuple[Ids, npt.NDArray[np.int64]]:
-        """The ids of the tokens of all texts, one after the other, and the place at which each text ends."""
-        import numpy as np
-
-        if self._words is None:
-            encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-            ids = [encoding.ids for encoding in encodings]
-            flat = np.fromiter(chain.from_iterable(ids), np.int32)
-            return flat, np.cumsum([len(item) for item in ids])
-        words = [WORD.findall(text) for text in texts]
-        tokens = self._words.tokens(list(chain.from_iterable(words)))
-        flat = np.fromiter(chain.from_iterable(tokens), np.int32)
-        ends = np.cumsum([0, *map(len, tokens)])
-        return flat, ends[np.cumsum([len(item) for item in words])]
-
-
 def _is_whole(file: Path) -> bool:
     """Whether there is a file of token vectors that is as it was written."""
     from safetensors import SafetensorError, safe_open
@@ -230,7 +174,7 @@ def _is_whole(file: Path) -> bool:
     try:
         with safe_open(file, framework="numpy") as held:
             recorded = held.metadata() or {}
-            content = held.get_tensor(_TENSOR).tobytes()
+            content = held.get_tensor(TOKEN_VECTORS).tobytes()
     except (OSError, SafetensorError):
         return False
     return recorded.get("format") == _FORMAT and recorded.get("sha256") == _digest(content)

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     Batch = Sequence[tuple[Document, IndexedDocument, Sequence[Passage], Vectors]]
     Questions = Sequence[tuple[Passage, Sequence[str], Vectors]]
 
+Digests = Mapping[str, str]
+"""The digest of each document's text, by its source; see :func:`digest_of`."""
+
 UNFINISHED_HASH = ""
 """The hash of a document whose passages may be newer than its row; it equals no real hash."""
 
@@ -195,19 +198,24 @@ def digest_of(document: Document) -> str:
     return f"{digest.hexdigest()[:32]}-{READING}"
 
 
+def digests_of(documents: Iterable[Document]) -> Digests:
+    """The digest of each document's text, by its source."""
+    return {document.source: digest_of(document) for document in documents}
+
+
 def document_columns(documents: pa.Schema) -> list[str]:
     """The columns that :func:`indexed_of` needs, of those that the table has."""
     return [name for name in DOCUMENTS_SCHEMA.names if name in documents.names and name != "media_type"]
 
 
-def document_rows(batch: Batch, schema: pa.Schema = DOCUMENTS_SCHEMA) -> pa.Table:
+def document_rows(batch: Batch, digests: Digests, schema: pa.Schema = DOCUMENTS_SCHEMA) -> pa.Table:
     """The rows of ``documents`` for a batch, in the schema of the table."""
     return pa.Table.from_pylist(
         [
             {
                 "source": entry.source,
                 "hash": entry.hash,
-                "digest": digest_of(document),
+                "digest": digests[document.source],
                 "title": document.title,
                 "media_type": document.media_type,
                 "size": entry.size,
@@ -223,14 +231,14 @@ def document_rows(batch: Batch, schema: pa.Schema = DOCUMENTS_SCHEMA) -> pa.Tabl
     )
 
 
-def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS_SCHEMA) -> pa.Table:
+def text_rows(documents: Iterable[Document], digests: Digests, schema: pa.Schema = TEXTS_SCHEMA) -> pa.Table:
     """The rows of ``texts`` for these documents, in the schema of the table (of layout 1, perhaps)."""
     size = TEXT_PART_CHARACTERS if "part" in schema.names else sys.maxsize
     return pa.Table.from_pylist(
         [
             {
                 "document": document.hash,
-                "digest": digest,
+                "digest": digests[document.source],
                 "position": position,
                 "number": page.number,
                 "part": start // size,
@@ -238,7 +246,6 @@ def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS_SCHEMA) -
                 "checksum": checksum,
             }
             for document in documents
-            for digest in [digest_of(document)]
             for position, page in enumerate(document.pages)
             for checksum in [_text_digest(page.text)]
             for start in range(0, max(1, len(page.text)), size)
@@ -247,12 +254,12 @@ def text_rows(documents: Iterable[Document], schema: pa.Schema = TEXTS_SCHEMA) -
     )
 
 
-def passage_rows(batch: Batch, schema: pa.Schema) -> pa.Table:
+def passage_rows(batch: Batch, digests: Digests, schema: pa.Schema) -> pa.Table:
     """The rows of ``passages`` for a batch, in the schema of the table, meta columns included."""
     rows: list[dict[str, Any]] = []
     columns = field_columns(schema)
     for document, _, passages, _ in batch:
-        digest = digest_of(document)
+        digest = digests[document.source]
         cells = _meta_cells(document.meta, columns)
         for ordinal, passage in enumerate(passages):
             front = "".join(line + "\n" for line in (passage.title, passage.heading) if line)

@@ -28,7 +28,7 @@ from localcrag.languages import ENGLISH
 from localcrag.store import checksums, native_memory, sql
 from localcrag.store.arrow_rows import (
     UNFINISHED_HASH,
-    digest_of,
+    digests_of,
     document_rows,
     mark_of,
     meta_columns,
@@ -62,9 +62,10 @@ from localcrag.store.tables import (
 from localcrag.types import Document
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from lancedb.table import Table
 
-    from localcrag.store.arrow_rows import Batch, Questions
+    from localcrag.store.arrow_rows import Batch, Digests, Questions
 
 MAX_EXACT_PASSAGES = 20_000
 """Up to so many passages, a search compares every vector and every meta value, in some 10 ms; beyond, indexes
@@ -103,17 +104,21 @@ class StoreWriter:
 
     def replace(self, batch: Batch) -> None:
         """Write documents; see :meth:`localcrag.store.lance_store.LanceStore.replace`."""
-        sources = [document.source for document, *_ in batch]
+        documents = [document for document, *_ in batch]
+        sources, digests = [document.source for document in documents], digests_of(documents)
         if not self._writes:
             native_memory.release_large_blocks()
         with self._exclusive():
-            self._tables.add_meta_columns(document for document, *_ in batch)
+            self._tables.add_meta_columns(documents)
             self._tables.add_late_columns()
-            self._add_texts([document for document, *_ in batch])
+            self._add_texts(documents, digests)
             self._journal.begin(sources)
-            self._replace_passages(batch, sources)
+            are_new = self._tables.documents.count_rows(sql.one_of("source", sources)) == 0
+            rows = passage_rows(batch, digests, self._tables.passages.schema)
+            self._replace_passages(rows, sources, are_new)
             self._delete_questions(sources)
-            self._replace_documents(batch)
+            rows = document_rows(batch, digests, self._tables.documents.schema)
+            self._replace_documents(rows, are_new)
             self._journal.end()
             LostDocuments(self._folder).settle(sources)
             self._compact_grown(self._tables.passages, self._tables.texts)
@@ -183,25 +188,24 @@ class StoreWriter:
             with suppress(OSError):  # what is written stays; a record that is older than it says less
                 checksums.record_files(self._folder)
 
-    def _add_texts(self, documents: Sequence[Document]) -> None:
+    def _add_texts(self, documents: Sequence[Document], digests: Digests) -> None:
         """Add the texts of these documents that are not stored."""
         where = sql.one_of("document", {document.hash for document in documents})
         rows = self._tables.texts.search().where(where).select(["document", "digest"]).to_arrow().to_pylist()
         held = {(row["document"], row["digest"]) for row in rows}
-        new = {(doc.hash, digest_of(doc)): doc for doc in documents}
+        new = {(doc.hash, digests[doc.source]): doc for doc in documents}
         missing = [document for key, document in new.items() if key not in held]
         if missing:
-            self._tables.texts.add(text_rows(missing, self._tables.texts.schema))
+            self._tables.texts.add(text_rows(missing, digests, self._tables.texts.schema))
 
-    def _replace_passages(self, batch: Batch, sources: Sequence[str]) -> None:
+    def _replace_passages(self, rows: pa.Table, sources: Sequence[str], are_new: bool) -> None:
         """Replace the passages of these sources in one commit.
 
         It is an append if the sources are new, else a merge that also deletes. The smaller table of
         documents tells which: after :meth:`_recover`, no passage is without a document.
         """
-        rows = passage_rows(batch, self._tables.passages.schema)
         old = sql.one_of("source", sources)
-        if self._tables.documents.count_rows(old) == 0:
+        if are_new:
             if len(rows):
                 self._tables.passages.add(rows)
         elif len(rows):
@@ -210,10 +214,13 @@ class StoreWriter:
         else:
             self._tables.passages.delete(old)
 
-    def _replace_documents(self, batch: Batch) -> None:
-        """Replace the rows of these documents in one commit."""
-        merge = self._tables.documents.merge_insert("source").when_matched_update_all()
-        merge.when_not_matched_insert_all().execute(document_rows(batch, self._tables.documents.schema))
+    def _replace_documents(self, rows: pa.Table, are_new: bool) -> None:
+        """Replace the rows of documents in one commit; a merge reads the whole table, an append does not."""
+        if are_new:
+            self._tables.documents.add(rows)
+        else:
+            merge = self._tables.documents.merge_insert("source").when_matched_update_all()
+            merge.when_not_matched_insert_all().execute(rows)
 
     def _write_questions(self, batch: Questions) -> None:
         """Replace the questions of these passages in one commit."""

@@ -13,6 +13,7 @@ from benchmarks.report import Report, Room, as_json, draw, save, show
 PARTS = (
     "ingest",
     "static",
+    "static_ranking",
     "cluster",
     "choose",
     "ask",

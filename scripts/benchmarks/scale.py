@@ -126,7 +126,7 @@ def _made(corpus: Corpus, home: Path, *, fresh: bool) -> Built:
 def _filled(corpus: Corpus, home: Path) -> LanceStore:
     """Rows as an ingestion writes them, but appended without looking whether they replace others."""
     from localcrag.embedding.embedder import DEFAULT_MODEL
-    from localcrag.store.arrow_rows import document_rows, passage_rows, text_rows
+    from localcrag.store.arrow_rows import digests_of, document_rows, passage_rows, text_rows
     from localcrag.store.knowledge_bases import KnowledgeBases
     from localcrag.store.tables import Tables
 
@@ -134,10 +134,11 @@ def _filled(corpus: Corpus, home: Path) -> LanceStore:
     tables = Tables(store.folder)
     for items in corpus.items():
         documents = [document for document, *_ in items]
+        digests = digests_of(documents)
         tables.add_meta_columns(documents)
-        tables.texts.add(text_rows(documents))
-        tables.passages.add(passage_rows(items, tables.passages.schema))
-        tables.documents.add(document_rows(items))
+        tables.texts.add(text_rows(documents, digests))
+        tables.passages.add(passage_rows(items, digests, tables.passages.schema))
+        tables.documents.add(document_rows(items, digests))
     return store
 
 

@@ -40,6 +40,7 @@ PARTS = {
     "form": "The form of answers, whatever the model",
     "ingest": "Ingestion",
     "static": "A first ingestion with static embeddings",
+    "static_ranking": "What a search finds with static embeddings",
     "memory": "Memory of an ingestion",
     "peers": "The same question in other toolkits",
     "reading": "What a user gets from mixed documents",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import headings_above, in_context, judged_text, strips
 from localcrag.documents import LocalCorpus
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
@@ -23,6 +24,7 @@ from localcrag.types import NO_META, Passage, Skipped, Strip
 
 from .data import DataError, Example, Record, read_jsonl
 from .groups import MAX_TEXT_CHARACTERS, Embed, Group, Neighbours
+from .passage_windows import nearest_window
 
 DOCUMENTS_SET = "documents"
 SHIPPED_DOCUMENTS = Path(__file__).parent / "documents"
@@ -31,6 +33,8 @@ UNSEEN_DOCUMENTS = Path(__file__).parent / "unseen_documents"
 """Made documents that nothing is ever trained or fitted on: how good the loop is on texts it never saw."""
 NEGATIVE_STRIPS, NEGATIVE_PASSAGES = 7, 3
 PASSAGE_GROUP_SHARE = 0.4
+WINDOW_SHARE = 0.6
+"""The share of the groups of passages in which windows around words of the question stand for long ones."""
 TITLE_SHARE = 0.7
 """The share of groups whose texts stand below the title of their document."""
 MIN_TELLING_ANSWER = 3
@@ -207,10 +211,11 @@ class DocumentGroups:
     def _of_passages(self, at: int, titled: bool, rng: random.Random) -> tuple[list[str], list[float]]:
         each = self._questions[at]
         cut = each.document.strips
-        answering = {judged_passage(cut[place].passage, titled) for place in each.answering}
-        tempting = [judged_passage(cut[place].passage, titled) for place in each.tempting]
+        asked = terms(each.question) if rng.random() < WINDOW_SHARE else set[str]()
+        answering = {_judged_part(cut[place].passage, asked, titled, cut[place]) for place in each.answering}
+        tempting = [_judged_part(cut[place].passage, asked, titled) for place in each.tempting]
         positives = [rng.choice(sorted(answering))] if answering else []
-        near = [judged_passage(self._passages[i], titled) for i in self._near_passages.of(at, rng)]
+        near = [_judged_part(self._passages[i], asked, titled) for i in self._near_passages.of(at, rng)]
         return _with_negatives(each, positives, answering, tempting + near, NEGATIVE_PASSAGES)
 
 
@@ -238,6 +243,17 @@ def as_example(each: DocumentQuestion) -> Example:
 def judged_strip(strip: Strip, titled: bool = False) -> str:
     """A strip as the evaluator reads it, with or without the title of its document."""
     return (judged_text(strip) if titled else in_context(strip))[:MAX_TEXT_CHARACTERS]
+
+
+def _judged_part(passage: Passage, asked: set[str], titled: bool, answer: Strip | None = None) -> str:
+    """A passage as it is judged: its window around what is asked, or all of it.
+
+    It is all of it if the window does not hold the `answer`, or if nothing is `asked`.
+    """
+    nearest = nearest_window(passage, asked)
+    if nearest is None or (answer and not nearest.start <= answer.start < answer.end <= nearest.end):
+        return judged_passage(passage, titled)
+    return judged_strip(nearest, titled)
 
 
 def judged_passage(passage: Passage, titled: bool = False) -> str:

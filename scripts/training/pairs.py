@@ -56,7 +56,7 @@ class Mixture:
     text_kinds: float = 0.2
     dressed: float = 0.06
     """The share of all other groups whose texts are dressed as mail or lists."""
-    documents: float = 0.5
+    documents: float = 0.6
     """The share of all groups that ask about whole documents; the shares above are of the rest."""
 
 

@@ -131,6 +131,15 @@ def test_a_rewritten_line_is_searched_for_and_graded_against_the_question() -> N
     assert world.model.asked == [("line", text_of(prompts.rewrite(LOST)))]
 
 
+def test_a_small_model_is_not_asked_for_a_line_if_the_question_has_nothing_to_leave_out() -> None:
+    talk = "hello, I wondered about this: how much may a patient take?"
+    world, asked = asking(Script(search="patient take"), extractive=True)
+    assert drained(search_rewritten(asked)) == ([], []) and world.model.asked == []
+    world, asked = asking(Script(search="patient take"), extractive=True, question=talk)
+    drained(search_rewritten(asked))
+    assert len(world.model.asked) == 1, "talk may be left out"
+
+
 def test_each_wording_is_asked_for_with_those_already_tried() -> None:
     world, asked = asking(Script(phrasings=("first wording", "second wording")), phrasings=2)
     drained(search_phrasings(asked))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.plain_question import doubtful_omissions, is_plainer
+from localcrag.crag.plain_question import doubtful_omissions, is_plainer, may_have_talk
 
 CHATTY = "Hi all, sorry to bother you, my boss asked me how many beds the clinic has, thanks a lot"
 
@@ -41,3 +41,19 @@ def test_plainer(line: str, question: str, plainer: bool) -> None:
 )  # fmt: skip
 def test_what_may_have_been_asked_as_well(line: str, question: str, omitted: list[str]) -> None:
     assert doubtful_omissions(line, question) == omitted
+
+
+@pytest.mark.parametrize(
+    ("question", "talk"),
+    [
+        ("How high is the deposit of the flat?", False),
+        ("In which year were the ditches of Ravensmoor blocked?", False),
+        ("deposit garage amount", False),
+        ("hi, sorry to bother you, how many beds does the clinic have? many thanks", True),
+        ("My boss asked me when the clinic opens", True),
+        ("Can you help me? I need the number of the clinic.", True),
+        ("Tell me about the deposit that is due for the flat", True),
+    ],
+)
+def test_where_there_may_be_talk(question: str, talk: bool) -> None:
+    assert may_have_talk(question) is talk

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from localcrag.llm import llama_backend
+<<<<<<< HEAD
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.registry import embedded_folder
 

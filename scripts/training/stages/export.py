@@ -1,4 +1,6 @@
-"""Stage `export`: from checkpoints to model files, calibrated through llama.cpp, with a manifest.
+"""Stage `export`: from checkpoints to model files, calibrated as the product computes them, with a manifest.
+
+An adapter that is given as `--init`, with no checkpoint of its own, is fused anew with the evaluator.
 
 Everything is made in a temporary folder beside its place and moved there at the end.
 """
@@ -6,15 +8,14 @@ Everything is made in a temporary folder beside its place and moved there at the
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from localcrag.evaluation.statistics import Floats
-from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
 
@@ -26,9 +27,10 @@ from ..calibration import Calibrated, auc, calibrate
 from ..checkpoint import load
 from ..cross_encoder import CrossEncoder, PairTokenizer, base_folder
 from ..data import USER, Example
-from ..gguf_files import About, Measured, write_adapter
+from ..gguf_files import About, Measured, read_adapter, write_adapter
 from ..job import Job, StageError, examples_of
 from ..manifest import ADAPTER, ADAPTER_WORDS, EVALUATOR, write_manifest
+from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
 
 CALIBRATION_QUESTIONS = 150
@@ -40,22 +42,24 @@ FUSION_QUESTIONS = 20
 def run(job: Job) -> None:
     """Export what has been trained: the evaluator, the chat model's adapter, or both.
 
+    The adapter may as well be one that was exported before (`init`).
+
     Raises StageError, with nothing written, if there is neither, or for an evaluator that judges no better
     than the cosine.
     """
     if job.models is None:
         raise StageError("say where the models go: --models DIR")
-    if not (job.evaluator.exists() or job.chat.exists()):
-        raise StageError("run the stage 'evaluator' or 'chat' first: there is no checkpoint")
     judge = restored_evaluator(job.evaluator) if job.evaluator.exists() else None
-    chat = load(job.chat)
+    chat = _adapted(job)
+    if not (judge or chat):
+        raise StageError("run the stage 'evaluator' or 'chat' first: there is no checkpoint")
     job.models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
         made = Path(folder)
         if judge:
             _export_evaluator(job, judge, made / f"{EVALUATOR}.gguf")
         if chat:
-            _export_adapter(job, chat["model"], made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
+            _export_adapter(job, chat, made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
@@ -76,11 +80,22 @@ def _evaluator_beside(job: Job, made: Path) -> Path | None:
     return next((path for folder in folders if (path := folder / f"{EVALUATOR}.gguf").exists()), None)
 
 
-def _export_adapter(job: Job, trained: Mapping[str, torch.Tensor], path: Path, judge: Path | None) -> None:
+def _adapted(job: Job) -> AdaptedLlama | None:
+    """The base with the adapters that were trained, else with those of `init`; None without either."""
+    trained = load(job.chat)
+    if trained is None and not (job.init and read_metadata(job.init).adapter):
+        return None
+    model = AdaptedLlama(base_of(job.base).file)
+    if trained:
+        model.load_state_dict(trained["model"])
+    elif job.init:
+        model.set_pairs(read_adapter(job.init, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
+    return model
+
+
+def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | None) -> None:
     """Write the adapter, with its fusion with the evaluator if the data are a folder."""
     base = base_of(job.base)
-    model = AdaptedLlama(base.file)
-    model.load_state_dict(trained)
     heads, kv_heads = model.shape.heads, model.shape.kv_heads
     measured: Measured = {ADAPTER_BASE_KEY: base.sha256}
     about = About(ADAPTER, ADAPTER_WORDS, base=(base.name, base.url), measured=measured)
@@ -88,7 +103,7 @@ def _export_adapter(job: Job, trained: Mapping[str, torch.Tensor], path: Path, j
     if judge is None or job.data.is_file():
         return
     found = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True).found
-    with LlamaCppEvaluator(judge) as evaluator:
+    with product_evaluator(judge) as evaluator:
         judged = {
             name: bench.judge(each, evaluator, sentences=False, depth=bench.GRADED_HITS)
             for name, each in found.items()
@@ -123,7 +138,7 @@ def _calibrated(job: Job, model: CrossEncoder, path: Path) -> None:
     material = measure.material_of(job.data, CALIBRATION_QUESTIONS, fitting=True)
     words = _words()
     export_evaluator(model, words, path, None)
-    with LlamaCppEvaluator(path) as scorer:
+    with product_evaluator(path) as scorer:
         judged = {
             name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED_HITS)
             for name, found in material.found.items()
