@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-<<<<<<< HEAD
 from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.registry import embedded_folder
 
