@@ -13,14 +13,7 @@ from localcrag.llm.gguf import GgufInfo
 
 if TYPE_CHECKING:
     from localcrag.llm.llama_backend import Model
-
-
-class Closable(Protocol):
-    """The working memory of a loaded model."""
-
-    def close(self) -> None:
-        """Free it."""
-        ...
+    from localcrag.llm.llama_context import Context
 
 
 class Resident(Protocol):
@@ -32,7 +25,7 @@ class Resident(Protocol):
         ...
 
     @property
-    def context(self) -> Closable:
+    def context(self) -> Context:
         """The working memory."""
         ...
 

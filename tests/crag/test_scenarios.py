@@ -339,7 +339,7 @@ CORRECTIONS = [
     ),
     Scenario(
         name="what a small model writes is kept to the question's own words",
-        question="how much is it to take for the finder prize?",
+        question="please tell me: how much is it to take for the finder prize?",
         corrections=(REWRITE,),
         options=ONE | {"extractive": True},
         script=Script(grades={"finder": 0.95}, search="take finder prize", answer="A prize was given. [1]"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections import Counter
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -119,6 +121,23 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     ]
     cells = [line(f"{x}{n}", x, 20 + 15 * n, x + 20) for n in range(4) for x in (0, 100, 170)]
     assert paragraphs_of(cells)[0].startswith("00 1000 1700 01 1001")
+
+
+def test_the_engine_is_forbidden_to_send_usage_data_before_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "rapidocr"
+    (package / "models").mkdir(parents=True)
+    for name in ("ch_det_small.onnx", "ch_rec_small.onnx"):
+        (package / "models" / name).touch()
+    said = 'import os\nsaid = os.environ.get("ORT_DISABLE_TELEMETRY")\nRapidOCR = lambda params: said\n'
+    (package / "__init__.py").write_text(said)
+    monkeypatch.delenv(ocr.NO_TELEMETRY, raising=False)
+    monkeypatch.setattr(ocr, "can_recognise", lambda: True)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
+    assert ocr._engine.__wrapped__() == "1"
+    monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
 
 
 @pytest.mark.skipif(find_spec("rapidocr") is None, reason="rapidocr (localcrag[ocr]) is not installed")

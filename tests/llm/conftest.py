@@ -9,7 +9,7 @@ from typing import NamedTuple
 import gguf
 import pytest
 
-from localcrag.llm.evaluator import GgufEvaluator
+from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.model_address import ModelAddress
 from localcrag.model_server.served_model import ServedModel
@@ -83,11 +83,7 @@ def embedding_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return encoder(tmp_path_factory.mktemp("models") / "embedding.gguf", pooling=gguf.PoolingType.MEAN)
 
 
-@pytest.fixture(scope="session", params=["llama.cpp", "ONNX Runtime"])
-def evaluator(
-    request: pytest.FixtureRequest, reranker_file: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[GgufEvaluator]:
-    """The same evaluator, computed by either engine."""
-    graphs = tmp_path_factory.mktemp("graphs") if request.param == "ONNX Runtime" else None
-    with GgufEvaluator(reranker_file, threads=1, graphs=graphs) as loaded:
+@pytest.fixture(scope="session")
+def evaluator(reranker_file: Path) -> Iterator[LlamaCppEvaluator]:
+    with LlamaCppEvaluator(reranker_file, threads=1) as loaded:
         yield loaded

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from localcrag.errors import ConstraintError, ContextOverflow
-from localcrag.llm.evaluator import GgufEvaluator
+from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.protocols import Evaluator, LanguageModel
 from localcrag.types import Choice, FinishReason, Prompt, RemovableText, Tokens, UntrustedText
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
@@ -139,7 +139,7 @@ def test_tokens_are_counted(model: LanguageModel) -> None:
 def judge(request: pytest.FixtureRequest) -> Evaluator:
     if request.param == "scripted":
         return ScriptedEvaluator(lambda query, text: len(set(query.split()) & set(text.split())) / 10)
-    real: GgufEvaluator = request.getfixturevalue("evaluator")
+    real: LlamaCppEvaluator = request.getfixturevalue("evaluator")
     return real
 
 

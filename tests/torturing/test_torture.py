@@ -37,10 +37,10 @@ from localcrag.store.writer import StoreWriter
 
 real = StoreWriter._replace_passages
 
-def torn(self, batch, sources):
+def torn(self, rows, sources, are_new):
     self._tables.passages.delete(sql.one_of("source", sources))
     time.sleep(0.3)
-    real(self, batch, sources)
+    real(self, rows, sources, are_new)
 
 StoreWriter._replace_passages = torn
 campaign.MAX_FAILURES = 1

@@ -1,12 +1,15 @@
 """Reader of images and scanned pages: their text is recognised by rapidocr, which ``localcrag[ocr]`` brings.
 
 rapidocr carries its models in its package (PP-OCR, run by onnxruntime), and is told to use those, so that it
-asks no server for others.
+asks no server for others. Published builds of onnxruntime send usage data to their maker unless a variable
+of the environment forbids it before they are loaded; a socket of compiled code is not seen by the egress
+guard. So that variable is set here.
 """
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +30,8 @@ from localcrag.types import BlockKind, Page
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"
+"""The variable that keeps onnxruntime from sending usage data and from naming the machine."""
 _SECONDS_PER_IMAGE = 30.0
 """Seconds of processor time that the text of an image may take."""
 _MAX_PIXELS = 100_000_000
@@ -134,6 +139,7 @@ def _engine() -> Any:
     package = find_spec("rapidocr")
     if package is None or package.origin is None or not can_recognise():
         raise UnreadableError(IMAGE_NEEDS_OCR, hint=OCR_HINT)
+    os.environ[NO_TELEMETRY] = "1"
     from rapidocr import RapidOCR
 
     folder = Path(package.origin).parent / "models"

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from localcrag.evaluation.statistics import Floats
+from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
@@ -30,7 +31,6 @@ from ..data import USER, Example
 from ..gguf_files import About, Measured, read_adapter, write_adapter
 from ..job import Job, StageError, examples_of
 from ..manifest import ADAPTER, ADAPTER_WORDS, EVALUATOR, write_manifest
-from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
 
 CALIBRATION_QUESTIONS = 150
@@ -50,16 +50,16 @@ def run(job: Job) -> None:
     if job.models is None:
         raise StageError("say where the models go: --models DIR")
     judge = restored_evaluator(job.evaluator) if job.evaluator.exists() else None
-    chat = _adapted(job)
-    if not (judge or chat):
+    is_adapted = job.chat.exists() or bool(job.init and read_metadata(job.init).adapter)
+    if not (judge or is_adapted):
         raise StageError("run the stage 'evaluator' or 'chat' first: there is no checkpoint")
     job.models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
         made = Path(folder)
         if judge:
             _export_evaluator(job, judge, made / f"{EVALUATOR}.gguf")
-        if chat:
-            _export_adapter(job, chat, made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
+        if is_adapted:
+            _export_adapter(job, _adapted(job), made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
@@ -80,13 +80,10 @@ def _evaluator_beside(job: Job, made: Path) -> Path | None:
     return next((path for folder in folders if (path := folder / f"{EVALUATOR}.gguf").exists()), None)
 
 
-def _adapted(job: Job) -> AdaptedLlama | None:
-    """The base with the adapters that were trained, else with those of `init`; None without either."""
-    trained = load(job.chat)
-    if trained is None and not (job.init and read_metadata(job.init).adapter):
-        return None
+def _adapted(job: Job) -> AdaptedLlama:
+    """The base with the adapters that were trained, else with those of `init`."""
     model = AdaptedLlama(base_of(job.base).file)
-    if trained:
+    if trained := load(job.chat):
         model.load_state_dict(trained["model"])
     elif job.init:
         model.set_pairs(read_adapter(job.init, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
@@ -103,7 +100,7 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
     if judge is None or job.data.is_file():
         return
     found = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True).found
-    with product_evaluator(judge) as evaluator:
+    with LlamaCppEvaluator(judge) as evaluator:
         judged = {
             name: bench.judge(each, evaluator, sentences=False, depth=bench.GRADED_HITS)
             for name, each in found.items()
@@ -138,7 +135,7 @@ def _calibrated(job: Job, model: CrossEncoder, path: Path) -> None:
     material = measure.material_of(job.data, CALIBRATION_QUESTIONS, fitting=True)
     words = _words()
     export_evaluator(model, words, path, None)
-    with product_evaluator(path) as scorer:
+    with LlamaCppEvaluator(path) as scorer:
         judged = {
             name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED_HITS)
             for name, found in material.found.items()
