@@ -1,6 +1,8 @@
 """``python -m localcrag``."""
 
-from localcrag.cli.main import main
-
 if __name__ == "__main__":
+    try:
+        from localcrag.cli.main import main
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     raise SystemExit(main())

@@ -98,14 +98,17 @@ def refuse_to_empty(
     files: Sequence[SourceFile],
     skipped: Sequence[Skipped],
 ) -> None:
-    """Raise PruneRefused if there are documents of a folder among the known ones, and none in the folder."""
-    met = [file.source for file in files] + [item.source for item in skipped]
+    """Raise PruneRefused if documents of a folder would be forgotten, and there is no file in the folder.
+
+    What is skipped while a folder is walked (links, folders without permission) is no file: a folder on
+    which a disk is to be mounted may hold such things.
+    """
     for target in targets:
         folder = os.path.realpath(expanded(target)) if isinstance(target, str) else ""
         if not folder or not Path(folder).is_dir():
             continue
-        lost = sum(_below(source, [folder]) for source in known)
-        if lost and not any(source == folder or _below(source, [folder]) for source in met):
+        lost = len(vanished_sources([folder], known, files, skipped))
+        if lost and not any(_below(file.source, [folder]) for file in files):
             documents = "the document" if lost == 1 else f"all {lost} documents"
             raise PruneRefused(
                 f"{target} holds no document any more, and {documents} of it would be forgotten",

@@ -396,6 +396,9 @@ def test_prune_does_not_empty_a_folder_unless_told(tmp_path: Path) -> None:
     with pytest.raises(PruneRefused, match="the document of it would be forgotten") as caught:
         list(ingestion.run(target, prune=True))
     assert "--prune-empty" in caught.value.hint and len(store.indexed()) == 1
+    (tmp_path / "disk/link").symlink_to("nowhere")
+    with pytest.raises(PruneRefused):
+        list(ingestion.run(target, prune=True))
     assert counts(report_of(ingestion.run(target, prune="empty"))) == (0, 0, 0, 1)
     assert counts(report_of(ingestion.run(target, prune=True))) == (0, 0, 0, 0)
 

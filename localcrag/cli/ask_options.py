@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from localcrag.cli.parameters import FILTER_HELP, Words, adapter_option, evaluator_option, model_option
+from localcrag.cli.parameters import (
+    FILTER_HELP,
+    Words,
+    adapter_option,
+    evaluator_option,
+    model_option,
+    single_option,
+)
 from localcrag.types import CorrectionKind, GraderKind, Grounding, Layout, Mode, Policy, StripKind, WebPolicy
 
 NO_CORRECTION = "none"
@@ -36,7 +43,7 @@ class Corrections(click.ParamType[tuple[CorrectionKind, ...]]):
 
 
 _ASK_OPTIONS = (
-    click.option("--filter", metavar="EXPR", help=FILTER_HELP),
+    single_option("--filter", metavar="EXPR", help=FILTER_HELP),
     click.option("--policy", type=Words(Policy), help="Rule that turns grades into an action."),
     click.option("--grader", type=Words(GraderKind), help="Who judges the passages."),
     click.option("--mode", type=Words(Mode), help="Write an answer, or quote the evidence verbatim."),

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from localcrag.cli.command_state import CommandState, complain, pass_state
+from localcrag.cli.confirmation import DECLINED_EXIT_CODE, is_confirmed
 from localcrag.cli.name_completion import SettingName
 from localcrag.cli.safe_output import one_line, plain
 from localcrag.errors import SettingsError
@@ -62,7 +63,7 @@ def unset(state: CommandState, name: str) -> None:
 
 @config.command()
 @pass_state
-def edit(state: CommandState) -> None:
+def edit(state: CommandState) -> int:
     """Open the configuration file in your editor ($VISUAL, $EDITOR), and check it before it is kept."""
     from localcrag.cli.config_editing import NEW_FILE_TEXT, file_text, write_checked
 
@@ -72,18 +73,19 @@ def edit(state: CommandState) -> None:
         edited = click.edit(text, extension=".toml")
         if edited is None or edited == before:
             click.echo("Nothing was changed.", err=True)
-            return
+            return 0
         try:
             write_checked(path, edited)
         except SettingsError as error:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
             complain(error)
-            click.confirm("Edit it again? Otherwise the change is lost", default=True, abort=True, err=True)
+            if not is_confirmed("Edit it again? Otherwise the change is lost.", default=True):
+                return DECLINED_EXIT_CODE
             text = edited
         else:
             click.echo(one_line(f"Kept in {path}."), err=True)
-            return
+            return 0
 
 
 @click.command()

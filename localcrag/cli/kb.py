@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
+from localcrag.cli.confirmation import DECLINED_EXIT_CODE, is_confirmed
 from localcrag.cli.event_rendering import count
 from localcrag.cli.ingest import refine_base
 from localcrag.cli.kb_check import check, check_progress
 from localcrag.cli.kb_moving import copy, import_, relocate, rename
 from localcrag.cli.name_completion import KbName
-from localcrag.cli.parameters import filter_option, json_option
+from localcrag.cli.parameters import filter_option, json_option, kb_option
 from localcrag.cli.safe_output import json_text, one_line
 from localcrag.cli.table_layout import print_rows, print_wrapped
 from localcrag.errors import StoreError, UnknownKnowledgeBase, UsageError
@@ -204,13 +205,14 @@ def _facets_in_words(facets: Sequence[Facet]) -> str:
 @click.argument("name", type=KbName())
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_state
-def remove(state: CommandState, name: str, yes: bool) -> None:
+def remove(state: CommandState, name: str, yes: bool) -> int:
     """Delete a knowledge base; the documents themselves are not touched."""
     base = state.open(name)
-    if not yes:
-        click.confirm(f"Delete {one_line(name)}{_content_in_words(base)}?", abort=True, err=True)
+    if not (yes or is_confirmed(f"Delete {one_line(name)}{_content_in_words(base)}?")):
+        return DECLINED_EXIT_CODE
     base.remove()
     click.echo(f"Removed {one_line(name)}.", err=True)
+    return 0
 
 
 def _content_in_words(base: KnowledgeBase) -> str:
@@ -225,14 +227,12 @@ def _content_in_words(base: KnowledgeBase) -> str:
 
 @kb.command()
 @click.argument("source", nargs=-1)
-@click.option(
-    "--kb", "name", type=KbName(), metavar="NAME", help="Knowledge base; by default the one in the settings."
-)
+@kb_option
 @filter_option
 @click.option("--yes", is_flag=True, help="Do not ask, whatever the number of documents.")
 @pass_state
 def forget(
-    state: CommandState, source: tuple[str, ...], name: str | None, filter_: str | None, yes: bool
+    state: CommandState, source: tuple[str, ...], kb: str | None, filter_: str | None, yes: bool
 ) -> int:
     """Take documents out of a knowledge base; the files are not touched.
 
@@ -241,14 +241,15 @@ def forget(
     """
     if not source and filter_ is None:
         raise UsageError("name the documents to forget", hint="give a SOURCE, or --filter")
-    base = state.open(name)
+    base = state.open(kb)
     chosen = {item: base.sources(item, filter=filter_) for item in source}
     if not source:
         chosen["--filter"] = [document.source for document in base.documents(filter=filter_)]
     sources = {held for found in chosen.values() for held in found}
     asks = not yes and sys.stdin.isatty() and sys.stderr.isatty()
-    if len(sources) > len(source) and asks:
-        click.confirm(f"Forget {count(len(sources), 'document')} of {base.name}?", abort=True, err=True)
+    wide = len(sources) > len(source)
+    if wide and asks and not is_confirmed(f"Forget {count(len(sources), 'document')} of {base.name}?"):
+        return DECLINED_EXIT_CODE
     forgotten = base.forget(sorted(sources))
     for item in (item for item, found in chosen.items() if not found):
         click.echo(one_line(f"no document is held of {item}"), err=True)

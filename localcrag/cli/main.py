@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -60,7 +62,22 @@ def main(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; what was finished before is kept.", err=True)
+        if arguments is None:
+            _leave(INTERRUPTED_EXIT_CODE)
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process now.
+
+    Otherwise Python waits for threads that nobody needs any more, which still import a library or read files.
+    Nothing is left to be done: whatever had to be closed was closed on the way here, and what writes to the
+    disk also bears to be killed.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,12 +16,29 @@ from localcrag.errors import UsageError
 if TYPE_CHECKING:
     from localcrag.types import MetaValue
 
+FC = TypeVar("FC", bound=Callable[..., Any])
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 """A number on the command line: digits, with an optional sign and point."""
 
 
-kb_option = click.option(
-    "--kb", type=KbName(), metavar="NAME", help="Knowledge base; by default the one in the settings."
+def _only(_: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """The value of an option that may be given once; None for none. Raises UsageError for several."""
+    if len(values) > 1:
+        given = ", ".join(repr(value) for value in values)
+        raise UsageError(
+            f"{param.opts[0]} can be given once, and was given {len(values)} times: {given}",
+            hint="give one of them",
+        )
+    return values[0] if values else None
+
+
+def single_option(*names: str, **settings: Any) -> Callable[[FC], FC]:
+    """An option whose last value would be no good guess: given twice, it is an error."""
+    return click.option(*names, **settings, multiple=True, callback=_only)
+
+
+kb_option = single_option(
+    "--kb", "kb", type=KbName(), metavar="NAME", help="Knowledge base; by default the one in the settings."
 )
 
 
@@ -40,7 +58,7 @@ kbs_option = click.option(
     help="Knowledge base; by default the one in the settings. Repeatable: several are asked as one.",
 )
 FILTER_HELP = 'Only documents like this: \'team = "x" and title != "Draft"\'.'
-filter_option = click.option("--filter", "filter_", metavar="EXPR", help=FILTER_HELP)
+filter_option = single_option("--filter", "filter_", metavar="EXPR", help=FILTER_HELP)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 model_option = click.option(
     "--model",

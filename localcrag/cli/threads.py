@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from localcrag.cli.command_state import CommandState, pass_state, print_json
+from localcrag.cli.confirmation import DECLINED_EXIT_CODE, is_confirmed
 from localcrag.cli.event_rendering import shown
 from localcrag.cli.name_completion import ThreadName
 from localcrag.cli.parameters import json_option
@@ -89,14 +90,15 @@ def export(state: CommandState, name: str, as_json: bool) -> None:
 @click.argument("name", type=ThreadName())
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_state
-def delete(state: CommandState, name: str, yes: bool) -> None:
+def delete(state: CommandState, name: str, yes: bool) -> int:
     """Delete a conversation for good: nothing of it is left in the file."""
     store = _store(state)
     thread, _ = _thread_and_turns(store, name)
-    if not yes:
-        click.confirm(f"Delete {one_line(name)} with {thread.turns} turns for good?", abort=True, err=True)
+    if not (yes or is_confirmed(f"Delete {one_line(name)} with {thread.turns} turns for good?")):
+        return DECLINED_EXIT_CODE
     store.delete(name)
     click.echo(f"Deleted {one_line(name)}.", err=True)
+    return 0
 
 
 def kept_answer(turn: Turn) -> Answer | None:

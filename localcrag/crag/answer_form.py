@@ -22,7 +22,7 @@ MAX_FAILED_SENTENCES = 3
 """So many sentences that fail, with none that holds, end the answer: the model does not answer from its
 evidence."""
 _KEY = re.compile(r"\s*\[(\d+)\]")
-_CITED = re.compile(r"[^\[\]]*(?:\s*\[\d+\])+[.,;]*\s*")
+_CITED = re.compile(r"[^\[\]]*+\[\d+\](?:\s*+\[\d+\])*+[.,;]*\s*")
 _BARRED = (
     r"\[\]\x00-\x1f\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000-\u3002\ufeff"
     r"\uff01\uff1f"
@@ -112,17 +112,48 @@ _DECLINING = re.compile(
     re.IGNORECASE,
 )
 """The ways in which a chat model says that what it was given has no answer."""
+_STATED = r"(?:mentioned|stated|specified|indicated|disclosed|answered)"
+_ABSENCE = re.compile(
+    r"(?:^\W*|\b(?:is|are|was|were|remains?)\s+(?:\w+\s+)?)(?:unknown|unclear|unspecified|unstated|undetermined)\b"
+    rf"|\bnot\s+(?:\w+\s+)?{_STATED}\b"
+    r"|\bnot\s+(?:\w+\s+)?(?:given|provided|known|clear|found|available)\W*$"
+    r"|\bnot\s+(?:known|clear)\s+(?:whether|if|how|what|who|when|where|why|which)\b"
+    r"|\bnot\s+possible\s+to\s+(?:determine|say|tell|answer|know)\b"
+    r"|\b(?:cannot|can['’]t|can\s+not)\s+be\s+(?:determined|inferred|(?:answered|found|known)"
+    r"(?:\W*$|\s+(?:from|in|by|based)\b))"
+    r"|\b(?:no|(?:not\s+)?enough|insufficient|lacks?)\s+(?:\w+\s+){0,2}"
+    r"(?:information|mention|details?|indication|answer)\b"
+    rf"|\bno\b[^,;]*\b(?:is|are|was|were)\s+(?:{_STATED}|given|provided|listed)\W*$"
+    rf"|\b(?:none|nothing)\s+(?:of|in)\s+{_SOURCES}|\b{_SOURCES}\s+(?:is|are)\s+silent\b"
+    rf"|\b(?:not\s+(?:\w+\s+){{0,2}}in|(?:do|does|did)(?:\s+not|n['’]t)\b.*\bin)\s+{_SOURCES}\W*$"
+    r"|\b(?:I|we)\s+(?:do\s*(?:not|n['’]t)|cannot|can['’]t)\s+(?:know|answer|say|tell|determine|provide|find)\b"
+    r"|^I(?:['’]m|\s+am)\s+sorry\b",
+    re.IGNORECASE,
+)
+"""Words that say that something is not known or not said, of the evidence or of the world."""
+_LEFT_OPEN = re.compile(
+    r"\bun(?:known|clear|certain|specified|stated|determined)\b"
+    r"|\b(?:not|never)\s+(?:\w+\s+){0,2}(?:known|clear|determined|established|mentioned|stated|specified|given|found)\b"
+    r"|\b(?:no\s?one|nobody)\s+knows\b|\bno\s+(?:\w+\s+)?(?:information|mention|details?|answer|data|records?)\b",
+    re.IGNORECASE,
+)
+"""Words of a document that leaves something open itself: then an answer may say so."""
 
 
 def declines(sentence: str, evidence: Sequence[str]) -> bool:
     """Whether a sentence says that the evidence has no answer, in the prompt's words or in the model's own.
 
-    A sentence that stands in the evidence declines nothing.
+    A sentence that stands in the evidence declines nothing. Neither does one that says in general that
+    something is not known, if the evidence leaves something open itself.
     """
     text = without_keys(sentence).strip("\"'“” \n")
     if text == prompts.NOT_IN_EVIDENCE:
         return True
-    return _DECLINING.search(text) is not None and not any(text in item for item in evidence)
+    if any(text in item for item in evidence):
+        return False
+    if _DECLINING.search(text):
+        return True
+    return _ABSENCE.search(text) is not None and not any(map(_LEFT_OPEN.search, evidence))
 
 
 @dataclass(slots=True)

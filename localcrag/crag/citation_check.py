@@ -22,7 +22,16 @@ from dataclasses import dataclass, field
 from localcrag.crag.answer_form import cited_keys, without_keys
 from localcrag.crag.bracketed_numbers import without_bracketed_numbers
 from localcrag.crag.prompt_leaks import leak
-from localcrag.crag.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN, folded, is_english, stem, terms
+from localcrag.crag.query_terms import (
+    ASKING_WORDS,
+    OPENING_WORDS,
+    STOP_WORDS,
+    WORD_PATTERN,
+    folded,
+    is_english,
+    stem,
+    terms,
+)
 from localcrag.crag.strip_spans import sentences
 from localcrag.languages import is_unspaced
 from localcrag.types import Citation, Evidence
@@ -36,6 +45,7 @@ MAX_NAMING_WORDS = 6
 """The most words of a fragment that only names what the question asked about."""
 _VERB_ENDING = re.compile(r"(?:[^s]s|ed|ing|en)$")
 _YES_OR_NO = frozenset({"yes", "no"})
+_THING_WORDS = OPENING_WORDS - ASKING_WORDS | {"who"}
 _UNCOUNTED = _YES_OR_NO | {"not"}
 _RUN_ON = re.compile(r"[a-z]{2}[.!?][\"”’')]*[A-Z][a-z]")
 """The end of a sentence with the next one right behind it."""
@@ -160,12 +170,18 @@ def _form_error(text: str, question: str) -> str:
     if _RUN_ON.search(text) or len(sentences(text)) > 1:
         return "it holds a sentence that cites nothing"
     if folded(words[0]) in _YES_OR_NO:
-        return ""
+        return "it is no statement" if len(words) == 1 and _asks_for_a_thing(question) else ""
     said, spaced = terms(text), text.isascii() or (len(words) > 1 and not is_unspaced(text))
     named = len(words) <= MAX_NAMING_WORDS and said <= terms(question) and not _has_verb(words)
     if spaced and (len(words) < MIN_WORDS or not said or named):
         return "it is no statement"
     return ""
+
+
+def _asks_for_a_thing(question: str) -> bool:
+    """Whether a question begins with a word such as "when", so that "yes" and "no" answer nothing."""
+    words = WORD_PATTERN.findall(question)
+    return bool(words) and folded(words[0]) in _THING_WORDS
 
 
 def _has_verb(words: Sequence[str]) -> bool:

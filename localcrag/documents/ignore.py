@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from localcrag.documents.ignore_patterns import IgnorePattern, ignore_patterns
 
 IGNORE_FILES = (".gitignore", ".ignore", ".localcragignore")
+MAX_IGNORE_BYTES = 1 << 20
+"""Bytes of an ignore file that are read; the rest of a longer one is not."""
 _TOOL_FOLDERS = frozenset({"node_modules", "bower_components", "__pycache__", "__MACOSX", "CVS", "_darcs"})
 _MARKER_FILES = ("pyvenv.cfg", "CACHEDIR.TAG")
 _OWN_FOLDERS = frozenset({"cache", "knowledge", "models", "run"})
@@ -34,9 +34,12 @@ _OWN_FILES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The patterns of the ignore files that apply in a folder, outermost first, each with its folder."""
+    """The patterns of the ignore files that apply in a folder, outermost first, each with its folder.
 
-    specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+    Those of one folder are in the order in which they decide: the last line first.
+    """
+
+    patterns: tuple[tuple[str, tuple[IgnorePattern, ...]], ...] = ()
 
     def entering(self, folder: str) -> Rules:
         """The rules inside ``folder``. Raises OSError if an ignore file there cannot be read."""
@@ -44,16 +47,19 @@ class Rules:
         for name in IGNORE_FILES:
             path = Path(folder, name)
             if path.is_file():
-                lines += path.read_text(encoding="utf-8", errors="replace").splitlines()
-        return Rules((*self.specs, (folder, _spec(lines)))) if lines else self
+                with path.open("rb") as file:
+                    text = file.read(MAX_IGNORE_BYTES).decode("utf-8", "replace")
+                lines += text.removeprefix("\ufeff").split("\n")
+        found = tuple(reversed(ignore_patterns(lines)))
+        return Rules((*self.patterns, (folder, found))) if found else self
 
     def exclude(self, path: str, *, is_folder: bool) -> bool:
         """Whether the absolute ``path`` is left out; the innermost rule that names it decides."""
-        for folder, spec in reversed(self.specs):
-            relative = os.path.relpath(path, folder).replace(os.sep, "/")
-            said = spec.check_file(relative + "/" if is_folder else relative).include
-            if said is not None:
-                return said
+        for folder, patterns in reversed(self.patterns):
+            names = Path(os.path.relpath(path, folder)).parts
+            for pattern in patterns:
+                if pattern.takes(names, is_folder=is_folder):
+                    return pattern.excludes
         return False
 
 
@@ -92,18 +98,3 @@ def is_tool_folder(path: str, name: str) -> bool:
     """Whether a folder was made by a tool: installed packages, a cache, a virtual environment."""
     markers = (os.path.join(path, marker) for marker in _MARKER_FILES)  # noqa: PTH118
     return name in _TOOL_FOLDERS or any(map(os.path.exists, markers))
-
-
-def _spec(lines: list[str]) -> GitIgnoreSpec:
-    """The patterns of ignore files; like git, without the lines that are not valid patterns."""
-    from pathspec import GitIgnoreSpec
-    from pathspec.patterns.gitignore.base import GitIgnorePatternError
-
-    good = []
-    for line in lines:
-        try:
-            GitIgnoreSpec.from_lines([line])
-        except GitIgnorePatternError:
-            continue
-        good.append(line)
-    return GitIgnoreSpec.from_lines(good)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,8 @@ import llama_cpp
 
 llama = llama_cpp
 
+INTERRUPT_POLL_SECONDS = 0.2
+"""The interval at which a waiting thread looks for an interrupt, which another one may have received."""
 Row = npt.NDArray[np.float32]
 """The logits after a token, of shape (vocabulary,)."""
 
@@ -39,7 +43,11 @@ error_lines: deque[str] = deque(maxlen=4)
 
 @llama.llama_log_callback  # type: ignore[untyped-decorator]
 def _log(level: int, text: bytes, _data: object) -> None:
-    """The log callback: keeps errors and drops the rest."""
+    """The log callback: keeps errors and drops the rest.
+
+    An interrupt that comes while it runs in the main thread would be lost, since an exception of a callback
+    goes nowhere. So whatever logs much is called in another thread, see :func:`made_apart`.
+    """
     if level == _ERROR_LOG_LEVEL:
         error_lines.append(text.decode("utf-8", errors="replace").strip())
 
@@ -86,10 +94,61 @@ def quantise(source: Path, target: Path, kind: str) -> None:
     params.nthread = default_threads()
     params.ftype = getattr(llama, f"LLAMA_FTYPE_MOSTLY_{kind}")
     params.allow_requantize = True
-    if llama.llama_model_quantize(str(source).encode(), str(target).encode(), ctypes.byref(params)):
+    paths = str(source).encode(), str(target).encode()
+    with ThreadPoolExecutor(1, "llama") as pool:
+        failed = pool.submit(llama.llama_model_quantize, *paths, ctypes.byref(params)).result()
+    if failed:
         raise ModelError(
             f"llama.cpp cannot bring {source.name} into {kind}{last_errors()}.",
             hint="make room in the folder cache/models of localcrag's home, and try again",
+        )
+
+
+def made_apart(
+    pool: ThreadPoolExecutor, make: Callable[[], Any], free: Callable[[Any], object], end: Callable[[], None]
+) -> Any:
+    """What ``make`` makes in the thread of a pool.
+
+    After an interrupt of the caller, ``end`` is called to hasten it; then it is waited for and given to
+    ``free``, and the interrupt is passed on.
+    """
+    # A pool that is interrupted while it starts its thread never waits for it, nor for its work.
+    pool.submit(int).result()
+    made: list[Any] = []
+    try:
+        making = pool.submit(lambda: made.append(make()))
+        while not making.done():  # a thread that waits for good misses an interrupt that another one received
+            wait([making], INTERRUPT_POLL_SECONDS)
+        making.result()
+    except BaseException:
+        # The interrupt may have come before submit returned, so the thread itself is waited for.
+        end()
+        pool.submit(int).result()
+        for handle in filter(None, made):
+            free(handle)
+        raise
+    return made[0]
+
+
+def _loaded(path: Path, params: Any) -> Any:
+    """llama.cpp's pointer of a model, or None if it cannot be loaded; an interrupt ends the loading.
+
+    llama.cpp asks its progress callback whether to go on. A Python callback could swallow the interrupt, so
+    it is C's ``atoi`` on a string that is "1" as long as it is to go on. On Windows the string would not be
+    the first argument, since there a float before it counts too; a loading cannot be ended there.
+    """
+    going_on = ctypes.create_string_buffer(b"1")
+    if sys.platform != "win32":
+        params.progress_callback = ctypes.cast(ctypes.CDLL(None).atoi, llama.llama_progress_callback)
+        params.progress_callback_user_data = ctypes.cast(going_on, ctypes.c_void_p)
+
+    def end() -> None:
+        going_on.value = b"0"
+
+    with ThreadPoolExecutor(1, "llama") as pool:
+        name = str(path).encode()
+        return made_apart(
+            pool, lambda: llama.llama_model_load_from_file(name, params), llama.llama_model_free, end
         )
 
 
@@ -115,7 +174,7 @@ class Model:
         params = llama.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.use_extra_bufts = not uses_amx()
-        self.handle = llama.llama_model_load_from_file(str(path).encode(), params)
+        self.handle = _loaded(path, params)
         if not self.handle:
             raise ModelFileError(
                 f"llama.cpp cannot load {path.name}{last_errors()}.",
@@ -130,7 +189,8 @@ class Model:
 
     def _load_adapter(self, path: Path) -> Any:
         """Load an adapter, which a context must find loaded when it is made. Raises ModelFileError."""
-        adapter = llama.llama_adapter_lora_init(self.handle, str(path).encode())
+        with ThreadPoolExecutor(1, "llama") as pool:
+            adapter = pool.submit(llama.llama_adapter_lora_init, self.handle, str(path).encode()).result()
         if not adapter:
             self.close()
             raise ModelFileError(

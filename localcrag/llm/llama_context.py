@@ -17,10 +17,15 @@ import numpy as np
 
 from localcrag.background import check_interruption
 from localcrag.errors import ContextOverflow, ModelError
-from localcrag.llm.llama_backend import Model, Row, error_lines, last_errors, llama
-
-_INTERRUPT_POLL_SECONDS = 0.2
-"""The interval at which a waiting thread looks for an interrupt, which another one may have received."""
+from localcrag.llm.llama_backend import (
+    INTERRUPT_POLL_SECONDS,
+    Model,
+    Row,
+    error_lines,
+    last_errors,
+    llama,
+    made_apart,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +87,21 @@ class Context:
     def __init__(self, model: Model, room: ContextSize) -> None:
         self._abort = ctypes.create_string_buffer(b"0")
         self._stop = ctypes.cast(ctypes.CDLL(None).atoi, llama.ggml_abort_callback)
-        self.handle = llama.llama_init_from_model(model.handle, self._params(room))
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="llama")
+        params = self._params(room)
+        self.handle = made_apart(
+            self._pool,
+            lambda: llama.llama_init_from_model(model.handle, params),
+            llama.llama_free,
+            end=lambda: None,
+        )
         if not self.handle:
             raise ModelError(
                 f"llama.cpp cannot make a context of {room.cells} tokens{last_errors()}.",
                 hint="Ask for a smaller context, or close other programs.",
             )
         self._batch = llama.llama_batch_init(room.batch, 0, 1)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="llama")
         self._free = weakref.finalize(self, _free_context, self.handle, self._batch, self._pool)
-        # A pool that is interrupted while it starts its thread never waits for it, nor for its work.
-        self._pool.submit(int).result()
         self._memory = llama.llama_get_memory(self.handle)
         self._vocabulary, self.room = model.size, room
         if model.adapter is not None:
@@ -236,7 +245,7 @@ class Context:
             work = self._pool.submit(llama.llama_decode, self.handle, self._batch)
             while True:
                 try:
-                    return int(work.result(timeout=_INTERRUPT_POLL_SECONDS))
+                    return int(work.result(timeout=INTERRUPT_POLL_SECONDS))
                 except TimeoutError:
                     check_interruption()
         except BaseException:

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from localcrag import _platform
 from localcrag.errors import WarmError
@@ -275,8 +276,18 @@ def _response(secret: bytes, name: bytes, challenge: bytes) -> bytes:
 
 
 def _exactly(link: socket.socket) -> bytes:
-    """The next SECRET_BYTES bytes, or fewer if the other side closes the connection."""
+    """The next SECRET_BYTES bytes, or fewer if the other side closes the connection.
+
+    All of them must come within the timeout of the socket. Raises OSError.
+    """
+    seconds = link.gettimeout()
+    end = monotonic() + seconds if seconds is not None else None
     got = b""
-    while len(got) < SECRET_BYTES and (more := link.recv(SECRET_BYTES - len(got))):
-        got += more
+    try:
+        while len(got) < SECRET_BYTES and (more := link.recv(SECRET_BYTES - len(got))):
+            got += more
+            if end is not None:
+                link.settimeout(max(0.0, end - monotonic()))
+    finally:
+        link.settimeout(seconds)
     return got

@@ -25,13 +25,11 @@ from typing import Any
 
 from localcrag import __version__
 from localcrag.errors import LocalCragError
-from localcrag.serve import protocol
+from localcrag.serve import protocol, request_job
 from localcrag.serve.ask_request import AskRequest
 from localcrag.serve.endpoint import UNIX, Endpoint, same_user
 from localcrag.serve.protocol import (
     BadMessage,
-    ConsentAsked,
-    ConsentGiven,
     Crashed,
     Declined,
     Done,
@@ -44,73 +42,21 @@ from localcrag.serve.protocol import (
     StopRequest,
     WorkRequest,
 )
+from localcrag.serve.request_job import MAX_ANSWER_BYTES, Job, received_line
 from localcrag.serve.worker import Worker
 
 HEARTBEAT_SECONDS = 2.0
 """Seconds between two heartbeats."""
 REQUEST_SECONDS = 5.0
 """Seconds in which a connection must send its request."""
-TAKING_SECONDS = 20.0
-"""Seconds for a command to receive a message; a suspended command must not delay the others."""
 IDLE_CHECK_SECONDS = 5.0
 """Seconds between two checks of the idle time, and of whether the socket's file is still this server's."""
-MAX_REQUEST_BYTES = 1 << 24
-"""Bytes of a request; a question is sent with the turns of its conversation."""
-MAX_ANSWER_BYTES = 1 << 16
-"""Bytes of an answer of the command to ConsentAsked."""
-CONSENT_SECONDS = 150
-"""Seconds in which the command must answer ConsentAsked; its own limit comes before."""
 HANG_UP_SIGNAL = getattr(signal, "SIGUSR1", signal.SIGTERM)
 """The signal that interrupts a question in the main thread; Windows has no SIGUSR1."""
 
 
 class CommandGone(KeyboardInterrupt):
     """The command that asked the question went away."""
-
-
-@dataclass(eq=False)
-class Job:
-    """A request and its connection.
-
-    ``gone`` says that the command went away, ``done`` that the work is finished.
-    """
-
-    request: WorkRequest
-    link: socket.socket
-    gone: bool = False
-    done: bool = False
-    _sending: threading.Lock = field(default_factory=threading.Lock)
-    _received: bytearray = field(default_factory=bytearray)
-    _consents: queue.SimpleQueue[ConsentGiven] = field(default_factory=queue.SimpleQueue)
-
-    def send(self, message: object) -> None:
-        """Send a message to the command. Raises OSError if the command is gone, BadMessage."""
-        text = protocol.encode(message)
-        with self._sending:
-            self.link.sendall(text)
-
-    def take(self, text: bytes) -> None:
-        """Take what the command sent after its request: answers to ConsentAsked. Raises BadMessage."""
-        *lines, rest = (self._received + text).split(b"\n")
-        self._received[:] = rest
-        if len(rest) > MAX_ANSWER_BYTES:
-            raise BadMessage("no whole answer came")
-        for line in lines:
-            if isinstance(answer := protocol.decode(bytes(line)), ConsentGiven):
-                self._consents.put(answer)
-
-    def ask_consent(self, query: str) -> str | None:
-        """Ask the command whether a line may be sent to the web; no answer in time is a no.
-
-        Raises OSError if the command is gone.
-        """
-        self.send(ConsentAsked(query))
-        for _ in range(CONSENT_SECONDS):
-            with contextlib.suppress(queue.Empty):
-                answer = self._consents.get(timeout=1.0)  # Windows runs handlers of signals in between
-                if answer.query == query:
-                    return answer.line
-        return None
 
 
 @dataclass(eq=False)
@@ -194,7 +140,7 @@ class Server:
         try:
             with contextlib.closing(self._replies(job)) as replies:
                 for message in replies:
-                    job.send(message)
+                    job.deliver(message)
             last: object = Done()
         except LocalCragError as error:
             last = Failed.of(error)
@@ -202,7 +148,7 @@ class Server:
             last = Crashed(f"a reply could not be sent: {error}")
         self.answered += 1
         job.done = True  # from here on the command may go away, and nothing is interrupted
-        job.send(last)
+        job.deliver(last)
 
     def _replies(self, job: Job) -> Generator[Any]:
         """The replies of the work; an unexpected error is logged and becomes Crashed.
@@ -250,8 +196,8 @@ class Server:
                 if not self._admitted(link):
                     log("refused: a process of another user")
                     return
-                request = protocol.decode(_received_line(link), AskRequest)
-                link.settimeout(TAKING_SECONDS)
+                request = protocol.decode(received_line(link, REQUEST_SECONDS), AskRequest)
+                link.settimeout(request_job.TAKING_SECONDS)
                 if isinstance(request, WorkRequest):
                     self._take(request, link)
                 elif isinstance(request, (StatusRequest, StopRequest)):
@@ -361,16 +307,6 @@ class Server:
             return self.endpoint.address.stat().st_ino
         except OSError:
             return 0
-
-
-def _received_line(link: socket.socket) -> bytes:
-    """Receive a whole line from the other side. Raises BadMessage, OSError."""
-    text = b""
-    while not text.endswith(b"\n"):
-        if not (more := link.recv(1 << 16)) or len(text) > MAX_REQUEST_BYTES:
-            raise BadMessage("no whole request came")
-        text += more
-    return text
 
 
 def _shut(link: socket.socket) -> None:

@@ -203,7 +203,10 @@ class TestThreads:
 
     def test_deleted_for_good_when_that_is_confirmed(self, fresh: Run, fresh_home: Path, thread: str) -> None:
         refused = fresh("threads", "delete", thread, stdin="n\n")
-        assert refused.code == 130 and "4 turns for good?" in refused.err
+        assert refused.code == 1 and "4 turns for good?" in refused.err
+        assert "Nothing was changed." in refused.err and "nterrupted" not in refused.err
+        unanswered = fresh("threads", "delete", thread)
+        assert unanswered.code == 2 and "say --yes" in unanswered.err
         assert fresh("threads", "show", thread).code == 0
         assert fresh("threads", "delete", thread, stdin="y\n").code == 0
         done = fresh("threads", "show", thread)

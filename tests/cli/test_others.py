@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from localcrag.cli.main import cli, main
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.web.ledger import Ledger
 from tests.cli.conftest import Run
@@ -242,3 +244,34 @@ def test_usage_errors_exit_2(fresh: Run) -> None:
     assert fresh("ask").code == 2
     assert fresh("ask", "x", "--policy", "guess").code == 2
     assert fresh("nonsense").code == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ingest", "x", "--kb", "a", "--kb", "b"],
+        ["chat", "--kb", "a", "--kb", "b"],
+        ["extract", "x", "--schema", "x", "--kb", "a", "--kb", "b"],
+        ["eval", "x", "--kb", "a", "--kb", "b"],
+        ["calibrate", "x", "--kb", "a", "--kb", "b"],
+        ["kb", "forget", "x", "--kb", "a", "--kb", "b"],
+        ["ask", "x", "--filter", "a", "--filter", "b"],
+        ["search", "x", "--filter", "a", "--filter", "b"],
+    ],
+)
+def test_the_last_of_two_is_not_taken_in_silence(fresh: Run, command: list[str]) -> None:
+    done = fresh(*command)
+    assert done.code == 2 and "can be given once, and was given 2 times: 'a', 'b'" in done.err
+
+
+def test_after_ctrl_c_nobody_waits_for_threads(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    left: list[int] = []
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    monkeypatch.setattr("os._exit", left.append)
+    assert main(["config"]) == 130 and not left
+    main()
+    assert left == [130] and "Interrupted" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -82,6 +83,12 @@ def test_sentences_come_with_the_citations_that_follow_them() -> None:
     assert list(by_sentence(pieces)) == ["The dose is 5 mg. [1][2] ", "Children take half. [1] ", "Yes."]
 
 
+def test_blanks_without_end_are_regrouped_in_no_time() -> None:
+    began = time.process_time()
+    assert "".join(by_sentence([" " * 100_000, "[", "1]", "\n" * 100_000, "[2]"]))
+    assert time.process_time() - began < 5, "an hour, if each blank may be the one before the citation"
+
+
 @given(st.lists(st.text(alphabet="ab .![]12\n“”", max_size=12), max_size=12))
 def test_regrouping_loses_and_doubles_nothing(pieces: list[str]) -> None:
     assert "".join(by_sentence(pieces)) == "".join(pieces)
@@ -112,6 +119,19 @@ def test_a_sentence_and_its_citations(sentence: str, text: str, keys: tuple[int,
         "The price is not mentioned in these passages. [1]",
         "I don't know the answer. [1]",
         "Sorry, but I cannot answer this question. [1]",
+        "I'm sorry, but I do not know the price. [1]",
+        "There is no mention of a price. [1]",
+        "The price is not specified. [1]",
+        "The price for children is unknown. [1]",
+        "It is unclear what the price is. [1]",
+        "It is not possible to determine the price. [1]",
+        "The price cannot be determined from this. [1]",
+        "None of the documents say what it costs. [1]",
+        "Not enough information about the price is given. [1]",
+        "No price for children is given. [1]",
+        "The price is not in the documents. [1]",
+        "It does not have a price in the text. [1]",
+        "As an AI language model, I cannot tell the price. [1]",
     ],
 )
 def test_declining_in_any_words(text: str) -> None:
@@ -135,6 +155,12 @@ def test_a_sentence_of_the_evidence_declines_nothing() -> None:
     assert not declines(
         "The documents do not say who wrote them. [1]", ["The documents do not say who wrote them."]
     )
+
+
+def test_what_the_evidence_leaves_open_may_be_said() -> None:
+    assert not declines("The cause is unknown. [1]", ["So far nobody knows the cause of the fire."])
+    assert not declines("The dose is not known. [1]", ["A dose for children was never established."])
+    assert declines("The cause is unknown. [1]", ["A spark of the stove set the mill on fire."])
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,7 @@ def test_what_may_not_be_cited_any_more_supports_nothing_and_is_named_once() -> 
         ("Is the dose 5 mg a day? [1]", "it is a question"),
         ("“Is the dose 5 mg a day?” [1]", "it is a question"),
         ("5 mg. [1]", "it is no statement"),
+        ("No. [1]", "it is no statement"),
         ("It is so. [1]", "it is no statement"),
         ("The dose of it. [1]", "it is no statement"),
         ("…! [1]", "it says nothing"),
@@ -136,10 +137,15 @@ def test_what_is_no_statement_of_the_evidence_is_left_out(sentence: str, reason:
 
 
 @pytest.mark.parametrize(
-    "sentence", ["Yes, it is so. [1]", "No. [1]", "Take 5 mg. [1]", "Dr. J. R. R. Dose says 5 mg a day. [1]"]
+    "sentence", ["Yes, it is so. [1]", "Take 5 mg. [1]", "Dr. J. R. R. Dose says 5 mg a day. [1]"]
 )
 def test_short_statements_stay(sentence: str) -> None:
     assert CitationChecker("Who says J. R. R. Dose is a dose?", DOSE).check(sentence) == sentence
+
+
+def test_yes_or_no_is_a_statement_where_it_answers_the_question() -> None:
+    assert CitationChecker("Is the dose 6 mg a day?", DOSE).check("No. [1]") == "No. [1]"
+    assert not CitationChecker("What is the dose?", DOSE).check("No. [1]")
 
 
 def test_words_of_the_prompt_that_stand_in_the_evidence_may_be_said() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -78,6 +79,12 @@ def test_a_letter_says_by_its_layout_who_wrote_what_to_whom_and_when() -> None:
 )
 def test_what_is_not_clearly_at_its_place_is_left_out(name: str, document: str) -> None:
     assert only(document, name, LETTER_FIELDS[name]) is None
+
+
+def test_a_word_without_end_before_a_date_takes_no_time() -> None:
+    began = time.process_time()
+    only(f"Pelham\n\n{'É' * 3000} 2 June 2023\n\nBoth days were sunny.", "date", DATE)
+    assert time.process_time() - began < 5, "hours, if each letter may begin a word"
 
 
 def test_a_salutation_names_the_recipient_if_no_address_does() -> None:

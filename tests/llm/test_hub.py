@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from localcrag.errors import ModelError, StorageFull
+from localcrag.errors import ModelError, StorageFull, UsageError
 from localcrag.llm.hub import pull
 from localcrag.llm.registry import Registry
 from tests.shape_models import shape
@@ -33,6 +34,7 @@ def download(monkeypatch: pytest.MonkeyPatch) -> Download:
             return str(local_dir / file)
 
         monkeypatch.setattr("huggingface_hub.hf_hub_download", fetched)
+        monkeypatch.setattr("localcrag.llm.hub.require_hub", lambda: None)
 
     for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):  # what pull removes comes back
         monkeypatch.setenv(variable, "1")
@@ -61,7 +63,7 @@ def test_a_download_cut_off_is_no_model_and_can_be_repeated(
         pull(tmp_path, "some/repository", "model.gguf", "mine", None)
     assert "\n" not in str(caught.value) and caught.value.hint  # type: ignore[attr-defined]
     assert Registry(tmp_path).entries() == before
-    assert not list(tmp_path.rglob("*.gguf"))
+    assert not list(tmp_path.rglob("*.gguf")) and not (tmp_path / "models").exists()
 
     download(None)
     assert pull(tmp_path, "some/repository", "model.gguf", "mine", None).name == "mine"
@@ -75,3 +77,46 @@ def test_what_was_pulled_before_is_not_deleted(tmp_path: Path, download: Downloa
     with pytest.raises(ModelError):
         pull(tmp_path, "some/repository", "model.gguf", "mine", None)
     assert entry.path.exists()
+
+
+def test_a_part_that_was_downloaded_stays_for_the_next_time(
+    tmp_path: Path, download: Download, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    download(None)
+
+    def cut_off(repository: str, file: str, *, local_dir: Path) -> str:
+        part = local_dir / ".cache" / f"{file}.incomplete"
+        part.parent.mkdir(parents=True)
+        part.touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        pull(tmp_path, "some/repository", "model.gguf", "mine", None)
+    assert list(tmp_path.rglob("*.incomplete"))
+
+
+def test_without_a_network_one_line_and_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        monkeypatch.setenv(variable, "0")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))  # nobody listens
+        monkeypatch.setattr(
+            "huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{bound.getsockname()[1]}"
+        )
+        with pytest.raises(ModelError, match="the hub cannot be reached"):
+            pull(tmp_path, "some/repository", "model.gguf", "mine", None)
+    assert capfd.readouterr() == ("", "") and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("../mine", "a.gguf"), ("a/b", "a.gguf"), ("", "a"), ("a", "../a")]
+)
+def test_a_model_is_kept_nowhere_else(tmp_path: Path, download: Download, name: str, file: str) -> None:
+    download(None)
+    with pytest.raises(UsageError):
+        pull(tmp_path, "some/repository", file, name, None)
+    assert not list(tmp_path.iterdir())

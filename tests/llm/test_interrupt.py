@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,3 +26,51 @@ def test_the_helper_thread_runs_before_anything_is_computed(monkeypatch: pytest.
             patch.setattr(threading.Thread, "start", interrupted)
             (score,) = evaluator.score("what is blue", ["the sky is blue"])
     assert 0 <= score <= 1
+
+
+@pytest.mark.parametrize("step", ["llama_model_load_from_file", "llama_init_from_model"])
+def test_an_interrupt_while_a_model_is_loaded_is_not_lost(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """llama.cpp logs then, and an exception in the callback of the log goes nowhere."""
+    make, log = getattr(llama_backend.llama, step), llama_backend._log
+    freed: list[Any] = []
+    free = "llama_model_free" if step == "llama_model_load_from_file" else "llama_free"
+    really_free = getattr(llama_backend.llama, free)
+
+    def interrupted(*args: Any) -> Any:
+        assert threading.current_thread() is not threading.main_thread()
+        signal.raise_signal(signal.SIGINT)
+        log(1, b"a line", None)
+        return make(*args)
+
+    def count_and_free(handle: Any) -> None:
+        freed.append(handle)
+        really_free(handle)
+
+    monkeypatch.setattr(llama_backend.llama, step, interrupted)
+    monkeypatch.setattr(llama_backend.llama, free, count_and_free)
+    evaluator = LlamaCppEvaluator(next(embedded_folder().glob("localcrag-evaluator-*.gguf")))
+    with pytest.raises(KeyboardInterrupt):
+        evaluator.load()
+    monkeypatch.undo()
+    assert len(freed) == (step == "llama_init_from_model"), "a loading that was ended has nothing to free"
+    with evaluator:
+        evaluator.load()
+        assert 0 <= evaluator.score("what is blue", ["the sky is blue"])[0] <= 1
+
+
+def test_a_loading_that_is_to_end_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is told by its own callback; here nothing else can end it."""
+    load = llama_backend.llama.llama_model_load_from_file
+    ended = []
+
+    def told(path: bytes, params: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        while params.progress_callback(0.5, params.progress_callback_user_data):
+            time.sleep(0.01)
+        ended.append(load(path, params))
+        return None
+
+    monkeypatch.setattr(llama_backend.llama, "llama_model_load_from_file", told)
+    with pytest.raises(KeyboardInterrupt):
+        llama_backend.Model(Path(next(embedded_folder().glob("localcrag-evaluator-*.gguf"))))
+    assert ended == [None]

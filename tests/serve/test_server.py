@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import tempfile
 import threading
@@ -14,7 +15,7 @@ import pytest
 from localcrag.errors import ModelNotFound
 from localcrag.protocols import Consent
 from localcrag.serve import endpoint as endpoints
-from localcrag.serve import protocol, server
+from localcrag.serve import protocol, request_job, server
 from localcrag.serve.endpoint import UNIX, Endpoint, claimed, connect
 from localcrag.serve.protocol import (
     Done,
@@ -25,7 +26,8 @@ from localcrag.serve.protocol import (
     StopRequest,
     WorkRequest,
 )
-from localcrag.serve.server import CommandGone, Job, Server
+from localcrag.serve.request_job import Job, received_line
+from localcrag.serve.server import CommandGone, Server
 from localcrag.settings import Settings, load
 from localcrag.types import Hit, Passage
 from tests.serve.conftest import DEADLINE
@@ -75,7 +77,7 @@ def asked(served: Server, k: int) -> socket.socket:
 def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
     served: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "TAKING_SECONDS", 0.5)
+    monkeypatch.setattr(request_job, "TAKING_SECONDS", 0.5)
     replies: list[Any] = []
 
     def commands() -> None:
@@ -92,6 +94,45 @@ def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
     assert served.run() is None
     thread.join()
     assert isinstance(replies[-1], Done) and any(isinstance(reply, SearchReply) for reply in replies)
+
+
+def test_the_time_for_a_request_is_not_renewed_by_each_byte() -> None:
+    ours, theirs = socket.socketpair()
+    ended = threading.Event()
+
+    def drip() -> None:
+        with contextlib.suppress(OSError):
+            while not ended.wait(0.05):
+                theirs.send(b"x")
+
+    with ours, theirs:
+        thread = threading.Thread(target=drip)
+        thread.start()
+        with pytest.raises(TimeoutError):
+            received_line(ours, 0.5)
+        ended.set()
+        thread.join()
+
+
+def test_the_time_for_taking_replies_is_not_renewed_by_each_reply(
+    served: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_job, "TAKING_SECONDS", 0.5)
+    ours, theirs = socket.socketpair()
+    ended = threading.Event()
+
+    def sip() -> None:
+        while not ended.wait(0.02) and theirs.recv(4096):
+            pass
+
+    with ours, theirs:
+        thread = threading.Thread(target=sip)
+        thread.start()
+        job = Job(SearchRequest(START, "x", served.worker.settings.model, "q", 5000, None), ours)
+        served._work(job)
+        assert not job.done, "some hundred megabytes, which such a command takes in an hour"
+        ended.set()
+        thread.join()
 
 
 def test_what_cannot_be_reset_does_not_end_the_server(served: Server) -> None:

@@ -53,7 +53,7 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 _SALUTATION = re.compile(r"Dear ((?!Sir|Madam|All|Team|Colleague|Customer|Member|Friend)[^,\n]+),\s*")
-_BEFORE_DATE = re.compile(r"(?:[^\W\d_a-z][\w'’-]*[ -]?){1,4}, *(?:(?:on|the) )?")
+_BEFORE_DATE = re.compile(r"(?:[^\W\d_a-z][\w'’-]*+ ?){1,4}, *(?:(?:on|the) )?")
 
 
 def place_of(strip: Strip, span: ValueSpan, pieces: Sequence[Strip]) -> LetterPlace | None:
