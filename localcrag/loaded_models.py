@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from localcrag.embedding.static_embedder import StaticEmbedder
     from localcrag.fitness.fitness_result import FitnessResult
     from localcrag.fitness.fitness_results_folder import FitnessResults
-    from localcrag.llm.evaluator import LlamaCppEvaluator
+    from localcrag.llm.evaluator import GgufEvaluator
     from localcrag.llm.gguf import GgufInfo
     from localcrag.llm.language_model import LlamaCppModel
     from localcrag.llm.llama_embedder import LlamaEmbedder
@@ -208,13 +208,13 @@ class LoadedModels:
         return self.settings.evaluator != NO_EVALUATOR
 
     @cached_property
-    def evaluator(self) -> LlamaCppEvaluator | None:
+    def evaluator(self) -> GgufEvaluator | None:
         """The evaluator with its calibration, or None. Raises ModelNotFound, ModelFileError."""
         if not self.judges:
             return None
-        from localcrag.llm.evaluator import LlamaCppEvaluator
+        from localcrag.llm.evaluator import GgufEvaluator
 
-        evaluator = LlamaCppEvaluator(self.evaluator_file)
+        evaluator = GgufEvaluator(self.evaluator_file, cache=self.home / "cache" / "models")
         evaluator.calibration = self.calibration(GraderKind.EVALUATOR)
         return evaluator
 

@@ -25,7 +25,7 @@ from localcrag.crag.query_terms import STOP_WORDS, content_words
 from localcrag.crag.retrieval import reranking_scores
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm.chat_template import ChatFormat
-from localcrag.llm.evaluator import LlamaCppEvaluator, _Pairs
+from localcrag.llm.evaluator import GgufEvaluator, _Pairs
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.llama_backend import Model
 from localcrag.loaded_models import LoadedModels
@@ -177,7 +177,7 @@ def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> No
     for kind, tolerance in (("f32", 0.01), ("f16", 0.01), ("q8_0", 0.1)):
         path = tmp_path / f"{kind}.gguf"
         shipping.export_evaluator(model, words, path, None, kind)
-        with LlamaCppEvaluator(path) as judge:
+        with GgufEvaluator(path) as judge:
             parts = judge._loaded()
             read = _Pairs(parts.model, parts.window)
             assert [ids for question, text in pairs for ids in read.of(question, [text])] == words.pairs(
@@ -277,7 +277,7 @@ def test_what_training_shares_is_the_product_s() -> None:
     assert vars(calibration)["fit"] is fit and vars(retrieval)["rrf"] is rrf
     assert vars(wording)["content_words"] is content_words
     assert vars(benchmarks)["reranking_scores"] is reranking_scores
-    assert vars(measure)["ask"] is ask and vars(measure)["LlamaCppEvaluator"] is LlamaCppEvaluator
+    assert vars(measure)["ask"] is ask and vars(measure)["GgufEvaluator"] is GgufEvaluator
     assert all(callable(stages.stage_of(name)) for name in stages.STAGES)
     assert wording.keywords("What is the name of the Rhone's source?") == "name Rhone's source"
     p, right = np.array([0.9, 0.5, 0.5, 0.5]), np.array([1.0, 1.0, 0.0, 0.0])
@@ -308,7 +308,7 @@ def test_fine_tunes_on_a_users_own_file(
     assert train("evaluator", *common, "--minutes", 0.02, "--init", start, "--anyway") == 0
     printed = capsys.readouterr().out
     assert "held-out pairs: AUC" in printed and "before the fine-tuning: AUC" in printed
-    with LlamaCppEvaluator(tmp_path / "out" / "models" / start.name, threads=1) as tuned:
+    with GgufEvaluator(tmp_path / "out" / "models" / start.name, threads=1) as tuned:
         near, far = tuned.score("Where is Lyon?", ["Lyon lies on the Rhone.", "Bread is sold there."])
         assert 0 < near < 1 and 0 < far < 1
         assert 0 < tuned.thresholds.lower <= tuned.thresholds.upper < 1

@@ -1,4 +1,7 @@
-"""The retrieval evaluator: a small cross-encoder GGUF with rank pooling, in llama.cpp.
+"""The retrieval evaluator: a small cross-encoder GGUF with rank pooling.
+
+It is computed by llama.cpp, or by CTranslate2 if that is installed and the model is a plain BERT
+(:mod:`.ctranslate_bert`), which is some three times as fast.
 
 It reads a query and a text together and gives one raw number; ``sigmoid(number / temperature + bias)``
 is the probability that the text answers the query. Temperature, bias and the thresholds of the
@@ -10,8 +13,10 @@ put together as llama.cpp's own server does it.
 from __future__ import annotations
 
 import math
+import shutil
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,25 +25,25 @@ from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelError
 from localcrag.llm.lazy_model import LazyModel
 from localcrag.llm.model_file_checks import require_evaluator
+from localcrag.llm.ctranslate_bert import converted, is_plain_bert
+from localcrag.llm.pair_readers import (
+    MAX_STEP_PAIRS,
+    LlamaPairReader,
+    CTranslatePairReader,
+    PairReader,
+    has_ctranslate,
+)
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
     from localcrag.calibration.calibration_file import Calibration
     from localcrag.llm.llama_backend import Model
-    from localcrag.llm.llama_context import Context
 
-_MAX_STEP_PAIRS = 32
-"""The most pairs that are read side by side in one step."""
 _MIN_STEP_TOKENS, _MAX_WINDOW_TOKENS = 512, 4096
 """A step holds at least so many tokens, and a pair at most so many, whatever the model's window is."""
-_SHARED_STEP_TOKENS = 256
-"""The most tokens of pairs that share a step. llama.cpp computes the attention of all tokens of a step to
-all others and then masks those of another pair: two pairs of 250 tokens side by side took 1.11 times the
-processor time of one after the other, while pairs of 30 tokens are slower (1.6 times) unless at least four
-share a step."""
 
 
-class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
+class GgufEvaluator(LazyModel["_LoadedEvaluator"]):
     """An :class:`~localcrag.protocols.Evaluator` over one GGUF file, which is loaded on first use.
 
     A pair that is longer than the model's window loses the end of its text, then of its query.
@@ -47,15 +52,23 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
     Args:
         path: the GGUF file of a cross-encoder with rank pooling.
         threads: the threads of a computation; None for :func:`~localcrag.llm.llama_backend.default_threads`.
-        gpu_layers: the number of layers to put on a GPU.
+        gpu_layers: the number of layers to put on a GPU; with any, llama.cpp computes.
+        cache: the folder in which what is converted for CTranslate2 is kept; None for llama.cpp.
 
     Attributes:
         calibration: the calibration to use in place of the numbers in the file's metadata, or None.
     """
 
-    def __init__(self, path: Path | str, *, threads: int | None = None, gpu_layers: int = 0) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        threads: int | None = None,
+        gpu_layers: int = 0,
+        cache: Path | None = None,
+    ) -> None:
         super().__init__(path, require_evaluator)
-        self._threads, self._gpu_layers = threads, gpu_layers
+        self._threads, self._gpu_layers, self._cache = threads, gpu_layers, cache
         self.calibration: Calibration | None = None
         self._earlier_tokens = 0
         self._score_memory = _ScoreMemory(0)
@@ -101,19 +114,14 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
 
     def numbers(self, query: str, texts: Sequence[str]) -> list[float]:
         """The model's raw number for each text, before calibration. Raises as :meth:`score` does."""
-        from localcrag.llm.llama_context import Span
-
         with self._lock:
             found = self._score_memory.recall(query, texts)
             fresh = [at for at, number in enumerate(found) if number is None]
             if fresh:
                 model, context, window = self._loaded()
                 pairs = _Pairs(model, window).of(query, [texts[at] for at in fresh])
-                tokens = dict(zip(fresh, pairs, strict=True))
-                for step in _steps(tokens):
-                    spans = [Span(sequence, 0, tokens[at]) for sequence, at in enumerate(step)]
-                    for at, number in zip(step, context.rank(spans), strict=True):
-                        found[at] = number
+                for at, number in zip(fresh, context.rank(pairs), strict=True):
+                    found[at] = number
             numbers = [math.nan if number is None else number for number in found]
             if not all(map(math.isfinite, numbers)):
                 raise ModelError(
@@ -137,29 +145,46 @@ class LlamaCppEvaluator(LazyModel["_LoadedEvaluator"]):
 
     def _load(self) -> _LoadedEvaluator:
         from localcrag.llm.llama_backend import Model, default_threads
-        from localcrag.llm.llama_context import Context, ContextSize
 
         model = Model(self.info.path, gpu_layers=self._gpu_layers)
         window = min(self.info.context_train or 2 * _MIN_STEP_TOKENS, _MAX_WINDOW_TOKENS)
-        step = max(_MIN_STEP_TOKENS, window)  # without a causal mask one step must hold a whole pair
         threads = self._threads or default_threads()
+        return _LoadedEvaluator(model, self._reader(model, window, threads), window)
+
+    def _reader(self, model: Model, window: int, threads: int) -> PairReader:
+        """What computes the numbers. Raises ModelError."""
+        if self._cache and not self._gpu_layers and has_ctranslate() and is_plain_bert(self.info):
+            with suppress(OSError):  # without a place to keep what is converted, llama.cpp judges
+                return self._ctranslate_reader(self._cache, threads)
+        from localcrag.llm.llama_context import Context, ContextSize
+
+        step = max(_MIN_STEP_TOKENS, window)  # without a causal mask one step must hold a whole pair
         room = ContextSize(
             cells=step,
-            sequences=_MAX_STEP_PAIRS,
+            sequences=MAX_STEP_PAIRS,
             batch=step,
             step=step,
             threads=threads,
             outputs=step,
             rank=True,
         )
-        return _LoadedEvaluator(model, Context(model, room), window)
+        return LlamaPairReader(Context(model, room))
+
+    def _ctranslate_reader(self, cache: Path, threads: int) -> CTranslatePairReader:
+        """The converted evaluator; one that is damaged is made again. Raises OSError, ModelError."""
+        folder = converted(self.info, cache)
+        try:
+            return CTranslatePairReader(folder, threads)
+        except ModelError:
+            shutil.rmtree(folder)
+        return CTranslatePairReader(converted(self.info, cache), threads)
 
 
 class _LoadedEvaluator(NamedTuple):
     """A loaded evaluator; ``window`` is the most tokens of a pair."""
 
     model: Model
-    context: Context
+    context: PairReader
     window: int
 
 
@@ -243,17 +268,3 @@ class _Pairs:
             self._model.tokenize(piece, special=True) for piece in (before, between, after)
         )
         return first, second, third
-
-
-def _steps(tokens: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """The keys of the pairs of each step, by length: one pair, or several short ones."""
-    step: list[int] = []
-    used = 0
-    for number in sorted(tokens, key=lambda key: len(tokens[key])):
-        if step and (len(step) == _MAX_STEP_PAIRS or used + len(tokens[number]) > _SHARED_STEP_TOKENS):
-            yield step
-            step, used = [], 0
-        step.append(number)
-        used += len(tokens[number])
-    if step:
-        yield step

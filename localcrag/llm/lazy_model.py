@@ -13,7 +13,14 @@ from localcrag.llm.gguf import GgufInfo
 
 if TYPE_CHECKING:
     from localcrag.llm.llama_backend import Model
-    from localcrag.llm.llama_context import Context
+
+
+class Closable(Protocol):
+    """The working memory of a loaded model."""
+
+    def close(self) -> None:
+        """Free it."""
+        ...
 
 
 class Resident(Protocol):
@@ -25,7 +32,7 @@ class Resident(Protocol):
         ...
 
     @property
-    def context(self) -> Context:
+    def context(self) -> Closable:
         """The working memory."""
         ...
 

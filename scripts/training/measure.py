@@ -22,7 +22,7 @@ from localcrag.calibration.scale import Scale, log_odds, sigmoid
 from localcrag.crag import prompts
 from localcrag.crag.graders import ask
 from localcrag.evaluation.statistics import Floats, Whole
-from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.llm.gguf import read_metadata
 from localcrag.loaded_models import LoadedModels
 from localcrag.protocols import LanguageModel
@@ -40,6 +40,7 @@ from .groups import Embed, Vectors
 from .headings import read_labelled
 from .labelled_documents import DOCUMENTS_SET, as_example, document_folders, read_labelled_documents
 from .manifest import manifest_files
+from .product_evaluator import product_evaluator
 from .result_row import Row
 from .retrieval import Bm25, Ranked, hit_at
 from .shipping import export_evaluator, restored_evaluator
@@ -321,7 +322,7 @@ def format_rows(judged: dict[str, list[bench.Judged]], checkpoint: Path, most: i
         for kind in ("f32", "q8_0"):
             path = Path(folder) / f"{kind}.gguf"
             export_evaluator(model, words, path, None, kind)
-            with LlamaCppEvaluator(path) as scorer:
+            with GgufEvaluator(path) as scorer:
                 again = bench.judge(some, scorer, sentences=False, depth=bench.GRADED_HITS)
             logits, labels, _ = bench.graded_pairs(again)
             figures = {
@@ -346,7 +347,7 @@ def cost_rows(files: dict[str, Path], seconds: float = 4.0) -> list[Row]:
         rows.append(Row("cost", role, path.stem, figures))
     question = "What is the name of the river?"
     text = "river " * (PAIR_TOKENS - 3 - len(question.rstrip("?").split()) - 1)
-    with LlamaCppEvaluator(files["evaluator"], threads=2) as judge:
+    with product_evaluator(files["evaluator"], threads=2) as judge:
         judge.score(question, [text])
         before, began, pairs = judge.tokens.evaluated, time.monotonic(), 0
         while time.monotonic() - began < seconds:
@@ -368,7 +369,7 @@ def measure(plan: Plan) -> list[Row]:
         raise DataError(f"no evaluator in {plan.models / 'manifest.toml'}")
     _say("embedding and searching the collections")
     material = material_of(plan.data, plan.questions, plan.fitting)
-    with LlamaCppEvaluator(files["evaluator"]) as scorer:
+    with product_evaluator(files["evaluator"]) as scorer:
         calibrated = Calibrated(scorer.own_scale, scorer.thresholds)
         _say("cost, sentences")
         rows = [*cost_rows(files), *sentence_rows(material, scorer, plan.questions * 4)]
@@ -385,7 +386,7 @@ def measure(plan: Plan) -> list[Row]:
         with base_of(plan.base).with_adapter(files["adapter"], bench.CONTEXT_TOKENS) as chat:
             rows += fusion_rows(graded_by_both(judged, calibrated.scale, chat, BOTH_GRADED_QUESTIONS))
             rows += rewrite_rows(material, chat)
-            with LlamaCppEvaluator(files["evaluator"]) as scorer:
+            with product_evaluator(files["evaluator"]) as scorer:
                 rows += chat_measure.rows(
                     plan.data, material.held_out, SENTENCE_SETS, chat, scorer, plan.questions
                 )

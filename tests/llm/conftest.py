@@ -9,7 +9,7 @@ from typing import NamedTuple
 import gguf
 import pytest
 
-from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.model_address import ModelAddress
 from localcrag.model_server.served_model import ServedModel
@@ -84,6 +84,21 @@ def embedding_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def evaluator(reranker_file: Path) -> Iterator[LlamaCppEvaluator]:
-    with LlamaCppEvaluator(reranker_file, threads=1) as loaded:
+def llama_evaluator(reranker_file: Path) -> Iterator[GgufEvaluator]:
+    """The evaluator in llama.cpp."""
+    with GgufEvaluator(reranker_file, threads=1) as loaded:
         yield loaded
+
+
+@pytest.fixture(scope="session")
+def ctranslate_evaluator(reranker_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GgufEvaluator]:
+    """The same evaluator in CTranslate2."""
+    with GgufEvaluator(reranker_file, threads=1, cache=tmp_path_factory.mktemp("converted")) as loaded:
+        yield loaded
+
+
+@pytest.fixture(params=["llama_evaluator", "ctranslate_evaluator"])
+def evaluator(request: pytest.FixtureRequest) -> GgufEvaluator:
+    """The evaluator, computed by either engine."""
+    chosen: GgufEvaluator = request.getfixturevalue(request.param)
+    return chosen

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from localcrag.errors import ConstraintError, ContextOverflow
-from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.protocols import Evaluator, LanguageModel
 from localcrag.types import Choice, FinishReason, Prompt, RemovableText, Tokens, UntrustedText
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
@@ -135,11 +135,11 @@ def test_tokens_are_counted(model: LanguageModel) -> None:
 # ------------------------------------------------------------------------------------- evaluators
 
 
-@pytest.fixture(params=["llama.cpp", "scripted"])
+@pytest.fixture(params=["llama_evaluator", "ctranslate_evaluator", "scripted"])
 def judge(request: pytest.FixtureRequest) -> Evaluator:
     if request.param == "scripted":
         return ScriptedEvaluator(lambda query, text: len(set(query.split()) & set(text.split())) / 10)
-    real: LlamaCppEvaluator = request.getfixturevalue("evaluator")
+    real: GgufEvaluator = request.getfixturevalue(request.param)
     return real
 
 

@@ -13,7 +13,7 @@ import gguf
 import pytest
 
 from localcrag.errors import LocalCragError, ModelFileError, ModelNotFound
-from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.model_file_checks import require_evaluator, require_generator
@@ -172,14 +172,14 @@ def test_an_embedding_model_is_no_generator_and_no_evaluator(embedding_file: Pat
     with pytest.raises(ModelFileError, match="embedding model"):
         LlamaCppModel(embedding_file).load()
     with pytest.raises(ModelFileError, match="embedding model"):
-        LlamaCppEvaluator(embedding_file).load()
+        GgufEvaluator(embedding_file).load()
 
 
 def test_an_evaluator_is_no_generator_and_the_reverse(reranker_file: Path) -> None:
     with pytest.raises(ModelFileError, match="is an evaluator"):
         LlamaCppModel(reranker_file).load()
     with pytest.raises(ModelFileError, match="text generator"):
-        LlamaCppEvaluator(shape("llama2")).load()
+        GgufEvaluator(shape("llama2")).load()
 
 
 def test_a_missing_part_of_a_split_model(tmp_path: Path) -> None:
@@ -244,10 +244,10 @@ def test_reading_a_header_loads_nothing_heavy(reranker_file: Path) -> None:
     code = f"""
 import sys
 from localcrag.llm.language_model import LlamaCppModel
-from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.evaluator import GgufEvaluator
 path = {str(reranker_file)!r}
 LlamaCppModel(path)
-LlamaCppEvaluator(path).thresholds
+GgufEvaluator(path).thresholds
 print(sorted({heavy!r} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from localcrag.llm.evaluator import LlamaCppEvaluator
+from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.llm.registry import embedded_folder
 
 
 def test_the_helper_thread_runs_before_anything_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt in the start of a pool's thread would leave a computation that nobody waits for."""
-    with LlamaCppEvaluator(next(embedded_folder().glob("localcrag-evaluator-*.gguf"))) as evaluator:
+    with GgufEvaluator(next(embedded_folder().glob("localcrag-evaluator-*.gguf"))) as evaluator:
         evaluator.load()
 
         def interrupted(_: threading.Thread) -> None:

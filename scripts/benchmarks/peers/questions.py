@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from localcrag.llm.evaluator import LlamaCppEvaluator
+    from localcrag.llm.evaluator import GgufEvaluator
 
 GRADED, KEPT, RETRIEVED = 8, 2, 24
 MODULES = (
@@ -125,7 +125,7 @@ def ranked(text: str, candidates: Sequence[str], kept: Sequence[str]) -> Questio
 
 
 @cache
-def _evaluator() -> LlamaCppEvaluator:
+def _evaluator() -> GgufEvaluator:
     from localcrag.loaded_models import LoadedModels
     from localcrag.settings import ModelSettings
 

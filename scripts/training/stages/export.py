@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from localcrag.evaluation.statistics import Floats
-from localcrag.llm.evaluator import LlamaCppEvaluator
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
@@ -31,6 +30,7 @@ from ..data import USER, Example
 from ..gguf_files import About, Measured, read_adapter, write_adapter
 from ..job import Job, StageError, examples_of
 from ..manifest import ADAPTER, ADAPTER_WORDS, EVALUATOR, write_manifest
+from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
 
 CALIBRATION_QUESTIONS = 150
@@ -100,7 +100,7 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
     if judge is None or job.data.is_file():
         return
     found = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True).found
-    with LlamaCppEvaluator(judge) as evaluator:
+    with product_evaluator(judge) as evaluator:
         judged = {
             name: bench.judge(each, evaluator, sentences=False, depth=bench.GRADED_HITS)
             for name, each in found.items()
@@ -135,7 +135,7 @@ def _calibrated(job: Job, model: CrossEncoder, path: Path) -> None:
     material = measure.material_of(job.data, CALIBRATION_QUESTIONS, fitting=True)
     words = _words()
     export_evaluator(model, words, path, None)
-    with LlamaCppEvaluator(path) as scorer:
+    with product_evaluator(path) as scorer:
         judged = {
             name: bench.judge(found, scorer, sentences=False, depth=bench.GRADED_HITS)
             for name, found in material.found.items()

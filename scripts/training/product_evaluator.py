@@ -1,0 +1,20 @@
+"""An evaluator computed as the product computes it, so that what is fitted and measured holds there."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from localcrag.llm.evaluator import GgufEvaluator
+
+
+@contextmanager
+def product_evaluator(path: Path, threads: int | None = None) -> Iterator[GgufEvaluator]:
+    """The evaluator of a file; what is converted of it lies in a temporary folder while it is used."""
+    with (
+        tempfile.TemporaryDirectory() as cache,
+        GgufEvaluator(path, threads=threads, cache=Path(cache)) as evaluator,
+    ):
+        yield evaluator
