@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -14,7 +15,7 @@ import pytest
 
 from localcrag.events import Event, Finished, Gathered, Retrieved
 from localcrag.serve.http_api.backend import DoorQuestion
-from localcrag.types import Citation, Evidence, Hit, Origin, Passage, Status, Strip
+from localcrag.types import Citation, Evidence, Hit, Origin, Passage, Status, StoreInfo, Strip
 from tests.documents.builders import pdf
 from tests.fakes.door import ScriptedBackend, answer_to
 from tests.serve.conftest import DEADLINE
@@ -205,6 +206,18 @@ def test_a_follow_up_is_answered_and_says_how_it_was_understood(page: Page) -> N
     assert "Understood the question" not in page.locator(".turn").first.inner_text()
 
 
+def test_nothing_can_be_chosen_before_the_knowledge_bases_are_there(browser: Browser) -> None:
+    """A file dropped before would have had no place to go to."""
+
+    class SlowBackend(ScriptedBackend):
+        async def knowledge_bases(self) -> list[StoreInfo]:
+            await asyncio.sleep(0.5)
+            return await super().knowledge_bases()
+
+    with scripted(browser, SlowBackend()) as (page, _):
+        assert page.input_value("#kb") == "default"
+
+
 def test_files_are_added_with_what_could_not_be_read_and_a_pdf_opens_as_a_picture(
     browser: Browser, warm_door: WarmDoor, tmp_path: Path
 ) -> None:
@@ -215,8 +228,9 @@ def test_files_are_added_with_what_could_not_be_read_and_a_pdf_opens_as_a_pictur
         page.set_input_files("#files", [leaflet, broken])
         page.wait_for_selector("#intake-progress")
         page.wait_for_selector("#intake-progress", state="hidden")
-        assert page.inner_text("#intake-words") == "1 document added, 1 not read."
-        assert "broken.pdf: damaged PDF" in page.inner_text("#intake-skips")
+        skips = page.inner_text("#intake-skips")
+        assert page.inner_text("#intake-words") == "1 document added, 1 not read.", skips
+        assert "broken.pdf: damaged PDF" in skips
         assert "2 documents" in page.inner_text("#kb-facts")
         page.click("#intake-close")
         ask(page, "Below how many degrees must Zeldrine be stored?")

@@ -59,10 +59,10 @@ async function start() {
   if (!state.token) return showDoor("This page needs a token.");
   try {
     state.status = await read("api/status");
+    await Promise.all([loadBases(), loadThreads()]); // before the frame is there: files may be dropped on it at once
     byId("door").hidden = true;
     byId("frame").hidden = false;
     showStatus();
-    await Promise.all([loadBases(), loadThreads()]);
     byId("question").focus();
   } catch (error) {
     if (error.problem?.status !== 401) showDoor(`${line(error.message)}.`);
