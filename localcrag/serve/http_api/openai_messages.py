@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -70,7 +70,7 @@ class StreamOptions(msgspec.Struct, frozen=True):
 class NamedSchema(msgspec.Struct, frozen=True):
     """A JSON Schema; its name, and whether it is strict, make no difference here."""
 
-    schema: dict[str, object]
+    schema: dict[str, Any]
 
 
 class ResponseFormat(msgspec.Struct, frozen=True):

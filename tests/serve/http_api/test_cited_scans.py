@@ -26,7 +26,7 @@ from tests.serve.http_api.conftest import WarmDoor
 
 pytestmark = pytest.mark.skipif(not UNIX, reason="processes of Unix")
 DOSE = "The usual dose of Zeldrine is 35 mg once a day."
-KEEPER = "The lighthouse keeper of Orsk feeds eleven geese."
+KEEPER = "The keeper of Orsk feeds eleven geese."
 PAGE = (60.0, 730.0, 340.0, 800.0)
 """Left, bottom, right and top of the part of a page that is scanned, in points."""
 FIRST_LINE, SECOND_LINE = 780, 766
@@ -109,16 +109,16 @@ def test_a_scanned_page_is_cited_and_its_words_are_boxed(scans: Scans) -> None:
     assert (citation["source"], citation["page"]) == (str(scans.leaflet), 1)
     text, png = opened(scans, citation)
     assert text["picture"] and text["quote"] == citation["quote"]
-    assert is_around_line(png, SECOND_LINE, 72 + 240)
+    assert is_around_line(png, SECOND_LINE, 72 + 256)
 
 
 def test_an_image_is_cited_and_its_words_are_boxed(scans: Scans, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
-    answer = scans.asked("How many geese does the lighthouse keeper of Orsk feed?", "--report", str(report))
+    answer = scans.asked("How many geese does the keeper of Orsk feed?", "--report", str(report))
     (citation,) = answer["citations"]
     assert "eleven geese" in citation["quote"] and citation["page"] is None
     text, png = opened(scans, citation)
     assert text["picture"] and text["page"] is None
-    assert is_around_line(png, FIRST_LINE, 72 + 258)
+    assert is_around_line(png, FIRST_LINE, 72 + 214)
     tree = html.document_fromstring(report.read_text("utf-8"))  # type: ignore[no-untyped-call]
     assert tree.xpath("//img/@alt") == ["The document, with the quoted words boxed"]
