@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelError
+from localcrag.llm.ctranslate_bert import converted, is_plain_bert
 from localcrag.llm.lazy_model import LazyModel
 from localcrag.llm.model_file_checks import require_evaluator
-from localcrag.llm.ctranslate_bert import converted, is_plain_bert
 from localcrag.llm.pair_readers import (
     MAX_STEP_PAIRS,
-    LlamaPairReader,
     CTranslatePairReader,
+    LlamaPairReader,
     PairReader,
     has_ctranslate,
 )

@@ -91,7 +91,9 @@ def llama_evaluator(reranker_file: Path) -> Iterator[GgufEvaluator]:
 
 
 @pytest.fixture(scope="session")
-def ctranslate_evaluator(reranker_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GgufEvaluator]:
+def ctranslate_evaluator(
+    reranker_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GgufEvaluator]:
     """The same evaluator in CTranslate2."""
     with GgufEvaluator(reranker_file, threads=1, cache=tmp_path_factory.mktemp("converted")) as loaded:
         yield loaded

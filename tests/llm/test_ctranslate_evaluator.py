@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from localcrag.llm import pair_readers
+from localcrag.llm.ctranslate_bert import CLASSIFIER, is_plain_bert
 from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.llm.gguf import TensorInfo
-from localcrag.llm.ctranslate_bert import CLASSIFIER, is_plain_bert
-from localcrag.llm.pair_readers import LlamaPairReader, CTranslatePairReader, PairReader
+from localcrag.llm.pair_readers import CTranslatePairReader, LlamaPairReader, PairReader
 from localcrag.llm.registry import embedded_folder
 
 SHIPPED = next(embedded_folder().glob("localcrag-evaluator-*.gguf"))
