@@ -109,7 +109,7 @@ def _network(weights: Mapping[str, Array], layers: int, heads: int) -> Any:
     from ctranslate2.specs import common_spec
     from ctranslate2.specs.transformer_spec import TransformerEncoderModelSpec, TransformerEncoderSpec
 
-    encoder = TransformerEncoderSpec(
+    encoder: Any = TransformerEncoderSpec(
         layers,
         heads,
         pre_norm=False,

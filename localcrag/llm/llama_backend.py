@@ -94,9 +94,9 @@ def quantise(source: Path, target: Path, kind: str) -> None:
     params.nthread = default_threads()
     params.ftype = getattr(llama, f"LLAMA_FTYPE_MOSTLY_{kind}")
     params.allow_requantize = True
-    paths = str(source).encode(), str(target).encode()
+    read, written = str(source).encode(), str(target).encode()
     with ThreadPoolExecutor(1, "llama") as pool:
-        failed = pool.submit(llama.llama_model_quantize, *paths, ctypes.byref(params)).result()
+        failed = pool.submit(lambda: llama.llama_model_quantize(read, written, ctypes.byref(params))).result()
     if failed:
         raise ModelError(
             f"llama.cpp cannot bring {source.name} into {kind}{last_errors()}.",

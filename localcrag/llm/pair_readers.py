@@ -80,7 +80,7 @@ class CTranslatePairReader:
 
     def __init__(self, folder: Path, threads: int) -> None:
         import numpy as np
-        from ctranslate2 import Encoder
+        from ctranslate2 import Encoder  # type: ignore[attr-defined]
 
         self.evaluated = 0
         try:

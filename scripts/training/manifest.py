@@ -16,7 +16,7 @@ from localcrag.llm.registry import embedded_folder
 
 from .data import DataError
 
-EVALUATOR = "localcrag-evaluator-v2"
+EVALUATOR = "localcrag-evaluator-v3"
 ADAPTER = "localcrag-chat-v1"
 EVALUATOR_WORDS = (
     "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -119,3 +122,19 @@ def test_without_ctranslate_llama_cpp_judges(cache: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(pair_readers, "find_spec", lambda name: None)
     with GgufEvaluator(SHIPPED, threads=1, cache=cache) as evaluator:
         assert isinstance(reader_of(evaluator), LlamaPairReader)
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_no_socket_is_opened(tmp_path: Path) -> None:
+    """The egress guard does not see what compiled code does."""
+    log = tmp_path / "calls.txt"
+    code = (
+        "import sys; from pathlib import Path; from localcrag.llm.evaluator import GgufEvaluator\n"
+        "with GgufEvaluator(sys.argv[1], threads=2, cache=Path(sys.argv[2])) as evaluator:\n"
+        "    print(len(evaluator.numbers('when', ['at nine', 'at ten'])), evaluator._loaded().context)"
+    )
+    traced: list[str | Path] = ["strace", "-f", "-qq", "-e", "trace=network", "-o", log]
+    command: list[str | Path] = [*traced, sys.executable, "-c", code, SHIPPED, tmp_path / "converted"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("2 ") and "CTranslatePairReader" in done.stdout
+    assert [line for line in log.read_text().splitlines() if "SIG" not in line and "exited" not in line] == []
