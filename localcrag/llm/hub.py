@@ -61,7 +61,7 @@ def require_hub() -> None:
     from huggingface_hub.errors import HTTPError as Lost  # type: ignore[attr-defined]  # its HTTP library's
     from huggingface_hub.utils import logging
 
-    logging.set_verbosity_error()  # it prints each of its tries
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # it prints each of its tries
     try:
         get_session().head(constants.ENDPOINT, timeout=REACHING_SECONDS)
     except (OSError, Lost) as error:
