@@ -11,6 +11,8 @@ from pathlib import Path
 
 from localcrag.errors import LocalCragError, UsageError
 
+BLEND_SHARE = 0.3
+"""The share of newly trained weights, where they are averaged with those from before."""
 SHIPPED_MODELS = Path(__file__).resolve().parents[2] / "models"
 Command = Callable[[argparse.Namespace], None]
 
@@ -61,6 +63,12 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
         "--base", type=Path, help="the chat model to train adapters for (default: the one of the package)"
     )
     parser.add_argument("--learning-rate", type=float, help="peak rate of the evaluator's training")
+    parser.add_argument(
+        "--blend", type=Path, help="an evaluator GGUF: export averages the trained weights with its weights"
+    )
+    parser.add_argument(
+        "--share", type=float, default=BLEND_SHARE, help="the share of the trained weights in that average"
+    )
     parser.add_argument("--models", type=Path, help="where export writes (default: OUT/models)")
     parser.add_argument(
         "--anyway",
@@ -108,6 +116,10 @@ def _train(chosen: argparse.Namespace) -> None:
         raise UsageError(f"no data at {chosen.data}")
     if chosen.init and not chosen.init.is_file():
         raise UsageError(f"no model to go on from at {chosen.init}")
+    if chosen.blend and not chosen.blend.is_file():
+        raise UsageError(f"no model to average with at {chosen.blend}")
+    if not 0 <= chosen.share <= 1:
+        raise UsageError("--share must be between 0 and 1")
     if chosen.base and not chosen.base.is_file():
         raise UsageError(f"no chat model at {chosen.base}")
     job = Job(
@@ -121,6 +133,8 @@ def _train(chosen: argparse.Namespace) -> None:
         models=chosen.models or chosen.out / "models",
         anyway=chosen.anyway,
         learning_rate=chosen.learning_rate,
+        blend=chosen.blend,
+        share=chosen.share,
     )
     run(stage_of(chosen.stage), job)
     if chosen.stage == "evaluator" and job.init:

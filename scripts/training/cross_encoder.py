@@ -7,6 +7,7 @@ evaluator of CRAG, arXiv 2401.15884).
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -106,6 +107,18 @@ class CrossEncoder(nn.Module):
         shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
         tensors = read_evaluator(path, shapes, self.shape.layers)
         self.load_state_dict({name: torch.from_numpy(t.copy()) for name, t in tensors.items()}, strict=False)
+
+    @torch.no_grad()
+    def blend(self, path: Path, share: float) -> None:
+        """Keep a share of the weights, in [0, 1], and take the rest of those of an evaluator GGUF.
+
+        A model that was fine-tuned keeps more of what it knew if its weights are averaged with those from
+        before (Wortsman et al. 2021, arXiv 2109.01903). Raises ModelError if the file is damaged, ShapeError.
+        """
+        before = copy.deepcopy(self)
+        before.load_gguf(path)
+        for mine, other in zip(self.parameters(), before.parameters(), strict=True):
+            mine.mul_(share).add_(other, alpha=1 - share)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Logits of shape (n,) for ids and mask of shape (n, tokens)."""

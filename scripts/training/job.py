@@ -37,7 +37,8 @@ class Job:
     is an evaluator or an adapter GGUF to go on from, `base` the chat model that adapters are trained for (by
     default the one that travels in a package). `models` is where export writes, and `anyway` exports an
     evaluator that judges no better than cosine similarity. `learning_rate` is the peak learning
-    rate, if it is not to be the usual one.
+    rate, if it is not to be the usual one. `blend` is an evaluator GGUF whose weights export averages those
+    that were trained with, of which `share` counts.
     """
 
     data: Path
@@ -50,6 +51,8 @@ class Job:
     models: Path | None = None
     anyway: bool = False
     learning_rate: float | None = None
+    blend: Path | None = None
+    share: float = 1.0
 
     @property
     def claim(self) -> Path:

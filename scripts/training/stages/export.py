@@ -51,6 +51,8 @@ def run(job: Job) -> None:
         raise StageError("say where the models go: --models DIR")
     judge = restored_evaluator(job.evaluator) if job.evaluator.exists() else None
     is_adapted = job.chat.exists() or bool(job.init and read_metadata(job.init).adapter)
+    if judge and job.blend:
+        judge.blend(job.blend, job.share)
     if not (judge or is_adapted):
         raise StageError("run the stage 'evaluator' or 'chat' first: there is no checkpoint")
     job.models.mkdir(parents=True, exist_ok=True)
