@@ -16,6 +16,7 @@ from itertools import groupby
 
 from localcrag.crag.query_terms import terms
 from localcrag.crag.strip_spans import LIST_MARKER, section_of, spans_of_block, spans_of_passage
+from localcrag.labelled_lines import flowing
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
 BULLET = "• "
@@ -23,6 +24,11 @@ BULLET = "• "
 _MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
+_ANSWERS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
+"""The kinds of block in which questions of a document are asked and answered."""
+_SENTENCE_GAP = re.compile(r"(?<=[.!?:])\s+")
+MAX_QUESTION_CHARACTERS = 200
+"""The longest question of a document that is read with its answer."""
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 STANDING_OUT_RATIO = 5.0
@@ -143,12 +149,35 @@ def span(strip: Strip) -> tuple[str, int, int]:
 def in_context(strip: Strip) -> str:
     """The text of a strip below its headings, after what leads in to it.
 
-    An item of a list stands after its sentence, a setting below the line above its section.
+    An item of a list stands after its sentence, an answer after its question, a setting below the line above
+    its section.
     """
     lead, headings = lead_in(strip), headings_above(strip)
-    text = f"{lead.text} {strip.text}" if lead else strip.text
+    before = lead.text if lead else _question_before(strip)
+    text = f"{before} {strip.text}" if before else strip.text
     section = section_of(strip.passage, strip.start - strip.passage.start) if is_code(strip) else ""
     return "\n".join(filter(None, (headings, section, text)))
+
+
+def _question_before(strip: Strip) -> str:
+    """The question of the document that stands directly before a strip, in its block or as the one above.
+
+    "Not by itself." says what it means only below "Does it open archives?". "" if there is none.
+    """
+    blocks, text, origin = strip.passage.blocks, strip.passage.text, strip.passage.start
+    at = bisect_right([block.start for block in blocks], strip.start) - 1
+    if at < 0 or blocks[at].kind not in _ANSWERS:
+        return ""
+    if blocks[at].start == strip.start:
+        at -= 1
+        if at < 0 or blocks[at].kind not in _ANSWERS:
+            return ""
+    block = blocks[at]
+    *_, before = _SENTENCE_GAP.split(
+        text[block.start - origin : min(block.end, strip.start) - origin].strip()
+    )
+    asked = " ".join(before.split())
+    return asked if asked.endswith(_QUESTION_MARKS) and len(asked) <= MAX_QUESTION_CHARACTERS else ""
 
 
 def judged_text(strip: Strip) -> str:
@@ -171,7 +200,8 @@ def headings_above(strip: Strip) -> str:
 def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
     """The lines in which a strip is shown, each with whether it is code.
 
-    Prose is one line without a marker in front or a separator at its end; items of a list that are shown
+    Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
+    the entries of a log, stay lines; items of a list that are shown
     together have markers. A row is shown as it is: a dash at its end is the value of its last cell.
     """
     origin = strip.passage.start
@@ -187,7 +217,8 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
             lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
         else:
             marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
-            lines.append((marker + _tidy(text), False))
+            first, *more = map(_tidy, flowing(text).split("\n"))
+            lines += [(marker + first, False), *((line, False) for line in more)]
     return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]
 
 
@@ -211,7 +242,7 @@ def before_mark(strip: Strip) -> str:
 def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
     """A passage as strips of ``size`` consecutive sentences with the score 0, all below the same heading.
 
-    The last below a heading may have fewer.
+    The last below a heading may have fewer, and so may one that would end with a question of the document.
     """
     origin = passage.start
     made = []
@@ -219,6 +250,8 @@ def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
         cut = list(below)
         for at in range(0, len(cut), size):
             group = cut[at : at + size]
+            while len(group) > 1 and _is_question(group[-1].text):
+                group.pop()
             made.append(_strip(passage, group[0].start - origin, group[-1].end - origin, 0.0))
     return made
 

@@ -118,6 +118,38 @@ def test_an_item_is_judged_and_shown_with_what_leads_in_to_it() -> None:
     assert HANDBOOK.text[shown.start - 7 : shown.end - 7] == shown.text
 
 
+def test_an_answer_is_judged_below_the_question_that_the_document_asks() -> None:
+    faq = structured(
+        (BlockKind.HEADING, "Ordering"),
+        (BlockKind.PARAGRAPH, "We bake daily. How late can I\nchange my order?"),
+        (BlockKind.PARAGRAPH, "Until four o'clock on the day before. Then no more."),
+        (BlockKind.PARAGRAPH, "Is there a minimum? Yes: fifteen pounds in the town."),
+    )
+    told = {strip.text: in_context(strip) for strip in statements(faq)}
+    until, later, least = (
+        "Until four o'clock on the day before.",
+        "Then no more.",
+        "Yes: fifteen pounds in the town.",
+    )
+    assert told[f"{until} {later}"] == f"Ordering\nHow late can I change my order? {until} {later}"
+    assert told[least] == f"Ordering\nIs there a minimum? {least}"
+
+
+def test_a_window_does_not_end_with_a_question() -> None:
+    asked = structured(
+        (BlockKind.PARAGRAPH, "The order can be changed until four."),
+        (BlockKind.PARAGRAPH, "Is there a minimum for an order?"),
+    )
+    assert [window.text for window in windows(asked)] == ["The order can be changed until four."]
+
+
+def test_lines_that_stand_for_themselves_are_shown_as_lines() -> None:
+    log = "10:00:01 INFO  started on port 80\n10:00:07 WARN  the disk is full"
+    entries = structured((BlockKind.PARAGRAPH, log))
+    [window] = windows(entries)
+    assert shown_text(window) == "10:00:01 INFO started on port 80\n10:00:07 WARN the disk is full"
+
+
 def test_a_sentence_brings_the_code_or_the_list_that_its_colon_leads_to() -> None:
     made = structured(
         (BlockKind.PARAGRAPH, "It is off at first. Using this flag looks like this:"),
