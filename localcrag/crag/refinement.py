@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from localcrag.crag.query_terms import terms
+from localcrag.crag.readable_names import in_words, without_prefix
 from localcrag.crag.strip_spans import LIST_MARKER, section_of, spans_of_block, spans_of_passage
 from localcrag.labelled_lines import flowing
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
@@ -29,6 +30,8 @@ _ANSWERS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _SENTENCE_GAP = re.compile(r"(?<=[.!?:])\s+")
 MAX_QUESTION_CHARACTERS = 200
 """The longest question of a document that is read with its answer."""
+_TERM = re.compile(r"[^\n:!?]{1,60}:\s+\S")
+"""How an item begins that is a term with its definition, or an option with what it does."""
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 STANDING_OUT_RATIO = 5.0
@@ -86,11 +89,19 @@ def is_code(strip: Strip) -> bool:
 
 
 def lead_in(strip: Strip) -> Strip | None:
-    """What leads in to the list of which the strip is an item: "You need:"; None if it is none."""
+    """What leads in to an item of a list, "You need:", or what a later sentence of an item is about.
+
+    The latter is the item's first sentence, with its term: "adm: A group for watching the system." None if
+    the strip is no item, or nothing leads in to it.
+    """
     blocks = strip.passage.blocks
     at = bisect_right([block.start for block in blocks], strip.start) - 1
     if at < 0 or blocks[at].kind is not BlockKind.ITEM:
         return None
+    start, end = next(spans_of_block(strip.passage, blocks[at]), (0, 0))
+    first = _strip(strip.passage, start, end, strip.score)
+    if first.end <= strip.start and _TERM.match(first.text):
+        return first
     while at >= 0 and blocks[at].kind is BlockKind.ITEM:
         at -= 1
     if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
@@ -181,8 +192,9 @@ def _question_before(strip: Strip) -> str:
 
 
 def judged_text(strip: Strip) -> str:
-    """A strip in its context, below the title of its document, as the evaluator reads it."""
-    return strip.passage.below_title(in_context(strip))
+    """A strip in its context, below the title of its document, as the evaluator reads it (names in words)."""
+    text = in_context(strip)
+    return strip.passage.below_title(in_words(text) if is_row(strip) or is_code(strip) else text)
 
 
 def headings_above(strip: Strip) -> str:
@@ -193,7 +205,9 @@ def headings_above(strip: Strip) -> str:
         if block.kind is BlockKind.HEADING and block.end <= strip.start:
             path = [heading for heading in path if heading.level < block.level] + [block]
     origin = passage.start
-    found = HEADING_SEPARATOR.join(passage.text[b.start - origin : b.end - origin] for b in path)
+    found = HEADING_SEPARATOR.join(
+        " ".join(passage.text[b.start - origin : b.end - origin].split()) for b in path
+    )
     return found or passage.heading
 
 
@@ -213,7 +227,7 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
         if block.kind is BlockKind.CODE:
             lines += [(line, True) for line in text.strip("\n").split("\n")]
         elif block.kind is BlockKind.ROW:
-            cells = (" ".join(line.split()) for line in text.split("\n"))
+            cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
             lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
         else:
             marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""

@@ -22,6 +22,7 @@ _ASKED = re.compile(r"Q(?:uestion)?[ \t]?\d{0,3}[.:)][ \t]")
 _INDENT_CHARACTERS = 2
 _MAX_HEADING_CHARACTERS = 80
 _MIN_CAPITALS = 3
+_MAX_QUESTION_LINES = 3
 
 
 def prose_blocks(text: str) -> tuple[Block, ...]:
@@ -36,7 +37,8 @@ def _within(text: str, start: int, end: int) -> Iterator[Block]:
         yield _block(text, BlockKind.FURNITURE, *lines.pop(0))
     if heading := _heading(text, lines):
         yield heading
-        del lines[: 2 if _is_underlined(text, lines) else 1]
+        below = heading.end + 1 if not _is_underlined(text, lines) else lines[1][1]
+        lines = [line for line in lines if line[0] >= below]
     kind, level, first, last = BlockKind.PARAGRAPH, 0, -1, -1
     for line_start, line_end in lines:
         marker = _MARKER.match(text, line_start, line_end)
@@ -76,14 +78,24 @@ def _heading(text: str, lines: list[tuple[int, int]]) -> Block | None:
         level = 1 if text[slice(*lines[1])].strip()[0] == "=" else 2
         return _block(text, BlockKind.HEADING, start, end, level)
     numbered = _NUMBERED.match(title)
-    if title[-1] == "?":
-        is_heading = bool(numbered or _ASKED.match(title)) and not _MARKER.match(
-            text, *(lines[1:2] or [(0, 0)])[0]
-        )
-    else:
-        is_heading = len(lines) == 1 and title[-1] not in ".,;:!" and bool(numbered or _is_in_capitals(title))
     level = 1 + numbered[1].count(".") if numbered else 1
-    return _block(text, BlockKind.HEADING, start, end, level) if is_heading else None
+    if numbered or _ASKED.match(title):
+        asked = _question_end(text, lines)
+        if asked is not None:
+            return _block(text, BlockKind.HEADING, start, asked, level)
+    if len(lines) > 1 or title[-1] in ".,;:!?" or not (numbered or _is_in_capitals(title)):
+        return None
+    return _block(text, BlockKind.HEADING, start, end, level)
+
+
+def _question_end(text: str, lines: list[tuple[int, int]]) -> int | None:
+    """Where the question ends that the first lines are; None if they are none, or an item follows."""
+    for count, (_, end) in enumerate(lines[:_MAX_QUESTION_LINES], 1):
+        if count < len(lines) and _MARKER.match(text, *lines[count]):
+            return None
+        if text[lines[0][0] : end].rstrip().endswith("?"):
+            return end
+    return None
 
 
 def _is_in_capitals(title: str) -> bool:

@@ -27,6 +27,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localcrag.documents.extracted import one_line
 from localcrag.documents.line_wraps import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
@@ -336,7 +337,9 @@ def _outline(page: Page, span: Span) -> Outline:
         return Outline(wraps=tuple(prose_wraps(page.text[start:end])))
     within = [block for block in page.blocks if start <= block.start and block.end <= end]
     headings = (
-        Heading(block.start - start, block.end - start, block.level, page.text[block.start : block.end])
+        Heading(
+            block.start - start, block.end - start, block.level, one_line(page.text[block.start : block.end])
+        )
         for block in within
         if block.kind is BlockKind.HEADING
     )

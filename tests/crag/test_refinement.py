@@ -14,6 +14,7 @@ from localcrag.crag.refinement import (
     in_context,
     is_row,
     joined,
+    judged_text,
     lead_in,
     numbered,
     refine,
@@ -148,6 +149,28 @@ def test_lines_that_stand_for_themselves_are_shown_as_lines() -> None:
     entries = structured((BlockKind.PARAGRAPH, log))
     [window] = windows(entries)
     assert shown_text(window) == "10:00:01 INFO started on port 80\n10:00:07 WARN the disk is full"
+
+
+def test_a_later_sentence_of_an_item_is_judged_and_shown_with_its_term() -> None:
+    groups = structured(
+        (BlockKind.PARAGRAPH, "These are the groups of a fresh system:"),
+        (BlockKind.ITEM, "adm: A group for watching the system. Members of it can read many log files."),
+        (BlockKind.ITEM, "A fresh group has no members. It is made by the system."),
+    )
+    lead, first, second, third, fourth = strips(groups)
+    assert lead_in(second) == first and in_context(second) == f"{first.text} {second.text}"
+    assert [s.text for s in with_surroundings([second])] == [first.text, second.text]
+    assert lead_in(first) == lead_in(third) == lead_in(fourth) == lead
+
+
+def test_names_of_fields_are_judged_in_words_and_shown_without_their_path() -> None:
+    record = structured((BlockKind.ROW, "items.name: Horn\nitems.on_loan_to: Lena_O"))
+    settings = structured((BlockKind.CODE, "[limits]\nmax_body_mb = 25\nidle_seconds = 5"))
+    prose = structured((BlockKind.PARAGRAPH, "the_name: This is a sentence."))
+    assert judged_text(strips(record)[0]).endswith("name: Horn\non loan to: Lena_O")
+    assert judged_text(strips(settings)[1]).endswith("[limits]\nidle seconds = 5")
+    assert judged_text(strips(prose)[0]).endswith("the_name: This is a sentence.")
+    assert shown_text(strips(record)[0]) == "name: Horn · on_loan_to: Lena_O"
 
 
 def test_a_sentence_brings_the_code_or_the_list_that_its_colon_leads_to() -> None:

@@ -70,6 +70,8 @@ def test_a_numbered_question_is_the_heading_of_its_answer() -> None:
         (HEADING, 1, "Q: Who pays?"),
         (PARAGRAPH, 0, "A: The club."),
     ]
+    long = "5. I tried it. Can you\n   write mine?"
+    assert told(f"{long}\n\nYes.") == [(HEADING, 1, long), (PARAGRAPH, 0, "Yes.")]
     assert told("1. Who pays?\n2. Who comes?") == [(ITEM, 0, "Who pays?"), (ITEM, 0, "Who comes?")]
     assert told("Shall we go?\n\nWe did.") == [(PARAGRAPH, 0, "Shall we go?"), (PARAGRAPH, 0, "We did.")]
 
