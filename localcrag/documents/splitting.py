@@ -40,6 +40,7 @@ Span = tuple[int, int]
 Cut = tuple[int, int, int, str]
 """A passage as (index of its page, start, end, heading)."""
 
+_MAX_HEADING_CHARACTERS = 1000
 _WINDOW_CHARACTERS = 64 * 1024
 """Characters of text that are tokenized at once."""
 _MAX_CHARACTERS_PER_TOKEN = 16
@@ -338,7 +339,10 @@ def _outline(page: Page, span: Span) -> Outline:
     within = [block for block in page.blocks if start <= block.start and block.end <= end]
     headings = (
         Heading(
-            block.start - start, block.end - start, block.level, one_line(page.text[block.start : block.end])
+            block.start - start,
+            block.end - start,
+            block.level,
+            one_line(page.text[block.start : block.end], _MAX_HEADING_CHARACTERS),
         )
         for block in within
         if block.kind is BlockKind.HEADING
