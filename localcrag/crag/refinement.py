@@ -30,7 +30,7 @@ _ANSWERS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _SENTENCE_GAP = re.compile(r"(?<=[.!?:])\s+")
 MAX_QUESTION_CHARACTERS = 200
 """The longest question of a document that is read with its answer."""
-_TERM = re.compile(r"[^\n:!?]{1,60}:\s+\S")
+_TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
 """How an item begins that is a term with its definition, or an option with what it does."""
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""

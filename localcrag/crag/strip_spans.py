@@ -32,8 +32,8 @@ _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
 """The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
 MIN_STRIP_CHARACTERS = 20
 """The fewest characters of a strip; a shorter sentence ("See Fig. 3.") is joined to the one before it."""
-MAX_ANSWER_WORDS = 2
-"""The most words of a sentence that begins a block and is read with the next one: "Yes.", "No, sorry."."""
+_ANSWER_WORD = re.compile(r"[^\W\d_]+(?:, ?[^\W\d_]+)?[.!]")
+"""A sentence that begins a block and is read with the next one: "Yes.", "No, sorry."."""
 _LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
 """The language in a code like "de" or "de-AT"."""
 UNSPACED_WIDTH = 3
@@ -193,8 +193,7 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
 
 def _is_one_word(text: str, start: int, end: int) -> bool:
     """Whether a sentence is one word or two: "No, sorry."; a question or a label is none."""
-    found = text[start:end]
-    return len(found.split()) <= MAX_ANSWER_WORDS and found.endswith((".", "!"))
+    return _ANSWER_WORD.fullmatch(text, start, end) is not None
 
 
 def _width(text: str) -> int:

@@ -7,7 +7,7 @@ content of such a directive are kept. Nothing is included from other files, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +29,11 @@ _TARGET = re.compile(r"\s*<[^<>]*>$")
 _DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]*\| +)?[\w:.+-]+:: ?([^\n]*)\n?")
 _OPTION = re.compile(r"[ \t]*:[\w -]+:[^\n]*(?:\n|\Z)")
 _UNLABELLED_HEADER = re.compile(
-    r"^([ \t]*)(=={1,}) [ =]*=[ \t]*\n(?:\1[ \t]*\n)*\1(?=[ \t]*[^\s=])", re.MULTILINE
+    r"^(?P<indent>[ \t]*)(?P<border>={2,}(?: +=+)+)[ \t]*\n(?P=indent)(?=[ \t]*[^\s=])", re.MULTILINE
 )
-"""The border above the header of a simple table, up to the first column of the header's first line."""
+"""The border above the header of a simple table, up to the header's first line."""
+_BORDER = re.compile("=+")
+_HEADER_WORD = re.compile(r"\S+(?: \S+)*")
 _MALFORMED_TABLE = "Malformed table."
 _EMPTY_CELL = ".."
 _NUMERALS = (
@@ -73,15 +75,39 @@ def _parsed(text: str) -> Element:
 def _with_labelled_headers(text: str) -> str:
     """A text in which no header of a simple table begins with an empty cell, as docutils drops such a header.
 
-    Two full stops stand for the empty cell.
+    Two full stops stand for the empty cell, and words that stand between columns move to the nearest one.
     """
     pieces, end = list[str](), 0
     for found in _UNLABELLED_HEADER.finditer(text):
-        cell = text[found.end() : found.end() + len(found[2])]
-        if len(cell) == len(found[2]) and not cell.strip(" "):
-            pieces += [text[end : found.end()], _EMPTY_CELL.ljust(len(cell))]
-            end = found.end() + len(cell)
+        stop = text.find("\n", found.end())
+        columns = [match.span() for match in _BORDER.finditer(found["border"])]
+        header = _header_line(text[found.end() : stop], columns)
+        if header is not None:
+            pieces += [text[end : found.end()], header]
+            end = stop
     return "".join([*pieces, text[end:]])
+
+
+def _header_line(line: str, columns: Sequence[tuple[int, int]]) -> str | None:
+    """A line of a header that begins with an empty cell, as docutils reads it; None if it begins with none.
+
+    ``columns`` are the spans of the columns in the border. None, too, if the words do not fit their columns.
+    """
+    if line[: columns[0][1]].strip():
+        return None
+    cells = [""] * len(columns)
+    for word in _HEADER_WORD.finditer(line):
+        middle = (word.start() + word.end()) / 2
+        at = min(range(1, len(columns)), key=lambda i: abs(sum(columns[i]) / 2 - middle))
+        cells[at] = f"{cells[at]} {word[0]}".strip()
+    cells[0] = _EMPTY_CELL
+    widths = [stop - start for start, stop in columns]
+    if any(len(cell) > width for cell, width in zip(cells[:-1], widths[:-1], strict=True)):
+        return None
+    line = ""
+    for cell, (start, _) in zip(cells, columns, strict=True):
+        line = line.ljust(start) + cell
+    return line
 
 
 class _Walk:

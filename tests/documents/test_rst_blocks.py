@@ -54,6 +54,13 @@ def test_a_header_whose_first_cell_is_empty_names_the_other_columns() -> None:
     assert rst_page(table.format("Part      (m.)\n")).text == "Part: area: · Min: 1 · Max / (m.): 2"
 
 
+def test_words_of_a_header_that_stand_between_columns_belong_to_the_nearest() -> None:
+    border = "======= ==== ===== ====="
+    rows = "Iron    1    2     3\nAsh     1    2     3"
+    table = f"{border}\n          Min   Max   Mean\n{border}\n{rows}\n{border}\n"
+    assert rst_page(table).text == "Iron · Min: 1 · Max: 2 · Mean: 3\nAsh · Min: 1 · Max: 2 · Mean: 3"
+
+
 def test_a_table_that_docutils_cannot_read_is_kept_as_it_stands() -> None:
     table = "+---+---+\n| A | B |\n+===+===+\n| x | too wide |\n+---+---+"
     assert told(rst_page(f"Fees\n\n{table}\n\nEnd.")) == [
