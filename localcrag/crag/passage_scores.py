@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from localcrag.crag.query_terms import terms
+from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement import judged_text, strips
 from localcrag.crag.row_lookup import looked_up, raised
 from localcrag.protocols import Evaluator
@@ -54,6 +55,6 @@ def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tupl
     """
     if len(found) <= 1:
         return [pair for pair in found if pair[1]]
-    shared = [(bool(pair[1]), len(terms(pair[0].text) & asked), pair) for pair in found]
+    shared = [(bool(pair[1]), len(terms(in_words(pair[0].text)) & asked), pair) for pair in found]
     ranked = sorted(shared, key=lambda each: (-each[0], -each[1]))[:JUDGED_STRIPS]
     return [pair for _, count, pair in ranked if count]

@@ -15,7 +15,9 @@ from dataclasses import replace
 from itertools import groupby
 
 from localcrag.crag.query_terms import terms
+from localcrag.crag.readable_names import in_words, without_prefix
 from localcrag.crag.strip_spans import LIST_MARKER, section_of, spans_of_block, spans_of_passage
+from localcrag.labelled_lines import flowing
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
 BULLET = "• "
@@ -23,6 +25,13 @@ BULLET = "• "
 _MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
+_ANSWERS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
+"""The kinds of block in which questions of a document are asked and answered."""
+_SENTENCE_GAP = re.compile(r"(?<=[.!?:])\s+")
+MAX_QUESTION_CHARACTERS = 200
+"""The longest question of a document that is read with its answer."""
+_TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
+"""How an item begins that is a term with its definition, or an option with what it does."""
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 STANDING_OUT_RATIO = 5.0
@@ -80,11 +89,19 @@ def is_code(strip: Strip) -> bool:
 
 
 def lead_in(strip: Strip) -> Strip | None:
-    """What leads in to the list of which the strip is an item: "You need:"; None if it is none."""
+    """What leads in to an item of a list, "You need:", or what a later sentence of an item is about.
+
+    The latter is the item's first sentence, with its term: "adm: A group for watching the system." None if
+    the strip is no item, or nothing leads in to it.
+    """
     blocks = strip.passage.blocks
     at = bisect_right([block.start for block in blocks], strip.start) - 1
     if at < 0 or blocks[at].kind is not BlockKind.ITEM:
         return None
+    start, end = next(spans_of_block(strip.passage, blocks[at]), (0, 0))
+    first = _strip(strip.passage, start, end, strip.score)
+    if first.end <= strip.start and _TERM.match(first.text):
+        return first
     while at >= 0 and blocks[at].kind is BlockKind.ITEM:
         at -= 1
     if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
@@ -143,17 +160,41 @@ def span(strip: Strip) -> tuple[str, int, int]:
 def in_context(strip: Strip) -> str:
     """The text of a strip below its headings, after what leads in to it.
 
-    An item of a list stands after its sentence, a setting below the line above its section.
+    An item of a list stands after its sentence, an answer after its question, a setting below the line above
+    its section.
     """
     lead, headings = lead_in(strip), headings_above(strip)
-    text = f"{lead.text} {strip.text}" if lead else strip.text
+    before = lead.text if lead else _question_before(strip)
+    text = f"{before} {strip.text}" if before else strip.text
     section = section_of(strip.passage, strip.start - strip.passage.start) if is_code(strip) else ""
     return "\n".join(filter(None, (headings, section, text)))
 
 
+def _question_before(strip: Strip) -> str:
+    """The question of the document that stands directly before a strip, in its block or as the one above.
+
+    "Not by itself." says what it means only below "Does it open archives?". "" if there is none.
+    """
+    blocks, text, origin = strip.passage.blocks, strip.passage.text, strip.passage.start
+    at = bisect_right([block.start for block in blocks], strip.start) - 1
+    if at < 0 or blocks[at].kind not in _ANSWERS:
+        return ""
+    if blocks[at].start == strip.start:
+        at -= 1
+        if at < 0 or blocks[at].kind not in _ANSWERS:
+            return ""
+    block = blocks[at]
+    *_, before = _SENTENCE_GAP.split(
+        text[block.start - origin : min(block.end, strip.start) - origin].strip()
+    )
+    asked = " ".join(before.split())
+    return asked if asked.endswith(_QUESTION_MARKS) and len(asked) <= MAX_QUESTION_CHARACTERS else ""
+
+
 def judged_text(strip: Strip) -> str:
-    """A strip in its context, below the title of its document, as the evaluator reads it."""
-    return strip.passage.below_title(in_context(strip))
+    """A strip in its context, below the title of its document, as the evaluator reads it (names in words)."""
+    text = in_context(strip)
+    return strip.passage.below_title(in_words(text) if is_row(strip) or is_code(strip) else text)
 
 
 def headings_above(strip: Strip) -> str:
@@ -164,14 +205,17 @@ def headings_above(strip: Strip) -> str:
         if block.kind is BlockKind.HEADING and block.end <= strip.start:
             path = [heading for heading in path if heading.level < block.level] + [block]
     origin = passage.start
-    found = HEADING_SEPARATOR.join(passage.text[b.start - origin : b.end - origin] for b in path)
+    found = HEADING_SEPARATOR.join(
+        " ".join(passage.text[b.start - origin : b.end - origin].split()) for b in path
+    )
     return found or passage.heading
 
 
 def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
     """The lines in which a strip is shown, each with whether it is code.
 
-    Prose is one line without a marker in front or a separator at its end; items of a list that are shown
+    Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
+    the entries of a log, stay lines; items of a list that are shown
     together have markers. A row is shown as it is: a dash at its end is the value of its last cell.
     """
     origin = strip.passage.start
@@ -183,11 +227,12 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
         if block.kind is BlockKind.CODE:
             lines += [(line, True) for line in text.strip("\n").split("\n")]
         elif block.kind is BlockKind.ROW:
-            cells = (" ".join(line.split()) for line in text.split("\n"))
+            cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
             lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
         else:
             marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
-            lines.append((marker + _tidy(text), False))
+            first, *more = map(_tidy, flowing(text).split("\n"))
+            lines += [(marker + first, False), *((line, False) for line in more)]
     return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]
 
 
@@ -211,7 +256,7 @@ def before_mark(strip: Strip) -> str:
 def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
     """A passage as strips of ``size`` consecutive sentences with the score 0, all below the same heading.
 
-    The last below a heading may have fewer.
+    The last below a heading may have fewer, and so may one that would end with a question of the document.
     """
     origin = passage.start
     made = []
@@ -219,6 +264,8 @@ def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
         cut = list(below)
         for at in range(0, len(cut), size):
             group = cut[at : at + size]
+            while len(group) > 1 and _is_question(group[-1].text):
+                group.pop()
             made.append(_strip(passage, group[0].start - origin, group[-1].end - origin, 0.0))
     return made
 

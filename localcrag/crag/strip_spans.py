@@ -32,6 +32,8 @@ _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
 """The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
 MIN_STRIP_CHARACTERS = 20
 """The fewest characters of a strip; a shorter sentence ("See Fig. 3.") is joined to the one before it."""
+_ANSWER_WORD = re.compile(r"[^\W\d_]+(?:, ?[^\W\d_]+)?[.!]")
+"""A sentence that begins a block and is read with the next one: "Yes.", "No, sorry."."""
 _LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
 """The language in a code like "de" or "de-AT"."""
 UNSPACED_WIDTH = 3
@@ -172,7 +174,8 @@ def _indent(line: str) -> int:
 def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans of sentences, with a short one joined to the one before, and a marker to the one after.
 
-    A short one with a label ("Rent: 40") stands by itself.
+    A short one with a label ("Rent: 40") stands by itself. A word that begins a block, as "Yes.", belongs to
+    the sentence after it.
     """
     spans: list[tuple[int, int]] = []
     for start, end in found:
@@ -180,11 +183,17 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
         short = _width(text[start:end]) < MIN_STRIP_CHARACTERS and not (
             LIST_MARKER.fullmatch(text, start, end) or LABEL.match(text, start, end)
         )
-        if spans and (after_marker or short):
+        after_word = len(spans) == 1 and _is_one_word(text, *spans[0])
+        if spans and (after_marker or short or after_word):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
+
+
+def _is_one_word(text: str, start: int, end: int) -> bool:
+    """Whether a sentence is one word or two: "No, sorry."; a question or a label is none."""
+    return _ANSWER_WORD.fullmatch(text, start, end) is not None
 
 
 def _width(text: str) -> int:

@@ -38,6 +38,12 @@ _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 _PERMALINK = re.compile(r"[\s#¶§↑↩⏎🔗\uf0c1\ufe0e\ufe0f]+")
 """The text of a link that only points to its own place, as stands beside a heading or ends a footnote."""
 _NAVIGATION_ROLES = frozenset({"navigation", "menubar", "menu"})
+_TURNING_RELATIONS = frozenset({"next", "prev", "previous", "up"})
+_TURNING_KEYS = frozenset("npu")
+"""The access keys that manuals have for the next page, the previous one and the one above."""
+_MIN_TURNING_LINKS = 2
+_MIN_TURNING_DENSITY = 0.25
+"""The share of characters in links from which on a block with links that turn pages is navigation."""
 _WRAPPERS = frozenset({"div", "section", "header", "main", "article", "body", "html", "form", "center"})
 _MAX_DEPTH = 250
 """Levels of elements in the tree; the text of deeper ones belongs to the last."""
@@ -62,15 +68,19 @@ class Element:
     """An element; ``children`` are elements and texts.
 
     ``characters`` counts those of all texts inside, ``linked`` those inside links and ``links`` these texts;
-    ``headings`` counts the headings inside. ``navigation`` says that it is to be left out.
+    ``turning`` counts the links that turn pages and ``headings`` the headings inside. ``navigation`` says
+    that it is to be left out.
     """
 
-    __slots__ = ("attributes", "characters", "children", "headings", "linked", "links", "navigation", "tag")
+    __slots__ = (
+        *("attributes", "characters", "children", "headings", "linked", "links", "navigation", "tag"),
+        "turning",
+    )
 
     def __init__(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.tag, self.attributes = tag, attributes
         self.children: list[Element | str] = []
-        self.characters = self.linked = self.links = self.headings = 0
+        self.characters = self.linked = self.links = self.headings = self.turning = 0
         self.navigation = False
 
     def elements(self) -> Iterator[Element]:
@@ -141,6 +151,7 @@ class _TreeBuilder:
             self._stack[-1].children.append(BREAK)
         elif tag == "a":
             self._link = attributes.get("href")
+            self._stack[-1].turning += _turns_pages(attributes)
         elif tag == "img" and (alternative := attributes.get("alt")):
             self.data(f" {alternative} ")
         elif tag == "title" and not self.title:
@@ -163,6 +174,7 @@ class _TreeBuilder:
             above.linked += element.linked
             above.links += element.links
             above.headings += element.headings
+            above.turning += element.turning
         elif tag == "a":
             self._link = None
         elif tag == "title" and self._title is not None:
@@ -199,6 +211,14 @@ def _is_unseen(tag: str, attributes: Mapping[str, str]) -> bool:
     return hidden or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
 
 
+def _turns_pages(attributes: Mapping[str, str]) -> bool:
+    """Whether a link leads to the next page of a manual, the previous one or the one above."""
+    if "href" not in attributes:
+        return False
+    relations = attributes.get("rel", "").lower().split()
+    return not _TURNING_RELATIONS.isdisjoint(relations) or attributes.get("accesskey", "") in _TURNING_KEYS
+
+
 def _heading_tag(attributes: Mapping[str, str]) -> str:
     level = attributes.get("aria-level", "2")
     return f"h{level}" if level in ("1", "2", "3", "4", "5", "6") else "h2"
@@ -210,11 +230,13 @@ def _heading_tag(attributes: Mapping[str, str]) -> str:
 def mark_navigation(root: Element) -> float:
     """Mark the lists of links at the edges of a page; the share of characters in all its navigation.
 
+    What turns the pages of a manual ("Next: Closures, Up: Using it") is marked wherever it stands.
     Such a list has at least three links, and nine tenths of its text are in them. At the end of a page it
     also lies in a part of the page of its own, without a heading or an introduction above it: the list under
     "See also" is content. Lists with more than a quarter of the page's characters stay, as they are what the
     page is for. If nothing else is left of the page, all navigation stays, and the share is 0.
     """
+    _mark_turning(root)
     edges = [*_mark_edge(root, from_end=False), *_mark_edge(root, from_end=True)]
     if sum(edge.characters for edge in edges) > _MAX_EDGE_SHARE * root.characters:
         for edge in edges:
@@ -225,6 +247,28 @@ def mark_navigation(root: Element) -> float:
             element.navigation = False
         return 0.0
     return left_out / root.characters
+
+
+def _mark_turning(root: Element) -> None:
+    """Mark the blocks that turn pages, and their repetitions, whose links need not say what they are."""
+    marked = [element for element in root.descendants() if _only_turns_pages(element)]
+    sizes = {(element.characters, element.links) for element in marked}
+    known = {_words(element) for element in marked}
+    for element in root.descendants():
+        if (element.characters, element.links) in sizes and _words(element) in known:
+            element.navigation = True
+
+
+def _words(element: Element) -> str:
+    return " ".join("".join(texts(element)).split())
+
+
+def _only_turns_pages(element: Element) -> bool:
+    return (
+        element.turning >= _MIN_TURNING_LINKS
+        and not element.headings
+        and element.linked >= _MIN_TURNING_DENSITY * element.characters
+    )
 
 
 def _navigation_characters(root: Element) -> int:

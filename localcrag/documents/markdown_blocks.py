@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 _MAX_SHOWN_FIELDS, _MAX_FIELD_DEPTH = 200, 5
 """Fields of front matter, and levels of lists in them, that are kept as text."""
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
+_TASK = re.compile(r"\[([ xX])\] +(?=\S)")
+"""The box before an item of a task list."""
+_NOTE = re.compile(r"^\[\^([\w.-]{1,40})\]:\s+")
+_NOTE_MARK = re.compile(r"\[\^[\w.-]{1,40}\]")
+"""A footnote, "[^1]: Since May.", and the mark of one in a text."""
+_DEFINITION = re.compile(r"\n:[ \t]+")
+"""The definition of a term on the line above."""
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
@@ -62,7 +69,7 @@ def add_markdown(made: BlockText, text: str) -> None:
                 lists[-1].begin(token)
             case "inline":
                 if lists and (marker := lists[-1].marker()):
-                    made.add(BlockKind.ITEM, plain(token), level=len(lists) - 1, marker=marker)
+                    made.add(BlockKind.ITEM, _ticked(plain(token)), level=len(lists) - 1, marker=marker)
                 else:
                     made.add(BlockKind.PARAGRAPH, plain(token))
             case "fence" | "code_block":
@@ -92,7 +99,14 @@ class _List:
 
 def plain(inline: Token) -> str:
     """The words of an inline token, without its markup; a line end is a space, unless lines have labels."""
-    return flowing("".join(_words(inline.children or [])))
+    return flowing(_DEFINITION.sub(": ", "".join(_words(inline.children or []))))
+
+
+def _ticked(item: str) -> str:
+    """An item of a list, with the box of a task list as a sign: "☐ call the roofer"."""
+    return (
+        _TASK.sub(lambda box: "☐ " if box[1] == " " else "☑ ", item, count=1) if _TASK.match(item) else item
+    )
 
 
 def _words(children: Sequence[Token]) -> Iterator[str]:
@@ -103,6 +117,8 @@ def _words(children: Sequence[Token]) -> Iterator[str]:
             yield " " if _BREAK_TAG.fullmatch(child.content) else ""
         elif child.type == "image":
             yield "".join(_words(child.children or []))
+        elif child.type == "text":
+            yield _NOTE_MARK.sub("", _NOTE.sub(r"[\1] ", child.content))
         else:
             yield child.content
 

@@ -7,6 +7,7 @@ content of such a directive are kept. Nothing is included from other files, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,18 @@ _ROLE = re.compile(r":[a-zA-Z][\w.+:-]*:`([^`]*)`")
 _TARGET = re.compile(r"\s*<[^<>]*>$")
 _DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]*\| +)?[\w:.+-]+:: ?([^\n]*)\n?")
 _OPTION = re.compile(r"[ \t]*:[\w -]+:[^\n]*(?:\n|\Z)")
+_UNLABELLED_HEADER = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<border>={2,}(?: +=+)+)[ \t]*\n(?P=indent)(?=[ \t]*[^\s=])", re.MULTILINE
+)
+"""The border above the header of a simple table, up to the header's first line."""
+_BORDER = re.compile("=+")
+_HEADER_WORD = re.compile(r"\S+(?: \S+)*")
+_MALFORMED_TABLE = "Malformed table."
+_EMPTY_CELL = ".."
+_NUMERALS = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
+    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
 _HIDDEN = frozenset({"comment", "substitution_definition", "target", "pending", "raw", "meta", "topic"})
 _SETTINGS: dict[str, object] = {
     "report_level": _SILENT,
@@ -55,8 +68,46 @@ def rst_page(text: str, number: int | None = None) -> Page:
 def _parsed(text: str) -> Element:
     from docutils.core import publish_doctree
 
-    tree: Element = publish_doctree(text, settings_overrides=_SETTINGS)
+    tree: Element = publish_doctree(_with_labelled_headers(text), settings_overrides=_SETTINGS)
     return tree
+
+
+def _with_labelled_headers(text: str) -> str:
+    """A text in which no header of a simple table begins with an empty cell, as docutils drops such a header.
+
+    Two full stops stand for the empty cell, and words that stand between columns move to the nearest one.
+    """
+    pieces, end = list[str](), 0
+    for found in _UNLABELLED_HEADER.finditer(text):
+        stop = text.find("\n", found.end())
+        columns = [match.span() for match in _BORDER.finditer(found["border"])]
+        header = _header_line(text[found.end() : stop], columns)
+        if header is not None:
+            pieces += [text[end : found.end()], header]
+            end = stop
+    return "".join([*pieces, text[end:]])
+
+
+def _header_line(line: str, columns: Sequence[tuple[int, int]]) -> str | None:
+    """A line of a header that begins with an empty cell, as docutils reads it; None if it begins with none.
+
+    ``columns`` are the spans of the columns in the border. None, too, if the words do not fit their columns.
+    """
+    if line[: columns[0][1]].strip():
+        return None
+    cells = [""] * len(columns)
+    for word in _HEADER_WORD.finditer(line):
+        middle = (word.start() + word.end()) / 2
+        at = min(range(1, len(columns)), key=lambda i: abs(sum(columns[i]) / 2 - middle))
+        cells[at] = f"{cells[at]} {word[0]}".strip()
+    cells[0] = _EMPTY_CELL
+    widths = [stop - start for start, stop in columns]
+    if any(len(cell) > width for cell, width in zip(cells[:-1], widths[:-1], strict=True)):
+        return None
+    line = ""
+    for cell, (start, _) in zip(cells, columns, strict=True):
+        line = line.ljust(start) + cell
+    return line
 
 
 class _Walk:
@@ -109,7 +160,7 @@ class _Walk:
             self._made.part()
         first = int(node.get("start", 1))
         for number, item in enumerate(node.children, first):
-            marker = BULLET if node.tagname == "bullet_list" else f"{number}. "
+            marker = BULLET if node.tagname == "bullet_list" else _enumerator(node, number)
             head, *rest = item.children or [None]
             if head is not None and head.tagname == "paragraph":
                 self._made.add(BlockKind.ITEM, _text(head), level=level, marker=marker)
@@ -152,11 +203,16 @@ class _Walk:
             self._made.add(BlockKind.ROW, line)
 
     def _unknown(self, node: Any, level: int) -> None:
-        """The content of a directive that docutils does not know, which its message repeats."""
+        """The content of a directive that docutils does not know, or a table that it cannot read.
+
+        The message about it repeats it.
+        """
         from docutils import nodes
 
         source = next((block.astext() for block in node.findall(nodes.literal_block)), "")
         directive = _DIRECTIVE.match(source)
+        if source and _MALFORMED_TABLE in node.astext():
+            self._made.add(BlockKind.CODE, source)
         if directive is None or self._depth >= _MAX_DEPTH:
             return
         content = dedent(source[directive.end() :])
@@ -175,7 +231,45 @@ def _row(row: Any) -> list[str]:
 
 
 def _text(node: Any) -> str:
-    return _without_roles(" ".join(node.astext().split()))
+    return _without_roles(" ".join(" ".join(_texts(node)).split()))
+
+
+def _texts(node: Any) -> Iterator[str]:
+    """The texts of a node without the messages of docutils, the numbers of lists before their items."""
+    if not node.children or next(node.findall(_is_no_text), None) is None:
+        yield node.astext()
+    elif node.tagname == "enumerated_list":
+        for number, item in enumerate(node.children, int(node.get("start", 1))):
+            yield _enumerator(node, number)
+            yield from _texts(item)
+    elif node.tagname != "system_message":
+        for child in node.children:
+            yield from _texts(child)
+
+
+def _is_no_text(node: Any) -> bool:
+    return node.tagname in ("enumerated_list", "system_message")
+
+
+def _enumerator(node: Any, number: int) -> str:
+    """The number of an item as its list writes it: "2. ", "(b) ", "iv) "."""
+    kind = node.get("enumtype", "arabic")
+    if kind.endswith("roman"):
+        written = _roman(number)
+    else:
+        written = chr(ord("a") + (number - 1) % 26) if kind.endswith("alpha") else str(number)
+    if kind.startswith("upper"):
+        written = written.upper()
+    return f"{node.get('prefix', '')}{written}{node.get('suffix', '.')} "
+
+
+def _roman(number: int) -> str:
+    """A number in small Roman numerals."""
+    written = ""
+    for value, numeral in _NUMERALS:
+        count, number = divmod(number, value)
+        written += numeral * count
+    return written
 
 
 def _without_roles(text: str) -> str:

@@ -27,6 +27,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localcrag.documents.extracted import one_line
 from localcrag.documents.line_wraps import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
@@ -39,6 +40,7 @@ Span = tuple[int, int]
 Cut = tuple[int, int, int, str]
 """A passage as (index of its page, start, end, heading)."""
 
+_MAX_HEADING_CHARACTERS = 1000
 _WINDOW_CHARACTERS = 64 * 1024
 """Characters of text that are tokenized at once."""
 _MAX_CHARACTERS_PER_TOKEN = 16
@@ -336,7 +338,12 @@ def _outline(page: Page, span: Span) -> Outline:
         return Outline(wraps=tuple(prose_wraps(page.text[start:end])))
     within = [block for block in page.blocks if start <= block.start and block.end <= end]
     headings = (
-        Heading(block.start - start, block.end - start, block.level, page.text[block.start : block.end])
+        Heading(
+            block.start - start,
+            block.end - start,
+            block.level,
+            one_line(page.text[block.start : block.end], _MAX_HEADING_CHARACTERS),
+        )
         for block in within
         if block.kind is BlockKind.HEADING
     )

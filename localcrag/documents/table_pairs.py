@@ -20,6 +20,8 @@ _MAX_LOOKED_AT = 50
 """Rows that decide."""
 _VALUE = re.compile(r"(?P<number>[^\w]*(?:[A-Z]{3} )?\d)|(?P<mail>\S+@\S+\.\w)|(?P<link>https?://)")
 """How a number with its unit begins, a date, and what else is no name of a column."""
+_UNIT = re.compile(r"[€$£%]|[^\W\d_]+")
+"""The first sign or word of a value, which is its unit if it is a number."""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}$")
 
 
@@ -53,7 +55,9 @@ def are_pairs(rows: Sequence[Sequence[str]]) -> bool:
         return True
     names, values = zip(*(row for row in rows[:_MAX_LOOKED_AT] if all(row)), strict=True)
     kinds = {found.lastgroup if (found := _VALUE.match(value)) else "" for value in values[1:]}
-    return len(kinds) > 1 and len({*names}) == len(names) and not any(map(_VALUE.match, names))
+    units = [_UNIT.findall(value)[:1] for value in values[1:]]
+    differ = len(kinds) > 1 or (len(units) > 1 and all(units) and len(set(map(str, units))) == len(units))
+    return differ and len({*names}) == len(names) and not any(map(_VALUE.match, names))
 
 
 def document_lines(rows: Iterable[GridRow]) -> Iterator[str]:

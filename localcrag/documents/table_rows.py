@@ -26,6 +26,8 @@ _MAX_PAIRS = 10
 """Rows of names and values that may stand together beside a table: "Client", "ACME"."""
 _MAX_TITLE = 120
 """Characters of the title of a table."""
+_COLUMN_MARK = ": "
+"""What stands between the name of a column and a cell."""
 _NOTE_MARKS = "*∗†‡§¶¹²³⁴⁵"
 
 
@@ -84,11 +86,17 @@ def add_lines(made: BlockText, lines: Iterable[TableLine]) -> None:
 
 
 def row_text(row: Sequence[str], header: Sequence[str]) -> str:
-    """A row as a line; a column without a name is numbered, and a single cell without one stands alone."""
+    """A row as a line; a column without a name is numbered, and a single cell without one stands alone.
+
+    A first column without a name, beside others that have one, names the rows: its cells stand alone.
+    """
     if not header and sum(map(bool, row)) == 1:
         return "".join(row)
-    names = (header[i] if i < len(header) and header[i] else f"column {i + 1}" for i in range(len(row)))
-    return CELL_SEPARATOR.join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True) if cell)
+    names = [header[i] if i < len(header) and header[i] else f"column {i + 1}" for i in range(len(row))]
+    if row and any(header) and not header[0] and _COLUMN_MARK not in (label := row[0].rstrip(": ")):
+        row, names[0] = [label, *row[1:]], ""
+    cells = zip(names, row, strict=True)
+    return CELL_SEPARATOR.join(f"{name}{_COLUMN_MARK if name else ''}{cell}" for name, cell in cells if cell)
 
 
 class _Lines:

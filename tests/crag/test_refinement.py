@@ -14,6 +14,7 @@ from localcrag.crag.refinement import (
     in_context,
     is_row,
     joined,
+    judged_text,
     lead_in,
     numbered,
     refine,
@@ -116,6 +117,60 @@ def test_an_item_is_judged_and_shown_with_what_leads_in_to_it() -> None:
     [shown] = joined(with_surroundings([first, second]))
     assert shown.text == f"{lead.text}\n\n- {first.text}\n\n- {second.text}"
     assert HANDBOOK.text[shown.start - 7 : shown.end - 7] == shown.text
+
+
+def test_an_answer_is_judged_below_the_question_that_the_document_asks() -> None:
+    faq = structured(
+        (BlockKind.HEADING, "Ordering"),
+        (BlockKind.PARAGRAPH, "We bake daily. How late can I\nchange my order?"),
+        (BlockKind.PARAGRAPH, "Until four o'clock on the day before. Then no more."),
+        (BlockKind.PARAGRAPH, "Is there a minimum? Yes: fifteen pounds in the town."),
+    )
+    told = {strip.text: in_context(strip) for strip in statements(faq)}
+    until, later, least = (
+        "Until four o'clock on the day before.",
+        "Then no more.",
+        "Yes: fifteen pounds in the town.",
+    )
+    assert told[f"{until} {later}"] == f"Ordering\nHow late can I change my order? {until} {later}"
+    assert told[least] == f"Ordering\nIs there a minimum? {least}"
+
+
+def test_a_window_does_not_end_with_a_question() -> None:
+    asked = structured(
+        (BlockKind.PARAGRAPH, "The order can be changed until four."),
+        (BlockKind.PARAGRAPH, "Is there a minimum for an order?"),
+    )
+    assert [window.text for window in windows(asked)] == ["The order can be changed until four."]
+
+
+def test_lines_that_stand_for_themselves_are_shown_as_lines() -> None:
+    log = "10:00:01 INFO  started on port 80\n10:00:07 WARN  the disk is full"
+    entries = structured((BlockKind.PARAGRAPH, log))
+    [window] = windows(entries)
+    assert shown_text(window) == "10:00:01 INFO started on port 80\n10:00:07 WARN the disk is full"
+
+
+def test_a_later_sentence_of_an_item_is_judged_and_shown_with_its_term() -> None:
+    groups = structured(
+        (BlockKind.PARAGRAPH, "These are the groups of a fresh system:"),
+        (BlockKind.ITEM, "adm: A group for watching the system. Members of it can read many log files."),
+        (BlockKind.ITEM, "A fresh group has no members. It is made by the system."),
+    )
+    lead, first, second, third, fourth = strips(groups)
+    assert lead_in(second) == first and in_context(second) == f"{first.text} {second.text}"
+    assert [s.text for s in with_surroundings([second])] == [first.text, second.text]
+    assert lead_in(first) == lead_in(third) == lead_in(fourth) == lead
+
+
+def test_names_of_fields_are_judged_in_words_and_shown_without_their_path() -> None:
+    record = structured((BlockKind.ROW, "items.name: Horn\nitems.on_loan_to: Lena_O"))
+    settings = structured((BlockKind.CODE, "[limits]\nmax_body_mb = 25\nidle_seconds = 5"))
+    prose = structured((BlockKind.PARAGRAPH, "the_name: This is a sentence."))
+    assert judged_text(strips(record)[0]).endswith("name: Horn\non loan to: Lena_O")
+    assert judged_text(strips(settings)[1]).endswith("[limits]\nidle seconds = 5")
+    assert judged_text(strips(prose)[0]).endswith("the_name: This is a sentence.")
+    assert shown_text(strips(record)[0]) == "name: Horn · on_loan_to: Lena_O"
 
 
 def test_a_sentence_brings_the_code_or_the_list_that_its_colon_leads_to() -> None:

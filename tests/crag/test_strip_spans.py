@@ -105,3 +105,15 @@ def test_all_text_is_in_exactly_one_strip(lines: list[str], kind: BlockKind) -> 
     assert all(first[1] <= second[0] for first, second in pairwise(spans))
     kept = "".join(text[start:end] for start, end in spans)
     assert "".join(kept.split()) == "".join(text.split())
+
+
+def test_a_word_that_answers_belongs_to_the_sentence_after_it() -> None:
+    text = "Yes.  However, the routines must be safe as well. Nothing else counts."
+    assert [text[slice(*span)] for span in spans_of_passage(passage(text))] == [
+        "Yes.  However, the routines must be safe as well.",
+        "Nothing else counts.",
+    ]
+    two = "No, sorry. You have to start another program for that."
+    assert spans_of_passage(passage(two)) == [(0, len(two))]
+    asked = "Why so? Nobody knows what the reason for it was."
+    assert len(spans_of_passage(passage(asked))) == 2

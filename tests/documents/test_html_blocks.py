@@ -60,6 +60,16 @@ Manual</h1></div><div><p class="releasenote">Release 3</p></div></div></div>
 <div class="sect1"><div class="titlepage"><h2>1. Use</h2></div><p>Use it.</p></div></div></body>"""
 
 
+def test_what_turns_the_pages_of_a_manual_is_navigation() -> None:
+    links = "Next: <a href='b'{}>Arrays, Unions</a>, Up: <a href='c'{}>Types</a> [<a href='i'>Index</a>]"
+    panel = links.format(" rel='next'", " accesskey='u'")
+    see = "<p>See <a href='x' rel='next'>the other chapter</a>.</p>"
+    again = f"<p>{links.format('', '')}</p>"
+    read = local(f"<div><p>{panel}</p></div><h2>Sizes</h2><p>One byte.</p>{see}{again}")
+    assert read.pages[0].text == "Sizes\n\nOne byte.\n\nSee the other chapter."
+    assert 0.5 < read.left_out < 1
+
+
 @pytest.mark.parametrize(
     ("html", "headings", "texts"),
     [

@@ -57,6 +57,20 @@ def test_a_row_stands_with_its_headers() -> None:
     assert "75 EUR\nKind" in page.text and "a | b\n\nx: y" in page.text, "two tables stand apart"
 
 
+def test_a_first_column_without_a_name_names_the_rows() -> None:
+    table = "|   | Min | Max |\n|---|---|---|\n| area: | 1 | 2 |\n| a: b | 3 | 4 |\n"
+    assert markdown_page(table).text == "area · Min: 1 · Max: 2\ncolumn 1: a: b · Min: 3 · Max: 4"
+
+
+def test_the_boxes_of_a_task_list_are_signs() -> None:
+    assert markdown_page("- [ ] call Ann\n- [x] pay [y] Bo\n").text == "- ☐ call Ann\n- ☑ pay [y] Bo"
+
+
+def test_footnotes_and_definitions_lose_their_marks() -> None:
+    text = "Book early[^1], or `x[^1]`.\n\nFerry\n: a ship\n\n[^1]: Before May.\n"
+    assert markdown_page(text).text == "Book early, or x[^1].\n\nFerry: a ship\n\n[1] Before May."
+
+
 def test_code_keeps_its_lines() -> None:
     page = markdown_page("```py\nif x:\n\n    # no heading\n    y()\n```\n\n    indented\n")
     assert told(page) == [(CODE, 0, "if x:\n\n    # no heading\n    y()"), (CODE, 0, "indented")]

@@ -9,6 +9,7 @@ from localcrag.documents.prose_blocks import prose_blocks
 from localcrag.types import BlockKind
 
 HEADING, PARAGRAPH, ITEM = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.ITEM
+FURNITURE = BlockKind.FURNITURE
 NOTES = """NOTES OF THE MEETING
 
 Present: Ann, Bo.
@@ -57,6 +58,33 @@ def test_notes() -> None:
 def test_what_only_looks_like_a_heading() -> None:
     for text in ("OK", "2 boats came.", "Ann\n--- and more", "3. a list", "1990 was wet"):
         assert HEADING not in {kind for kind, *_ in told(text)}, text
+
+
+def test_a_numbered_question_is_the_heading_of_its_answer() -> None:
+    faq = "1. Is it safe?\n\n    Yes.\n\n2.1. Why so late?\nIt rained.\n\nQ: Who pays?\nA: The club.\n"
+    assert told(faq) == [
+        (HEADING, 1, "1. Is it safe?"),
+        (PARAGRAPH, 0, "Yes."),
+        (HEADING, 2, "2.1. Why so late?"),
+        (PARAGRAPH, 0, "It rained."),
+        (HEADING, 1, "Q: Who pays?"),
+        (PARAGRAPH, 0, "A: The club."),
+    ]
+    long = "5. I tried it. Can you\n   write mine?"
+    assert told(f"{long}\n\nYes.") == [(HEADING, 1, long), (PARAGRAPH, 0, "Yes.")]
+    assert told("1. Who pays?\n2. Who comes?") == [(ITEM, 0, "Who pays?"), (ITEM, 0, "Who comes?")]
+    assert told("Shall we go?\n\nWe did.") == [(PARAGRAPH, 0, "Shall we go?"), (PARAGRAPH, 0, "We did.")]
+
+
+def test_a_line_that_only_parts_others_is_furniture() -> None:
+    rule = "-" * 40
+    assert told(f"{rule}\nThe Boat\n{rule}\n\nIt is red.\n{rule}\n\n{rule}\n") == [
+        (FURNITURE, 0, rule),
+        (HEADING, 2, "The Boat"),
+        (PARAGRAPH, 0, "It is red."),
+        (FURNITURE, 0, rule),
+        (FURNITURE, 0, rule),
+    ]
 
 
 @given(st.text(alphabet="aB1 \n\t-.)=#", max_size=80))

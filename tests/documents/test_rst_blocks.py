@@ -48,6 +48,33 @@ def test_rows_stand_with_their_headers() -> None:
     ]
 
 
+def test_a_header_whose_first_cell_is_empty_names_the_other_columns() -> None:
+    table = "===== === =====\n      Min   Max\n{}===== === =====\narea:   1     2\n===== === =====\n"
+    assert rst_page(table.format("")).text == "area · Min: 1 · Max: 2"
+    assert rst_page(table.format("Part      (m.)\n")).text == "Part: area: · Min: 1 · Max / (m.): 2"
+
+
+def test_words_of_a_header_that_stand_between_columns_belong_to_the_nearest() -> None:
+    border = "======= ==== ===== ====="
+    rows = "Iron    1    2     3\nAsh     1    2     3"
+    table = f"{border}\n          Min   Max   Mean\n{border}\n{rows}\n{border}\n"
+    assert rst_page(table).text == "Iron · Min: 1 · Max: 2 · Mean: 3\nAsh · Min: 1 · Max: 2 · Mean: 3"
+
+
+def test_a_table_that_docutils_cannot_read_is_kept_as_it_stands() -> None:
+    table = "+---+---+\n| A | B |\n+===+===+\n| x | too wide |\n+---+---+"
+    assert told(rst_page(f"Fees\n\n{table}\n\nEnd.")) == [
+        (BlockKind.PARAGRAPH, 0, "Fees"),
+        (BlockKind.CODE, 0, table),
+        (BlockKind.PARAGRAPH, 0, "End."),
+    ]
+
+
+def test_the_numbers_of_items_are_those_that_are_written() -> None:
+    text = "C. elegans is a worm.\n\n(a) One\n(b) Two\n\niv. Four\n\n3) Three\n#) Next\n"
+    assert rst_page(text).text == "C. elegans is a worm.\n\n(a) One\n(b) Two\n\niv. Four\n\n3) Three\n4) Next"
+
+
 def test_what_docutils_does_not_know_keeps_its_words() -> None:
     page = rst_page(
         "See :ref:`the fees <fees>` and :class:`~shop.Till`.\n\n"

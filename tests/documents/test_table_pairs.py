@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from localcrag.documents.table_pairs import are_pairs
 from tests.documents.builders import Sheet, drawn_pdf
 from tests.documents.conftest import ReadFunction
 from tests.documents.opendocument_builders import cell, opendocument, row
@@ -94,3 +95,11 @@ def test_a_header_stays_one(read: ReadFunction) -> None:
         "Category: Fee · Details: 35 EUR",
         "Category: Site · Details: https://example.org",
     ]
+
+
+def test_numbers_each_with_another_unit_are_values_of_pairs() -> None:
+    booking = [["Room", "Twin, sea view"], ["Check-in", "12 May, from 3 pm"], ["Price", "€ 320"]]
+    fees = [["Kind", "Fee"], ["Boat", "12 EUR"], ["Car", "9 EUR"]]
+    assert are_pairs(booking)
+    assert not are_pairs(fees)
+    assert not are_pairs([["Kind", "Count"], ["Boat", "12"], ["Car", "9"]])

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from itertools import chain
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from localcrag.documents import zip_guard
@@ -16,11 +17,14 @@ from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.file_properties import core_properties
 from localcrag.documents.readers.xlsx_merges import merges_of
+from localcrag.documents.readers.xlsx_number_formats import formatted
 from localcrag.documents.table_grid import GridRow, MergedCells
 from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
 from localcrag.types import BlockKind, Page
 
 if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell, MergedCell
+    from openpyxl.cell.read_only import EmptyCell, ReadOnlyCell
     from openpyxl.workbook.workbook import Workbook
     from openpyxl.worksheet.worksheet import Worksheet
 
@@ -76,10 +80,19 @@ def sheet_page(number: int, name: str, rows: Iterable[GridRow], limits: Limits) 
 
 def _rows(sheet: Worksheet, merged: MergedCells) -> Iterator[GridRow]:
     """The rows with a filled cell, with the numbers that Excel shows; missing rows are counted."""
-    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-        cells = [_shown(value) for value in row]
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        cells = [_cell_text(cell) for cell in row]
         if any(cells):
             yield merged.laid(number, cells)
+
+
+def _cell_text(cell: Cell | MergedCell | ReadOnlyCell | EmptyCell) -> str:
+    """The value of a cell; a number as its format shows it."""
+    value = cell.value
+    shown = _shown(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value):
+        return formatted(value, shown, cell.number_format)
+    return shown
 
 
 def _shown(value: object) -> str:
@@ -93,6 +106,8 @@ def _shown(value: object) -> str:
         case datetime() if value.time() == time():
             return value.date().isoformat()
         case datetime():
-            return value.isoformat(sep=" ")
+            return value.isoformat(sep=" ", timespec="seconds" if value.second else "minutes")
+        case time():
+            return value.isoformat("seconds" if value.second else "minutes")
         case _:
             return " ".join(str(value).split())
