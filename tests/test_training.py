@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import hashlib
 import json
 import re
@@ -163,6 +164,17 @@ def test_an_adapter_exported_before_can_be_fused_anew(trained: Path, tmp_path: P
         for path in (adapter, tmp_path / "models" / adapter.name)
     )
     assert before == after
+
+
+def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
+    shipped = next((ROOT / "models").glob("localcrag-evaluator-*.gguf"))
+    trained, file = (cross_encoder.CrossEncoder(cross_encoder.base_folder()) for _ in range(2))
+    file.load_gguf(shipped)
+    blended = copy.deepcopy(trained)
+    blended.blend(shipped, 0.25)
+    for mine, other, mixed in zip(*(model.parameters() for model in (trained, file, blended)), strict=True):
+        assert torch.allclose(mixed, 0.25 * mine + 0.75 * other, atol=1e-6)
+    assert any(not torch.equal(a, b) for a, b in zip(trained.parameters(), file.parameters(), strict=True))
 
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:
