@@ -167,6 +167,8 @@ def test_an_adapter_exported_before_can_be_fused_anew(trained: Path, tmp_path: P
 
 
 def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
+    from training import cross_encoder
+
     shipped = next((ROOT / "models").glob("localcrag-evaluator-*.gguf"))
     trained, file = (cross_encoder.CrossEncoder(cross_encoder.base_folder()) for _ in range(2))
     file.load_gguf(shipped)
