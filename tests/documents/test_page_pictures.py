@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -78,7 +79,7 @@ def picture_file(folder: Path, name: str, *, turned: int = 0) -> Path:
     size, exif = ((200, 400) if turned else (400, 200)), Image.Exif()
     if turned:
         exif[ORIENTATION] = turned
-    extra = {"save_all": True, "append_images": [Image.new("RGB", (300, 300), "white")]}
+    extra: dict[str, Any] = {"save_all": True, "append_images": [Image.new("RGB", (300, 300), "white")]}
     Image.new("RGB", size, "white").save(folder / name, exif=exif, **(extra if name.endswith("tif") else {}))
     return folder / name
 
