@@ -52,7 +52,7 @@ def test_what_cannot_be_read_can_be_removed(fresh: Run, fresh_home: Path) -> Non
 @pytest.mark.usefixtures("damaged")
 def test_the_question_before_removing_says_that_it_cannot_be_read(fresh: Run, fresh_home: Path) -> None:
     declined = fresh("kb", "remove", "bad", stdin="n\n")
-    assert "Delete bad, which cannot be read?" in declined.err and declined.code == 130
+    assert "Delete bad, which cannot be read?" in declined.err and declined.code == 1
     assert "Delete good with 0 documents?" in fresh("kb", "remove", "good", stdin="n\n").err
     assert KnowledgeBases(fresh_home).names() == ["any", "bad", "good"]
     assert fresh("kb", "remove", "bad", stdin="y\n").code == 0
