@@ -16,7 +16,7 @@ import mmap
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -69,12 +69,13 @@ class TensorInfo:
     """One tensor of a GGUF file.
 
     ``dimensions`` are in the order of ggml, so that a matrix of shape (rows, columns) has (columns, rows).
-    ``kind`` is the number of ggml's type.
+    ``kind`` is the number of ggml's type. ``start`` is its first byte in the file.
     """
 
     name: str
     dimensions: tuple[int, ...]
     kind: int
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +265,11 @@ class _Reader:
         alignment = _integer(values.get("general.alignment"), 32)
         if alignment < 1:
             raise _truncated(self._path, f"its weights are aligned to {alignment} bytes")
-        if tensors and self._at + (-self._at) % alignment + extent > size:
+        start = self._at + (-self._at) % alignment
+        if tensors and start + extent > size:
             raise _truncated(self._path, "the file is shorter than the weights it lists")
-        return self._info_of(values, listed, weights, size)
+        placed = tuple(replace(tensor, start=start + tensor.start) for tensor in listed)
+        return self._info_of(values, placed, weights, size)
 
     def _hash_pair(self, key: str, start: int) -> None:
         """Add a pair to the vocabulary's digest; its value, which begins at ``start``, is not copied."""
@@ -298,7 +301,10 @@ class _Reader:
         )
 
     def _tensors(self, count: int) -> tuple[tuple[TensorInfo, ...], int, int]:
-        """The tensors, the number of weights, and the bytes from the first's start to the last one's end."""
+        """The tensors, the number of weights, and the bytes from the first's start to the last one's end.
+
+        The tensors' starts are counted from the first one's.
+        """
         tensors, weights, extent = [], 0, 0
         for _ in range(count):
             name = self._string()
@@ -308,8 +314,9 @@ class _Reader:
             kind, elements = int(self._number("I")), math.prod(shape)
             block, width = _BLOCK_SIZES.get(kind, (1, 0))
             weights += elements
-            extent = max(extent, int(self._number("Q")) + elements // block * width)
-            tensors.append(TensorInfo(name, shape, kind))
+            start = int(self._number("Q"))
+            extent = max(extent, start + elements // block * width)
+            tensors.append(TensorInfo(name, shape, kind, start))
         return tuple(tensors), weights, extent
 
     def _value(self, kind: int) -> Value | None:

@@ -115,7 +115,7 @@ def test_other_models_and_a_gpu_are_left_to_llama_cpp(cache: Path) -> None:
     assert not is_plain_bert(replace(info, architecture="jina-bert-v2"))
     assert not is_plain_bert(replace(info, pooling="mean"))
     assert not is_plain_bert(replace(info, tensors=info.tensors[1:]))
-    assert not is_plain_bert(replace(info, tensors=(*info.tensors, TensorInfo("rope_freqs", (8,), 0))))
+    assert not is_plain_bert(replace(info, tensors=(*info.tensors, TensorInfo("rope_freqs", (8,), 0, 0))))
 
 
 def test_without_ctranslate_llama_cpp_judges(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
