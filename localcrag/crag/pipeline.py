@@ -7,7 +7,7 @@ step                           section  here
 =============================  =======  ====================================================
 understand the question        –        ``_understand``: condense, divide
 retrieve, grade each passage   4.2      ``gather_evidence``, :mod:`.retrieval`, :mod:`.graders`
-choose the action              4.3      ``emit_decision``, :mod:`.policy`
+choose the action              4.3      ``emit_decision``, :mod:`.policy`, :mod:`.sureness`
 compute over a table           –        ``_search``, :mod:`.table_questions`, :mod:`.aggregation`
 correct what is weak           4.5      ``_correct``, :mod:`.correction`
 refine into strips             4.4      ``_refine``, :mod:`.refinement`
@@ -33,7 +33,7 @@ from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.graders import ask
 from localcrag.crag.grading import emit_decision, grade_hits
 from localcrag.crag.passage_scores import strip_scores
-from localcrag.crag.policy import borne_out, relevant, settled
+from localcrag.crag.policy import nearest, relevant, settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import (
     in_context,
@@ -57,6 +57,7 @@ from localcrag.crag.state import (
     timed,
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
+from localcrag.crag.sureness import borne_out, missing_numbers, stands_alone
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.unread import say_unread
@@ -67,6 +68,7 @@ from localcrag.types import (
     Choice,
     CorrectionKind,
     Grade,
+    GraderKind,
     Hit,
     Origin,
     Passage,
@@ -82,12 +84,15 @@ NOT_FOUND = {
     False: "Your documents do not answer this.",
 }
 """The text of the answer if nothing was found; the key says whether web pages were read."""
+NOT_TOLD = "what was found does not tell of {numbers}, which your question names"
 MODEL_STRIP_FLOOR = 0.5
 """The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
 WINDOW_FLOOR = 0.5
 """The probability that a window must reach if no sentence by itself was kept."""
-STANDING_OUT_GRADE = 0.2
-"""The grade of a passage from which on its window that stands out is shown, though none reached a floor."""
+STANDING_OUT_GRADE, STANDING_OUT_FLOOR = 0.2, 0.04
+"""The grade of a passage from which on its window that stands out is shown, though none reached a floor, and
+the probability that such a window must have if the grade is lower."""
+_GRADERS_OF_EVALUATOR = frozenset({GraderKind.EVALUATOR, GraderKind.FUSED})
 CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
     StripKind.SENTENCE: (statements, windows),
     StripKind.WINDOW: (windows,),
@@ -193,6 +198,9 @@ class Pipeline:
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", self._refine(state))
+        if kept and (missing := missing_numbers(kept, state.question)):
+            state.doubtful = True
+            yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
         weak = self._is_weak(kept)
         sure = not weak and self._is_sure(state, kept) and not state.doubtful
         return Finding(state, tuple(kept), sure, bound, weak)
@@ -203,7 +211,7 @@ class Pipeline:
         return evaluator is not None and all(strip.score < evaluator.thresholds.lower for strip in kept)
 
     def _is_sure(self, state: QuestionState, kept: Sequence[Strip]) -> bool:
-        """Whether the evidence is enough: by the policy, or since the evaluator is sure of a strip.
+        """Whether the evidence is enough: by the policy, or as the evaluator judges strips and passages.
 
         If no passage could be graded, it is not, however sure a strip seems.
         """
@@ -212,7 +220,14 @@ class Pipeline:
             return False
         if settled(state.grades, policy, self.adapters.grader.thresholds):
             return True
-        return policy is Policy.CRAG and self.adapters.evaluator is not None and borne_out(kept)
+        if policy is not Policy.CRAG or self.adapters.evaluator is None:
+            return False
+        return borne_out(kept) or (self._is_graded_by_evaluator and stands_alone(kept, state.grades))
+
+    @property
+    def _is_graded_by_evaluator(self) -> bool:
+        """Whether the confidences of the grades are on the scale that the evaluator's thresholds are on."""
+        return self.adapters.grader.kind in _GRADERS_OF_EVALUATOR
 
     def _refine(self, state: QuestionState) -> Steps[list[Strip]]:
         """Cut the relevant passages into strips, and keep the best ones.
@@ -222,7 +237,10 @@ class Pipeline:
         evidence, whoever judged the passage to help; if that is every sentence, since the answer goes over
         several, windows of them are tried, which must be more probable than not, or stand out.
         """
-        passages = relevant(state.grades, self.options.policy, self.adapters.grader.thresholds)
+        thresholds = self.adapters.grader.thresholds
+        passages = relevant(state.grades, self.options.policy, thresholds)
+        if not passages and self._is_graded_by_evaluator:
+            passages = nearest(state.grades, thresholds)
         if not passages:
             return []
         if self.adapters.evaluator is None and self.options.strips is StripKind.NONE:
@@ -249,10 +267,12 @@ class Pipeline:
         ``passages`` are the grades of the relevant passages, best first.
         """
         evaluator, best = self.adapters.evaluator, passages[0]
-        if evaluator is None or (best.confidence or 0.0) < STANDING_OUT_GRADE:
+        if evaluator is None:
             return []
         cut = windows(best.hit.passage)
-        return standing_out(cut, strip_scores(evaluator, state.question, cut), state.question)
+        found = standing_out(cut, strip_scores(evaluator, state.question, cut), state.question)
+        floor = 0.0 if (best.confidence or 0.0) >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
+        return [strip for strip in found if strip.score >= floor]
 
     def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
         """The strips that help, with their scores, and the number of the others."""

@@ -11,14 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from localcrag.types import Action, Decision, Grade, Policy, Strip, Thresholds, Verdict
+from localcrag.types import Action, Decision, Grade, Policy, Thresholds, Verdict
 
-SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
-"""The evaluator's probability from which on a strip surely answers, and that from which on it does if hardly
-another one is nearly as probable."""
-MAX_RIVALS, RIVAL_SHARE = 1, 0.5
-"""How many other strips may be nearly as probable as one that probably answers, and the share of its
-probability from which on they are."""
+NEAREST_SHARE = 0.5
+"""The share of the lower threshold that the best of irrelevant passages must reach to be looked into."""
 
 
 def decide(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> Decision:
@@ -67,6 +63,15 @@ def relevant(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) ->
     return sorted(kept, key=_confidence, reverse=True)
 
 
+def nearest(grades: Sequence[Grade], thresholds: Thresholds) -> list[Grade]:
+    """The best of grades that are all irrelevant, if it is not far below the lower threshold; else none.
+
+    A sentence of its passage may stand out, and is then worth showing with a warning (:mod:`.refinement`).
+    """
+    best = max(grades, key=_confidence, default=None)
+    return [best] if best and _confidence(best) >= NEAREST_SHARE * thresholds.lower else []
+
+
 def settled(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> bool:
     """Whether the evidence is enough, so that no further correction is needed.
 
@@ -78,26 +83,6 @@ def settled(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> 
         return any(_confidence(grade) >= thresholds.upper for grade in grades)
     rule = Policy.NONE_RELEVANT if policy is Policy.ANY_IRRELEVANT else policy
     return decide(grades, rule, thresholds).action is Action.CORRECT
-
-
-def borne_out(strips: Sequence[Strip]) -> bool:
-    """Whether a strip surely answers: by its own probability, or since few others come near it.
-
-    Whole passages are judged with doubt, since much of one is about something else; what its best strip says
-    counts more. Of 286 questions about mixed documents 151 of the 210 right answers were sure with this rule
-    and one wrong one, 127 and one if the passage had to be probable too. Of 235 other questions about
-    documents that no part of this was fitted on, 30 % of them written to be confused with what is there, it
-    was 46 of 105 right ones and three wrong ones; from 0.40 on it was 54 and nine.
-
-    Args:
-        strips: the strips that were kept, with the evaluator's probabilities as scores.
-    """
-    if not strips:
-        return False
-    best = max(strips, key=lambda strip: strip.score)
-    near = {" ".join(strip.text.split()) for strip in strips if strip.score >= RIVAL_SHARE * best.score}
-    few = len(near) - 1 <= MAX_RIVALS
-    return best.score >= SURE_STRIP or (best.score >= PROBABLE_STRIP and few)
 
 
 def _crag_decision(grades: Sequence[Grade], thresholds: Thresholds) -> Decision:

@@ -131,7 +131,7 @@ def test_without_a_filter_there_is_nothing_to_suggest_filter() -> None:
 def test_corrections_come_before_an_suggest_filter() -> None:
     script = Script(grades={"prize": 0.95}, rewrite="finder prize", answer="The finder had a prize. [1]")
     asked = world(script, passages=1, corrections=(CorrectionKind.REWRITE,))
-    found = answer(asked.ask(Query("Zeldrine in 1928?", filter=parse('team = "y"'))))
+    found = answer(asked.ask(Query("Zeldrine in those days?", filter=parse('team = "y"'))))
     assert (found.status, found.suggestions) == (Status.ANSWERED, ())
 
 

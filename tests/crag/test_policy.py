@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.policy import borne_out, decide, relevant, settled
-from localcrag.crag.refinement import whole
-from localcrag.types import Action, Policy, Strip, Thresholds, Verdict
+from localcrag.crag.policy import decide, nearest, relevant, settled
+from localcrag.types import Action, Policy, Thresholds, Verdict
 from tests.crag.values import grade
 
 BOUNDS = Thresholds(upper=0.7, lower=0.3)
@@ -108,21 +105,6 @@ def test_every_list_of_grades_has_an_action_and_nothing_irrelevant_is_kept(
         assert all((g.confidence or 0) >= thresholds.lower for g in kept)
 
 
-def test_a_strip_is_sure_by_itself_or_if_hardly_another_comes_near_it() -> None:
-    passage = grade(0.5).hit.passage
-    cut = [replace(whole(passage, 0.0), text=text) for text in ("one", "two", "three", "four")]
-
-    def strips(*scores: float) -> list[Strip]:
-        return [replace(strip, score=score) for strip, score in zip(cut, scores, strict=False)]
-
-    assert borne_out(strips(0.55, 0.5, 0.5, 0.5))
-    assert borne_out(strips(0.45)) and borne_out(strips(0.45, 0.44, 0.22))
-    assert not borne_out(strips(0.54, 0.28, 0.28)) and not borne_out(strips(0.44)) and not borne_out([])
-
-
-def test_the_same_text_twice_is_no_rival_of_itself() -> None:
-    passage = grade(0.5).hit.passage
-    copies = [
-        replace(whole(passage, 0.5), text=text) for text in ("Same  text.", "Same text.", "Same\ntext.")
-    ]
-    assert borne_out(copies)
+def test_the_best_of_irrelevant_passages_is_looked_into_if_it_is_not_far_below_the_threshold() -> None:
+    assert [g.confidence for g in nearest([grade(0.1), grade(0.2)], BOUNDS)] == [0.2]
+    assert nearest([grade(0.14), grade(None)], BOUNDS) == [] and nearest([], BOUNDS) == []

@@ -1,0 +1,119 @@
+"""When the evidence surely answers, and when it is to be checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from localcrag.crag.refinement import whole
+from localcrag.crag.sureness import borne_out, missing_numbers, stands_alone
+from localcrag.types import Answer, Grade, Mode, Status, Strip, Thresholds
+from tests.crag.test_pipeline import scripted
+from tests.crag.values import grade, passage
+from tests.crag.world import World, answer
+from tests.fakes.llm import ScriptedEvaluator
+
+
+def test_a_strip_is_sure_by_itself_or_if_hardly_another_comes_near_it() -> None:
+    graded = grade(0.5).hit.passage
+    cut = [replace(whole(graded, 0.0), text=text) for text in ("one", "two", "three", "four")]
+
+    def strips(*scores: float) -> list[Strip]:
+        return [replace(strip, score=score) for strip, score in zip(cut, scores, strict=False)]
+
+    assert borne_out(strips(0.55, 0.5, 0.5, 0.5))
+    assert borne_out(strips(0.45)) and borne_out(strips(0.45, 0.44, 0.22))
+    assert not borne_out(strips(0.54, 0.28, 0.28)) and not borne_out(strips(0.44)) and not borne_out([])
+
+
+def test_the_same_text_twice_is_no_rival_of_itself() -> None:
+    graded = grade(0.5).hit.passage
+    copies = [replace(whole(graded, 0.5), text=text) for text in ("Same  text.", "Same text.", "Same\ntext.")]
+    assert borne_out(copies)
+
+
+@pytest.mark.parametrize(
+    ("confidences", "alone"),
+    [
+        ([0.4, 0.1, 0.02], True),
+        ([0.4], True),
+        ([0.4, None], True),
+        ([0.34, 0.01], False),
+        ([0.4, 0.2], False),
+        ([0.4, 0.6], False),
+        ([None, 0.01], False),
+        ([], False),
+    ],
+)
+def test_a_passage_stands_alone_if_no_other_is_nearly_as_probable(
+    confidences: list[float | None], alone: bool
+) -> None:
+    grades = [grade(c, text=f"passage {n}") for n, c in enumerate(confidences)]
+    strips = [whole(grades[0].hit.passage, 0.1)] if grades else []
+    assert stands_alone(strips, grades) is alone
+    assert not stands_alone([], grades)
+
+
+def test_the_strip_that_is_shown_must_be_of_that_passage() -> None:
+    first, second = grade(0.4), grade(0.05)
+    strips = [whole(first.hit.passage, 0.1), whole(second.hit.passage, 0.2)]
+    assert not stands_alone(strips, [first, second])
+
+
+def test_a_passage_that_was_graded_twice_is_no_rival_of_itself() -> None:
+    again = grade(0.4)
+    low = Grade(again.hit, again.verdict, 0.3)
+    assert stands_alone([whole(again.hit.passage, 0.1)], [low, again, low])
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("What is the rent of garage 7?", []),
+        ("What is the rent of garage 7 from May 2028, or 2029?", ["2028", "2029"]),
+        ("What is the rent of garage 07 in 2026?", []),
+        ("Who pays 1,200 EUR?", []),
+        ("Who pays 1200.5 EUR?", ["1200.5"]),
+        ("Is the tariff of chapter 3 paid?", []),
+        ("What is the rent?", []),
+    ],
+)
+def test_a_number_that_the_evidence_does_not_have_is_missing(question: str, missing: list[str]) -> None:
+    text = "Garage 7: 72.00 EUR until 30/04/2026, then 1.200 EUR."
+    strip = whole(replace(passage(text, source="/tariff_3.txt"), heading="Rents"), 0.9)
+    assert missing_numbers([strip], question) == missing
+
+
+TEXT = "The kiln room opens at 8:15 on weekdays.\n\nThe shop sells clay by the kilo."
+
+
+def asked(question: str, kiln: float, others: float) -> Answer:
+    """The answer whose passages and strips have these probabilities, by the word "kiln"."""
+    bounds = Thresholds(upper=0.9, lower=0.1)
+    evaluator = ScriptedEvaluator(lambda _, read: kiln if "kiln" in read else others, bounds)
+    model = scripted("kiln")
+    world = World({"/a.txt": TEXT}, model, evaluator, bounds=bounds, by_evaluator=True)
+    return answer(world.with_options(mode=Mode.QUOTE).run(question))
+
+
+def test_an_answer_of_the_one_probable_passage_is_given_without_a_warning() -> None:
+    assert asked("When does the kiln room open?", 0.4, 0.02).status is Status.ANSWERED
+    assert asked("When does the kiln room open?", 0.4, 0.39).status is Status.UNSURE
+
+
+def test_an_answer_without_a_number_of_the_question_is_to_be_checked_and_says_so() -> None:
+    assert asked("When does the kiln room open?", 0.95, 0.02).status is Status.ANSWERED
+    later = asked("When does the kiln room open in 2031?", 0.95, 0.02)
+    assert later.status is Status.UNSURE
+    assert later.degraded == ("answer: what was found does not tell of 2031, which your question names",)
+
+
+@pytest.mark.parametrize(
+    ("probability", "status"),
+    [(0.06, Status.UNSURE), (0.045, Status.NOT_FOUND), (0.11, Status.UNSURE)],
+)
+def test_the_best_passage_is_looked_into_though_it_is_below_the_threshold(
+    probability: float, status: Status
+) -> None:
+    assert asked("When does the kiln room open?", probability, 0.001).status is status
