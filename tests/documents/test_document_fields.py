@@ -119,6 +119,27 @@ def test_the_properties_of_office_files(read: ReadFunction) -> None:
         assert str(document.meta["modified"]).startswith("20"), "openpyxl sets it itself"
 
 
+def test_what_a_library_puts_into_every_file_is_no_field(read: ReadFunction) -> None:
+    from docx import Document
+    from openpyxl import Workbook
+    from pptx import Presentation
+
+    text: Any = Document()
+    text.add_paragraph(FOX)
+    slides: Any = Presentation()
+    slides.slides.add_slide(slides.slide_layouts[0]).shapes.title.text = FOX
+    book: Any = Workbook()
+    book.active.append([FOX])
+    for name, made, left in (
+        ("a.docx", text, set()),
+        ("a.pptx", slides, set()),
+        ("a.xlsx", book, {"modified"}),
+    ):
+        out = io.BytesIO()
+        made.save(out)
+        assert set(read(name, out.getvalue()).meta) - {"created"} == left, name
+
+
 def test_the_properties_of_an_opendocument(read: ReadFunction) -> None:
     names = "urn:oasis:names:tc:opendocument:xmlns"
     head = f'xmlns:office="{names}:office:1.0" xmlns:text="{names}:text:1.0" xmlns:meta="{names}:meta:1.0"'

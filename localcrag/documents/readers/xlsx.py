@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, time
 from itertools import chain
 from math import isfinite
@@ -16,6 +16,7 @@ from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.file_properties import core_properties
+from localcrag.documents.readers.xlsx_comments import comments_of
 from localcrag.documents.readers.xlsx_merges import merges_of
 from localcrag.documents.readers.xlsx_number_formats import formatted
 from localcrag.documents.table_grid import GridRow, MergedCells
@@ -58,7 +59,8 @@ def _pages(book: Workbook, container: zipfile.ZipFile, limits: Limits) -> Iterat
     for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state == "visible":
             sheet.reset_dimensions()  # else each missing row is filled up to the sheet's full width
-            page = sheet_page(number, sheet.title, _rows(sheet, merges_of(container, sheet)), limits)
+            rows = _rows(sheet, merges_of(container, sheet), comments_of(container, sheet))
+            page = sheet_page(number, sheet.title, rows, limits)
             if page.blocks:
                 yield page
 
@@ -78,12 +80,24 @@ def sheet_page(number: int, name: str, rows: Iterable[GridRow], limits: Limits) 
     return made.page(number)
 
 
-def _rows(sheet: Worksheet, merged: MergedCells) -> Iterator[GridRow]:
-    """The rows with a filled cell, with the numbers that Excel shows; missing rows are counted."""
+def _rows(
+    sheet: Worksheet, merged: MergedCells, comments: Mapping[tuple[int, int], str]
+) -> Iterator[GridRow]:
+    """The rows with a filled cell, with the numbers that Excel shows; missing rows are counted.
+
+    A comment stands behind the value of its cell.
+    """
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells = [_cell_text(cell) for cell in row]
+        if comments:
+            noted = (comments.get((number, column), "") for column in range(1, len(cells) + 1))
+            cells = [_with_comment(cell, note) for cell, note in zip(cells, noted, strict=True)]
         if any(cells):
             yield merged.laid(number, cells)
+
+
+def _with_comment(text: str, comment: str) -> str:
+    return f"{text} (comment: {comment})".strip() if comment else text
 
 
 def _cell_text(cell: Cell | MergedCell | ReadOnlyCell | EmptyCell) -> str:
