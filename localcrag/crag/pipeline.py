@@ -264,13 +264,17 @@ class Pipeline:
     def _standing_out(self, state: QuestionState, passages: Sequence[Grade]) -> list[Strip]:
         """The window of the best passage that stands out, if no sentence of any was judged to answer.
 
+        If the evaluator judged the passage itself to help, it is its best window even if none stands out.
         ``passages`` are the grades of the relevant passages, best first.
         """
         evaluator, best = self.adapters.evaluator, passages[0]
         if evaluator is None:
             return []
         cut = windows(best.hit.passage)
-        found = standing_out(cut, strip_scores(evaluator, state.question, cut), state.question)
+        scores = strip_scores(evaluator, state.question, cut)
+        found = standing_out(cut, scores, state.question)
+        if not found and best.verdict is Verdict.YES and self._is_graded_by_evaluator:
+            found = refine(cut, scores, limit=1, floor=0.0, keep_best=True)[0]
         floor = 0.0 if (best.confidence or 0.0) >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
         return [strip for strip in found if strip.score >= floor]
 

@@ -117,3 +117,15 @@ def test_the_best_passage_is_looked_into_though_it_is_below_the_threshold(
     probability: float, status: Status
 ) -> None:
     assert asked("When does the kiln room open?", probability, 0.001).status is status
+
+
+def test_of_a_passage_that_was_graded_yes_something_is_shown() -> None:
+    bounds = Thresholds(upper=0.9, lower=0.1)
+    evaluator = ScriptedEvaluator(lambda _, read: 0.6 if "kiln" in read and "fires" in read else 0.05, bounds)
+    text = (
+        "The kiln room opens at a quarter past eight. The glazers come first of all. The others wait. "
+        "It is warm in there by noon. The shelves are cleaned once a week. The potter fires at night."
+    )
+    world = World({"/a.txt": text}, scripted("kiln"), evaluator, bounds=bounds, by_evaluator=True)
+    found = answer(world.with_options(mode=Mode.QUOTE).run("When does the kiln room open?"))
+    assert found.status is Status.UNSURE and "quarter past" in found.text and "night" not in found.text
