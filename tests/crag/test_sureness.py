@@ -39,7 +39,7 @@ def test_the_same_text_twice_is_no_rival_of_itself() -> None:
         ([0.4, 0.1, 0.02], True),
         ([0.4], True),
         ([0.4, None], True),
-        ([0.34, 0.01], False),
+        ([0.29, 0.01], False),
         ([0.4, 0.2], False),
         ([0.4, 0.6], False),
         ([None, 0.01], False),
