@@ -38,6 +38,15 @@ def a_shell_without_wishes() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def models_are_prepared_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """In a fresh home nothing is converted that another test has had converted, see there."""
+    from tests.prepared_models import keep_prepared
+
+    folder = tmp_path_factory.getbasetemp()
+    keep_prepared((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "prepared-models")
+
+
 @pytest.fixture(scope="session")
 def model_server() -> Iterator[str]:
     """The address of a real model server, one for all tests."""
