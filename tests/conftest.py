@@ -19,6 +19,20 @@ settings.register_profile(
 settings.load_profile("any machine")  # a busy one is slow at times, and that is no failure
 
 
+def pytest_configure() -> None:
+    """Of several test processes each keeps to processors of its own, with all that it starts.
+
+    Otherwise each would compute with as many threads as there are processors, and llama.cpp's threads wait
+    for one another at every step of a graph.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    if worker and hasattr(os, "sched_setaffinity"):
+        processors = sorted(os.sched_getaffinity(0))
+        share = len(processors) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        if share:
+            os.sched_setaffinity(0, processors[int(worker) * share :][:share])
+
+
 @pytest.fixture(scope="session", autouse=True)
 def ctrl_c_is_heard() -> Iterator[None]:
     """A shell that starts the tests in the background lets them ignore SIGINT; some of them send it."""
