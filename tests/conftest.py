@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from localcrag import egress
 
 OF_A_SHELL = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"}
+PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -27,10 +28,21 @@ def pytest_configure() -> None:
     """
     worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
     if worker and hasattr(os, "sched_setaffinity"):
-        processors = sorted(os.sched_getaffinity(0))
-        share = len(processors) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        share = len(PROCESSORS) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
         if share:
-            os.sched_setaffinity(0, processors[int(worker) * share :][:share])
+            os.sched_setaffinity(0, PROCESSORS[int(worker) * share :][:share])
+
+
+@pytest.fixture
+def every_processor() -> Iterator[None]:
+    """For a test whose processes or threads are to work at the same moment, and not in turns."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    own = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, PROCESSORS)
+    yield
+    os.sched_setaffinity(0, own)
 
 
 @pytest.fixture(scope="session", autouse=True)
