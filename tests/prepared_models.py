@@ -27,37 +27,37 @@ convert = ctranslate_bert._convert
 """The real conversion."""
 
 
-def keep_prepared(folder: Path) -> None:
-    """From now on, prepare each shipped model once in all processes that name this folder."""
+def keep_prepared(run: Path) -> None:
+    """From now on, prepare each shipped model once in all processes that name the folder of this run."""
     from localcrag.llm import llama_backend
 
-    os.environ[FOLDER_VARIABLE] = str(folder)
+    os.environ[FOLDER_VARIABLE] = str(run)
     quantise = llama_backend.quantise
 
-    def converted(info: GgufInfo, target: Path) -> None:
+    def converted(info: GgufInfo, folder: Path) -> None:
         def make(part: Path) -> None:
             part.mkdir(exist_ok=True)
             convert(info, part)
 
-        shutil.copytree(_prepared(folder, info.path, "ctranslate", make), target, dirs_exist_ok=True)
+        shutil.copytree(_prepared(run, info.path, "ctranslate", make), folder, dirs_exist_ok=True)
 
     def quantised(source: Path, target: Path, kind: str) -> None:
         if source.stat().st_size < MIN_KEPT_BYTES:
             quantise(source, target, kind)
         else:
-            made = _prepared(folder, source, kind, lambda part: quantise(source, part, kind))
+            made = _prepared(run, source, kind, lambda part: quantise(source, part, kind))
             shutil.copyfile(made, target)
 
     ctranslate_bert._convert = converted
     llama_backend.quantise = quantised
 
 
-def _prepared(folder: Path, source: Path, kind: str, make: Callable[[Path], object]) -> Path:
+def _prepared(run: Path, source: Path, kind: str, make: Callable[[Path], object]) -> Path:
     """What ``make`` makes of this state of a model file, in this run."""
     stat = source.stat()
     state = f"{source.resolve()} {stat.st_size} {stat.st_mtime_ns} {kind}"
-    folder.mkdir(exist_ok=True)
-    kept = folder / hashlib.sha256(state.encode()).hexdigest()[:16]
+    run.mkdir(exist_ok=True)
+    kept = run / hashlib.sha256(state.encode()).hexdigest()[:16]
     with FileLock(kept.with_suffix(".lock")):
         if not kept.exists():
             part = kept.with_suffix(".part")
