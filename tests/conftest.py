@@ -12,11 +12,37 @@ from hypothesis import HealthCheck, settings
 from localcrag import egress
 
 OF_A_SHELL = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"}
+PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("any machine")  # a busy one is slow at times, and that is no failure
+
+
+def pytest_configure() -> None:
+    """Of several test processes each keeps to processors of its own, with all that it starts.
+
+    Otherwise each would compute with as many threads as there are processors, and llama.cpp's threads wait
+    for one another at every step of a graph.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    if worker and hasattr(os, "sched_setaffinity"):
+        share = len(PROCESSORS) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        if share:
+            os.sched_setaffinity(0, PROCESSORS[int(worker) * share :][:share])
+
+
+@pytest.fixture
+def every_processor() -> Iterator[None]:
+    """For a test whose processes or threads are to work at the same moment, and not in turns."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    own = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, PROCESSORS)
+    yield
+    os.sched_setaffinity(0, own)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -36,6 +62,15 @@ def a_shell_without_wishes() -> Iterator[None]:
                 patch.delenv(name)
         patch.setenv("COLUMNS", "80")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models_are_prepared_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """In a fresh home nothing is converted that another test has had converted, see there."""
+    from tests.prepared_models import keep_prepared
+
+    folder = tmp_path_factory.getbasetemp()
+    keep_prepared((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "prepared-models")
 
 
 @pytest.fixture(scope="session")

@@ -57,7 +57,8 @@ class Forked:
         environment = dict(os.environ if env is None else env)
         streams = tuple(_Descriptor(number) for number in theirs)
         self._process: ForkServerProcess = _CONTEXT.Process(
-            target=_run, args=(tuple(program), environment, str(cwd or Path.cwd()), streams)
+            target=_run,
+            args=(tuple(program), environment, str(cwd or Path.cwd()), streams, _processors()),
         )
         self._process.start()
         for number in theirs:
@@ -140,8 +141,21 @@ def _rest(stream: IO[str]) -> str:
     return "" if stream.closed else stream.read()
 
 
-def _run(program: Sequence[str], environment: dict[str, str], folder: str, streams: Sequence[int]) -> None:
+def _processors() -> set[int]:
+    """The processors that this thread, and so a child of it, may run on; none where that cannot be said."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+
+
+def _run(
+    program: Sequence[str],
+    environment: dict[str, str],
+    folder: str,
+    streams: Sequence[int],
+    processors: set[int],
+) -> None:
     """Be the program: its streams, its variables, its folder, and Ctrl-C as a terminal's program has it."""
+    if processors:
+        os.sched_setaffinity(0, processors)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

@@ -1,9 +1,15 @@
-"""What the programs of :mod:`tests.forked` find imported; nothing of it is used before they begin."""
+"""What the programs of :mod:`tests.forked` find imported.
+
+Nothing of it is used before they begin.
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
+from pathlib import Path
+
+from tests.prepared_models import FOLDER_VARIABLE, keep_prepared
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 warnings.filterwarnings("ignore", category=RuntimeWarning, message="lancedb fork support")
@@ -22,3 +28,6 @@ for _name in (
     *("localcrag.store.tables", "localcrag.store.hybrid_search", "localcrag.embedding.numpy_bert"),
 ):
     __import__(_name)
+
+if _folder := os.environ.get(FOLDER_VARIABLE):
+    keep_prepared(Path(_folder))

@@ -129,6 +129,7 @@ def _many(path: Path, number: int) -> None:
         store.append("shared", [Turn("user", f"{number}.{n}"), Turn("assistant", f"{number}.{n}")])
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_several_processes_write_at_once_and_lose_nothing(path: Path, store: SqliteThreads) -> None:
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     workers = [context.Process(target=_many, args=(path, number)) for number in range(4)]

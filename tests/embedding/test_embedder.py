@@ -157,6 +157,7 @@ def test_a_corpus_says_nothing_either_and_asks_no_hub() -> None:
     assert (done.stdout, done.stderr) == ("(20, 384)\n", "")
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_threads_may_share_one(tmp_path: Path) -> None:
     shared = SentenceTransformerEmbedder(cache=tmp_path / "verified.json")
     found: list[Any] = []

@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localcrag.llm import pair_readers
+from localcrag.llm import ctranslate_bert, pair_readers
 from localcrag.llm.ctranslate_bert import CLASSIFIER, is_plain_bert
 from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.llm.gguf import TensorInfo
 from localcrag.llm.pair_readers import CTranslatePairReader, LlamaPairReader, PairReader
 from localcrag.llm.registry import embedded_folder
+from tests import prepared_models
 
 SHIPPED = next(embedded_folder().glob("localcrag-evaluator-*.gguf"))
 QUESTION = "When does the reading room open?"
@@ -35,6 +36,13 @@ TEXTS = (
 
 def reader_of(evaluator: GgufEvaluator) -> PairReader:
     return evaluator._loaded().context
+
+
+@pytest.fixture(scope="module", autouse=True)
+def it_is_really_converted() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ctranslate_bert, "_convert", prepared_models.convert)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -379,6 +379,7 @@ def test_llama_cpp_stops_when_told(load: Load) -> None:
     alike(model.choose([prompts.grade("q", "p")], ("yes", "no")), expected)
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_calls_from_several_threads_go_through_one_by_one(load: Load) -> None:
     model = load("llama2")
     asked = [prompts.grade("q", f"passage {i}") for i in range(4)]

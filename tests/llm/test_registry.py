@@ -93,6 +93,7 @@ def test_a_damaged_result_is_made_again(carried: PackagedModel, tmp_path: Path) 
     assert home.resolve(NAME) == made and made.read_bytes() == whole
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_several_processes_make_it_once(carried: PackagedModel, tmp_path: Path) -> None:
     program = f"""
 import sys, time

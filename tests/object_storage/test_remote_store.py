@@ -113,6 +113,7 @@ def test_two_readers_and_a_writer_never_see_half_a_commit(
     assert all(len(texts) == 1 for texts in seen)
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_writers_on_two_machines_take_turns(writer: Machine, reader: Machine, address: str) -> None:
     store, other = writer.create(address), reader.create(address)
     threads = [

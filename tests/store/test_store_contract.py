@@ -215,6 +215,7 @@ def test_vectors_of_a_wrong_shape_are_refused(store: PassageStore) -> None:
     assert store.indexed() == {}
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_threads_may_search_while_one_writes(store: PassageStore) -> None:
     store.replace([item(f"/{n}", f"word{n} text") for n in range(20)])
     with ThreadPoolExecutor(4) as pool:

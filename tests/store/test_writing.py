@@ -179,6 +179,7 @@ def test_a_kill_while_a_knowledge_base_is_made_leaves_none(tmp_path: Path) -> No
     assert bases.names() == ["kb"]
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_two_processes_write_and_one_reads_at_once(lance: LanceStore, tmp_path: Path) -> None:
     code = """
         for n in range(12):
@@ -204,6 +205,7 @@ def test_two_processes_write_and_one_reads_at_once(lance: LanceStore, tmp_path: 
     assert len(lance.indexed()) == 74
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_threads_with_stores_of_their_own_take_turns(bases: KnowledgeBases, lance: LanceStore) -> None:
     def write(name: str) -> None:
         own = bases.open("kb")

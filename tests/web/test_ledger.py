@@ -88,6 +88,7 @@ def test_other_damaged_lines_are_left_out(ledger: Ledger, line: str) -> None:
     assert [e.target for e in ledger.entries(since=datetime(2020, 1, 1, tzinfo=UTC))] == ["one", "two"]
 
 
+@pytest.mark.usefixtures("every_processor")
 def test_processes_append_at_once_without_tearing_lines(ledger: Ledger) -> None:
     code = (
         "import sys; from pathlib import Path; from localcrag.web.ledger import Ledger\n"

@@ -127,9 +127,9 @@ def ranked(text: str, candidates: Sequence[str], kept: Sequence[str]) -> Questio
 @cache
 def _evaluator() -> GgufEvaluator:
     from localcrag.loaded_models import LoadedModels
-    from localcrag.settings import ModelSettings
+    from localcrag.settings import ModelSettings, load
 
-    evaluator = LoadedModels(ModelSettings(), Path()).evaluator
+    evaluator = LoadedModels(ModelSettings(), load().home).evaluator
     assert evaluator is not None
     return evaluator
 

@@ -1,0 +1,66 @@
+"""The shipped models as they are used, prepared once in a run of the tests: a fresh home gets a copy.
+
+In a fresh home the first question has the language model brought into Q4_0 and the evaluator converted for
+CTranslate2, which takes longer than most tests do. Here the product's own functions do it the first time,
+and their files are kept for the run; where, when, under which lock and name the product has it done stays
+its own. The tests of the two functions themselves, and programs that a bare interpreter runs, do it anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock
+
+from localcrag.llm import ctranslate_bert
+from localcrag.llm.gguf import GgufInfo
+
+FOLDER_VARIABLE = "TESTS_PREPARED_MODELS"
+"""The variable that names the folder of this run for the processes that the tests fork."""
+MIN_KEPT_BYTES = 1_000_000
+"""A smaller model is one that a test made, and is prepared anew."""
+convert = ctranslate_bert._convert
+"""The real conversion."""
+
+
+def keep_prepared(run: Path) -> None:
+    """From now on, prepare each shipped model once in all processes that name the folder of this run."""
+    from localcrag.llm import llama_backend
+
+    os.environ[FOLDER_VARIABLE] = str(run)
+    quantise = llama_backend.quantise
+
+    def converted(info: GgufInfo, folder: Path) -> None:
+        def make(part: Path) -> None:
+            part.mkdir(exist_ok=True)
+            convert(info, part)
+
+        shutil.copytree(_prepared(run, info.path, "ctranslate", make), folder, dirs_exist_ok=True)
+
+    def quantised(source: Path, target: Path, kind: str) -> None:
+        if source.stat().st_size < MIN_KEPT_BYTES:
+            quantise(source, target, kind)
+        else:
+            made = _prepared(run, source, kind, lambda part: quantise(source, part, kind))
+            shutil.copyfile(made, target)
+
+    ctranslate_bert._convert = converted
+    llama_backend.quantise = quantised
+
+
+def _prepared(run: Path, source: Path, kind: str, make: Callable[[Path], object]) -> Path:
+    """What ``make`` makes of this state of a model file, in this run."""
+    stat = source.stat()
+    state = f"{source.resolve()} {stat.st_size} {stat.st_mtime_ns} {kind}"
+    run.mkdir(exist_ok=True)
+    kept = run / hashlib.sha256(state.encode()).hexdigest()[:16]
+    with FileLock(kept.with_suffix(".lock")):
+        if not kept.exists():
+            part = kept.with_suffix(".part")
+            make(part)
+            part.rename(kept)
+    return kept
