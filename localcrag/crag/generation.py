@@ -21,7 +21,16 @@ from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import before_mark, is_row, joined, numbered, span, strips, with_surroundings
+from localcrag.crag.refinement import (
+    before_mark,
+    completed,
+    is_row,
+    joined,
+    numbered,
+    span,
+    strips,
+    with_surroundings,
+)
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.errors import ConstraintError, ContextOverflow
@@ -215,7 +224,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        chosen.append(joined(with_surroundings(picked)))
+        chosen.append(joined(with_surroundings(completed(picked))))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from _check_agreement(whole, evidence)

@@ -37,6 +37,7 @@ from localcrag.crag.policy import borne_out, relevant, settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import (
     in_context,
+    narrowed,
     refine,
     says_more,
     span,
@@ -235,6 +236,7 @@ class Pipeline:
             kept, dropped = yield from self._judged(state, cut)
             if cutter is not CUTTERS[self.options.strips][0]:
                 kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
+                kept = [row for strip in kept for row in narrowed(strip, state.question)]
             if kept:
                 break
         else:
@@ -252,7 +254,8 @@ class Pipeline:
         if evaluator is None or (best.confidence or 0.0) < STANDING_OUT_GRADE:
             return []
         cut = windows(best.hit.passage)
-        return standing_out(cut, strip_scores(evaluator, state.question, cut), state.question)
+        found = standing_out(cut, strip_scores(evaluator, state.question, cut), state.question)
+        return [row for strip in found for row in narrowed(strip, state.question)]
 
     def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
         """The strips that help, with their scores, and the number of the others."""

@@ -30,6 +30,13 @@ MAX_MISSING_SHARE = 0.34
 _CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
 """What stands between the cells of a row, or between the fields of a record."""
 _WORD_JOINER = re.compile(r"[-_/.]")
+_LIGHT_TERMS = terms(
+    "against between during happen happened into mean means need needed needs onto over through under until "
+    "use used within"
+)
+"""Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
+_FIGURES = re.compile(r"\d+(?:[-_/.:]\d+)+")
+"""A date or the like, whose parts are in an order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,10 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
         The gain by the index of the strip: for one row, or for none.
     """
     asked = _terms(question)
-    matches = [match for at, strip in enumerate(found) if (match := _match(at, strip, asked)) is not None]
+    figures = set(_FIGURES.findall(question))
+    matches = [
+        match for at, strip in enumerate(found) if (match := _match(at, strip, asked, figures)) is not None
+    ]
     if not matches:
         return {}
     least = min(match.missing for match in matches)
@@ -77,16 +87,23 @@ def raised(p: float, gain: float) -> float:
     return higher if gain >= COMPLETE_WEIGHT else max(p, min(higher, MAX_INCOMPLETE))
 
 
-def _match(at: int, strip: Strip, asked: set[str]) -> _Match | None:
-    """How a strip answers to the terms of a question; None if it is no row, or names nothing of it."""
+def _match(at: int, strip: Strip, asked: set[str], figures: set[str]) -> _Match | None:
+    """How a strip answers to the terms of a question; None if it is no row, or names nothing of it.
+
+    ``figures`` are the dates and the like of the question: the 4th of July is not the 7th of April.
+    """
     if not asked or not is_row(strip):
         return None
     cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
-    named = [held for _, value in cells if (held := _terms(value)) and held <= asked]
+    named = [
+        held
+        for _, value in cells
+        if (held := _terms(value)) and held <= asked and figures.issuperset(_FIGURES.findall(value))
+    ]
     if not named or len(named) == len(cells):
         return None
-    missing = asked - _terms(f"{strip.text} {headings_above(strip)} {strip.passage.title}")
-    things = len(named) + len(asked - set().union(*named))
+    missing = asked - _terms(f"{strip.text} {headings_above(strip)} {strip.passage.title}") - _LIGHT_TERMS
+    things = len(named) + len(asked - set().union(*named) - (_LIGHT_TERMS - _terms(strip.text)))
     share = len(missing) / things
     told = [value for column, value in cells if _terms(column) & asked and not _terms(value) <= asked]
     return _Match(at, share, tuple(told) or (strip.text,)) if share <= MAX_MISSING_SHARE else None
