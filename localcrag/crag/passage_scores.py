@@ -54,7 +54,7 @@ def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tupl
     There are none if the passage has only one strip and it is not looked up.
     """
     if len(found) <= 1:
-        return [pair for pair in found if pair[1]]
-    shared = [(bool(pair[1]), len(terms(in_words(pair[0].text)) & asked), pair) for pair in found]
+        return [pair for pair in found if pair[1] > 0]
+    shared = [(pair[1] > 0, len(terms(in_words(pair[0].text)) & asked), pair) for pair in found]
     ranked = sorted(shared, key=lambda each: (-each[0], -each[1]))[:JUDGED_STRIPS]
     return [pair for _, count, pair in ranked if count]

@@ -47,6 +47,7 @@ from localcrag.crag.refinement import (
     wholes,
     windows,
 )
+from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import (
     Adapters,
     Finding,
@@ -196,6 +197,7 @@ class Pipeline:
         kept = yield from timed(self.adapters, "refine", self._refine(state))
         weak = self._is_weak(kept)
         sure = not weak and self._is_sure(state, kept) and not state.doubtful
+        sure = sure and not _goes_over_rows(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
 
     def _is_weak(self, kept: Sequence[Strip]) -> bool:
@@ -301,6 +303,17 @@ class Pipeline:
             self.adapters.store.require_whole(thorough=True)
             yield from say_unread(self.adapters.store)
         return replace(outcome, cut_short=any(finding.bound for finding in findings))
+
+
+def _goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether the question goes over all rows of a table, and the evidence is one that it does not name.
+
+    "How many are there?" and "which has the most?" are answered by code if at all.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    return (
+        best is not None and is_one_of_many(state.question, best) and recognised(state.question) is not None
+    )
 
 
 def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[Strip, ...]:

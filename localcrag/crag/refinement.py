@@ -179,7 +179,14 @@ def completed(picked: Sequence[Strip]) -> list[Strip]:
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
-    return [_completed(strip, is_best=strip is best) for strip in picked]
+    made = [_completed(strip, is_best=strip is best) for strip in picked]
+    return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
+
+
+def _is_part(strip: Strip, other: Strip) -> bool:
+    """Whether a strip is a part of another, and not all of it."""
+    within = other.start <= strip.start and strip.end <= other.end
+    return within and strip.passage.id == other.passage.id and span(strip) != span(other)
 
 
 def _completed(strip: Strip, *, is_best: bool) -> Strip:

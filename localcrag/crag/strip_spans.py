@@ -159,7 +159,12 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _records(lines: list[str], start: int) -> Iterator[tuple[int, int]]:
     """The spans of the records of a file of settings, each below the line that names its kind."""
     places = list(accumulate(map(len, lines), initial=start))
-    begins = [0, *(at for at, line in enumerate(lines) if at and _RECORD.fullmatch(line))]
+    begins = [0]
+    for at, line in enumerate(lines):
+        if _RECORD.fullmatch(line):
+            while at and _COMMENT.match(lines[at - 1]):
+                at -= 1
+            begins += [at] if at > begins[-1] else []
     for first, last in pairwise([*begins, len(lines)]):
         text = "".join(lines[first:last])
         yield places[first], places[first] + len(text.rstrip())
