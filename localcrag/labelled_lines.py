@@ -11,8 +11,11 @@ from itertools import accumulate
 
 LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:.!?]{0,39}:[ \t]+(?=\S)")
 """What stands before the value of a line such as "Apologies: Sven Malloy" or "Deposit: 900 EUR"."""
-_TIME = re.compile(r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)")
-"""The time at which a line of a log begins."""
+_TIME = re.compile(
+    r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)"
+)
+"""The time at which a line of a log, or of a chat, begins."""
 
 
 def line_ends(block: str) -> set[int]:

@@ -19,6 +19,7 @@ from localcrag.crag.answer_form import (
 )
 from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
+from localcrag.crag.policy import SURE_STRIP
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import (
@@ -31,6 +32,7 @@ from localcrag.crag.refinement import (
     strips,
     with_surroundings,
 )
+from localcrag.crag.row_lookup import figures_of
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.errors import ConstraintError, ContextOverflow
@@ -224,7 +226,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        chosen.append(joined(with_surroundings(completed(picked))))
+        chosen.append(joined(with_surroundings(completed(picked, SURE_STRIP))))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from _check_agreement(whole, evidence)
@@ -353,8 +355,11 @@ def _without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
 
     The rows of a table read alike to a judge; that only one of them has the year asked about says more.
     """
-    asked = terms(question)
-    shared = [len(terms(strip.text) & asked) if is_row(strip) else -1 for strip in kept]
+    asked, figures = terms(question), figures_of(question)
+    shared = [
+        len(terms(strip.text) & asked) + len(figures_of(strip.text) & figures) if is_row(strip) else -1
+        for strip in kept
+    ]
     most: dict[str, int] = {}
     for strip, count in zip(kept, shared, strict=True):
         most[strip.passage.id] = max(most.get(strip.passage.id, 0), count)

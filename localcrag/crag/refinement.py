@@ -170,16 +170,17 @@ def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
     return list(result.values())
 
 
-def completed(picked: Sequence[Strip]) -> list[Strip]:
-    """The strips, the most probable one with the rest of its short paragraph or item.
+def completed(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
+    """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
 
-    What follows a sentence often has what it only leads up to ("It had the number 41"). A sentence of a long
-    paragraph that refers to the one before ("This also …") stands after it.
+    ``sure`` is the probability from which on a strip surely answers by itself. What follows a sentence often
+    has what it only leads up to ("It had the number 41"). A sentence of a long paragraph that refers to the
+    one before ("This also …") stands after it.
     """
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
-    made = [_completed(strip, is_best=strip is best) for strip in picked]
+    made = [_completed(strip, is_whole=strip is best and best.score < sure) for strip in picked]
     return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
 
 
@@ -189,14 +190,14 @@ def _is_part(strip: Strip, other: Strip) -> bool:
     return within and strip.passage.id == other.passage.id and span(strip) != span(other)
 
 
-def _completed(strip: Strip, *, is_best: bool) -> Strip:
+def _completed(strip: Strip, *, is_whole: bool) -> Strip:
     passage, origin = strip.passage, strip.passage.start
     within = [b for b in passage.blocks if b.start <= strip.start and strip.end <= b.end]
     if not within or within[0].kind not in _ANSWERS:
         return strip
     block = within[0]
     text = passage.text[block.start - origin : block.end - origin]
-    if is_best and len(text) <= MAX_COMPLETED_CHARACTERS and not line_ends(text):
+    if is_whole and len(text) <= MAX_COMPLETED_CHARACTERS and not line_ends(text):
         kept = [(start, end) for start, end in spans_of_block(passage, block)]
         start, end = (kept[0][0], kept[-1][1]) if kept else (strip.start - origin, strip.end - origin)
         return _strip(passage, start, end, strip.score)

@@ -71,7 +71,7 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
     """
     asked = _terms(question)
     gains = {at: DENIAL_WEIGHT for at, strip in enumerate(found) if _denies(strip, question, asked)}
-    figures = set(_FIGURES.findall(question))
+    figures = figures_of(question)
     matches = [
         match for at, strip in enumerate(found) if (match := _match(at, strip, asked, figures)) is not None
     ]
@@ -90,6 +90,11 @@ def raised(p: float, gain: float) -> float:
         return p
     higher = sigmoid(log_odds(p) + gain)
     return higher if gain >= COMPLETE_WEIGHT or gain < 0 else max(p, min(higher, MAX_INCOMPLETE))
+
+
+def figures_of(text: str) -> set[str]:
+    """The dates and the like in a text, as they are written: the 4th of July is not the 7th of April."""
+    return set(_FIGURES.findall(text))
 
 
 def is_one_of_many(question: str, strip: Strip) -> bool:
@@ -122,7 +127,7 @@ def _stems(text: str) -> set[str]:
 def _match(at: int, strip: Strip, asked: set[str], figures: set[str]) -> _Match | None:
     """How a strip answers to the terms of a question; None if it is no row, or names nothing of it.
 
-    ``figures`` are the dates and the like of the question: the 4th of July is not the 7th of April.
+    ``figures`` are the dates and the like of the question.
     """
     if not asked or not is_row(strip):
         return None
@@ -130,7 +135,7 @@ def _match(at: int, strip: Strip, asked: set[str], figures: set[str]) -> _Match 
     named = [
         held
         for _, value in cells
-        if (held := _terms(value)) and held <= asked and figures.issuperset(_FIGURES.findall(value))
+        if (held := _terms(value)) and held <= asked and figures_of(value) <= figures
     ]
     if not named or len(named) == len(cells):
         return None

@@ -136,6 +136,8 @@ def test_the_rows_of_a_value_are_counted() -> None:
 def test_the_name_of_a_column_may_be_that_of_a_unit() -> None:
     germs = ["Bacteria: A · Gram_Staining: positive", "Bacteria: B · Gram_Staining: negative"]
     assert value("How many of the bacteria are gram positive?", germs) == "1"
+    needed = ["Bacteria: A · Neomycin: 1", "Bacteria: B · Neomycin: 40"]
+    assert value("Which bacterium needs the most neomycin?", needed) == "40"
 
 
 def test_what_is_left_out_is_said() -> None:

@@ -450,6 +450,8 @@ def test_the_best_strip_is_quoted_with_the_rest_of_its_short_paragraph() -> None
     for other in cut[-4:]:
         assert completed([other]) == [other]
     assert completed([]) == []
+    sure = replace(cut[0], score=0.9)
+    assert completed([sure], 0.55) == [sure], "a sentence that surely answers is enough"
 
 
 def test_of_a_window_of_rows_those_with_the_words_of_the_question_are_shown() -> None:
