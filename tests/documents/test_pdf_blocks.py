@@ -96,6 +96,23 @@ def test_headers_footers_and_page_numbers_are_furniture_at_the_edges_of_their_pa
         ]
 
 
+@pytest.mark.parametrize("number", ["211", "- 3 -", "Ada Ltd · Page 1 of 1", "Seite 2 von 4"])
+def test_the_page_number_of_a_single_page_is_furniture(number: str) -> None:
+    sheet = Sheet()
+    sheet.lines(72, 750, PROSE + OTHER, 400)
+    (page,) = pages(sheet.text(280, 40, number, 8))
+    assert blocks(page) == [(PARAGRAPH, joined(PROSE + OTHER)), (FURNITURE, number)]
+
+
+def test_a_number_at_the_end_of_a_column_is_no_page_number() -> None:
+    sheet = Sheet()
+    sheet.lines(72, 750, PROSE, 400)
+    for at, amount in enumerate(("310", "120", "430")):
+        sheet.text(280, 90 - 25 * at, amount)
+    (page,) = pages(sheet)
+    assert FURNITURE not in [kind for kind, _ in blocks(page)]
+
+
 def test_chapters_and_rows_that_differ_in_their_numbers_are_no_furniture() -> None:
     chapters = []
     for number in range(1, 4):
