@@ -353,13 +353,14 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
 def _without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The strips without those rows of a table that have fewer of the question's terms than another one.
 
-    The rows of a table read alike to a judge; that only one of them has the year asked about says more.
+    The rows of a table read alike to a judge; that only one of them has the year asked about says more. If a
+    row has the very date of the question, no row without it is kept.
     """
     asked, figures = terms(question), figures_of(question)
-    shared = [
-        len(terms(strip.text) & asked) + len(figures_of(strip.text) & figures) if is_row(strip) else -1
-        for strip in kept
-    ]
+    held = [is_row(strip) and figures_of(strip.text) & figures for strip in kept]
+    if any(held):
+        kept = [strip for strip, has in zip(kept, held, strict=True) if has or not is_row(strip)]
+    shared = [len(terms(strip.text) & asked) if is_row(strip) else -1 for strip in kept]
     most: dict[str, int] = {}
     for strip, count in zip(kept, shared, strict=True):
         most[strip.passage.id] = max(most.get(strip.passage.id, 0), count)

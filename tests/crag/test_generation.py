@@ -124,5 +124,5 @@ def test_of_rows_with_the_parts_of_a_date_the_one_with_the_date_is_quoted() -> N
     first, second = (len(row) for row in rows)
     blocks = (Block(BlockKind.ROW, 0, first), Block(BlockKind.ROW, first + 1, first + 1 + second))
     cut = strips(replace(passage("\n".join(rows)), blocks=blocks))
-    judged = [replace(strip, score=0.5) for strip in cut]
+    judged = [replace(strip, score=score) for strip, score in zip(cut, (0.6, 0.5), strict=True)]
     assert [s.text for s in _most_probable(judged, "Did it rain on 2013/07/04?")] == [rows[1]]

@@ -131,3 +131,13 @@ def test_a_row_that_the_question_does_not_name_is_one_of_many() -> None:
     assert is_one_of_many("Who has the highest fee?", bo)
     assert not is_one_of_many("How many fees has Ann?", ann)
     assert not is_one_of_many("Who has the highest fee?", strips(passage("Bo has the highest fee."))[0])
+
+
+def test_a_passage_of_rows_of_other_dates_loses_to_the_one_of_the_date() -> None:
+    evaluator = ScriptedEvaluator(lambda _, text: 0.6 if "04/07" in text else 0.3)
+    other, own = table("date: 2013/04/07 · wind: 8"), table("date: 2013/07/04 · wind: 2")
+    prose = passage("In 2013 it was windy.")
+    question = "How windy was it on 2013/07/04?"
+    first, second, third = passage_scores(evaluator, question, [other, own, prose])
+    assert first < 0.1 < 0.3 == third <= second
+    assert passage_scores(evaluator, question, [other]) == [0.6]

@@ -228,10 +228,10 @@ class _Matching(TableConditions):
         Not if a column measures something, of which there may be several in a row, nor if the value names a
         row.
         """
-        (first, *others) = self.conditions or [None]
-        if first is None or others or self.quantities or first.column == self.label:
+        if len(self.conditions) != 1 or self.question.conditions or self.quantities:
             return False
-        return len(first.rows) > 1 and not self.question.conditions
+        (value,) = self.conditions
+        return value.column != self.label and len(value.rows) > 1
 
     def _asked_for(self, asking: str, others: Sequence[str], measure: str) -> str:
         """The column that answers who, where or when."""
