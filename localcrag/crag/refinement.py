@@ -229,13 +229,17 @@ def in_context(strip: Strip) -> str:
 def _question_before(strip: Strip) -> str:
     """The question of the document that stands directly before a strip, in its block or as the one above.
 
+    Of a row it is the one above its table.
+
     "Not by itself." says what it means only below "Does it open archives?". "" if there is none.
     """
     blocks, text, origin = strip.passage.blocks, strip.passage.text, strip.passage.start
     at = bisect_right([block.start for block in blocks], strip.start) - 1
-    if at < 0 or blocks[at].kind not in _ANSWERS:
+    while at > 0 and blocks[at].kind is BlockKind.ROW and blocks[at - 1].kind is BlockKind.ROW:
+        at -= 1
+    if at < 0 or blocks[at].kind not in _ANSWERS | {BlockKind.ROW}:
         return ""
-    if blocks[at].start == strip.start:
+    if blocks[at].start == strip.start or blocks[at].kind is BlockKind.ROW:
         at -= 1
         if at < 0 or blocks[at].kind not in _ANSWERS:
             return ""

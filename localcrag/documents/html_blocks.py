@@ -25,6 +25,9 @@ from localcrag.documents.html_tree import (
 from localcrag.types import BlockKind
 
 _PARAGRAPH_BREAK = re.compile(rf"{BREAK}\s*{BREAK}")
+MAX_SUMMARY_CHARACTERS = 200
+LEAST_LEVEL = 6
+"""The longest line that opens what is folded away and is a heading, and the lowest level of headings."""
 _LINE_END = re.compile(r"\r\n?")
 _MAX_NUMBER = 1_000_000_000
 _ENDS_HEADING = frozenset({"p", "table", "dl", "blockquote"}) | HEADINGS | LISTS | VERBATIM
@@ -64,6 +67,7 @@ class _Walk:
         self._made = made
         self._depth = 0
         self._pending: tuple[int, str, str] | None = None
+        self._level = 0
 
     def container(self, element: Element, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
         """Read what is inside an element; ``kind`` is that of the text that stands in it directly."""
@@ -106,6 +110,8 @@ class _Walk:
         tag = element.tag
         if tag in HEADINGS:
             self._heading(element)
+        elif tag == "summary" and not self._depth and not element.headings:
+            self._summary(element)
         elif tag in VERBATIM:
             self._add(BlockKind.CODE, _verbatim(element))
         elif tag in LISTS:
@@ -133,8 +139,17 @@ class _Walk:
         title, rest = _one_line(element.children[:after]), element.children[after:]
         if not title and rest and not element.headings > 1:
             title, rest = _one_line(element.children), []
-        self._add(BlockKind.HEADING, title, level=int(element.tag[1]))
+        self._level = int(element.tag[1])
+        self._add(BlockKind.HEADING, title, level=self._level)
         self._children(rest)
+
+    def _summary(self, element: Element) -> None:
+        """The line that opens what is folded away below it, as the question of a list of answers."""
+        title = _one_line(element.children)
+        if len(title) > MAX_SUMMARY_CHARACTERS:
+            self.container(element)
+        else:
+            self._add(BlockKind.HEADING, title, level=min(self._level + 1, LEAST_LEVEL))
 
     # ------------------------------------------------------------------ lists
 

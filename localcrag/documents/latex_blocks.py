@@ -26,7 +26,7 @@ _LEVELS = {
     "subparagraph": 6,
 }  # fmt: skip
 _SECTION = "|".join(_LEVELS)
-_STEP = re.compile(
+_STEP_COMMAND = re.compile(
     rf"\\(?P<section>{_SECTION})(?P<star>\*?)\s*(?:\[[^\[\]\n]*\]\s*)?(?=\{{)"
     r"|\\(?P<edge>begin|end)\s*\{(?P<name>[A-Za-z]+)\*?\}"
     r"|\\(?P<item>item|bibitem)(?![A-Za-z])\s*(?:\[(?P<term>[^\[\]\n]*)\])?"
@@ -155,7 +155,7 @@ class _Walk:
     def all(self) -> None:
         """Append all blocks."""
         at = 0
-        while step := _STEP.search(self._text, at):
+        while step := _STEP_COMMAND.search(self._text, at):
             self._paragraph.append(self._text[at : step.start()])
             at = self._step(step)
         self._paragraph.append(self._text[at:])

@@ -43,9 +43,11 @@ _TWO_ARGUMENTS = re.compile(
 )
 _NOTE = re.compile(r" ?\\(?:footnote|thanks)(?:\[[^\[\]{}]*\])?\{([^{}]*)\}")
 _ONE_ARGUMENT = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\[\]{}]*\])?\{([^{}]*)\}")
-_GROUP = re.compile(r"(?<!\\)\{([^{}]*)\}")
+_GROUP = re.compile(r"(?<![\\A-Za-z*\]])\{([^{}]*)\}")
 _OPTIONS = re.compile(r"\\[A-Za-z]+\*?\[[^\[\]{}\n]*\]")
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?[ \t]*")
+_BEFORE_MARK = re.compile(r"(?<=\w) (?=[.,;:)](?:\s|$))")
+"""The space that a citation leaves before a full stop."""
 _AND = re.compile(r" ?\\and(?![A-Za-z]) ?")
 """What stands between two authors."""
 _SPACE = re.compile(r"\\[,;: !/\\@-](?:\[[^\[\]{}\n]*\])?")
@@ -77,7 +79,7 @@ def words(text: str, numbers: Mapping[str, str]) -> str:
     text = _SPACE.sub(" ", text)
     for _ in range(_MAX_DEPTH):
         before = text
-        text = _WITHOUT_WORDS.sub("", text)
+        text = _WITHOUT_WORDS.sub(lambda found: " " if found[0][0] in " ~" else "", text)
         text = _REFERENCE.sub(lambda label: numbers.get(label[1], "?"), text)
         text = _NOTE.sub(r" (\1)", text)
         text = _TWO_ARGUMENTS.sub(_joined, text)
@@ -88,6 +90,7 @@ def words(text: str, numbers: Mapping[str, str]) -> str:
     text = _COMMAND.sub("", _OPTIONS.sub("", _MATH.sub("", text)))
     text = text.replace("---", "—").replace("--", "–").replace("``", "“").replace("''", "”")
     text = _RAISED.sub(lambda sign: sign[2] if sign[2] == "°" else sign[1] + sign[2], text)
+    text = _BEFORE_MARK.sub("", text)
     return " ".join(text.replace("~", " ").replace("{", "").replace("}", "").translate(_SHOWN).split())
 
 

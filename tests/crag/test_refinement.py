@@ -481,3 +481,12 @@ def test_rows_and_code_are_no_prose() -> None:
     found = structured((BlockKind.PARAGRAPH, "Fees."), (BlockKind.ROW, "A: b"), (BlockKind.CODE, "x = 1"))
     assert prose_of(found) == "Fees."
     assert prose_of(passage("Plain.")) == "Plain."
+
+
+def test_a_row_is_judged_below_the_question_above_its_table() -> None:
+    found = structured(
+        (BlockKind.PARAGRAPH, "How much is it?"),
+        (BlockKind.ROW, "Ticket: Adult · Price: 6"),
+        (BlockKind.ROW, "Ticket: Child · Price: 3"),
+    )
+    assert judged_text(strips(found)[-1]) == "How much is it? Ticket: Child · Price: 3"
