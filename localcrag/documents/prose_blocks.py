@@ -26,7 +26,7 @@ _MAX_HEADING_CHARACTERS = 80
 _MIN_CAPITALS = 3
 _MAX_QUESTION_LINES = 3
 _MAX_TITLE_CHARACTERS = 60
-_MAX_TITLE_DIGITS = 2
+_MAX_TITLE_DIGITS, _MAX_DIGIT_SHARE = 2, 0.2
 _TITLE_ROOM = 10
 """The characters by which a title above its paragraph could be longer, with the next word, than any line."""
 _MIN_TITLES = 2
@@ -141,7 +141,7 @@ def _may_be_title(line: str) -> bool:
         len(line) <= _MAX_TITLE_CHARACTERS
         and line[:1].isupper()
         and line[-1] not in ".,;:!?"
-        and sum(map(str.isdigit, line)) <= _MAX_TITLE_DIGITS
+        and sum(map(str.isdigit, line)) <= max(_MAX_TITLE_DIGITS, _MAX_DIGIT_SHARE * len(line))
         and not _MARKER.match(line)
         and not LABEL.match(f"{line} ")
     )
