@@ -75,8 +75,9 @@ def standalone_refusal(standalone: str, question: str, turns: Sequence[str]) -> 
 
 
 def adds_nothing(standalone: str, question: str) -> bool:
-    """Whether a line says no more than the follow-up that it should make a question of its own."""
-    return terms(standalone) <= terms(question)
+    """Whether a line has only words of the follow-up that it should make a question of its own."""
+    words = ({folded(word) for word in WORD_PATTERN.findall(text)} for text in (standalone, question))
+    return next(words) <= next(words)
 
 
 def leak_refusal(text: str, question: str) -> str:

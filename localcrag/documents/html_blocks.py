@@ -25,6 +25,8 @@ from localcrag.documents.html_tree import (
 from localcrag.types import BlockKind
 
 _PARAGRAPH_BREAK = re.compile(rf"{BREAK}\s*{BREAK}")
+_IMPRINT = re.compile(r"(?:copyright\b[ \d]*)?(?:©|\(c\) ?\d{4}|all rights reserved)", re.IGNORECASE)
+"""How the line begins, at the foot of a page, that says whose the page is."""
 MAX_SUMMARY_CHARACTERS = 200
 LEAST_LEVEL = 6
 """The longest line that opens what is folded away and is a heading, and the lowest level of headings."""
@@ -68,6 +70,7 @@ class _Walk:
         self._depth = 0
         self._pending: tuple[int, str, str] | None = None
         self._level = 0
+        self._in_footer = False
 
     def container(self, element: Element, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
         """Read what is inside an element; ``kind`` is that of the text that stands in it directly."""
@@ -95,6 +98,8 @@ class _Walk:
     def _add(self, kind: BlockKind, text: str, *, level: int = 0) -> None:
         if not text:
             return
+        if self._in_footer and kind is BlockKind.PARAGRAPH and _IMPRINT.match(text):
+            kind = BlockKind.FURNITURE
         if self._pending is not None:
             depth, marker, lead = self._pending
             self._pending = None
@@ -124,6 +129,10 @@ class _Walk:
             self.container(element, BlockKind.CAPTION)
         elif tag == "li":
             self._item(element, BULLET)
+        elif tag == "footer":
+            outer, self._in_footer = self._in_footer, True
+            self.container(element)
+            self._in_footer = outer
         else:
             self.container(element)
 

@@ -101,6 +101,8 @@ class TestByModel:
         turns = [Turn("user", "What is the price of a slim oak frame?"), Turn("assistant", "£12.")]
         _, standalone = run(ScriptedModel(lines=["What about walnut?"]), turns, "what about walnut?")
         assert standalone == "price slim oak frame: what about walnut?"
+        _, standalone = run(ScriptedModel(lines=["What is the deposit?"]), turns, "and the deposit?")
+        assert standalone == "What is the deposit?"
 
     @pytest.mark.parametrize("context", [150, 200, 300, 600])
     def test_the_newest_turns_that_fit_the_context_are_read_and_the_loss_is_said(self, context: int) -> None:

@@ -250,6 +250,13 @@ def test_the_line_that_opens_what_is_folded_away_is_its_heading() -> None:
     ]
 
 
+def test_the_line_that_says_whose_the_page_is_is_furniture() -> None:
+    page = page_of("<p>© is a sign.</p><footer><p>© 2025 Lido · Privacy</p><p>Phone: 555 0142</p></footer>")
+    assert [block.kind for block in page.blocks] == [
+        *(BlockKind.PARAGRAPH, BlockKind.FURNITURE, BlockKind.PARAGRAPH)
+    ]
+
+
 def test_text_beyond_the_limit_is_refused() -> None:
     cells = "<td>" + "x" * 150
     html = f"<table><tr><th>{'n' * 150}<th>b" + f"<tr>{cells}{cells}" * 9000 + "</table>"
