@@ -11,21 +11,36 @@ from itertools import accumulate
 
 LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:.!?]{0,39}:[ \t]+(?=\S)")
 """What stands before the value of a line such as "Apologies: Sven Malloy" or "Deposit: 900 EUR"."""
-_TIME = re.compile(r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)")
-"""The time at which a line of a log begins."""
+_TIME = re.compile(
+    r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)"
+)
+"""The time at which a line of a log, or of a chat, begins."""
+
+MIN_NAMES, MAX_NAME_CHARACTERS = 4, 50
+"""So many lines of so many characters at most are a list of names, if each begins with a capital letter."""
 
 
 def line_ends(block: str) -> set[int]:
     """Where the lines of a block end, if half of them, and two, begin with labels or times; none otherwise.
 
-    A line that begins with neither and with a small letter goes on with the line before it.
+    A line that begins with neither and with a small letter goes on with the line before it. Lines that are
+    names only, one below the other, end as well.
     """
     lines = block.splitlines(keepends=True)
+    if len(lines) >= MIN_NAMES and all(map(_is_name, lines)):
+        return set(accumulate(map(len, lines[:-1])))
     begins = [bool(LABEL.match(line) or _TIME.match(line)) for line in lines]
     if sum(begins) < max(2, len(lines) / 2):
         return set()
     following = zip(accumulate(map(len, lines)), lines[1:], begins[1:], strict=False)
     return {end for end, line, begun in following if begun or not line.lstrip()[:1].islower()}
+
+
+def _is_name(line: str) -> bool:
+    """Whether a line is short, begins with a capital letter, and ends without a mark."""
+    text = line.strip()
+    return text[:1].isupper() and len(text) <= MAX_NAME_CHARACTERS and (text[-1].isalnum() or text[-1] == ")")
 
 
 def flowing(block: str) -> str:

@@ -16,6 +16,19 @@ def test_labelled_lines_keep_their_ends() -> None:
     assert flowing(text) == "Deposit: 900 EUR\nRent: 40 EUR, heating included\nPaid in May"
 
 
+def test_messages_of_a_chat_keep_their_ends() -> None:
+    chat = "[02/06/2025, 18:03:11] Ann: who has the key\n[02/06/2025, 18:05:40] Bo: me\nit hangs there"
+    assert len(line_ends(chat)) == 1
+    assert len(line_ends("02.06.25, 18:03 - Ann: who has it\n02.06.25, 18:05 - Bo: me")) == 1
+
+
+def test_names_below_each_other_keep_their_ends() -> None:
+    names = "Vera Sans Mono\nVera Sans\nVera Serif (experimental)\nVera Serif Bold"
+    assert flowing(names) == names
+    prose = "The wood is free and dry\nThe others cost six\nThe stove is warm\nand it is red."
+    assert line_ends(prose) == set()
+
+
 def test_one_label_among_lines_of_prose_changes_nothing() -> None:
     text = "They came late. Note: the gate\nwas shut\nand the bell was broken."
     assert flowing(text) == " ".join(text.split())

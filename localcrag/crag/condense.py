@@ -16,13 +16,14 @@ from typing import NamedTuple
 from localcrag.crag import prompts
 from localcrag.crag.query_terms import (
     ASKING_WORDS,
+    ASPECTS,
     OPENING_WORDS,
     STOP_WORDS,
     WORD_PATTERN,
     content_words,
     folded,
 )
-from localcrag.crag.rewrite_check import standalone_refusal
+from localcrag.crag.rewrite_check import adds_nothing, standalone_refusal
 from localcrag.errors import ModelError
 from localcrag.events import Condensed, Degraded, Steps
 from localcrag.protocols import LanguageModel
@@ -45,22 +46,16 @@ _BACK_WORDS = """
 """
 ANAPHORS = frozenset(_BACK_WORDS.split())
 """Words that refer back to an earlier question, unless the question has named enough before them."""
-_ASPECT_WORDS = """
-    advantage advantages another become began begin benefit benefits best better between big call called
-    cause caused causes come common compare comparison cons cool cost costs day days define definition
-    describe difference differences different disadvantage disadvantages effect effects else example
-    examples famous first get getting give go going good great happen happened happens history hmm impact
-    importance important info information interesting involve involved kind kinds known large last long
-    look main made make makes making meaning means more most name named names new next often old options
-    other others overview people play played popular price pros purpose related role same significance
-    similar sort sorts start started steps time times told type types use used uses using way ways went
-    work working works worst wow year years
-"""
-_ASPECTS = frozenset(_ASPECT_WORDS.split())
-"""Words for what is asked about a thing, whatever the conversation is about: they do not name a topic."""
 _PLACING_WORDS = "after as at before by during for from if in on since to under when with"
 _PLACING_PREPOSITIONS = frozenset(_PLACING_WORDS.split())
 _ARTICLES = frozenset({"a", "an", "the"})
+_TIME_NAMES = """
+    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays
+    saturdays sundays weekdays weekends january february march april june july august september october
+    november december
+"""
+_TIMES = frozenset(_TIME_NAMES.split())
+"""Names of times, which are no topic: "when is it open on Saturday?"."""
 _INTRODUCES_A_TOPIC = ("of", "about", "on", "regarding")
 
 
@@ -112,6 +107,8 @@ def condense(
         if refusal := standalone_refusal(standalone, question, [turn.text for turn in turns]):
             yield Degraded("condense", f"“{standalone}” was refused: {refusal}")
             by_rule = True
+        elif adds_nothing(standalone, question) and _dependence(question) is _Dependence.CONTINUES:
+            by_rule = True
     rival = ""
     if by_rule:
         standalone, rival = completion(question, earlier)
@@ -150,13 +147,13 @@ def completion(question: str, earlier: Sequence[str]) -> tuple[str, str]:
     last: list[str] = []
     carried: list[str] = []
     beside: list[str] = []
-    rival = ""
+    rival = before = ""
     for text in (*earlier, question):
         dependence = _dependence(text) if topic else _Dependence.ALONE
         source = {
             _Dependence.ALONE: [],
             _Dependence.REFERS: topic,
-            _Dependence.CONTINUES: _carried_over(last, text),
+            _Dependence.CONTINUES: _without_parallel(_carried_over(last, text), before, carried, text),
         }[dependence]
         carried = _missing_words(text, source)
         rival = " ".join(beside) if dependence is _Dependence.REFERS else ""
@@ -164,7 +161,7 @@ def completion(question: str, earlier: Sequence[str]) -> tuple[str, str]:
             topic = _topic(text, going_on=dependence is _Dependence.CONTINUES) or topic
         named = _things(text) if dependence is not _Dependence.ALONE else []
         beside = [] if set(map(folded, named)) & set(map(folded, topic)) else named
-        last = [*carried, *content_words(text)]
+        last, before = [*carried, *content_words(text)], text
     return (f"{' '.join(carried)}: {question}", rival) if carried else (question, "")
 
 
@@ -237,8 +234,10 @@ def _topic(text: str, *, going_on: bool) -> list[str]:
         placed = words and folded(words[0]) in _PLACING_PREPOSITIONS
         return [] if placed else _topic_words(words)[:MAX_TOPIC_WORDS]
     for i, word in enumerate(low):
-        if word in _INTRODUCES_A_TOPIC and (after := _topic_words(words[i + 1 :])):
+        after = _topic_words(words[i + 1 :]) if word in _INTRODUCES_A_TOPIC else []
+        if after and folded(after[0]) not in _TIMES:
             return after[:MAX_TOPIC_WORDS]
+    words = [word for word in words if folded(word) not in _TIMES] or words
     names = [word for word in words[1:] if _is_name(word)]
     return (names or _topic_words(words) or content_words(text))[:MAX_TOPIC_WORDS]
 
@@ -261,7 +260,7 @@ def _topic_words(words: Sequence[str]) -> list[str]:
 
 def _names_topic(bare_word: str) -> bool:
     """Whether a folded word can name a topic: it is neither a stop word nor an aspect of things."""
-    return bare_word not in STOP_WORDS and bare_word not in _ASPECTS
+    return bare_word not in STOP_WORDS and bare_word not in ASPECTS
 
 
 def _carried_over(last: Sequence[str], text: str) -> list[str]:
@@ -269,6 +268,26 @@ def _carried_over(last: Sequence[str], text: str) -> list[str]:
     new = WORD_PATTERN.findall(text)[1:]
     replaced = [kind for kind in (str.isdigit, _is_name) if any(kind(word) for word in new)]
     return [word for word in last if not any(kind(word) for kind in replaced)]
+
+
+def _without_parallel(kept: Sequence[str], before: str, carried: Sequence[str], text: str) -> list[str]:
+    """The words that are kept of the last question, without those that a continuing text puts others for.
+
+    "And for cancellation?" puts its words in the place of those behind the "for" of the last question, or of
+    what had been ``carried`` to it if it said "for that".
+    """
+    opening = [folded(word) for word in WORD_PATTERN.findall(text)]
+    new = opening[_after_opening(opening) or 1 :]
+    old = WORD_PATTERN.findall(before)
+    low = [folded(word) for word in old]
+    if not new or new[0] not in _PLACING_PREPOSITIONS or new[0] not in low:
+        return list(kept)
+    at = len(low) - low[::-1].index(new[0])
+    behind = list(takewhile(lambda word: folded(word) not in _PLACING_PREPOSITIONS, old[at:]))
+    if any(folded(word) in ANAPHORS | {"that"} for word in behind):
+        behind = [*behind, *carried]
+    replaced = set(map(folded, behind))
+    return [word for word in kept if folded(word) not in replaced]
 
 
 def _is_name(word: str) -> bool:

@@ -21,9 +21,20 @@ from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import before_mark, is_row, joined, numbered, span, strips, with_surroundings
+from localcrag.crag.refinement import (
+    before_mark,
+    completed,
+    is_row,
+    joined,
+    numbered,
+    span,
+    strips,
+    with_surroundings,
+)
+from localcrag.crag.row_lookup import figures_of
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.crag.stored_quotes import lost_citations
+from localcrag.crag.sureness import SURE_STRIP
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.types import (
@@ -215,7 +226,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        chosen.append(joined(with_surroundings(picked)))
+        chosen.append(joined(with_surroundings(completed(picked, SURE_STRIP))))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from _check_agreement(whole, evidence)
@@ -342,9 +353,13 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
 def _without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The strips without those rows of a table that have fewer of the question's terms than another one.
 
-    The rows of a table read alike to a judge; that only one of them has the year asked about says more.
+    The rows of a table read alike to a judge; that only one of them has the year asked about says more. If a
+    row has the very date of the question, no row without it is kept.
     """
-    asked = terms(question)
+    asked, figures = terms(question), figures_of(question)
+    held = [is_row(strip) and figures_of(strip.text) & figures for strip in kept]
+    if any(held):
+        kept = [strip for strip, has in zip(kept, held, strict=True) if has or not is_row(strip)]
     shared = [len(terms(strip.text) & asked) if is_row(strip) else -1 for strip in kept]
     most: dict[str, int] = {}
     for strip, count in zip(kept, shared, strict=True):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from localcrag.crag.policy import decide
+from localcrag.crag.refinement import prose_of
 from localcrag.crag.state import QuestionState
 from localcrag.events import Decided, Degraded, Graded, Spared, Steps
 from localcrag.languages import is_foreign_to
@@ -34,7 +35,8 @@ def grade_hits(state: QuestionState, hits: Sequence[Hit]) -> Steps[None]:
         hits: the hits to grade, best first.
     """
     foreign = not state.grades and state.adapters.grader.kind not in _GRADERS_OF_LANGUAGE_MODEL
-    if foreign and is_foreign_to(state.question, [hit.passage.text for hit in hits[:MAX_TOLD_PASSAGES]]):
+    told = [prose_of(hit.passage) for hit in hits[:MAX_TOLD_PASSAGES]]
+    if foreign and is_foreign_to(state.question, filter(None, told)):
         yield Degraded("grade", FOREIGN_PASSAGES)
     joint = state.joint if state.options.layout is Layout.JOINT else None
     left = list(hits)

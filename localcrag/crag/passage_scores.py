@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from localcrag.crag.query_terms import terms
 from localcrag.crag.readable_names import in_words
-from localcrag.crag.refinement import judged_text, strips
-from localcrag.crag.row_lookup import looked_up, raised
+from localcrag.crag.refinement import is_row, judged_text, strips
+from localcrag.crag.row_lookup import DENIAL_WEIGHT, figures_of, looked_up, raised
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
 
@@ -35,10 +35,21 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
     texts += [judged_text(strip) for picked in chosen for strip, _ in picked]
     scores = evaluator.score(question, texts)
     rest = iter(scores[len(passages) :])
-    return [
+    best = [
         max([p, *(raised(next(rest), gain) for _, gain in picked)])
         for p, picked in zip(scores[: len(passages)], chosen, strict=True)
     ]
+    of_another_date = _of_another_date(question, cut)
+    return [raised(p, DENIAL_WEIGHT) if other else p for p, other in zip(best, of_another_date, strict=True)]
+
+
+def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool]:
+    """Of each passage, whether it has rows with dates alone, and another one has the date of the question."""
+    wanted = figures_of(question)
+    dates = [[figures_of(strip.text) if is_row(strip) else None for strip in found] for found in cut]
+    if not any(wanted & held for found in dates for held in found if held):
+        return [False] * len(dates)
+    return [bool(found) and all(held and not wanted & held for held in found) for found in dates]
 
 
 def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:
@@ -54,7 +65,7 @@ def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tupl
     There are none if the passage has only one strip and it is not looked up.
     """
     if len(found) <= 1:
-        return [pair for pair in found if pair[1]]
-    shared = [(bool(pair[1]), len(terms(in_words(pair[0].text)) & asked), pair) for pair in found]
+        return [pair for pair in found if pair[1] > 0]
+    shared = [(pair[1] > 0, len(terms(in_words(pair[0].text)) & asked), pair) for pair in found]
     ranked = sorted(shared, key=lambda each: (-each[0], -each[1]))[:JUDGED_STRIPS]
     return [pair for _, count, pair in ranked if count]

@@ -37,6 +37,7 @@ from localcrag.crag.policy import nearest, relevant, settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement import (
     in_context,
+    narrowed,
     refine,
     says_more,
     span,
@@ -46,6 +47,7 @@ from localcrag.crag.refinement import (
     wholes,
     windows,
 )
+from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import (
     Adapters,
     Finding,
@@ -203,6 +205,7 @@ class Pipeline:
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
         weak = self._is_weak(kept)
         sure = not weak and self._is_sure(state, kept) and not state.doubtful
+        sure = sure and not _goes_over_rows(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
 
     def _is_weak(self, kept: Sequence[Strip]) -> bool:
@@ -253,6 +256,7 @@ class Pipeline:
             kept, dropped = yield from self._judged(state, cut)
             if cutter is not CUTTERS[self.options.strips][0]:
                 kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
+                kept = [row for strip in kept for row in narrowed(strip, state.question)]
             if kept:
                 break
         else:
@@ -276,7 +280,8 @@ class Pipeline:
         if not found and best.verdict is Verdict.YES and self._is_graded_by_evaluator:
             found = refine(cut, scores, limit=1, floor=0.0, keep_best=True)[0]
         floor = 0.0 if (best.confidence or 0.0) >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
-        return [strip for strip in found if strip.score >= floor]
+        kept = [strip for strip in found if strip.score >= floor]
+        return [row for strip in kept for row in narrowed(strip, state.question)]
 
     def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
         """The strips that help, with their scores, and the number of the others."""
@@ -322,6 +327,17 @@ class Pipeline:
             self.adapters.store.require_whole(thorough=True)
             yield from say_unread(self.adapters.store)
         return replace(outcome, cut_short=any(finding.bound for finding in findings))
+
+
+def _goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether the question goes over all rows of a table, and the evidence is one that it does not name.
+
+    "How many are there?" and "which has the most?" are answered by code if at all.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    return (
+        best is not None and is_one_of_many(state.question, best) and recognised(state.question) is not None
+    )
 
 
 def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[Strip, ...]:

@@ -82,6 +82,21 @@ def is_english(text: str) -> bool:
     return any(folded(word) in _ENGLISH for word in WORD_PATTERN.findall(text))
 
 
+_ASPECT_WORDS = """
+    advantage advantages another become began begin benefit benefits best better between big call called
+    cause caused causes come common compare comparison cons cool cost costs day days define definition
+    describe difference differences different disadvantage disadvantages effect effects else example
+    examples famous first get getting give go going good great happen happened happens history hmm impact
+    importance important info information interesting involve involved kind kinds known large last long
+    look main made make makes making meaning means more most name named names new next often old options
+    other others overview people play played popular price pros purpose related role same significance
+    similar sort sorts start started steps time times told type types use used uses using way ways went
+    work working works worst wow year years
+"""
+ASPECTS = frozenset(_ASPECT_WORDS.split())
+"""Words for what is asked about a thing, whatever the conversation is about: they do not name a topic."""
+ASPECT_TERMS = frozenset(map(stem, ASPECTS))
+"""The aspects for comparison with :func:`terms`."""
 MAX_LINE_WORDS = 24
 """The most content words of an extractive line; more of a question makes a search vaguer."""
 MAX_TOKENS_PER_WORD = 16

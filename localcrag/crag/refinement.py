@@ -17,13 +17,14 @@ from itertools import groupby
 from localcrag.crag.query_terms import terms
 from localcrag.crag.readable_names import in_words, without_prefix
 from localcrag.crag.strip_spans import LIST_MARKER, section_of, spans_of_block, spans_of_passage
-from localcrag.labelled_lines import flowing
+from localcrag.labelled_lines import flowing, line_ends
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
 _MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
+_UNSPOKEN = frozenset({BlockKind.ROW, BlockKind.CODE})
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
 _ANSWERS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 """The kinds of block in which questions of a document are asked and answered."""
@@ -32,6 +33,13 @@ MAX_QUESTION_CHARACTERS = 200
 """The longest question of a document that is read with its answer."""
 _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
 """How an item begins that is a term with its definition, or an option with what it does."""
+MAX_COMPLETED_CHARACTERS = 320
+"""The longest paragraph that is quoted in whole where one of its sentences answers."""
+_REFERRING = re.compile(
+    r"(?:This|That|These|Those|It|They|He|She|Such|Both|Then|Otherwise|Instead|However|Sonst|Dies\w*|Dann|Sinon"
+    r"|Cela|Alors|Ils?|Elles?)\b"
+)
+"""How a sentence begins that refers to the one before."""
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 STANDING_OUT_RATIO = 5.0
@@ -85,6 +93,16 @@ def is_code(strip: Strip) -> bool:
     return any(
         block.kind is BlockKind.CODE and block.start <= strip.start < block.end
         for block in strip.passage.blocks
+    )
+
+
+def prose_of(passage: Passage) -> str:
+    """The text of a passage without rows of tables and code, whose names and values are of no language."""
+    if not passage.blocks:
+        return passage.text
+    spoken = (block for block in passage.blocks if block.kind not in _UNSPOKEN)
+    return "\n".join(
+        passage.text[block.start - passage.start : block.end - passage.start] for block in spoken
     )
 
 
@@ -152,6 +170,44 @@ def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
     return list(result.values())
 
 
+def completed(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
+    """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
+
+    ``sure`` is the probability from which on a strip surely answers by itself. What follows a sentence often
+    has what it only leads up to ("It had the number 41"). A sentence of a long paragraph that refers to the
+    one before ("This also …") stands after it.
+    """
+    if not picked:
+        return []
+    best = max(picked, key=lambda strip: strip.score)
+    made = [_completed(strip, is_whole=strip is best and best.score < sure) for strip in picked]
+    return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
+
+
+def _is_part(strip: Strip, other: Strip) -> bool:
+    """Whether a strip is a part of another, and not all of it."""
+    within = other.start <= strip.start and strip.end <= other.end
+    return within and strip.passage.id == other.passage.id and span(strip) != span(other)
+
+
+def _completed(strip: Strip, *, is_whole: bool) -> Strip:
+    passage, origin = strip.passage, strip.passage.start
+    within = [b for b in passage.blocks if b.start <= strip.start and strip.end <= b.end]
+    if not within or within[0].kind not in _ANSWERS:
+        return strip
+    block = within[0]
+    text = passage.text[block.start - origin : block.end - origin]
+    if is_whole and len(text) <= MAX_COMPLETED_CHARACTERS and not line_ends(text):
+        kept = [(start, end) for start, end in spans_of_block(passage, block)]
+        start, end = (kept[0][0], kept[-1][1]) if kept else (strip.start - origin, strip.end - origin)
+        return _strip(passage, start, end, strip.score)
+    if _REFERRING.match(strip.text):
+        before = [start for start, end in spans_of_block(passage, block) if end <= strip.start - origin]
+        if before and strip.end - origin - before[-1] <= MAX_COMPLETED_CHARACTERS:
+            return _strip(passage, before[-1], strip.end - origin, strip.score)
+    return strip
+
+
 def span(strip: Strip) -> tuple[str, int, int]:
     """The place of a strip: the id of its passage, and its start and end."""
     return strip.passage.id, strip.start, strip.end
@@ -173,13 +229,17 @@ def in_context(strip: Strip) -> str:
 def _question_before(strip: Strip) -> str:
     """The question of the document that stands directly before a strip, in its block or as the one above.
 
+    Of a row it is the one above its table.
+
     "Not by itself." says what it means only below "Does it open archives?". "" if there is none.
     """
     blocks, text, origin = strip.passage.blocks, strip.passage.text, strip.passage.start
     at = bisect_right([block.start for block in blocks], strip.start) - 1
-    if at < 0 or blocks[at].kind not in _ANSWERS:
+    while at > 0 and blocks[at].kind is BlockKind.ROW and blocks[at - 1].kind is BlockKind.ROW:
+        at -= 1
+    if at < 0 or blocks[at].kind not in _ANSWERS | {BlockKind.ROW}:
         return ""
-    if blocks[at].start == strip.start:
+    if blocks[at].start == strip.start or blocks[at].kind is BlockKind.ROW:
         at -= 1
         if at < 0 or blocks[at].kind not in _ANSWERS:
             return ""
@@ -257,10 +317,11 @@ def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
     """A passage as strips of ``size`` consecutive sentences with the score 0, all below the same heading.
 
     The last below a heading may have fewer, and so may one that would end with a question of the document.
+    The settings of a window are of one block, and rows of tables are no window with other text.
     """
     origin = passage.start
     made = []
-    for _, below in groupby(strips(passage), key=headings_above):
+    for _, below in groupby(strips(passage), key=_together):
         cut = list(below)
         for at in range(0, len(cut), size):
             group = cut[at : at + size]
@@ -268,6 +329,32 @@ def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
                 group.pop()
             made.append(_strip(passage, group[0].start - origin, group[-1].end - origin, 0.0))
     return made
+
+
+def _together(strip: Strip) -> tuple[str, bool, int]:
+    """What strips have in common that may stand in one window: headings, being rows, the block of code."""
+    within = (block.start for block in strip.passage.blocks if block.start <= strip.start < block.end)
+    return headings_above(strip), is_row(strip), next(within, 0) if is_code(strip) else 0
+
+
+def narrowed(window: Strip, question: str) -> list[Strip]:
+    """The rows of a window that have most of the question's terms in their cells; other windows as they are.
+
+    What helps of several rows is one of them; a window without any such term is left as it is.
+    """
+    origin = window.passage.start
+    rows = [
+        _strip(window.passage, block.start - origin, block.end - origin, window.score)
+        for block in window.passage.blocks
+        if block.kind is BlockKind.ROW and window.start <= block.start and block.end <= window.end
+    ]
+    if len(rows) < 2:
+        return [window]
+    held = [terms(row.text) for row in rows]
+    common = set.intersection(*held)
+    shared = [len((each - common) & terms(question)) for each in held]
+    most = max(shared)
+    return [row for row, count in zip(rows, shared, strict=True) if count == most] if most else [window]
 
 
 def whole(passage: Passage, score: float) -> Strip:

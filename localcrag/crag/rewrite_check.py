@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from localcrag.crag.prompt_leaks import leak
 from localcrag.crag.query_terms import (
+    ASPECT_TERMS,
     OPENING_WORDS,
     STOP_WORDS,
     WORD_PATTERN,
@@ -26,6 +27,8 @@ from localcrag.crag.query_terms import (
 _NUMBER = re.compile(r"\d+")
 _RELATIVE = frozenset({"that", "which", "who", "what", "how", "why", "where", "when", "whether", "if"})
 _FINITE = frozenset({"am", "is", "are", "was", "were", "has", "had"})
+BEGINNING_LETTERS = 5
+"""The letters that two words of one kind have in common at their beginning."""
 MIN_STATEMENT_WORDS = 4
 """The fewest words of a line that is a statement because it ends in a full stop."""
 
@@ -64,7 +67,17 @@ def standalone_refusal(standalone: str, question: str, turns: Sequence[str]) -> 
         return "it repeats a turn of the conversation"
     if is_question(question) and not is_question(standalone):
         return leak_refusal(standalone, question) or "it is no question"
-    return phrasing_refusal(standalone, question, context=turns) or _topic_refusal(standalone, question)
+    return (
+        phrasing_refusal(standalone, question, context=turns)
+        or _topic_refusal(standalone, question)
+        or _invention_refusal(standalone, (question, *turns))
+    )
+
+
+def adds_nothing(standalone: str, question: str) -> bool:
+    """Whether a line has only words of the follow-up that it should make a question of its own."""
+    words = ({folded(word) for word in WORD_PATTERN.findall(text)} for text in (standalone, question))
+    return next(words) <= next(words)
 
 
 def leak_refusal(text: str, question: str) -> str:
@@ -112,6 +125,19 @@ def _news_refusal(line: str, known: str) -> str:
         if word[0].isupper() and low not in STOP_WORDS | words and stem(word) not in stems:
             return f"it has the name {word}, which nobody asked about"
     return ""
+
+
+def _invention_refusal(line: str, said: Sequence[str]) -> str:
+    """The refusal of a line with a word that nobody said, and that is no aspect which things are asked for.
+
+    A small model that does not know what "it" is makes a thing up. A word may have another ending than one
+    that was said: "insurance" for "insured".
+    """
+    known = set().union(ASPECT_TERMS, *map(terms, said))
+    beginnings = {term[:BEGINNING_LETTERS] for term in known}
+    invented = {term for term in terms(line) - known if term[:BEGINNING_LETTERS] not in beginnings}
+    new = [word for word in content_words(line) if stem(word) in invented]
+    return f"it has the word {new[0]}, which nobody said" if new else ""
 
 
 def _topic_refusal(line: str, question: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
-from localcrag.crag.query_terms import terms
+from localcrag.crag.query_terms import WORD_PATTERN, stem, terms
 from localcrag.crag.refinement import headings_above, is_row
 from localcrag.types import CELL_SEPARATOR, Strip
 
@@ -25,11 +25,22 @@ INCOMPLETE_WEIGHT = 2.5
 MAX_INCOMPLETE = 0.5
 """The probability up to which such a row is raised: what is missing may be the very thing that is asked for
 ("What did buoy 7 cost?"), so that it is shown, and to be checked."""
+DENIAL_WEIGHT = -4.0
+"""What the log-odds of a row gain if it says no to what is asked of every row, as "Lift needed: no" does."""
+_DENIALS = frozenset({"no", "false", "nein", "non", "none", "keine", "-", "–", "—", "✗"})
+_NEGATION = re.compile(r"\b(?:not?|without|never|kein\w*|nicht|pas|sans)\b|n['’]t\b", re.IGNORECASE)
 MAX_MISSING_SHARE = 0.34
 """The share of what is asked that may be missing; a cell that is named counts as one thing."""
 _CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
 """What stands between the cells of a row, or between the fields of a record."""
 _WORD_JOINER = re.compile(r"[-_/.]")
+_LIGHT_TERMS = terms(
+    "against between during happen happened into mean means need needed needs onto over through under until "
+    "use used within"
+)
+"""Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
+_FIGURES = re.compile(r"\d+(?:[-_/.:]\d+)+")
+"""A date or the like, whose parts are in an order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +67,21 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
         found: the strips to choose from, of one passage or of several.
 
     Returns:
-        The gain by the index of the strip: for one row, or for none.
+        The gain by the index of the strip: for one row, or for none, and for rows that say no.
     """
     asked = _terms(question)
-    matches = [match for at, strip in enumerate(found) if (match := _match(at, strip, asked)) is not None]
+    gains = {at: DENIAL_WEIGHT for at, strip in enumerate(found) if _denies(strip, question, asked)}
+    figures = figures_of(question)
+    matches = [
+        match for at, strip in enumerate(found) if (match := _match(at, strip, asked, figures)) is not None
+    ]
     if not matches:
-        return {}
+        return gains
     least = min(match.missing for match in matches)
     best = [match for match in matches if match.missing == least]
     if len({match.told for match in best}) > 1:
-        return {}
-    return {best[0].at: INCOMPLETE_WEIGHT if least else COMPLETE_WEIGHT}
+        return gains
+    return gains | {best[0].at: INCOMPLETE_WEIGHT if least else COMPLETE_WEIGHT}
 
 
 def raised(p: float, gain: float) -> float:
@@ -74,19 +89,58 @@ def raised(p: float, gain: float) -> float:
     if not gain:
         return p
     higher = sigmoid(log_odds(p) + gain)
-    return higher if gain >= COMPLETE_WEIGHT else max(p, min(higher, MAX_INCOMPLETE))
+    return higher if gain >= COMPLETE_WEIGHT or gain < 0 else max(p, min(higher, MAX_INCOMPLETE))
 
 
-def _match(at: int, strip: Strip, asked: set[str]) -> _Match | None:
-    """How a strip answers to the terms of a question; None if it is no row, or names nothing of it."""
+def figures_of(text: str) -> set[str]:
+    """The dates and the like in a text, as they are written: the 4th of July is not the 7th of April."""
+    return set(_FIGURES.findall(text))
+
+
+def is_one_of_many(question: str, strip: Strip) -> bool:
+    """Whether a strip is a row that the question does not name, by its first cell, among all its like."""
+    if not is_row(strip):
+        return False
+    _, first = _named(_CELL_BREAK.split(strip.text)[0])
+    return not _terms(first) & _terms(question)
+
+
+def _denies(strip: Strip, question: str, asked: set[str]) -> bool:
+    """Whether a row that the question does not name says no in a column that it names."""
+    if not is_row(strip) or _NEGATION.search(question):
+        return False
+    cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
+    if any((held := _terms(value)) and held <= asked for _, value in cells):
+        return False
+    words = _stems(question)
+    return any(
+        value.strip().casefold() in _DENIALS and (named := _stems(column)) and named <= words
+        for column, value in cells
+    )
+
+
+def _stems(text: str) -> set[str]:
+    """All words of a text for comparison, also those that carry no meaning in a question."""
+    return {stem(word) for word in WORD_PATTERN.findall(text)}
+
+
+def _match(at: int, strip: Strip, asked: set[str], figures: set[str]) -> _Match | None:
+    """How a strip answers to the terms of a question; None if it is no row, or names nothing of it.
+
+    ``figures`` are the dates and the like of the question.
+    """
     if not asked or not is_row(strip):
         return None
     cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
-    named = [held for _, value in cells if (held := _terms(value)) and held <= asked]
+    named = [
+        held
+        for _, value in cells
+        if (held := _terms(value)) and held <= asked and figures_of(value) <= figures
+    ]
     if not named or len(named) == len(cells):
         return None
-    missing = asked - _terms(f"{strip.text} {headings_above(strip)} {strip.passage.title}")
-    things = len(named) + len(asked - set().union(*named))
+    missing = asked - _terms(f"{strip.text} {headings_above(strip)} {strip.passage.title}") - _LIGHT_TERMS
+    things = len(named) + len(asked - set().union(*named) - (_LIGHT_TERMS - _terms(strip.text)))
     share = len(missing) / things
     told = [value for column, value in cells if _terms(column) & asked and not _terms(value) <= asked]
     return _Match(at, share, tuple(told) or (strip.text,)) if share <= MAX_MISSING_SHARE else None

@@ -24,6 +24,8 @@ _SETTING = re.compile(r"[ \t]*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]
 _COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
 _SECTION = re.compile(r"[ \t]*(?:\[+[^\[\]\n]+\]+|[\w.-]+:)[ \t]*(?:[#;].*)?")
 """The line above a section of settings: "[server]", "network:"."""
+_RECORD = re.compile(r"[ \t]*\[\[[^\[\]\n]+\]\][ \t]*(?:#.*)?\n?")
+"""The line above a record of several of its kind (TOML): "[[sensors]]"."""
 _CLOSING = re.compile(r"[ \t]*[\])}]+[,;]?[ \t]*")
 MIN_SETTINGS_SHARE = 0.8
 """The share of the lines of a piece of code, without comments, that are settings if it is cut into them."""
@@ -132,9 +134,13 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The spans of the settings of a piece of code, each with its comments; the piece if it has none.
 
-    Lines that stand further in than a setting belong to it.
+    Lines that stand further in than a setting belong to it. The settings of one record of several, below
+    "[[sensors]]", are understood together only.
     """
     lines = text[start:end].splitlines(keepends=True)
+    if any(map(_RECORD.fullmatch, lines)):
+        yield from _records(lines, start)
+        return
     telling = [line for line in lines if line.strip() and not _COMMENT.match(line) and not _is_section(line)]
     are_settings = [_SETTING.match(line) is not None for line in telling]
     if sum(are_settings) < max(2, len(telling) * MIN_SETTINGS_SHARE) or any(map(_CLOSING.fullmatch, telling)):
@@ -148,6 +154,20 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if not is_begun and not _COMMENT.match(line) and not _is_section(line):
             depth, is_begun = _indent(line), True
     yield at, end
+
+
+def _records(lines: list[str], start: int) -> Iterator[tuple[int, int]]:
+    """The spans of the records of a file of settings, each below the line that names its kind."""
+    places = list(accumulate(map(len, lines), initial=start))
+    begins = [0]
+    for at, line in enumerate(lines):
+        if _RECORD.fullmatch(line):
+            while at and _COMMENT.match(lines[at - 1]):
+                at -= 1
+            begins += [at] if at > begins[-1] else []
+    for first, last in pairwise([*begins, len(lines)]):
+        text = "".join(lines[first:last])
+        yield places[first], places[first] + len(text.rstrip())
 
 
 def _is_section(line: str) -> bool:

@@ -32,6 +32,8 @@ class DocumentFormat(StrEnum):
     HTML = "HTML"
     MARKDOWN = "Markdown"
     RST = "reStructuredText"
+    ORG = "Org"
+    LATEX = "LaTeX"
     MANUAL_PAGE = "manual page"
     TEXT = "text"
     CODE = "source code"
@@ -77,6 +79,8 @@ MEDIA_TYPES = {
     DocumentFormat.HTML: "text/html",
     DocumentFormat.MARKDOWN: "text/markdown",
     DocumentFormat.RST: "text/x-rst",
+    DocumentFormat.ORG: "text/org",
+    DocumentFormat.LATEX: "text/x-tex",
     DocumentFormat.MANUAL_PAGE: "text/troff",
     DocumentFormat.TEXT: "text/plain",
     DocumentFormat.CODE: "text/x-source",
@@ -122,7 +126,9 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.HTML: "html htm xhtml xht",
     DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
     DocumentFormat.RST: "rst rest",
-    DocumentFormat.TEXT: "txt text log org adoc asciidoc tex bib srt vtt",
+    DocumentFormat.ORG: "org",
+    DocumentFormat.LATEX: "tex latex ltx",
+    DocumentFormat.TEXT: "txt text log adoc asciidoc bib srt vtt",
     DocumentFormat.CSV: "csv tsv tab",
     DocumentFormat.JSON: "json geojson jsonld",
     DocumentFormat.JSONL: "jsonl ndjson",

@@ -25,6 +25,11 @@ from localcrag.documents.html_tree import (
 from localcrag.types import BlockKind
 
 _PARAGRAPH_BREAK = re.compile(rf"{BREAK}\s*{BREAK}")
+_IMPRINT = re.compile(r"(?:copyright\b[ \d]*)?(?:©|\(c\) ?\d{4}|all rights reserved)", re.IGNORECASE)
+"""How the line begins, at the foot of a page, that says whose the page is."""
+MAX_SUMMARY_CHARACTERS = 200
+LEAST_LEVEL = 6
+"""The longest line that opens what is folded away and is a heading, and the lowest level of headings."""
 _LINE_END = re.compile(r"\r\n?")
 _MAX_NUMBER = 1_000_000_000
 _ENDS_HEADING = frozenset({"p", "table", "dl", "blockquote"}) | HEADINGS | LISTS | VERBATIM
@@ -64,6 +69,8 @@ class _Walk:
         self._made = made
         self._depth = 0
         self._pending: tuple[int, str, str] | None = None
+        self._level = 0
+        self._in_footer = False
 
     def container(self, element: Element, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
         """Read what is inside an element; ``kind`` is that of the text that stands in it directly."""
@@ -91,6 +98,8 @@ class _Walk:
     def _add(self, kind: BlockKind, text: str, *, level: int = 0) -> None:
         if not text:
             return
+        if self._in_footer and kind is BlockKind.PARAGRAPH and _IMPRINT.match(text):
+            kind = BlockKind.FURNITURE
         if self._pending is not None:
             depth, marker, lead = self._pending
             self._pending = None
@@ -106,6 +115,8 @@ class _Walk:
         tag = element.tag
         if tag in HEADINGS:
             self._heading(element)
+        elif tag == "summary" and not self._depth and not element.headings:
+            self._summary(element)
         elif tag in VERBATIM:
             self._add(BlockKind.CODE, _verbatim(element))
         elif tag in LISTS:
@@ -118,6 +129,10 @@ class _Walk:
             self.container(element, BlockKind.CAPTION)
         elif tag == "li":
             self._item(element, BULLET)
+        elif tag == "footer":
+            outer, self._in_footer = self._in_footer, True
+            self.container(element)
+            self._in_footer = outer
         else:
             self.container(element)
 
@@ -133,8 +148,17 @@ class _Walk:
         title, rest = _one_line(element.children[:after]), element.children[after:]
         if not title and rest and not element.headings > 1:
             title, rest = _one_line(element.children), []
-        self._add(BlockKind.HEADING, title, level=int(element.tag[1]))
+        self._level = int(element.tag[1])
+        self._add(BlockKind.HEADING, title, level=self._level)
         self._children(rest)
+
+    def _summary(self, element: Element) -> None:
+        """The line that opens what is folded away below it, as the question of a list of answers."""
+        title = _one_line(element.children)
+        if len(title) > MAX_SUMMARY_CHARACTERS:
+            self.container(element)
+        else:
+            self._add(BlockKind.HEADING, title, level=min(self._level + 1, LEAST_LEVEL))
 
     # ------------------------------------------------------------------ lists
 

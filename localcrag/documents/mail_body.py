@@ -12,6 +12,10 @@ from localcrag.types import BlockKind
 
 _QUOTE_MARKS = re.compile(r"(?:> ?)*>")
 _SIGNATURE_LINE = re.compile(r"--[ \t]*")
+_EARLIER_MAIL = re.compile(r"\s*(?:-{3,} ?\w[^\n]{0,60}?-{3,}|_{20,})\s*")
+"""The line above an earlier mail that is not marked as quoted: "-----Original Message-----", a long rule."""
+MAX_ATTRIBUTION_LINES = 3
+"""The most lines of what stands above a quoted mail: "On Mon, 12 May 2025, Ada <ada@example.org> wrote:"."""
 _ITEM = re.compile(r"[ \t]*([-*•]|\d{1,3}[.)])[ \t]+(?=\S)")
 
 
@@ -19,7 +23,8 @@ def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_sp
     """Append the blocks of a plain text.
 
     Lines that were broken to a width are joined. A quoted text ("> …") is a paragraph of its own, without
-    its marks, and what follows a line "-- " is the signature, which is furniture.
+    its marks, and what follows a line "-- " is the signature, which is furniture, up to an earlier mail that
+    stands below it.
 
     Args:
         made: where the blocks go.
@@ -28,17 +33,43 @@ def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_sp
         delete_space: whether this space is no part of the text.
     """
     lines = list(_unquoted(text))
-    signature = next((i for i, (depth, line) in enumerate(lines) if not depth and _is_signature(line)), None)
-    body, end = lines[:signature], [] if signature is None else lines[signature + 1 :]
-    if flowed:
-        body = _unflowed(body, delete_space)
-    for _, chunk in groupby(body, key=lambda line: (line[0], bool(line[1].strip()))):
-        _add_lines(made, [line.rstrip() for _, line in chunk])
-    made.add(BlockKind.FURNITURE, "\n".join(line.rstrip() for _, line in end))
+    end = 0
+    while end < len(lines):
+        first = end
+        start, end = _signature(lines, first)
+        body = _unflowed(lines[first:start], delete_space) if flowed else lines[first:start]
+        for _, chunk in groupby(body, key=lambda line: (line[0], bool(line[1].strip()))):
+            _add_lines(made, [line.rstrip() for _, line in chunk])
+        made.add(BlockKind.FURNITURE, "\n".join(line.rstrip() for _, line in lines[start + 1 : end]))
 
 
-def _is_signature(line: str) -> bool:
-    return _SIGNATURE_LINE.fullmatch(line) is not None
+def _signature(lines: list[tuple[int, str]], first: int) -> tuple[int, int]:
+    """Where the next signature begins, with its line "-- ", and where it ends; both are the end without one.
+
+    It ends where a mail of another depth of quotation begins, with the words above that.
+    """
+    signed = (i for i in range(first, len(lines)) if _SIGNATURE_LINE.fullmatch(lines[i][1]))
+    start = next(signed, len(lines))
+    for at in range(start + 1, len(lines)):
+        depth, line = lines[at]
+        if depth != lines[start][0] and line.strip():
+            return start, _attribution(lines, start + 1, at)
+        if _EARLIER_MAIL.fullmatch(line):
+            return start, at
+    return start, len(lines)
+
+
+def _attribution(lines: list[tuple[int, str]], start: int, quoted: int) -> int:
+    """Where the words above a quoted mail begin, which end with a colon; ``quoted`` if there are none."""
+    last = quoted - 1
+    while last > start and not lines[last][1].strip():
+        last -= 1
+    if not lines[last][1].rstrip().endswith(":"):
+        return quoted
+    first = last
+    while first > start and last - first < MAX_ATTRIBUTION_LINES - 1 and lines[first - 1][1].strip():
+        first -= 1
+    return first
 
 
 def _unquoted(text: str) -> Iterator[tuple[int, str]]:

@@ -2,7 +2,8 @@
 
 Blank lines end a paragraph. A line that begins with a bullet or a number is an item, with the indented lines
 after it. A heading is a line that is underlined, or that stands alone and is numbered or in capitals, or the
-numbered question of a list of questions and answers. A line that only parts others is furniture.
+numbered question of a list of questions and answers, or one of several short lines that stand above their
+paragraphs. A line that only parts others is furniture.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from localcrag.labelled_lines import LABEL, line_ends
 from localcrag.types import Block, BlockKind
 
 _PARAGRAPH = re.compile(r"^[^\S\n]*+\S[^\n]*(?:\n[^\S\n]*+\S[^\n]*)*", re.MULTILINE)
@@ -23,19 +25,35 @@ _INDENT_CHARACTERS = 2
 _MAX_HEADING_CHARACTERS = 80
 _MIN_CAPITALS = 3
 _MAX_QUESTION_LINES = 3
+_MAX_TITLE_CHARACTERS = 60
+_MAX_TITLE_DIGITS, _MAX_DIGIT_SHARE = 2, 0.2
+_TITLE_ROOM = 10
+"""The characters by which a title above its paragraph could be longer, with the next word, than any line."""
+_MIN_TITLES = 2
+"""So many titles above their paragraphs make each of them one; a single one may be the name in a letter."""
+_SENTENCE_END = re.compile(r"[.!?…][\"”’»)]*$")
 
 
 def prose_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a plain text, in order."""
-    return tuple(block for match in _PARAGRAPH.finditer(text) for block in _within(text, *match.span()))
+    runs = [match.span() for match in _PARAGRAPH.finditer(text)]
+    following = [*runs, (len(text), len(text))][1:]
+    titled = frozenset(
+        run
+        for run, below in zip(runs, following, strict=True)
+        if _has_title(text, *run) or _is_title(text, *run, below)
+    )
+    if len(titled) < _MIN_TITLES:
+        titled = frozenset()
+    return tuple(block for run in runs for block in _within(text, *run, is_titled=run in titled))
 
 
-def _within(text: str, start: int, end: int) -> Iterator[Block]:
-    """The blocks of one run of lines without a blank one."""
+def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Block]:
+    """The blocks of one run of lines without a blank one; ``is_titled`` if its first line is a heading."""
     lines = [match.span() for match in _LINE.finditer(text, start, end)]
     if _UNDERLINE.fullmatch(text, *lines[0]):
         yield _block(text, BlockKind.FURNITURE, *lines.pop(0))
-    if heading := _heading(text, lines):
+    if heading := _heading(text, lines, is_titled=is_titled):
         yield heading
         below = heading.end + 1 if not _is_underlined(text, lines) else lines[1][1]
         lines = [line for line in lines if line[0] >= below]
@@ -66,8 +84,8 @@ def _block(text: str, kind: BlockKind, start: int, end: int, level: int = 0) -> 
     return Block(kind, start, start + len(body), level)
 
 
-def _heading(text: str, lines: list[tuple[int, int]]) -> Block | None:
-    """The heading at the beginning of a run of lines."""
+def _heading(text: str, lines: list[tuple[int, int]], *, is_titled: bool) -> Block | None:
+    """The heading at the beginning of a run of lines; ``is_titled`` if its first line is one in any case."""
     if not lines:
         return None
     start, end = lines[0]
@@ -83,9 +101,50 @@ def _heading(text: str, lines: list[tuple[int, int]]) -> Block | None:
         asked = _question_end(text, lines)
         if asked is not None:
             return _block(text, BlockKind.HEADING, start, asked, level)
-    if len(lines) > 1 or title[-1] in ".,;:!?" or not (numbered or _is_in_capitals(title)):
+    stands_out = numbered or _is_in_capitals(title)
+    if not is_titled and (len(lines) > 1 or title[-1] in ".,;:!?" or not stands_out):
         return None
-    return _block(text, BlockKind.HEADING, start, end, level)
+    return _block(text, BlockKind.HEADING, start, end, level if stands_out else 2)
+
+
+def _has_title(text: str, start: int, end: int) -> bool:
+    """Whether a run of lines is a paragraph, or a list, directly below its title.
+
+    The title ends where it need not: the next word would have had room on its line.
+    """
+    lines = [match[0].strip() for match in _LINE.finditer(text, start, end)]
+    if len(lines) < 2 or not _may_be_title(lines[0]) or line_ends(text[start:end]):
+        return False
+    if _MARKER.match(lines[1]):
+        return True
+    first_word = lines[1].split(maxsplit=1)[0]
+    room = max(map(len, lines)) - _TITLE_ROOM
+    return (
+        first_word[0].isupper()
+        and len(lines[0]) + 1 + len(first_word) <= room
+        and _SENTENCE_END.search(lines[-1]) is not None
+    )
+
+
+def _is_title(text: str, start: int, end: int, below: tuple[int, int]) -> bool:
+    """Whether a run of lines is one that stands above a paragraph of sentences, or a list."""
+    if "\n" in text[start:end] or not _may_be_title(text[start:end].strip()):
+        return False
+    body = text[slice(*below)]
+    is_prose = len(body) > _MAX_TITLE_CHARACTERS and _SENTENCE_END.search(body.rstrip()) is not None
+    return (is_prose or _MARKER.match(body) is not None) and not line_ends(body)
+
+
+def _may_be_title(line: str) -> bool:
+    """Whether a line is short, begins with a capital letter, and is no sentence, label, item or figure."""
+    return (
+        len(line) <= _MAX_TITLE_CHARACTERS
+        and line[:1].isupper()
+        and line[-1] not in ".,;:!?"
+        and sum(map(str.isdigit, line)) <= max(_MAX_TITLE_DIGITS, _MAX_DIGIT_SHARE * len(line))
+        and not _MARKER.match(line)
+        and not LABEL.match(f"{line} ")
+    )
 
 
 def _question_end(text: str, lines: list[tuple[int, int]]) -> int | None:

@@ -125,6 +125,21 @@ def test_ties_are_all_named_and_too_many_are_none() -> None:
     assert computed("Which farm has the most sheep?", same) is None
 
 
+def test_the_rows_of_a_value_are_counted() -> None:
+    choir = ["Name: Ann · Voice: Alto", "Name: Bo · Voice: Bass", "Name: Cy · Voice: Alto"]
+    assert value("How many altos are there?", choir) == "2"
+    assert value("How many basses are there?", choir) is None
+    assert value("How many altos are there?", [f"{row} · Copies: 3" for row in choir]) is None
+    assert value("How many carrots?", ["Food: Carrots · Amount: 3 g", "Food: Carrots · Amount: 4 g"]) is None
+
+
+def test_the_name_of_a_column_may_be_that_of_a_unit() -> None:
+    germs = ["Bacteria: A · Gram_Staining: positive", "Bacteria: B · Gram_Staining: negative"]
+    assert value("How many of the bacteria are gram positive?", germs) == "1"
+    needed = ["Bacteria: A · Neomycin: 1", "Bacteria: B · Neomycin: 40"]
+    assert value("Which bacterium needs the most neomycin?", needed) == "40"
+
+
 def test_what_is_left_out_is_said() -> None:
     rows = ["Farm: A · Sheep: 4", "Farm: B · Sheep: n/a", "Farm: C · Sheep: 9", "Farm: Total · Sheep: 13"]
     found = computed("What is the average number of sheep?", rows)

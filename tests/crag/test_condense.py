@@ -75,18 +75,41 @@ class TestByModel:
         assert (events, standalone) == ([Degraded("condense", "no line")], "Is it blue?")
 
     def test_only_the_last_turns_are_read(self) -> None:
-        model = ScriptedModel(lines=["Is it a line now?"])
+        model = ScriptedModel(lines=["Is it time now?"])
         run(model, conversation(*(f"number {n}?" for n in range(40))), "And now?")
         ((_, prompt),) = model.asked
         assert f"number {40 - MAX_TURNS // 2}?" in prompt and "number 39?" in prompt
         assert f"number {39 - MAX_TURNS // 2}?" not in prompt
 
+    @pytest.mark.parametrize(
+        ("line", "reason"),
+        [
+            (
+                "How long does an ornate oak frame take to produce?",
+                "it has the word produce, which nobody said",
+            ),
+            ("How long do ornate frames take?", ""),
+            ("How long does it take to order an ornate framing?", ""),
+        ],
+    )
+    def test_a_thing_that_nobody_said_is_refused(self, line: str, reason: str) -> None:
+        turns = [Turn("user", "What is the price of an oak frame?"), Turn("assistant", "Made to order: £12.")]
+        events, _ = run(ScriptedModel(lines=[line]), turns, "How long does an ornate one take?")
+        assert [event.reason.rpartition(": ")[2] for event in of(Degraded, events)] == [reason] * bool(reason)
+
+    def test_a_line_that_only_repeats_what_goes_on_is_made_by_the_rule(self) -> None:
+        turns = [Turn("user", "What is the price of a slim oak frame?"), Turn("assistant", "£12.")]
+        _, standalone = run(ScriptedModel(lines=["What about walnut?"]), turns, "what about walnut?")
+        assert standalone == "price slim oak frame: what about walnut?"
+        _, standalone = run(ScriptedModel(lines=["What is the deposit?"]), turns, "and the deposit?")
+        assert standalone == "What is the deposit?"
+
     @pytest.mark.parametrize("context", [150, 200, 300, 600])
     def test_the_newest_turns_that_fit_the_context_are_read_and_the_loss_is_said(self, context: int) -> None:
-        model = ScriptedModel(lines=["Is it a line now?"], context=context)
+        model = ScriptedModel(lines=["Is it time now?"], context=context)
         turns = [Turn("user", f"turn{n} " * 30) for n in range(8)]
         events, standalone = run(model, turns, "And now?")
-        assert standalone == "Is it a line now?", events
+        assert standalone == "Is it time now?", events
         ((_, prompt),) = model.asked
         read = [n for n in range(8) if f"turn{n} " in prompt]
         assert read == list(range(8 - len(read), 8))
@@ -97,9 +120,9 @@ class TestByModel:
         assert (len(read) == 8) is (context == 600)
 
     def test_a_turn_longer_than_the_context_is_left_out(self) -> None:
-        model = ScriptedModel(lines=["Is it a line now?"], context=200)
+        model = ScriptedModel(lines=["Is it time now?"], context=200)
         events, standalone = run(model, [Turn("user", "word " * 4000)], "And now?")
-        assert standalone == "Is it a line now?"
+        assert standalone == "Is it time now?"
         assert events[0] == Degraded("condense", "only 0 of the last 1 turns fit the context")
 
     @pytest.mark.parametrize(
@@ -277,3 +300,22 @@ def test_history_is_searched_with_and_never_reaches_a_web_query(question: str, e
     assert {folded(word) for word in WORD_PATTERN.findall(sent)} <= allowed, sent
     assert not re.search("quokka|wombat", sent)
     assert [web.query for web in answer(events).web] == [sent]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "found"),
+    [
+        (
+            ["How much is my baggage insured for?", "What is the excess for that?"],
+            "and for cancellation?",
+            "excess: and for cancellation?",
+        ),
+        (["What is the fee for children on a boat?"], "and for adults?", "fee boat: and for adults?"),
+        (["When is the lido open on Saturday?"], "what does it cost?", "lido open: what does it cost?"),
+        (["When is the lido open on Saturday?"], "and on Sunday?", "lido open: and on Sunday?"),
+    ],
+)
+def test_what_is_put_in_the_place_of_another_thing_replaces_it(
+    earlier: list[str], question: str, found: str
+) -> None:
+    assert completed(question, earlier) == found

@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from localcrag.crag.refinement import (
     MAX_LED_TO,
     before_mark,
+    completed,
     in_context,
     is_row,
     joined,
     judged_text,
     lead_in,
+    narrowed,
     numbered,
+    prose_of,
     refine,
     says_more,
     shown_text,
@@ -423,3 +426,67 @@ def test_a_language_that_a_document_declares_counts() -> None:
     assert [text[a:b] for a, b in sentences(text, "de")] == ["Siehe Nr. 5 der Norm.", "Ende."]
     assert [strip.text for strip in strips(told)] == [text]  # the second is too short to stand alone
     assert len(strips(replace(told, text=f"{text} Es gilt für alle Boote."))) == 2
+
+
+def test_the_best_strip_is_quoted_with_the_rest_of_its_short_paragraph() -> None:
+    short = "gnats: Used by gnats. It had the number 41."
+    long = f"{'A long sentence about mail. ' * 20}This also decides who reads it."
+    found = structured(
+        (BlockKind.ITEM, short),
+        (BlockKind.PARAGRAPH, long),
+        (BlockKind.PARAGRAPH, "Rent: 40 euros\nDeposit: 90 euros"),
+        (BlockKind.CODE, "port = 80\nhost = 1"),
+    )
+    cut = strips(found)
+    assert [strip.text for strip in completed([replace(cut[0], score=0.9), cut[1]])] == [short, short]
+    assert [strip.text for strip in completed([replace(cut[1], score=0.9), cut[0]])] == [short]
+    assert [strip.text for strip in completed([cut[0], replace(cut[2], score=0.9)])] == [
+        *(cut[0].text, cut[2].text)
+    ]
+    referring = cut[-5]
+    assert referring.text == "This also decides who reads it."
+    [shown] = completed([referring])
+    assert shown.text == "A long sentence about mail. This also decides who reads it."
+    for other in cut[-4:]:
+        assert completed([other]) == [other]
+    assert completed([]) == []
+    sure = replace(cut[0], score=0.9)
+    assert completed([sure], 0.55) == [sure], "a sentence that surely answers is enough"
+
+
+def test_of_a_window_of_rows_those_with_the_words_of_the_question_are_shown() -> None:
+    rows = ("Item: Rent · Due: 1 May", "Item: Deposit · Due: 2 May", "Item: Parking · Due: 3 May")
+    [window] = windows(structured(*((BlockKind.ROW, row) for row in rows)))
+    assert [row.text for row in narrowed(window, "How much is the deposit?")] == [rows[1]]
+    assert narrowed(window, "How much is it?") == [window]
+    [prose] = windows(structured((BlockKind.PARAGRAPH, TEXT)), 9)
+    assert narrowed(prose, "Watt?") == [prose]
+
+
+def test_a_window_is_of_rows_of_one_block_of_code_or_of_prose() -> None:
+    cut = windows(
+        structured(
+            (BlockKind.PARAGRAPH, "These are the settings."),
+            (BlockKind.CODE, "a = 1\nb = 2"),
+            (BlockKind.CODE, "c = 3\nd = 4"),
+            (BlockKind.ROW, "Item: Rent · Due: 1 May"),
+        )
+    )
+    assert [strip.text for strip in cut] == [
+        *("These are the settings.", "a = 1\nb = 2", "c = 3\nd = 4", "Item: Rent · Due: 1 May")
+    ]
+
+
+def test_rows_and_code_are_no_prose() -> None:
+    found = structured((BlockKind.PARAGRAPH, "Fees."), (BlockKind.ROW, "A: b"), (BlockKind.CODE, "x = 1"))
+    assert prose_of(found) == "Fees."
+    assert prose_of(passage("Plain.")) == "Plain."
+
+
+def test_a_row_is_judged_below_the_question_above_its_table() -> None:
+    found = structured(
+        (BlockKind.PARAGRAPH, "How much is it?"),
+        (BlockKind.ROW, "Ticket: Adult · Price: 6"),
+        (BlockKind.ROW, "Ticket: Child · Price: 3"),
+    )
+    assert judged_text(strips(found)[-1]) == "How much is it? Ticket: Child · Price: 3"

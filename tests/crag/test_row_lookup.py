@@ -8,7 +8,14 @@ import pytest
 
 from localcrag.crag.passage_scores import passage_scores, strip_scores
 from localcrag.crag.refinement import strips
-from localcrag.crag.row_lookup import COMPLETE_WEIGHT, INCOMPLETE_WEIGHT, MAX_INCOMPLETE, looked_up
+from localcrag.crag.row_lookup import (
+    COMPLETE_WEIGHT,
+    DENIAL_WEIGHT,
+    INCOMPLETE_WEIGHT,
+    MAX_INCOMPLETE,
+    is_one_of_many,
+    looked_up,
+)
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
 from tests.fakes.llm import ScriptedEvaluator
@@ -95,3 +102,42 @@ def test_a_row_that_lacks_a_thing_that_was_asked_for_is_never_made_sure(p: float
     question = "What does the E21 of the Tarn 4 cost?"
     assert looked_up(question, cut := strips(table(*ROWS))) == {1: INCOMPLETE_WEIGHT}
     assert strip_scores(evaluator, question, cut)[1] == pytest.approx(shown, abs=0.01)
+
+
+def test_the_parts_of_a_date_have_an_order() -> None:
+    days = strips(
+        table("date: 2013/04/07 · temp_max: 8.3", "date: 2013/07/04 · temp_max: 21.7", heading="Weather")
+    )
+    assert looked_up("What was the weather on 2013/07/04?", days) == {1: COMPLETE_WEIGHT}
+
+
+def test_words_that_only_join_what_is_named_are_not_missing() -> None:
+    germs = strips(table("Name: Klebsiella · Penicillin: 850", "Name: Brucella · Penicillin: 1"))
+    assert looked_up("How much penicillin is needed against Klebsiella?", germs) == {0: COMPLETE_WEIGHT}
+
+
+def test_a_row_that_says_no_to_what_is_asked_of_all_loses() -> None:
+    singers = strips(table("Name: Ann · Lift needed: no", "Name: Bo · Lift needed: yes", heading="Choir"))
+    assert looked_up("Which members of the choir need a lift?", singers) == {0: DENIAL_WEIGHT}
+    assert looked_up("Does Ann need a lift?", singers) == {0: COMPLETE_WEIGHT}
+    assert looked_up("Which members do not need a lift?", singers) == {}
+    evaluator = ScriptedEvaluator(lambda _, text: 0.6)
+    first, second = strip_scores(evaluator, "Which members need a lift?", singers)
+    assert first < 0.1 < 0.6 == second
+
+
+def test_a_row_that_the_question_does_not_name_is_one_of_many() -> None:
+    ann, bo = strips(table("Name: Ann · Fee: 5", "Name: Bo · Fee: 7"))
+    assert is_one_of_many("Who has the highest fee?", bo)
+    assert not is_one_of_many("How many fees has Ann?", ann)
+    assert not is_one_of_many("Who has the highest fee?", strips(passage("Bo has the highest fee."))[0])
+
+
+def test_a_passage_of_rows_of_other_dates_loses_to_the_one_of_the_date() -> None:
+    evaluator = ScriptedEvaluator(lambda _, text: 0.6 if "04/07" in text else 0.3)
+    other, own = table("date: 2013/04/07 · wind: 8"), table("date: 2013/07/04 · wind: 2")
+    prose = passage("In 2013 it was windy.")
+    question = "How windy was it on 2013/07/04?"
+    first, second, third = passage_scores(evaluator, question, [other, own, prose])
+    assert first < 0.1 < 0.3 == third <= second
+    assert passage_scores(evaluator, question, [other]) == [0.6]

@@ -88,6 +88,13 @@ def test_what_stands_further_in_belongs_to_its_setting() -> None:
     ]
 
 
+def test_a_record_of_settings_is_understood_as_a_whole() -> None:
+    records = '[[sensors]]\nname = "north bed"\nchanged = 2025-02-11'
+    more = '# the new one\n[[sensors]]  # two\nname = "seed table"\nchanged = 2024-11-30'
+    assert [strip.text for strip in strips(code(f"{records}\n\n{more}"))] == [records, more]
+    assert [strip.text for strip in strips(code(f"{records}\n{records}"))] == [records, records]
+
+
 @pytest.mark.parametrize("text", [FUNCTION, TABLE, "workers = 6"])
 def test_other_code_stays_whole(text: str) -> None:
     assert [strip.text for strip in strips(code(text))] == [text]

@@ -168,7 +168,9 @@ def test_paragraphs_captions_and_breaks() -> None:
         "<figure><img alt='a plan'><figcaption>Plan</figcaption></figure>x&nbsp;y &lt;z&gt;"
     )
     assert blocks_of(html) == [
-        *(("paragraph", text) for text in ("quoted", "one line", "two", "more", "in it", "a plan")),
+        *(("paragraph", text) for text in ("quoted", "one line", "two")),
+        ("heading", "more"),
+        *(("paragraph", text) for text in ("in it", "a plan")),
         *(("caption", "Plan"), ("paragraph", "x y <z>")),
     ]
 
@@ -231,6 +233,28 @@ def test_a_hostile_page_is_read_in_a_moment(html: str) -> None:
     start = time.process_time()
     assert text_of(html).endswith("end")
     assert time.process_time() - start < 2
+
+
+def test_the_line_that_opens_what_is_folded_away_is_its_heading() -> None:
+    html = (
+        "<h2>FAQ</h2><details><summary>Is it <b>open</b>?</summary><p>Yes.</p></details>"
+        f"<details><summary>{'long ' * 50}</summary>Text.</details>"
+    )
+    told = [(block.kind, block.level) for block in page_of(html).blocks]
+    assert told == [
+        (BlockKind.HEADING, 2),
+        (BlockKind.HEADING, 3),
+        (BlockKind.PARAGRAPH, 0),
+        (BlockKind.PARAGRAPH, 0),
+        (BlockKind.PARAGRAPH, 0),
+    ]
+
+
+def test_the_line_that_says_whose_the_page_is_is_furniture() -> None:
+    page = page_of("<p>© is a sign.</p><footer><p>© 2025 Lido · Privacy</p><p>Phone: 555 0142</p></footer>")
+    assert [block.kind for block in page.blocks] == [
+        *(BlockKind.PARAGRAPH, BlockKind.FURNITURE, BlockKind.PARAGRAPH)
+    ]
 
 
 def test_text_beyond_the_limit_is_refused() -> None:

@@ -58,6 +58,31 @@ def test_a_mail_text_is_read_into_paragraphs_quotes_items_and_a_signature() -> N
     ]
 
 
+def test_an_earlier_mail_below_the_signature_is_read() -> None:
+    text = "We go on the 19th.\n-- \nAnn, teacher\nThink before you print.\n\n{}"
+    quoted = (
+        "On Mon, 12 May 2025, Tom Reed\n<tom@school.example> wrote:\n> The price is £14.50.\n> -- \n> Tom\n\n"
+    )
+    begun = [("paragraph", "We go on the 19th."), ("furniture", "Ann, teacher\nThink before you print.")]
+    assert blocks(text.format(quoted + "Mine again.")) == [
+        *begun,
+        ("paragraph", "On Mon, 12 May 2025, Tom Reed\n<tom@school.example> wrote:"),
+        ("paragraph", "The price is £14.50."),
+        ("furniture", "Tom"),
+        ("paragraph", "Mine again."),
+    ]
+    original = "-----Original Message-----\nFrom: Tom Reed\n\nThe price is £14.50."
+    head, *_, last = blocks(text.format(original))[2:]
+    assert head[0] == "paragraph"
+    assert last == ("paragraph", "The price is £14.50.")
+
+
+def test_many_signatures_take_linear_time() -> None:
+    started = time.perf_counter()
+    blocks("-- \nAnn\n> quoted\n" * 20_000)
+    assert time.perf_counter() - started < 10
+
+
 def test_flowed_lines_are_joined() -> None:
     text = "A line \nthat flows.\nNot this.\n> quoted \n> too\n From here"
     assert blocks(text, flowed=True) == [

@@ -96,6 +96,46 @@ def test_headers_footers_and_page_numbers_are_furniture_at_the_edges_of_their_pa
         ]
 
 
+def test_the_totals_below_a_table_are_rows_of_their_own() -> None:
+    sheet = Sheet()
+    lines = (
+        ("Item", "Qty", "Unit price", "Amount"),
+        ("Call-out", "1", "£65.00", "£65.00"),
+        ("Labour (hours)", "3.5", "£58.00", "£203.00"),
+        ("Inhibitor", "2", "£19.95", "£39.90"),
+        ("", "", "VAT 20 %", "£61.58"),
+        ("", "", "Total", "£369.48"),
+    )
+    for number, line in enumerate(lines):
+        for x, cell in zip((72, 250, 330, 430), line, strict=True):
+            if cell:
+                sheet.text(x, 700 - 16 * number, cell, 9, BOLD if not number else "Helvetica")
+    (page,) = pages(sheet)
+    rows = [text for kind, text in blocks(page) if kind is ROW]
+    assert rows[-3:] == [
+        "Item: Inhibitor · Qty: 2 · Unit price: £19.95 · Amount: £39.90",
+        "Item: VAT 20 % · Amount: £61.58",
+        "Item: Total · Amount: £369.48",
+    ]
+
+
+@pytest.mark.parametrize("number", ["211", "- 3 -", "Ada Ltd · Page 1 of 1", "Seite 2 von 4"])
+def test_the_page_number_of_a_single_page_is_furniture(number: str) -> None:
+    sheet = Sheet()
+    sheet.lines(72, 750, PROSE + OTHER, 400)
+    (page,) = pages(sheet.text(280, 40, number, 8))
+    assert blocks(page) == [(PARAGRAPH, joined(PROSE + OTHER)), (FURNITURE, number)]
+
+
+def test_a_number_at_the_end_of_a_column_is_no_page_number() -> None:
+    sheet = Sheet()
+    sheet.lines(72, 750, PROSE, 400)
+    for at, amount in enumerate(("310", "120", "430")):
+        sheet.text(280, 90 - 25 * at, amount)
+    (page,) = pages(sheet)
+    assert FURNITURE not in [kind for kind, _ in blocks(page)]
+
+
 def test_chapters_and_rows_that_differ_in_their_numbers_are_no_furniture() -> None:
     chapters = []
     for number in range(1, 4):

@@ -76,6 +76,29 @@ def test_a_numbered_question_is_the_heading_of_its_answer() -> None:
     assert told("Shall we go?\n\nWe did.") == [(PARAGRAPH, 0, "Shall we go?"), (PARAGRAPH, 0, "We did.")]
 
 
+def test_short_lines_above_their_paragraphs_are_headings() -> None:
+    stove = "The stove is in the living room. The first basket of wood is free, and\nall others cost 6 euros."
+    dogs = "Dogs are welcome for a supplement of 5 euros a night, but not in the bedrooms."
+    assert told(f"Heating\n{stove}\n\nPets\n\n{dogs}\n\nYou need\n- a key\n") == [
+        (HEADING, 2, "Heating"),
+        (PARAGRAPH, 0, stove),
+        (HEADING, 2, "Pets"),
+        (PARAGRAPH, 0, dogs),
+        (HEADING, 2, "You need"),
+        (ITEM, 0, "a key"),
+    ]
+
+
+def test_lines_that_only_break_are_no_headings() -> None:
+    verse = "The stove is warm and red\nThe wood is free\nThe others cost six euros each."
+    letter = f"{verse}\n\n{verse}"
+    assert {kind for kind, _, _ in told(letter)} == {PARAGRAPH}
+    alone = "Ann Example\n\nThe stove is in the living room. The first basket of wood is free of charge."
+    assert {kind for kind, _, _ in told(alone)} == {PARAGRAPH}
+    amounts = f"Rent 1,340 euros\n\n{alone}\n\nRent 1,540 euros\n\n{alone[:-1]}"
+    assert {kind for kind, _, _ in told(amounts)} == {PARAGRAPH}
+
+
 def test_a_line_that_only_parts_others_is_furniture() -> None:
     rule = "-" * 40
     assert told(f"{rule}\nThe Boat\n{rule}\n\nIt is red.\n{rule}\n\n{rule}\n") == [

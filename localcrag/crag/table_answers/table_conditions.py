@@ -128,11 +128,13 @@ class TableConditions(TableColumns):
         self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {shown}", rows))
         for token in self.tokens[start:end]:
             token.used = True
+        named = {*self.named(column), *content(self.table.header(column))}
         places = (start - 1, end, *(at for at in range(len(self.tokens)) if at not in self.question.subject))
         for at in places:
             if 0 <= at < len(self.tokens) and not self.tokens[at].used:
-                self.tokens[at].used = at not in self.question.subject[-1:] and any(
-                    is_akin(self.tokens[at].root, word) for word in self.named(column)
+                root = self.tokens[at].root
+                self.tokens[at].used = at not in self.question.subject[-1:] and (
+                    root in named or any(is_akin(root, word) for word in named)
                 )
 
     def _take_number(self, at: int) -> None:

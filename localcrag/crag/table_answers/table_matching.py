@@ -214,13 +214,24 @@ class _Matching(TableConditions):
             return entity
         if head:
             self._take_row_word(head[0])
-        elif asked.operation is Aggregate.COUNT and not subject:
+        elif asked.operation is Aggregate.COUNT and not subject and not self._counts_a_value():
             raise UnclearError
         if asked.operation is not Aggregate.COUNT and not subject:
             open_places = asked.open_tokens()
             names = [c for c in others if c == self.label or self.kinds[c].kind is ColumnKind.TEXT]
             return self.column_said(names, open_places)
         return ""
+
+    def _counts_a_value(self) -> bool:
+        """Whether what is counted are the rows of one value, as the altos of a column "Voice".
+
+        Not if a column measures something, of which there may be several in a row, nor if the value names a
+        row.
+        """
+        if len(self.conditions) != 1 or self.question.conditions or self.quantities:
+            return False
+        (value,) = self.conditions
+        return value.column != self.label and len(value.rows) > 1
 
     def _asked_for(self, asking: str, others: Sequence[str], measure: str) -> str:
         """The column that answers who, where or when."""

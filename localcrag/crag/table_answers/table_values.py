@@ -104,7 +104,8 @@ CURRENCIES = frozenset({"eur", "usd", "gbp", "chf"})
 _IRREGULAR = {
     "spent": "spend", "paid": "pay", "sold": "sell", "bought": "buy", "built": "build", "made": "make",
     "won": "win", "held": "hold", "born": "birth", "people": "person", "men": "man", "women": "woman",
-    "children": "child", "weighs": "weight", "weigh": "weight", "lasted": "duration", "last": "last",
+    "children": "child", "bacterium": "bacteria", "weighs": "weight", "weigh": "weight",
+    "lasted": "duration", "last": "last",
 }  # fmt: skip
 _MONTHS = {
     name[:length]: number

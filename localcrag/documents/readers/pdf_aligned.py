@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -25,6 +26,8 @@ _MAX_MEAN_WORDS = 8
 _MAX_LISTED_WORDS = 4
 _WIDE_PITCH = 1.25
 _FLUSH_EMS = 0.15
+_NUMBER = re.compile(r"[^\w\s]{0,2}(?:(?:EUR|USD|GBP|CHF) ?)?[€$£]?\d[\d.,'’ ]*(?: ?[^\W\d]{0,3}[%€$£]?)")
+"""A number with its unit: "£497.64", "-12,50 EUR"."""
 _NOTE_MARKS = "*∗†‡§¶"
 _FAR = 1e9
 
@@ -190,6 +193,9 @@ def _rows_of_cells(lines: Sequence[Line], columns: Sequence[Span]) -> list[list[
             goes_on = not wide[number - 1]
         elif cells[0]:
             goes_on = not any(cells[1:]) and cells[0][:1].islower()
+        elif _is_sum(cells, placed[number - 1]):
+            goes_on = False
+            cells = _labelled(cells)
         else:
             goes_on = not sparse or sum(map(bool, cells)) == 1
         if not goes_on:
@@ -198,6 +204,20 @@ def _rows_of_cells(lines: Sequence[Line], columns: Sequence[Span]) -> list[list[
             if text:
                 cell.append(text)
     return [[joined_lines(cell) for cell in row] for row in rows]
+
+
+def _is_sum(cells: Sequence[str], above: Sequence[str]) -> bool:
+    """Whether a line below the rows is a total of its own: a word, and a number below a number."""
+    filled = [cell for cell in cells if cell]
+    has_word = any(_NUMBER.fullmatch(cell) is None for cell in filled)
+    pairs = zip(cells, above, strict=True)
+    return len(filled) == 2 and has_word and any(all(map(_NUMBER.fullmatch, pair)) for pair in pairs)
+
+
+def _labelled(cells: Sequence[str]) -> list[str]:
+    """A total with its word in the first column, as it names the row."""
+    word = next(at for at, cell in enumerate(cells) if cell and _NUMBER.fullmatch(cell) is None)
+    return [cells[word], *("" if at == word else cell for at, cell in enumerate(cells) if at)]
 
 
 def _placed(line: Line, columns: Sequence[Span]) -> list[str]:

@@ -1,6 +1,6 @@
 """Running headers and footers: lines that stand at the same height on several pages and say the same.
 
-Numbers may differ, as page numbers do.
+Numbers may differ, as page numbers do. The page number of a single page is known by its form and its place.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ _ZONE = 0.2
 _NEAR = 2
 _LARGE = 1.15
 _MIN_GAP_PITCHES, _MAX_ROW_EMS = 1.2, 2.8
+_PAGE_NUMBER = re.compile(
+    r"\W*\d{1,4}\W*|.*\b(?:page|seite|página|pagina|sida|side)\W?\d{1,4}(?:\W+(?:of|von|sur|de|di|av|/)?\W*\d{1,4})?\W*",
+    re.IGNORECASE,
+)
+"""A line that is a page number, or ends in one: "211", "Ada Ltd · Page 1 of 1"."""
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 
 Key = tuple[str, int]
@@ -81,7 +86,8 @@ class _Finder:
         count = 0
         for line in lines[:_MAX_EDGE_LINES]:
             within = line.y >= self._top if direction > 0 else line.y <= self._bottom
-            if not within or not (self._is_repeated(line) or self._is_in_place(line, count)):
+            in_place = self._is_in_place(line, count) or (not count and self._is_page_number(lines))
+            if not within or not (self._is_repeated(line) or in_place):
                 break
             count += 1
         while 0 < count < len(lines) and (
@@ -100,6 +106,12 @@ class _Finder:
     def _is_in_place(self, line: Line, count: int) -> bool:
         """Whether the outermost line stands where others are furniture: the header of a short chapter."""
         return count == 0 and line.size <= self._large and round(line.y) in self._heights
+
+    def _is_page_number(self, lines: Sequence[Line]) -> bool:
+        """Whether the outermost line is a page number, and not the last of a column of numbers."""
+        line, *others = lines[:_MIN_PAGE_LINES]
+        alone = len(others) > 1 and not any(_PAGE_NUMBER.fullmatch(other.text) for other in others)
+        return alone and line.size <= self._large and _PAGE_NUMBER.fullmatch(line.text) is not None
 
     def _stands_apart(self, lines: Sequence[Line], count: int) -> bool:
         """Whether the body begins at a distance, or the last such line is repeated to the letter."""

@@ -7,13 +7,15 @@ from localcrag.documents.encoding import charset_of, decode
 from localcrag.documents.extracted import ExtractedText, Limits, clean, whole
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.front_matter import front_matter, org_fields, rst_fields
+from localcrag.documents.latex_blocks import latex_page
+from localcrag.documents.org_blocks import org_page
 from localcrag.documents.readers.csv_rows import read_rows
 from localcrag.documents.readers.json_records import read_json, read_json_lines
 from localcrag.documents.readers.notebook import read_notebook
 
 
 def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type: str = "") -> ExtractedText:
-    """Read plain text, Markdown, reStructuredText, source code, CSV, JSON or a notebook.
+    """Read plain text, Markdown, reStructuredText, Org, LaTeX, source code, CSV, JSON or a notebook.
 
     ``content_type`` may name the encoding. JSON that cannot be parsed is kept as source code. Raises
     UnreadableError: binary, damaged, or expanded beyond the limits.
@@ -39,9 +41,14 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
             if page is None:
                 return whole("", MEDIA_TYPES[DocumentFormat.CODE], text)
             return ExtractedText("", media_type, (page,))
-        case DocumentFormat.TEXT if text.startswith("#+"):
+        case DocumentFormat.ORG:
             named_by = {name.lower(): value for name, value in org_fields(text)}
             title = str(named_by.pop("title", ""))
-            return whole(title, media_type, text, fields_of(named_by.items()))
+            return ExtractedText(
+                title, media_type, (org_page(text, limits),), meta=fields_of(named_by.items())
+            )
+        case DocumentFormat.LATEX:
+            title, page = latex_page(text, limits)
+            return ExtractedText(title, media_type, (page,))
         case _:
             return whole("", media_type, text)
