@@ -42,6 +42,7 @@ class DocumentFormat(StrEnum):
     JSONL = "JSON Lines"
     NOTEBOOK = "notebook"
     MAIL = "mail"
+    MAIL_FOLDER = "mail folder"
     ZIP = "ZIP"
     IMAGE = "image"
 
@@ -89,6 +90,7 @@ MEDIA_TYPES = {
     DocumentFormat.JSONL: "application/jsonl",
     DocumentFormat.NOTEBOOK: "application/x-ipynb+json",
     DocumentFormat.MAIL: "message/rfc822",
+    DocumentFormat.MAIL_FOLDER: "application/mbox",
     DocumentFormat.ZIP: "application/zip",
     DocumentFormat.IMAGE: "image/png",
 }
@@ -134,6 +136,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.JSONL: "jsonl ndjson",
     DocumentFormat.NOTEBOOK: "ipynb",
     DocumentFormat.MAIL: "eml",
+    DocumentFormat.MAIL_FOLDER: "mbox mbx",
     DocumentFormat.ZIP: "zip",
     DocumentFormat.IMAGE: "png jpg jpeg tif tiff bmp webp",
     DocumentFormat.CODE: (
@@ -183,6 +186,8 @@ _MAX_MANUAL_PREAMBLE = 16_384
 """Bytes in which the title of a manual page stands, or the page that it refers to."""
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
+_MAIL_FOLDER_START = re.compile(rb"From [^\n]*\n(?=[A-Za-z][A-Za-z-]*:)")
+"""How a mail folder begins, which Thunderbird keeps without an ending: "Inbox"."""
 
 
 def suffix_of(name: str) -> str:
@@ -326,6 +331,8 @@ def _format_of_content(data: bytes) -> DocumentFormat:
         return DocumentFormat.CODE
     if _MANUAL_PAGE_START.match(start) and _MANUAL_PAGE_TITLE.search(data[:_MAX_MANUAL_PREAMBLE]):
         return DocumentFormat.MANUAL_PAGE
-    if _MAIL_START.match(start) and all(b"\n" + header in b"\n" + start.lower() for header in _MAIL_HEADERS):
-        return DocumentFormat.MAIL
+    parted = _MAIL_FOLDER_START.match(start)
+    first = start[parted.end() :] if parted else start
+    if _MAIL_START.match(first) and all(b"\n" + header in b"\n" + first.lower() for header in _MAIL_HEADERS):
+        return DocumentFormat.MAIL_FOLDER if parted else DocumentFormat.MAIL
     return DocumentFormat.TEXT

@@ -90,6 +90,7 @@ NEXT_STEP = {
     "the documents were not ingested: …": "Do what the rest of the line says, and send them again",
     "an archive inside an archive is not read": "Unpack it, and ingest the folder",
     "an archive without a document that can be read": "Nothing, or unpack it and ingest the folder",
+    "a mail folder without a message that can be read": "Export the messages from the mail program again",
     "damaged … file": "Get another copy of it, or unpack it and look at what is inside",
     "damaged RTF": _SAVE_AGAIN,
     "damaged image": "Open it in a viewer and save it again",

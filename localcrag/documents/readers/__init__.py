@@ -74,6 +74,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.mail import read_mail
 
             return read_mail(data, limits)
+        case DocumentFormat.MAIL_FOLDER:
+            from localcrag.documents.readers.mail_folder import read_mail_folder
+
+            return read_mail_folder(data, limits)
         case _:
             from localcrag.documents.readers.plain_text import read_text
 

@@ -64,9 +64,17 @@ class _BoundedHeaders(Compat32):
 def read_mail(data: bytes, limits: Limits) -> ExtractedText:
     """Read a message; its plain text is preferred to its HTML. Raises UnreadableError."""
     made = BlockText(limits)
-    reader = _MailReader(made, limits)
+    reader = MailReader(made, limits)
     title = reader.read(data)
     return ExtractedText(title, MEDIA_TYPES[DocumentFormat.MAIL], (made.page(),), meta=reader.fields)
+
+
+def subject_of(data: bytes) -> str:
+    """The subject of a message, "" if it has none or cannot be parsed."""
+    try:
+        return _header(message_from_bytes(data, policy=_BoundedHeaders()), "Subject", 1000)
+    except _PARSER_ERRORS:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,7 @@ class _Leaf:
         return self.media_type in media_types and not self.attached
 
 
-class _MailReader:
+class MailReader:
     """Reads messages into one page, attached ones included."""
 
     def __init__(self, made: BlockText, limits: Limits) -> None:
