@@ -9,8 +9,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-_MAX_DEPTH = 12
-"""Groups within each other that are resolved; the braces of deeper ones are only dropped."""
+_MAX_DEPTH = 24
+"""Groups and commands within each other that are resolved; the braces of deeper ones are only dropped."""
 _ACCENTS = {
     "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
     "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323",
@@ -77,12 +77,13 @@ def words(text: str, numbers: Mapping[str, str]) -> str:
     text = _SPACE.sub(" ", text)
     for _ in range(_MAX_DEPTH):
         before = text
-        text = _WITHOUT_WORDS.sub("", text)
+        text = _WITHOUT_WORDS.sub(_space_before, text)
         text = _REFERENCE.sub(lambda label: numbers.get(label[1], "?"), text)
         text = _NOTE.sub(r" (\1)", text)
         text = _TWO_ARGUMENTS.sub(_joined, text)
         text = _ONE_ARGUMENT.sub(r"\1", text)
-        text = _GROUP.sub(r"\1", text)
+        if text == before:  # no brace of a command is taken for one of a group
+            text = _GROUP.sub(r"\1", text)
         if text == before:
             break
     text = _COMMAND.sub("", _OPTIONS.sub("", _MATH.sub("", text)))
@@ -93,6 +94,12 @@ def words(text: str, numbers: Mapping[str, str]) -> str:
 
 def _accented(found: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", (found[3] or found[4]) + _ACCENTS[found[1] or found[2]])
+
+
+def _space_before(found: re.Match[str]) -> str:
+    """The space before a command without words if a word follows the command at once."""
+    is_kept = found[0][0] in " ~" and found.string[found.end() : found.end() + 1].isalnum()
+    return " " if is_kept else ""
 
 
 def _joined(found: re.Match[str]) -> str:
