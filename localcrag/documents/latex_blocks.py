@@ -2,6 +2,10 @@
 
 They are read here because a document is read as it is written: no macro is run and nothing is included.
 References to tables, figures and sections have the numbers that they have in print.
+
+pylatexenc 2.11 does not parse them: on 102 manuals of packages it took 20 times as long, on some files more
+than quadratic time. It raises on groups that are nested deeply, and does not know the arguments of most
+commands, so that as many lines would have to say them.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ _LEVELS = {
     "subparagraph": 6,
 }  # fmt: skip
 _SECTION = "|".join(_LEVELS)
-_STEP_COMMAND = re.compile(
+_BLOCK_COMMAND = re.compile(
     rf"\\(?P<section>{_SECTION})(?P<star>\*?)\s*(?:\[[^\[\]\n]*\]\s*)?(?=\{{)"
     r"|\\(?P<edge>begin|end)\s*\{(?P<name>[A-Za-z]+)\*?\}"
     r"|\\(?P<item>item|bibitem)(?![A-Za-z])\s*(?:\[(?P<term>[^\[\]\n]*)\])?"
@@ -60,6 +64,8 @@ _LAID_OUT = frozenset(
     {"minipage", "multicols", "wrapfigure", "subfigure", "subtable", "adjustbox", "spacing"}
 )
 """Environments with arguments that say how they are laid out."""
+_MAX_LIST_DEPTH = 6
+"""Lists within each other that are indented; LaTeX prints no more."""
 _MAX_ARGUMENT = 2_000
 """Characters in which the end of an argument is looked for."""
 
@@ -75,7 +81,8 @@ def latex_page(text: str, limits: Limits | None = None) -> tuple[str, Page]:
     head, body = (plain[: begun.start()], plain[begun.end() :]) if begun else ("", plain)
     first = islice(_NAMED.finditer(plain), _MAX_NAMED)
     named = {found[1]: _argument(plain, found.end())[0] for found in first}
-    walk = _Walk(made, _END.split(body)[0], _numbers(head + body), codes)
+    ends = [found.start() for found in _END.finditer(body)]
+    walk = _Walk(made, body[: ends[-1]] if ends else body, _numbers(head + body), codes)
     title = walk.plain(named.get("title", ""))
     made.add(BlockKind.HEADING, title, level=1)
     for name in ("author", "date"):
@@ -155,7 +162,7 @@ class _Walk:
     def all(self) -> None:
         """Append all blocks."""
         at = 0
-        while step := _STEP_COMMAND.search(self._text, at):
+        while step := _BLOCK_COMMAND.search(self._text, at):
             self._paragraph.append(self._text[at : step.start()])
             at = self._step(step)
         self._paragraph.append(self._text[at:])
@@ -259,7 +266,8 @@ class _Walk:
         """Append the paragraph or the item that was begun."""
         text = self.plain("".join(self._paragraph))
         if self._item and text:
-            self._made.add(BlockKind.ITEM, text, level=max(0, len(self._lists) - 1), marker=self._item)
+            level = min(max(0, len(self._lists) - 1), _MAX_LIST_DEPTH)
+            self._made.add(BlockKind.ITEM, text, level=level, marker=self._item)
             self._item = ""
         else:
             self._made.add(BlockKind.PARAGRAPH, text)

@@ -9,8 +9,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-_MAX_DEPTH = 12
-"""Groups within each other that are resolved; the braces of deeper ones are only dropped."""
+_MAX_DEPTH = 24
+"""Groups and commands within each other that are resolved; the braces of deeper ones are only dropped."""
 _ACCENTS = {
     "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
     "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323",
@@ -43,11 +43,9 @@ _TWO_ARGUMENTS = re.compile(
 )
 _NOTE = re.compile(r" ?\\(?:footnote|thanks)(?:\[[^\[\]{}]*\])?\{([^{}]*)\}")
 _ONE_ARGUMENT = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\[\]{}]*\])?\{([^{}]*)\}")
-_GROUP = re.compile(r"(?<![\\A-Za-z*\]])\{([^{}]*)\}")
+_GROUP = re.compile(r"(?<!\\)\{([^{}]*)\}")
 _OPTIONS = re.compile(r"\\[A-Za-z]+\*?\[[^\[\]{}\n]*\]")
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?[ \t]*")
-_BEFORE_MARK = re.compile(r"(?<=\w) (?=[.,;:)](?:\s|$))")
-"""The space that a citation leaves before a full stop."""
 _AND = re.compile(r" ?\\and(?![A-Za-z]) ?")
 """What stands between two authors."""
 _SPACE = re.compile(r"\\[,;: !/\\@-](?:\[[^\[\]{}\n]*\])?")
@@ -79,23 +77,29 @@ def words(text: str, numbers: Mapping[str, str]) -> str:
     text = _SPACE.sub(" ", text)
     for _ in range(_MAX_DEPTH):
         before = text
-        text = _WITHOUT_WORDS.sub(lambda found: " " if found[0][0] in " ~" else "", text)
+        text = _WITHOUT_WORDS.sub(_space_before, text)
         text = _REFERENCE.sub(lambda label: numbers.get(label[1], "?"), text)
         text = _NOTE.sub(r" (\1)", text)
         text = _TWO_ARGUMENTS.sub(_joined, text)
         text = _ONE_ARGUMENT.sub(r"\1", text)
-        text = _GROUP.sub(r"\1", text)
+        if text == before:  # no brace of a command is taken for one of a group
+            text = _GROUP.sub(r"\1", text)
         if text == before:
             break
     text = _COMMAND.sub("", _OPTIONS.sub("", _MATH.sub("", text)))
     text = text.replace("---", "—").replace("--", "–").replace("``", "“").replace("''", "”")
     text = _RAISED.sub(lambda sign: sign[2] if sign[2] == "°" else sign[1] + sign[2], text)
-    text = _BEFORE_MARK.sub("", text)
     return " ".join(text.replace("~", " ").replace("{", "").replace("}", "").translate(_SHOWN).split())
 
 
 def _accented(found: re.Match[str]) -> str:
     return unicodedata.normalize("NFC", (found[3] or found[4]) + _ACCENTS[found[1] or found[2]])
+
+
+def _space_before(found: re.Match[str]) -> str:
+    """The space before a command without words if a word follows the command at once."""
+    is_kept = found[0][0] in " ~" and found.string[found.end() : found.end() + 1].isalnum()
+    return " " if is_kept else ""
 
 
 def _joined(found: re.Match[str]) -> str:

@@ -1,6 +1,10 @@
 """Org files as blocks of plain text: headings, items, tables, code, without the marks of Org.
 
 What Emacs keeps for itself is left out: settings, identifiers, logged times, formulas of tables, comments.
+
+orgparse 0.5 does not parse them: it refuses a file in which one date or one effort is impossible, leaves out
+the text below a drawer that never ends and a line of prose with a deadline, takes quadratic time for long
+lines, and knows neither lists nor code.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ _KEYWORD = re.compile(r"[ \t]*#\+(\w+)(?:\[[^\]\n]*\])?:[ \t]*(.*)")
 _SHOWN_KEYWORDS = ("author", "date", "description", "subtitle")
 _BEGIN = re.compile(r"[ \t]*#\+begin_(\w+)", re.IGNORECASE)
 _CODE_BLOCKS = frozenset({"src", "example", "export"})
+_ESCAPE = re.compile(r"(?<![^ \t]),(?=,*(?:\*|#\+))")
+"""The comma before a line of code that would be a heading or a keyword."""
 _COMMENT = re.compile(r"[ \t]*#(?:[ \t]|$|\+)")
 _FIXED = re.compile(r"[ \t]*:(?:[ \t](.*)|$)")
 _DRAWER = re.compile(r"[ \t]*:([\w-]+):[ \t]*$")
@@ -100,6 +106,8 @@ class _Walk:
             self._block(begun[1].lower(), inside)
         elif (drawer := _DRAWER.match(line)) and (inside := self._taken(":end:")) is not None:
             self._drawer(drawer[1].lower(), inside)
+        elif drawer:
+            pass  # it never ends, so that only its name is left out
         elif _TABLE_LINE.match(line):
             self._table()
         elif fixed := _FIXED.match(line):
@@ -158,7 +166,7 @@ class _Walk:
     def _block(self, name: str, inside: Sequence[str]) -> None:
         self._end()
         if name in _CODE_BLOCKS:
-            self._made.add(BlockKind.CODE, "\n".join(inside))
+            self._made.add(BlockKind.CODE, "\n".join(_ESCAPE.sub("", line) for line in inside))
         elif name != "comment":
             for paragraph in "\n".join(line.strip() for line in inside).split("\n\n"):
                 self._made.add(BlockKind.PARAGRAPH, _plain(" ".join(paragraph.split("\n"))))

@@ -111,6 +111,18 @@ def test_a_fragment_without_a_document_is_read_too() -> None:
     ]
 
 
+def test_what_follows_a_mention_of_the_end_is_read() -> None:
+    source = r"""\documentclass{article}
+\begin{document}
+A file ends with \verb|\end{document}| always.
+
+Then run it.
+\end{document}
+never printed
+"""
+    assert [text for _, _, text in told(source)][-1] == "Then run it."
+
+
 @given(st.text(alphabet="\\begin{}[]%&$ \nsctioab~^_", max_size=60))
 def test_any_text_is_read(text: str) -> None:
     page = latex_page(text)[1]
@@ -124,4 +136,21 @@ def test_any_text_is_read(text: str) -> None:
 def test_broken_sources_take_linear_time(piece: str) -> None:
     started = time.perf_counter()
     latex_page(piece * 20_000)
+    assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "word " + "{" * 1_000_000,
+        "{" * 100_000 + "word" + "}" * 100_000,
+        "\\textbf{" * 20_000 + "word" + "}" * 20_000,
+        "\\begin{itemize}\\item word " * 20_000,
+        "word }" * 100_000 + "{",
+    ],
+    ids=["never closed", "deep groups", "deep commands", "deep lists", "never opened"],
+)
+def test_hostile_sources_keep_their_words_and_take_linear_time(source: str) -> None:
+    started = time.perf_counter()
+    assert "word" in latex_page(source)[1].text
     assert time.perf_counter() - started < 10

@@ -95,6 +95,11 @@ def test_what_never_ends_is_text() -> None:
     ]
 
 
+def test_lines_of_code_lose_the_comma_that_protects_them() -> None:
+    text = "#+begin_src org\n,* A heading\n  ,#+title: A title\n,,* Twice\na,* b\n#+end_src"
+    assert told(text) == [(CODE, 0, "* A heading\n  #+title: A title\n,* Twice\na,* b")]
+
+
 @given(st.text(alphabet="*#+:|-[]<> \nabBE_12.", max_size=60))
 def test_any_text_is_read(text: str) -> None:
     page = org_page(text)
@@ -105,4 +110,22 @@ def test_any_text_is_read(text: str) -> None:
 def test_broken_files_take_linear_time(piece: str) -> None:
     started = time.perf_counter()
     org_page(piece * 20_000)
+    assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word\n" + "{" * 1_000_000,
+        "".join("*" * level + " word\n" for level in range(1, 2_000)),
+        "".join(" " * level + "- word\n" for level in range(2_000)),
+        "#+begin_quote\n" * 50_000 + "word",
+        "word <2025-13-45 Xyz> " * 50_000,
+        ":PROPERTIES:\n:Effort: word\n" * 20_000,
+    ],
+    ids=["braces", "deep headings", "deep lists", "open blocks", "impossible days", "open drawers"],
+)
+def test_hostile_files_keep_their_words_and_take_linear_time(text: str) -> None:
+    started = time.perf_counter()
+    assert "word" in org_page(text).text
     assert time.perf_counter() - started < 10
