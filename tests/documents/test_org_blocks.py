@@ -91,7 +91,7 @@ def test_what_never_ends_is_text() -> None:
     assert told("#+BEGIN_SRC\nFirst.\n\n* Two\n:LOGBOOK:\nThird.") == [
         (PARAGRAPH, 0, "First."),
         (HEADING, 1, "Two"),
-        (PARAGRAPH, 0, ":LOGBOOK: Third."),
+        (PARAGRAPH, 0, "Third."),
     ]
 
 
