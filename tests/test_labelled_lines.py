@@ -29,6 +29,12 @@ def test_names_below_each_other_keep_their_ends() -> None:
     assert line_ends(prose) == set()
 
 
+def test_rows_that_are_laid_out_in_columns_keep_their_ends() -> None:
+    assert flowing("icmp\t1\tICMP\nigmp\t2\tIGMP\nggp\t3\tGGP") == "icmp 1 ICMP\nigmp 2 IGMP\nggp 3 GGP"
+    assert len(line_ends("Kayak       12 EUR\nCanoe       15 EUR\nOar          2 EUR")) == 2
+    assert line_ends("The wood is    free and\ndry. The others cost\nsix. It is warm.") == set()
+
+
 def test_one_label_among_lines_of_prose_changes_nothing() -> None:
     text = "They came late. Note: the gate\nwas shut\nand the bell was broken."
     assert flowing(text) == " ".join(text.split())

@@ -239,6 +239,15 @@ def test_a_title_above_a_table_is_kept(read: ReadFunction) -> None:
     )
 
 
+def test_notes_above_the_rows_of_a_csv_are_told_apart(read: ReadFunction) -> None:
+    (page,) = read("x.tsv", "# Country codes\n#\n#code\tname\nSI\tSlovenia\nSK\tSlovakia\n").pages
+    assert page.text == "Country codes\n\ncode: SI · name: Slovenia\ncode: SK · name: Slovakia"
+    assert [block.level for block in page.blocks[1:]] == [4, 5], "the rows as the file counts them"
+    assert read("x.csv", "# 2025, all\na;b\n1;2\n").pages[0].text == "2025, all\n\na: 1 · b: 2"
+    assert "#2" in read("x.csv", "No,Name\n#1,x\n#2,y\n").pages[0].text
+    assert read("x.csv", "#1,x\n#2,y\n").pages[0].blocks[-1].kind is BlockKind.ROW
+
+
 def test_a_csv_without_a_header_numbers_its_columns(read: ReadFunction) -> None:
     assert read("x.csv", "1,2\n3,4\n").pages[0].text == "column 1: 1 · column 2: 2\ncolumn 1: 3 · column 2: 4"
     assert read("y.csv", "a,b\nc,d,e\n").pages[0].text == "a: c · b: d · column 3: e"

@@ -1,18 +1,26 @@
-"""Reader of CSV and TSV, row by row, each with the headers."""
+"""Reader of CSV and TSV, row by row, each with the headers.
+
+Lines before the table that begin with "#" are notes about it; the last of them is its header if it has as
+many cells as the first row.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+from itertools import takewhile
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
-from localcrag.types import Page
+from localcrag.types import BlockKind, Page
 
 _SAMPLE_CHARACTERS = 8 * 1024
 _DELIMITERS = ",;\t|"
+_NOTE = re.compile(r"#(?!\d)[#\s]*")
+"""How a note begins; "#12" is the number of a row."""
 
 
 def read_rows(text: str, limits: Limits) -> Page:
@@ -21,15 +29,32 @@ def read_rows(text: str, limits: Limits) -> Page:
     Raises UnreadableError if it exceeds ``limits.text``.
     """
     csv.field_size_limit(limits.data)
-    reader = csv.reader(io.StringIO(text, newline=""), _dialect(text[:_SAMPLE_CHARACTERS]))
+    file = io.StringIO(text, newline="")
+    notes = list(takewhile(_NOTE.match, file))
+    file.seek(sum(map(len, notes)))
+    dialect = _dialect(text[file.tell() :][:_SAMPLE_CHARACTERS])
+    if notes and _is_header(notes[-1], text[file.tell() :], dialect):
+        first = len(notes)
+        header = notes.pop()
+        file.seek(file.tell() - len(_NOTE.sub("", header, count=1)))
+    else:
+        first = len(notes) + 1
     rows = (
         GridRow(number, [" ".join(cell.split()) for cell in row])
-        for number, row in enumerate(reader, 1)
+        for number, row in enumerate(csv.reader(file, dialect), first)
         if any(row)
     )
     made = BlockText(limits)
+    made.add(BlockKind.PARAGRAPH, " ".join(filter(None, (_NOTE.sub("", note).strip() for note in notes))))
     add_lines(made, grid_lines(bounded_rows(rows)))
     return made.page()
+
+
+def _is_header(note: str, rows: str, dialect: type[csv.Dialect]) -> bool:
+    """Whether a note is the header of the rows below it: it has as many cells as the first, and several."""
+    lines = (note, rows.partition("\n")[0])
+    header, row = (next(csv.reader([line.rstrip("\r")], dialect), []) for line in lines)
+    return len(header) == len(row) > 1
 
 
 def _dialect(sample: str) -> type[csv.Dialect]:
