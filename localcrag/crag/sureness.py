@@ -31,6 +31,12 @@ probability from which on they are."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
+_CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_IN_WORDS = {
+    word: str(value) for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words.split(), 1)
+}
+_WORD = re.compile(r"[a-z]+")
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _DIGITS = re.compile(r"\d+")
 
@@ -72,7 +78,8 @@ def stands_alone(strips: Sequence[Strip], grades: Sequence[Grade]) -> bool:
 def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     """The numbers of a question that no strip has, nor its headings, its title or its source, in order.
 
-    Separators do not count ("1,000" is "1000"), nor do zeros in front ("05" is "5").
+    Separators do not count ("1,000" is "1000"), nor do zeros in front ("05" is "5"); small ones may stand in
+    English words ("2nd" is "second").
 
     Args:
         strips: the strips that were kept.
@@ -83,6 +90,7 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
         return []
     told = " ".join(f"{judged_text(strip)} {strip.passage.source}" for strip in strips)
     known = {_plain(each) for found in (_NUMBER, _DIGITS) for each in found.findall(told)}
+    known |= {_IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in _IN_WORDS}
     return [number for number in asked if _plain(number) not in known]
 
 

@@ -75,13 +75,14 @@ def test_a_passage_that_was_graded_twice_is_no_rival_of_itself() -> None:
         ("What is the rent of garage 07 in 2026?", []),
         ("Who pays 1,200 EUR?", []),
         ("Who pays 1200.5 EUR?", ["1200.5"]),
-        ("Is the tariff of chapter 3 paid?", []),
+        ("Is the tariff of chapter 31 paid?", []),
         ("What is the rent?", []),
+        ("Who has the 2nd key, and who the 3rd?", ["3"]),
     ],
 )
 def test_a_number_that_the_evidence_does_not_have_is_missing(question: str, missing: list[str]) -> None:
-    text = "Garage 7: 72.00 EUR until 30/04/2026, then 1.200 EUR."
-    strip = whole(replace(passage(text, source="/tariff_3.txt"), heading="Rents"), 0.9)
+    text = "Garage 7: 72.00 EUR until 30/04/2026, then 1.200 EUR. The second key is lost."
+    strip = whole(replace(passage(text, source="/tariff_31.txt"), heading="Rents"), 0.9)
     assert missing_numbers([strip], question) == missing
 
 

@@ -166,7 +166,10 @@ def test_a_name_does_not_bring_another_format_into_this_process(
     assert corpus._reading(late, {}, plain=True).reason == "it changed while it was read"
 
 
-def test_the_one_that_takes_long_is_named(corpus: LocalCorpus, hurried: None, tmp_path: Path) -> None:
+def test_the_one_that_takes_long_is_named(
+    corpus: LocalCorpus, hurried: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_pool, "MAX_READ_MEMORY", 8 << 30)  # so that it is the time that ends it
     files = put(tmp_path, a_html=FOX, hang_pdf=doubling())
     read = corpus.read_all([(file, {}) for file in files])
     named = {Path(item.source).name for item in read if isinstance(item, StillReading)}

@@ -22,6 +22,8 @@ from localcrag.integrations.llamaindex_engine import LlamaIndexQueryEngine, Llam
 from tests.integrations.conftest import CHESS, CLUB, DOSE, LEAFLET
 
 WHERE = "Where does the garden club meet?"
+STRICT = "none-relevant"
+"""A policy by which a passage in doubt is not enough."""
 
 
 def test_a_node_has_the_text_the_place_and_the_scores_of_its_hit(kb: localcrag.KnowledgeBase) -> None:
@@ -66,18 +68,18 @@ def test_a_response_has_the_text_of_the_answer_and_its_citations(kb: localcrag.K
 
 
 def test_what_is_unsure_or_not_found_is_said(kb: localcrag.KnowledgeBase) -> None:
-    engine = LlamaIndexQueryEngine(kb)
+    engine = LlamaIndexQueryEngine(kb, policy=STRICT)
     unsure, missing = engine.query(WHERE), engine.query(CHESS)
     assert str(unsure) == f"{CLUB} [1]\n\nUnsure: the evidence is weak. Check the sources."
     assert str(missing) == "Your documents do not answer this." and not missing.source_nodes
 
 
 def test_a_response_streams_and_has_its_sources_at_its_end(kb: localcrag.KnowledgeBase) -> None:
-    engine = LlamaIndexQueryEngine(kb, streaming=True)
+    engine = LlamaIndexQueryEngine(kb, streaming=True, policy=STRICT)
     response = engine.query(WHERE)
     assert isinstance(response, StreamingResponse)
     pieces = list(response.response_gen)
-    assert len(pieces) > 1 and "".join(pieces) == str(LlamaIndexQueryEngine(kb).query(WHERE))
+    assert len(pieces) > 1 and "".join(pieces) == str(LlamaIndexQueryEngine(kb, policy=STRICT).query(WHERE))
     assert [source.text for source in response.source_nodes] == [CLUB]
     assert (response.metadata or {})["status"] == "unsure"
 
