@@ -46,6 +46,8 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
 def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool]:
     """Of each passage, whether it has rows with dates alone, and another one has the date of the question."""
     wanted = figures_of(question)
+    if not wanted:
+        return [False] * len(cut)
     dates = [[figures_of(strip.text) if is_row(strip) else None for strip in found] for found in cut]
     if not any(wanted & held for found in dates for held in found if held):
         return [False] * len(dates)

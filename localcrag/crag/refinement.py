@@ -198,7 +198,7 @@ def _completed(strip: Strip, *, is_whole: bool) -> Strip:
     block = within[0]
     text = passage.text[block.start - origin : block.end - origin]
     if is_whole and len(text) <= MAX_COMPLETED_CHARACTERS and not line_ends(text):
-        kept = [(start, end) for start, end in spans_of_block(passage, block)]
+        kept = list(spans_of_block(passage, block))
         start, end = (kept[0][0], kept[-1][1]) if kept else (strip.start - origin, strip.end - origin)
         return _strip(passage, start, end, strip.score)
     if _REFERRING.match(strip.text):
@@ -352,7 +352,8 @@ def narrowed(window: Strip, question: str) -> list[Strip]:
         return [window]
     held = [terms(row.text) for row in rows]
     common = set.intersection(*held)
-    shared = [len((each - common) & terms(question)) for each in held]
+    asked = terms(question) - common
+    shared = [len(each & asked) for each in held]
     most = max(shared)
     return [row for row, count in zip(rows, shared, strict=True) if count == most] if most else [window]
 

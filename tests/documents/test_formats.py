@@ -244,6 +244,7 @@ def test_notes_above_the_rows_of_a_csv_are_told_apart(read: ReadFunction) -> Non
     assert page.text == "Country codes\n\ncode: SI · name: Slovenia\ncode: SK · name: Slovakia"
     assert [block.level for block in page.blocks[1:]] == [4, 5], "the rows as the file counts them"
     assert read("x.csv", "# 2025, all\na;b\n1;2\n").pages[0].text == "2025, all\n\na: 1 · b: 2"
+    assert read("x.csv", "# of club #A\na;b\n1;2\n").pages[0].text.startswith("of club #A\n")
     assert "#2" in read("x.csv", "No,Name\n#1,x\n#2,y\n").pages[0].text
     assert read("x.csv", "#1,x\n#2,y\n").pages[0].blocks[-1].kind is BlockKind.ROW
 

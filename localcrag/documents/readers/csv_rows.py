@@ -31,29 +31,31 @@ def read_rows(text: str, limits: Limits) -> Page:
     csv.field_size_limit(limits.data)
     file = io.StringIO(text, newline="")
     notes = list(takewhile(_NOTE.match, file))
-    file.seek(sum(map(len, notes)))
-    dialect = _dialect(text[file.tell() :][:_SAMPLE_CHARACTERS])
-    if notes and _is_header(notes[-1], text[file.tell() :], dialect):
-        first = len(notes)
-        header = notes.pop()
-        file.seek(file.tell() - len(_NOTE.sub("", header, count=1)))
-    else:
-        first = len(notes) + 1
+    start = sum(map(len, notes))
+    dialect = _dialect(text[start : start + _SAMPLE_CHARACTERS])
+    file.seek(start)
+    if notes and _is_header(notes[-1], file.readline(), dialect):
+        start -= len(_unmarked(notes.pop()))
+    file.seek(start)
     rows = (
         GridRow(number, [" ".join(cell.split()) for cell in row])
-        for number, row in enumerate(csv.reader(file, dialect), first)
+        for number, row in enumerate(csv.reader(file, dialect), len(notes) + 1)
         if any(row)
     )
     made = BlockText(limits)
-    made.add(BlockKind.PARAGRAPH, " ".join(filter(None, (_NOTE.sub("", note).strip() for note in notes))))
+    made.add(BlockKind.PARAGRAPH, " ".join(filter(None, (_unmarked(note).strip() for note in notes))))
     add_lines(made, grid_lines(bounded_rows(rows)))
     return made.page()
 
 
-def _is_header(note: str, rows: str, dialect: type[csv.Dialect]) -> bool:
+def _unmarked(note: str) -> str:
+    """A note without the mark in front of it."""
+    return _NOTE.sub("", note, count=1)
+
+
+def _is_header(note: str, first: str, dialect: type[csv.Dialect]) -> bool:
     """Whether a note is the header of the rows below it: it has as many cells as the first, and several."""
-    lines = (note, rows.partition("\n")[0])
-    header, row = (next(csv.reader([line.rstrip("\r")], dialect), []) for line in lines)
+    header, row = (next(csv.reader([line.rstrip("\r\n")], dialect), []) for line in (note, first))
     return len(header) == len(row) > 1
 
 

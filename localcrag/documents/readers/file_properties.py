@@ -55,8 +55,11 @@ def core_properties(container: zipfile.ZipFile) -> tuple[str, Meta]:
         return "", {}
     found = {name: text for name, text in _texts(root) if name in _CORE_NAMES}
     fields = fields_of((field, found[name]) for name, field in _CORE_NAMES.items() if name in found)
-    own = {key: value for key, value in fields.items() if value not in _OF_TEMPLATES.get(key, ())}
-    return found.get("title", ""), {key: value for key, value in own.items() if key != "title"}
+    return found.get("title", ""), {
+        key: value
+        for key, value in fields.items()
+        if key != "title" and value not in _OF_TEMPLATES.get(key, ())
+    }
 
 
 def opendocument_fields(meta: Any) -> Meta:

@@ -8,6 +8,7 @@ from email import message_from_bytes
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
+from email.parser import BytesHeaderParser
 from email.policy import Compat32
 
 from localcrag.documents.block_text import BlockText
@@ -72,7 +73,7 @@ def read_mail(data: bytes, limits: Limits) -> ExtractedText:
 def subject_of(data: bytes) -> str:
     """The subject of a message, "" if it has none or cannot be parsed."""
     try:
-        return _header(message_from_bytes(data, policy=_BoundedHeaders()), "Subject", 1000)
+        return _header(BytesHeaderParser(policy=_BoundedHeaders()).parsebytes(data), "Subject", 1000)
     except _PARSER_ERRORS:
         return ""
 

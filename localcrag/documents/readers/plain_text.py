@@ -7,8 +7,6 @@ from localcrag.documents.encoding import charset_of, decode
 from localcrag.documents.extracted import ExtractedText, Limits, clean, whole
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.front_matter import front_matter, org_fields, rst_fields
-from localcrag.documents.latex_blocks import latex_page
-from localcrag.documents.org_blocks import org_page
 from localcrag.documents.readers.csv_rows import read_rows
 from localcrag.documents.readers.json_records import read_json, read_json_lines
 from localcrag.documents.readers.notebook import read_notebook
@@ -42,12 +40,16 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
                 return whole("", MEDIA_TYPES[DocumentFormat.CODE], text)
             return ExtractedText("", media_type, (page,))
         case DocumentFormat.ORG:
+            from localcrag.documents.org_blocks import org_page
+
             named_by = {name.lower(): value for name, value in org_fields(text)}
             title = str(named_by.pop("title", ""))
             return ExtractedText(
                 title, media_type, (org_page(text, limits),), meta=fields_of(named_by.items())
             )
         case DocumentFormat.LATEX:
+            from localcrag.documents.latex_blocks import latex_page
+
             title, page = latex_page(text, limits)
             return ExtractedText(title, media_type, (page,))
         case _:
