@@ -19,11 +19,12 @@ from localcrag.errors import LocalCragError, StoreError
 from localcrag.types import WebPolicy
 
 LIBRARY_MODULES = {
-    "llama-cpp-python": "llama_cpp",
-    "lancedb": "lancedb",
+    "llama-cpp-python": "localcrag.llm.llama_backend",
+    "lancedb": "localcrag.store.tables",
     "torch": "torch",
     "outlines-core": "outlines_core",
 }
+"""What is imported to try a library: the module that sets up how it logs and waits, where there is one."""
 EMBEDDING_COSTS = {
     "all-MiniLM-L6-v2": "for English; 90 MB on disk",
     "static:all-MiniLM-L6-v2": "for English; for a fast first ingestion, to be refined",

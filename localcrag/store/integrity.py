@@ -308,7 +308,7 @@ def _problems_of_probes(name: str, table: Table, key: str) -> Iterator[StoreProb
         where = sql.equals(key, probe[key])
         unkeyed += not table.count_rows(where)
         query = table.search(match_query(probe["lexical"][:1000])).where(where)
-        unfound += not len(query.select([key]).limit(1).to_arrow())
+        unfound += not len(query.select([key, "_score"]).limit(1).to_arrow())
     if unkeyed:
         yield StoreProblem(f"the index of {key} in {name} does not find {unkeyed} rows", Mending.COMPACT)
     elif unfound > len(probes) // 2:  # a passage of nothing but the commonest words is found by none

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -208,6 +209,13 @@ def test_doctor_finds_nothing_wrong_here_and_says_what_is(run: Run) -> None:
         broken = run("doctor", "--json")
     assert broken.code == 1
     assert any("nonsense" in finding["detail"] for finding in broken.json if not finding["fine"])
+
+
+def test_doctor_keeps_the_warnings_of_libraries_to_itself(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "localcrag", "--home", str(home), "doctor"], capture_output=True, text=True
+    )
+    assert "knowledge base default" in done.stdout and done.stderr == ""
 
 
 def test_doctor_asks_a_searxng_only_where_a_question_may(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
