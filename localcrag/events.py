@@ -309,7 +309,10 @@ class MovedSource(Event):
 
 @dataclass(frozen=True, slots=True)
 class Processing(Event):
-    """A step that takes a second or more is at a source; ``step`` is reading or embedding."""
+    """A step that takes a second or more is at a source; ``step`` is reading or embedding.
+
+    The first embedding is always announced, since the model is loaded for it.
+    """
 
     step: str
     source: str

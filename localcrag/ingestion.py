@@ -89,8 +89,8 @@ class _Tally:
     """The progress of one ingestion.
 
     ``batch`` has been filled since ``began`` and has ``batched`` passages, of which ``bare`` ones have no
-    vectors yet; ``pace`` passages are embedded in EMBEDDING_SECONDS. ``writing`` is the batch before, and
-    ``written`` the future of its writing. ``emptied`` are the indexed sources that have no text any more,
+    vectors yet; ``pace`` passages are embedded in EMBEDDING_SECONDS, and ``embedded`` says whether any were.
+    ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied`` are the indexed sources that have no text any more,
     ``renamed`` those whose files have another name.
     """
 
@@ -107,6 +107,7 @@ class _Tally:
     batched: int = 0
     bare: int = 0
     pace: int = MIN_BATCH_PASSAGES
+    embedded: bool = False
     began: float = 0.0
     writing: list[_ReadDocument] = field(default_factory=list)
     written: Future[None] | None = None
@@ -318,6 +319,9 @@ class Ingestion:
         sources = [read.file.source for read in bare for _ in read.passages]
         found: list[Vectors] = []
         start = 0
+        if texts and not tally.embedded:  # the model is loaded now, which takes seconds
+            tally.embedded = True
+            yield Processing("embedding", sources[0])
         while start < len(texts):
             began = perf_counter()
             piece = texts[start : start + tally.pace]

@@ -362,6 +362,13 @@ def test_on_a_slow_machine_an_interruption_costs_seconds(monkeypatch: pytest.Mon
     assert Processing("embedding", "/d/large") in events, "the one that takes longer is named"
 
 
+def test_the_first_embedding_is_announced_since_the_model_is_loaded_for_it() -> None:
+    ingestion = Ingestion("kb", ScriptedCorpus(file("/d/a"), file("/d/b")), HashEmbedder(), MemoryStore())
+    events = list(ingestion.run(["/d"]))
+    assert [event for event in events if isinstance(event, Processing)] == [Processing("embedding", "/d/a")]
+    assert not any(isinstance(event, Processing) for event in ingestion.run(["/d"]))
+
+
 def test_a_batch_does_not_wait_for_a_document_that_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr("localcrag.ingestion.perf_counter", lambda: clock[0])
