@@ -90,8 +90,8 @@ class _Tally:
 
     ``batch`` has been filled since ``began`` and has ``batched`` passages, of which ``bare`` ones have no
     vectors yet; ``pace`` passages are embedded in EMBEDDING_SECONDS, and ``embedded`` says whether any were.
-    ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied`` are the indexed sources that have no text any more,
-    ``renamed`` those whose files have another name.
+    ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied`` are the indexed
+    sources that have no text any more, ``renamed`` those whose files have another name.
     """
 
     outcomes: dict[str, int] = field(
