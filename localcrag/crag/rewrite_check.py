@@ -46,6 +46,8 @@ def phrasing_refusal(line: str, question: str, *, context: Sequence[str] = ()) -
         question: the question of the user.
         context: texts whose names and numbers the line may use beside those of the question.
     """
+    if _bare(line) == _bare(question):
+        return ""
     return (
         leak_refusal(line, question)
         or _news_refusal(line, " ".join((question, *context)))

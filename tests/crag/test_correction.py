@@ -288,6 +288,15 @@ def test_a_line_that_asserts_is_not_searched_and_that_is_said() -> None:
     assert hits == [] and world.search.queries == []
 
 
+def test_a_line_that_is_the_question_was_tried_and_is_no_statement() -> None:
+    """A question that does not begin as one, and has a verb, would else be taken for an assertion."""
+    question = "In which year was the pump made?"
+    world, asked = asking(Script(rewrite=question.rstrip("?")), question=question)
+    events, hits = drained(search_rewritten(asked))
+    assert of(Degraded, events) == [] and of(Rewritten, events)[0].queries == ()
+    assert hits == [] and world.search.queries == []
+
+
 def test_a_wording_that_asserts_is_left_out_and_those_before_it_are_searched() -> None:
     _, asked = asking(Script(phrasings=("which portion is right?", ASSERTS)), phrasings=3)
     events, _ = drained(search_phrasings(asked))
