@@ -14,6 +14,7 @@ PARTS = (
     "ingest",
     "static",
     "static_ranking",
+    "language_ranking",
     "cluster",
     "choose",
     "ask",

@@ -11,33 +11,19 @@ zstandard; without it nothing is measured), ``--set questions=60`` (of each coll
 
 from __future__ import annotations
 
-import json
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from math import log2
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
 
+from benchmarks.labelled_search import Collection, found, ndcg, records
 from benchmarks.report import Figure, Report, Room
-from localcrag import KnowledgeBase
 from localcrag import open as open_kb
 from localcrag.settings import ModelSettings, Settings
 
-RANKS = 10
 MAX_PASSAGE_CHARACTERS = 1100
 """A passage is cut there, so that each is one passage of the knowledge base."""
-
-
-@dataclass(frozen=True)
-class Collection:
-    """Passages by name, and questions with the names of the passages that answer them."""
-
-    name: str
-    passages: Mapping[str, str]
-    questions: tuple[tuple[str, frozenset[str]], ...]
 
 
 def measure(room: Room) -> Report:
@@ -50,15 +36,12 @@ def measure(room: Room) -> Report:
     models = [ModelSettings(embedding=name) for name in (f"static:{real}", real)]
     figures: list[Figure] = []
     for collection in _collections(data, most):
-        folder = room.scratch / collection.name
-        folder.mkdir()
-        for name, text in collection.passages.items():
-            (folder / f"{name}.txt").write_text(text, "utf-8")
-        found = [
+        folder = collection.write(room.scratch / collection.name)
+        values = [
             list(_measured(f"{collection.name}-{at}", Settings(home=home, model=model), folder, collection))
             for at, model in enumerate(models)
         ]
-        figures += _compared(collection, *found)
+        figures += _compared(collection, *values)
     return Report(tuple(figures))
 
 
@@ -67,20 +50,8 @@ def _measured(name: str, settings: Settings, folder: Path, collection: Collectio
     with open_kb(name, settings=settings) as base:
         base.ingest(folder)
         for question, right in collection.questions:
-            yield _ndcg(_found(base, question), right)
+            yield ndcg(found(base, question), right)
         base.remove()
-
-
-def _found(base: KnowledgeBase, question: str) -> list[str]:
-    """The names of the documents that a search finds, best first."""
-    hits = base.search(question, k=RANKS)
-    return list(dict.fromkeys(Path(hit.passage.source).stem for hit in hits))
-
-
-def _ndcg(found: list[str], right: frozenset[str]) -> float:
-    """nDCG@10 (Järvelin and Kekäläinen 2002) with gains of 0 and 1."""
-    gained = sum(1 / log2(rank + 1) for rank, name in enumerate(found[:RANKS], 1) if name in right)
-    return gained / sum(1 / log2(rank + 1) for rank in range(1, min(len(right), RANKS) + 1))
 
 
 def _compared(collection: Collection, static: list[float], real: list[float]) -> Iterator[Figure]:
@@ -103,7 +74,7 @@ def _collections(data: Path, most: int) -> Iterator[Collection]:
 
 def _of_answers(name: str, path: Path, passages: int, most: int) -> Collection:
     """Some of the passages of a set of questions, and questions that they answer."""
-    rows = [row for row in _records(path) if row.get("relevant", True)]
+    rows = [row for row in records(path) if row.get("relevant", True)]
     rows = [row for row in rows if len(row["passage"]) <= MAX_PASSAGE_CHARACTERS]
     random.Random(0).shuffle(rows)
     names: dict[str, str] = {}
@@ -122,20 +93,11 @@ def _library(folder: Path, most: int) -> Collection:
     """The test collection CISI: abstracts, and queries of one or several sentences."""
     passages = {
         f"p{row['doc_id']}": f"{row['title']}\n{row['text']}"[:MAX_PASSAGE_CHARACTERS]
-        for row in _records(folder / "cisi_docs.jsonl.zst")
+        for row in records(folder / "cisi_docs.jsonl.zst")
     }
     right: dict[str, set[str]] = defaultdict(set)
-    for row in _records(folder / "cisi_qrels.jsonl.zst"):
+    for row in records(folder / "cisi_qrels.jsonl.zst"):
         right[row["query_id"]].add(f"p{row['doc_id']}")
-    asked = [row for row in _records(folder / "cisi_queries.jsonl.zst") if row["query_id"] in right]
+    asked = [row for row in records(folder / "cisi_queries.jsonl.zst") if row["query_id"] in right]
     questions = ((" ".join(row["text"].split()), frozenset(right[row["query_id"]])) for row in asked[:most])
     return Collection("library", passages, tuple(questions))
-
-
-def _records(path: Path) -> list[dict[str, Any]]:
-    import zstandard
-
-    unpacked = zstandard.ZstdDecompressor(max_window_size=2**27)
-    reader: Any = zstandard.open(path, "rt", encoding="utf-8", dctx=unpacked)
-    with reader as lines:
-        return [json.loads(line) for line in lines]

@@ -41,6 +41,7 @@ PARTS = {
     "ingest": "Ingestion",
     "static": "A first ingestion with static embeddings",
     "static_ranking": "What a search finds with static embeddings",
+    "language_ranking": "What a search finds in other languages",
     "memory": "Memory of an ingestion",
     "peers": "The same question in other toolkits",
     "reading": "What a user gets from mixed documents",
