@@ -20,18 +20,11 @@ from localcrag.crag.answer_form import (
 from localcrag.crag.citation_check import CitationChecker, cite
 from localcrag.crag.grounding import compare, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
-from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import (
-    before_mark,
-    completed,
-    is_row,
-    joined,
-    numbered,
-    span,
-    strips,
-    with_surroundings,
-)
-from localcrag.crag.row_lookup import figures_of
+from localcrag.crag.refinement.knowledge_strips import span, strips
+from localcrag.crag.refinement.recomposition import completed, joined, numbered, with_surroundings
+from localcrag.crag.refinement.row_selection import without_other_rows
+from localcrag.crag.refinement.strip_display import before_mark
+from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.crag.sureness import SURE_STRIP
@@ -344,28 +337,10 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The best strips with different texts, at most ``MAX_QUOTES``, in their given order."""
     if not kept:
         return []
-    ranked = sorted(_without_other_rows(kept, question), key=lambda strip: -strip.score)
+    ranked = sorted(without_other_rows(kept, question), key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
     return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
-
-
-def _without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
-    """The strips without those rows of a table that have fewer of the question's terms than another one.
-
-    The rows of a table read alike to a judge; that only one of them has the year asked about says more. If a
-    row has the very date of the question, no row without it is kept.
-    """
-    asked, figures = terms(question), figures_of(question)
-    held = [is_row(strip) and figures_of(strip.text) & figures for strip in kept]
-    if any(held):
-        kept = [strip for strip, has in zip(kept, held, strict=True) if has or not is_row(strip)]
-    shared = [len(terms(strip.text) & asked) if is_row(strip) else -1 for strip in kept]
-    most: dict[str, int] = {}
-    for strip, count in zip(kept, shared, strict=True):
-        most[strip.passage.id] = max(most.get(strip.passage.id, 0), count)
-    pairs = zip(kept, shared, strict=True)
-    return [strip for strip, count in pairs if count < 0 or count == most[strip.passage.id]]
 
 
 def _least_share(strip: Strip) -> float:

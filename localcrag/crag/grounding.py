@@ -23,8 +23,8 @@ from localcrag.crag.answer_form import cited_keys, without_keys
 from localcrag.crag.bracketed_numbers import without_bracketed_numbers
 from localcrag.crag.citation_check import crosses_languages
 from localcrag.crag.graders import YES_NO_OPTIONS, yes_or_no
+from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.crag.state import QuestionState
-from localcrag.crag.strip_spans import LIST_MARKER
 from localcrag.errors import ModelError
 from localcrag.events import Contradicted, Degraded, Grounded, Steps
 from localcrag.protocols import Evaluator

@@ -35,18 +35,12 @@ from localcrag.crag.grading import emit_decision, grade_hits
 from localcrag.crag.passage_scores import strip_scores
 from localcrag.crag.policy import nearest, relevant, settled
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import (
-    in_context,
-    narrowed,
-    refine,
-    says_more,
-    span,
-    standing_out,
-    statements,
-    whole,
-    wholes,
-    windows,
-)
+from localcrag.crag.refinement.knowledge_strips import span, statements, whole, wholes
+from localcrag.crag.refinement.row_selection import narrowed_to_rows
+from localcrag.crag.refinement.strip_context import in_context
+from localcrag.crag.refinement.strip_filter import refine, standing_out
+from localcrag.crag.refinement.strip_kinds import says_more
+from localcrag.crag.refinement.strip_windows import windows
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import (
     Adapters,
@@ -256,7 +250,7 @@ class Pipeline:
             kept, dropped = yield from self._judged(state, cut)
             if cutter is not CUTTERS[self.options.strips][0]:
                 kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
-                kept = [row for strip in kept for row in narrowed(strip, state.question)]
+                kept = [row for strip in kept for row in narrowed_to_rows(strip, state.question)]
             if kept:
                 break
         else:
@@ -281,7 +275,7 @@ class Pipeline:
             found = refine(cut, scores, limit=1, floor=0.0, keep_best=True)[0]
         floor = 0.0 if (best.confidence or 0.0) >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
         kept = [strip for strip in found if strip.score >= floor]
-        return [row for strip in kept for row in narrowed(strip, state.question)]
+        return [row for strip in kept for row in narrowed_to_rows(strip, state.question)]
 
     def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
         """The strips that help, with their scores, and the number of the others."""

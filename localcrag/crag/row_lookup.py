@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.query_terms import WORD_PATTERN, stem, terms
-from localcrag.crag.refinement import headings_above, is_row
+from localcrag.crag.refinement.strip_context import headings_above
+from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.types import CELL_SEPARATOR, Strip
 
 COMPLETE_WEIGHT = 4.0

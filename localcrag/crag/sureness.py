@@ -20,7 +20,7 @@ import re
 from collections.abc import Sequence
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.refinement import judged_text
+from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.types import Grade, Strip
 
 SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45

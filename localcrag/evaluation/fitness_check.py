@@ -23,7 +23,8 @@ from localcrag.crag.condense import condense
 from localcrag.crag.decomposition import Division
 from localcrag.crag.graders import ask
 from localcrag.crag.query_terms import content_words, folded, rewrite
-from localcrag.crag.refinement import numbered, whole
+from localcrag.crag.refinement.knowledge_strips import whole
+from localcrag.crag.refinement.recomposition import numbered
 from localcrag.errors import ModelError
 from localcrag.evaluation.fitness_set import (
     ChattyQuestion,

@@ -58,7 +58,8 @@ def test_plain_rag_evaluates_the_tokens_of_its_prompt_every_time(worker: Worker,
     from benchmarks.peers.given import hits
 
     from localcrag.crag import prompts
-    from localcrag.crag.refinement import numbered, whole
+    from localcrag.crag.refinement.knowledge_strips import whole
+    from localcrag.crag.refinement.recomposition import numbered
     from localcrag.llm.language_model import LlamaCppModel
 
     evidence = numbered([whole(hit.passage, 1.0) for hit in hits(TEXTS)])

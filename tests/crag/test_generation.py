@@ -10,7 +10,7 @@ import pytest
 
 from localcrag.crag.generation import _most_probable
 from localcrag.crag.pipeline import Pipeline
-from localcrag.crag.refinement import strips
+from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.state import Query
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.events import Delta, Event

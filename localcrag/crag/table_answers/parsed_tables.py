@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 
+from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.types import CELL_SEPARATOR, Block, BlockKind, Passage, Strip
 
 _NAME_END = ": "
@@ -97,9 +98,9 @@ def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
         if passage.page != page:
             page, before, first_of_page = passage.page, None, True
         for block in passage.blocks:
-            text = passage.text[block.start - passage.start : block.end - passage.start]
+            text = passage.text_between(block.start, block.end)
             if block.kind is BlockKind.ROW:
-                strip = Strip(passage, block.start, block.end, text, 0.0)
+                strip = strip_at(passage, block.start, block.end)
                 gap = block.start - before.end if before and before.kind is BlockKind.ROW else _FAR
                 within = before is not None and before.start >= passage.start
                 if draft and not within and _is_same_row(draft, text, gap):

@@ -22,7 +22,8 @@ from benchmarks.peers.wire import Cost, Setup, serve
 from localcrag.crag import prompts
 from localcrag.crag.graders import Grader, RememberingEvaluator
 from localcrag.crag.pipeline import Pipeline
-from localcrag.crag.refinement import numbered, whole
+from localcrag.crag.refinement.knowledge_strips import whole
+from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import Adapters, PipelineOptions, Query
 from localcrag.events import answer_of
 from localcrag.llm.decoding import Sampler
