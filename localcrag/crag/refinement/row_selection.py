@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence, Set
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_kinds import is_row
-from localcrag.crag.row_lookup import figures_of
 from localcrag.types import BlockKind, Strip
 
 
