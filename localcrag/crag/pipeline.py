@@ -42,6 +42,7 @@ from localcrag.crag.refinement.strip_filter import refine, standing_out
 from localcrag.crag.refinement.strip_kinds import says_more
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.crag.row_lookup import is_one_of_many
+from localcrag.crag.shared_web_access import SharedWebAccess
 from localcrag.crag.state import (
     Adapters,
     Finding,
@@ -49,7 +50,6 @@ from localcrag.crag.state import (
     PipelineOptions,
     Query,
     QuestionState,
-    SharedWebAccess,
     timed,
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
