@@ -7,7 +7,7 @@ passage.
 
 from __future__ import annotations
 
-from localcrag.crag.refinement.strip_kinds import is_question
+from localcrag.crag.refinement.strip_kinds import ends_as_question
 from localcrag.crag.refinement.strip_spans import spans_of_block, spans_of_passage
 from localcrag.types import Block, Passage, Strip
 
@@ -29,7 +29,7 @@ def statements(passage: Passage) -> list[Strip]:
 
     A question in a document may be much like the one that is asked, and answers nothing.
     """
-    return [strip for strip in strips(passage) if not is_question(strip.text)]
+    return [strip for strip in strips(passage) if not ends_as_question(strip.text)]
 
 
 def whole(passage: Passage, score: float) -> Strip:

@@ -18,7 +18,7 @@ from localcrag.crag.refinement.setting_spans import section_of
 from localcrag.crag.refinement.strip_kinds import QUESTION_MARKS, is_code, is_row
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Strip
 
-MAX_QUESTION_CHARACTERS = 200
+MAX_DOCUMENT_QUESTION_CHARACTERS = 200
 """The longest question of a document that is read with its answer."""
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
@@ -113,7 +113,7 @@ def _question_before(strip: Strip) -> str:
     above = strip.passage.text_between(blocks[at].start, min(blocks[at].end, strip.start))
     *_, before = _SENTENCE_GAP.split(above.strip())
     asked = " ".join(before.split())
-    return asked if asked.endswith(QUESTION_MARKS) and len(asked) <= MAX_QUESTION_CHARACTERS else ""
+    return asked if asked.endswith(QUESTION_MARKS) and len(asked) <= MAX_DOCUMENT_QUESTION_CHARACTERS else ""
 
 
 def _block_index(strip: Strip) -> int:

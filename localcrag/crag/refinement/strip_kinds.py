@@ -28,8 +28,8 @@ def is_code(strip: Strip) -> bool:
     )
 
 
-def is_question(text: str) -> bool:
-    """Whether a text ends as a question does."""
+def ends_as_question(text: str) -> bool:
+    """Whether a text ends in a question mark, quotation marks aside."""
     return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(QUESTION_MARKS)
 
 

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import is_code, is_question, is_row
+from localcrag.crag.refinement.strip_kinds import ends_as_question, is_code, is_row
 from localcrag.types import Passage, Strip
 
 WINDOW_SENTENCES = 3
@@ -24,7 +24,7 @@ def windows(passage: Passage, size: int = WINDOW_SENTENCES) -> list[Strip]:
         cut = list(below)
         for at in range(0, len(cut), size):
             group = cut[at : at + size]
-            while len(group) > 1 and is_question(group[-1].text):
+            while len(group) > 1 and ends_as_question(group[-1].text):
                 group.pop()
             made.append(strip_at(passage, group[0].start, group[-1].end))
     return made
