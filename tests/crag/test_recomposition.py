@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from localcrag.crag.refinement.knowledge_strips import strips, whole
-from localcrag.crag.refinement.recomposition import completed, joined, numbered, with_surroundings
+from localcrag.crag.refinement.recomposition import completed_quotations, joined, numbered, with_surroundings
 from localcrag.crag.refinement.strip_context import MAX_LED_TO
 from localcrag.crag.refinement.strip_display import shown_text
 from localcrag.crag.refinement.strip_kinds import is_row
@@ -100,17 +100,20 @@ def test_the_best_strip_is_quoted_with_the_rest_of_its_short_paragraph() -> None
         (BlockKind.CODE, "port = 80\nhost = 1"),
     )
     cut = strips(found)
-    assert [strip.text for strip in completed([replace(cut[0], score=0.9), cut[1]])] == [short, short]
-    assert [strip.text for strip in completed([replace(cut[1], score=0.9), cut[0]])] == [short]
-    assert [strip.text for strip in completed([cut[0], replace(cut[2], score=0.9)])] == [
+    assert [strip.text for strip in completed_quotations([replace(cut[0], score=0.9), cut[1]])] == [
+        short,
+        short,
+    ]
+    assert [strip.text for strip in completed_quotations([replace(cut[1], score=0.9), cut[0]])] == [short]
+    assert [strip.text for strip in completed_quotations([cut[0], replace(cut[2], score=0.9)])] == [
         *(cut[0].text, cut[2].text)
     ]
     referring = cut[-5]
     assert referring.text == "This also decides who reads it."
-    [shown] = completed([referring])
+    [shown] = completed_quotations([referring])
     assert shown.text == "A long sentence about mail. This also decides who reads it."
     for other in cut[-4:]:
-        assert completed([other]) == [other]
-    assert completed([]) == []
+        assert completed_quotations([other]) == [other]
+    assert completed_quotations([]) == []
     sure = replace(cut[0], score=0.9)
-    assert completed([sure], 0.55) == [sure], "a sentence that surely answers is enough"
+    assert completed_quotations([sure], 0.55) == [sure], "a sentence that surely answers is enough"

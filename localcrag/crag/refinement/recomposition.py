@@ -50,7 +50,7 @@ def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
     return list(result.values())
 
 
-def completed(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
+def completed_quotations(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
     """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
 
     ``sure`` is the probability from which on a strip surely answers by itself. What follows a sentence often
