@@ -11,7 +11,8 @@ choose the action              4.3      ``emit_decision``, :mod:`.policy`, :mod:
 compute over a table           –        ``_search``, :mod:`.table_questions`, :mod:`.aggregation`
 correct what is weak           4.5      ``_correct``, :mod:`.correction`
 refine into strips             4.4      ``_refine``, :mod:`.refinement`
-generate, check, ground        –        ``_answer``, :mod:`.generation`, :mod:`.quotation`, :mod:`.structured_generation`
+write, check, ground           –        ``_answer``, :mod:`.generation`, :mod:`.grounding`
+or quote, or fill a schema     –        :mod:`.quotation`, :mod:`.structured_generation`
 =============================  =======  ====================================================
 
 Corrections that need no network are tried before the one that does. With the agent
