@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from localcrag.crag.graders import ask
 from localcrag.crag.passage_scores import strip_scores
 from localcrag.crag.policy import nearest, relevant
 from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
@@ -19,6 +18,7 @@ from localcrag.crag.refinement.strip_kinds import says_more
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.crag.state import QuestionState
 from localcrag.crag.sureness import is_graded_by_evaluator
+from localcrag.crag.yes_no_choices import ask_each
 from localcrag.events import Degraded, Refined, Steps
 from localcrag.types import Choice, Grade, Passage, Strip, StripKind, Verdict
 
@@ -96,7 +96,7 @@ def _judged(state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Stri
     if evaluator is not None:
         scores, floor = strip_scores(evaluator, state.question, cut), evaluator.thresholds.lower
     else:
-        choices = ask(state.adapters.model, state.question, [in_context(strip) for strip in cut])
+        choices = ask_each(state.adapters.model, state.question, [in_context(strip) for strip in cut])
         scores = [choice.probabilities[0] if isinstance(choice, Choice) else 0.0 for choice in choices]
         floor = MODEL_STRIP_FLOOR
         if failed := [choice for choice in choices if isinstance(choice, Exception)]:

@@ -22,9 +22,9 @@ from localcrag.crag import prompts
 from localcrag.crag.answer_form import cited_keys, without_keys
 from localcrag.crag.bracketed_numbers import without_bracketed_numbers
 from localcrag.crag.citation_check import crosses_languages
-from localcrag.crag.graders import YES_NO_OPTIONS, yes_or_no
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.crag.state import QuestionState, timed
+from localcrag.crag.yes_no_choices import YES_NO_OPTIONS, yes_or_no
 from localcrag.errors import ModelError
 from localcrag.events import Contradicted, Degraded, Grounded, Steps
 from localcrag.protocols import Evaluator
