@@ -256,6 +256,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         return self._ingesting(checked_sources(sources), options)
 
     def _ingesting(self, sources: Sequence[str | SourceFile], options: _IngestOptions) -> Iterator[Event]:
+        """The events of an ingestion, before and after those of :class:`Ingestion` itself."""
         reader = self._cluster_reader(options.cluster) if options.cluster else None
         yield from self.models.distil()
         if reader is None:
@@ -272,9 +273,9 @@ class KnowledgeBase(StoredKnowledgeBase):
             for event in events:
                 if isinstance(event, Ingested):
                     yield from (Degraded("cluster", notice) for notice in (reader.notices if reader else ()))
-                if isinstance(event, Ingested) and options.questions:
-                    written = yield from self.stream_questions(options.questions)
-                    event = Ingested(replace(event.report, questions=written))
+                    if options.questions:
+                        written = yield from self.stream_questions(options.questions)
+                        event = Ingested(replace(event.report, questions=written))
                 yield event
         finally:
             if made and not store.indexed():
@@ -470,15 +471,17 @@ class KnowledgeBase(StoredKnowledgeBase):
         cluster: str | None = None,
     ) -> IngestReport:
         """As :meth:`ingest`, without blocking the event loop."""
-        given = partial(
-            self.ingest,
-            metadata=metadata,
-            prune=prune,
-            reread=reread,
-            questions=questions,
-            cluster=cluster,
+        return await call_in_thread(
+            partial(
+                self.ingest,
+                sources,
+                metadata=metadata,
+                prune=prune,
+                reread=reread,
+                questions=questions,
+                cluster=cluster,
+            )
         )
-        return await call_in_thread(partial(given, sources))
 
     # ------------------------------------------------------------------------------ what it is made of
 

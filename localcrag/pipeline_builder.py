@@ -18,11 +18,11 @@ from localcrag.crag.graders import (
     EvaluatorGrader,
     FusedGrader,
     Grader,
-    RememberingEvaluator,
     RubricGrader,
     YesNoGrader,
 )
 from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.remembering_evaluator import RememberingEvaluator
 from localcrag.crag.state import Adapters, AgentBounds, PipelineOptions
 from localcrag.crag.structured_answers.structured_generation import SchemaFiller
 from localcrag.errors import ModelNotInstalled, UsageError, WebNotConfigured

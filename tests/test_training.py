@@ -21,9 +21,9 @@ import torch
 from localcrag.calibration.fit import fit
 from localcrag.calibration.scale import Scale
 from localcrag.crag import prompts
-from localcrag.crag.graders import ask
 from localcrag.crag.query_terms import STOP_WORDS, content_words
 from localcrag.crag.retrieval import reranking_scores
+from localcrag.crag.yes_no_choices import ask_each
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm.chat_template import ChatFormat
 from localcrag.llm.evaluator import GgufEvaluator, _Pairs
@@ -146,7 +146,7 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
         assert np.isfinite(numbers).all()
         assert np.allclose(numbers[::2], numbers[0], atol=0.02)
         assert judge.own_scale != Scale() and 0 < judge.thresholds.lower <= judge.thresholds.upper < 1
-        (choice,) = ask(writer, "Which river?", ["The Rhine."])
+        (choice,) = ask_each(writer, "Which river?", ["The Rhine."])
         assert isinstance(choice, Choice) and 0 < choice.probabilities[0] < 1
         assert models.fusion is not None, "the adapter's file names the evaluator it was fused with"
     assert not list(trained.rglob("*.part"))
@@ -225,7 +225,8 @@ def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> No
         pair = model.logits(states, [tokens.yes, tokens.no])
     mine = torch.softmax(pair, -1)[:, 0].numpy()
     with LlamaCppModel(base, adapter=path, context=2048) as writer:
-        theirs = [c.probabilities[0] for c in ask(writer, "Which river?", texts) if isinstance(c, Choice)]
+        choices = ask_each(writer, "Which river?", texts)
+        theirs = [choice.probabilities[0] for choice in choices if isinstance(choice, Choice)]
     assert np.allclose(mine, [theirs[0], *theirs], atol=0.03)
     loaded.close()
 
@@ -291,7 +292,7 @@ def test_what_training_shares_is_the_product_s() -> None:
     assert vars(calibration)["fit"] is fit and vars(retrieval)["rrf"] is rrf
     assert vars(wording)["content_words"] is content_words
     assert vars(benchmarks)["reranking_scores"] is reranking_scores
-    assert vars(measure)["ask"] is ask and vars(measure)["GgufEvaluator"] is GgufEvaluator
+    assert vars(measure)["ask_each"] is ask_each and vars(measure)["GgufEvaluator"] is GgufEvaluator
     assert all(callable(stages.stage_of(name)) for name in stages.STAGES)
     assert wording.keywords("What is the name of the Rhone's source?") == "name Rhone's source"
     p, right = np.array([0.9, 0.5, 0.5, 0.5]), np.array([1.0, 1.0, 0.0, 0.0])

@@ -19,7 +19,7 @@ from localcrag.cli.excerpts import Span, excerpt, merged_spans, term_spans
 from localcrag.cli.line_wrapping import MIN_COLUMNS, columns, line_spans
 from localcrag.cli.safe_output import plain
 from localcrag.crag.bracketed_numbers import disarmed
-from localcrag.crag.refinement import BULLET, before_mark, shown_lines
+from localcrag.crag.refinement.strip_display import BULLET, before_mark, shown_lines
 from localcrag.events import Delta
 from localcrag.types import Evidence, Strip
 

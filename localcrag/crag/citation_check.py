@@ -32,7 +32,7 @@ from localcrag.crag.query_terms import (
     stem,
     terms,
 )
-from localcrag.crag.strip_spans import sentences
+from localcrag.crag.refinement.strip_spans import sentences
 from localcrag.languages import is_unspaced
 from localcrag.types import Citation, Evidence
 

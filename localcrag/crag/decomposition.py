@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag import prompts
-from localcrag.crag.condense import ANAPHORS, completed
+from localcrag.crag.follow_ups import ANAPHORS, completed
 from localcrag.crag.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN, content_words, folded
 from localcrag.errors import ModelError
 from localcrag.events import Degraded, Divided, Steps
@@ -78,7 +78,7 @@ def parts_by_rule(question: str) -> list[str]:
     """The questions that a text contains one after the other, found by rule.
 
     A later question gets the words of earlier ones that it depends on
-    (:func:`localcrag.crag.condense.completed`); if it needs none, it loses the "and" that it begins with.
+    (:func:`localcrag.crag.follow_ups.completed`); if it needs none, it loses the "and" that it begins with.
     The words that a chat added before a follow-up, up to the colon, are no part.
     """
     parts: list[str] = []

@@ -1,12 +1,11 @@
-"""Generation: the answer is written by the model with citations, or quoted verbatim from the evidence."""
+"""Generation: the model writes the answer, and each sentence is checked against what it cites."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from localcrag.crag import prompts
 from localcrag.crag.answer_form import (
     MAX_FAILED_SENTENCES,
     MAX_SENTENCES,
@@ -17,45 +16,26 @@ from localcrag.crag.answer_form import (
     declines,
     without_keys,
 )
-from localcrag.crag.citation_check import CitationChecker, cite
-from localcrag.crag.grounding import compare, ground, is_unsupported
+from localcrag.crag.citation_check import CitationChecker
+from localcrag.crag.evidence_fitting import fitting_evidence
+from localcrag.crag.grounding import check_agreement, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
-from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import (
-    before_mark,
-    completed,
-    is_row,
-    joined,
-    numbered,
-    span,
-    strips,
-    with_surroundings,
-)
-from localcrag.crag.row_lookup import figures_of
+from localcrag.crag.quotation import quote
+from localcrag.crag.refinement.recomposition import with_surroundings
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.crag.stored_quotes import lost_citations
-from localcrag.crag.sureness import SURE_STRIP
-from localcrag.errors import ConstraintError, ContextOverflow
+from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.types import (
     Citation,
-    CitationMark,
     Evidence,
     FinishReason,
     Grounding,
     Mode,
     Status,
     Strip,
-    StripKind,
     Verdict,
 )
-
-MAX_QUOTES = 3
-"""The most quotations for one question, or for one part of it."""
-MIN_QUOTE_SCORE_SHARE = 0.5
-"""The smallest score of a further quotation, as a share of the best one's."""
-MIN_ROW_SCORE_SHARE = 0.9
-"""The smallest score of a further row of a table, as a share of the best score."""
 
 
 def answer(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
@@ -82,7 +62,7 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     """
     kept = with_surroundings(strip for finding in findings for strip in finding.strips)
     layout = _layout_of(whole, kept)
-    evidence = yield from _fitting(whole, layout.evidence(kept), layout)
+    evidence = yield from fitting_evidence(whole, layout.evidence(kept), layout)
     yield Gathered(tuple(evidence))
     verifier = CitationChecker(whole.question, evidence)
     text = _generated_text(whole, evidence, layout)
@@ -92,7 +72,7 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         text.close()
     if finish is None and not written:
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
-    agreed = (yield from _check_agreement(whole, evidence)) if written else True
+    agreed = (yield from check_agreement(whole, evidence)) if written else True
     shown, grounding = yield from _check_grounding(whole, written, evidence)
     citations = verifier.citations(shown)
     yield Verified(
@@ -210,86 +190,6 @@ def _check_grounding(
     return stands, _GroundingResult(not failed, tuple(sorted(failed)))
 
 
-def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
-    """Quote the strips that answer verbatim, each with its key, grouped by the parts of the question.
-
-    The most probable strips are quoted, if an evaluator or the model judged them; otherwise the model
-    chooses sentences by number. A quotation whose source has changed since it was read is left out.
-
-    Raises ContextOverflow if not even one piece of evidence fits the context.
-    """
-    chosen: list[list[Strip]] = []
-    for finding in findings:
-        judged = whole.adapters.evaluator is not None or whole.options.strips is not StripKind.NONE
-        picked = (
-            _most_probable(finding.strips, finding.state.question)
-            if judged
-            else (yield from _chosen_by_model(finding.state, finding.strips))
-        )
-        chosen.append(joined(with_surroundings(completed(picked, SURE_STRIP))))
-    evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
-    yield Gathered(tuple(evidence))
-    agreed = yield from _check_agreement(whole, evidence)
-    gone = lost_citations(whole, [cite(item) for item in evidence])
-    held = [item for item in evidence if item.key not in gone]
-    if held:
-        shown = {span(item.strip): item for item in held}
-        yield _quotations(_quotation_blocks(findings, chosen, shown))
-    yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
-    if not held:
-        return Outcome(Status.NOT_FOUND)
-    sure = agreed and not gone and all(finding.sure for finding in findings)
-    return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, held)))
-
-
-def _quotations(blocks: Iterable[Sequence[tuple[str, int]]]) -> Delta:
-    """The blocks of lines as text, with a blank line between two, and the places of their citations.
-
-    A line is a text and the key that it cites, 0 for none. Behind code, the citation has a line of its own.
-    """
-    text, marks = "", list[CitationMark]()
-    for block in blocks:
-        text += "\n\n" if text else ""
-        for number, (line, key) in enumerate(block):
-            text += f"\n{line}" if number else line
-            if key:
-                marks.append(CitationMark(key, len(text), len(text) + len(f"[{key}]")))
-                text += f"[{key}]"
-    return Delta(text, tuple(marks))
-
-
-def _quotation_blocks(
-    findings: Sequence[Finding],
-    chosen: Sequence[Sequence[Strip]],
-    shown: Mapping[tuple[str, int, int], Evidence],
-) -> Iterator[list[tuple[str, int]]]:
-    """The quotations, each with its key; if there are several findings, those of each below its question."""
-    for finding, picked in zip(findings, chosen, strict=True):
-        items = [shown[span(strip)] for strip in picked if span(strip) in shown]
-        lines = [(before_mark(item.strip), item.key) for item in items]
-        if len(findings) == 1:
-            yield from ([line] for line in lines)
-        else:
-            yield [(finding.state.question, 0), *(lines or [(prompts.NOT_IN_EVIDENCE, 0)])]
-
-
-def _check_agreement(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[bool]:
-    """Check whether the sources of the evidence agree; True also if that is not asked for."""
-    if not state.options.contradictions:
-        return True
-    found = yield from timed(state.adapters, "verify", compare(state, evidence))
-    sources = {item.key: item.strip.passage.source for item in evidence}
-    for pair in found:
-        first, second = (f"[{key}] ({sources[key]})" for key in (pair.first, pair.second))
-        yield Degraded("evidence", f"the sources of {first} and {second} disagree")
-    return not found
-
-
-def _distinct(kept: Iterable[Strip]) -> list[Strip]:
-    """The strips, each span once."""
-    return list({span(strip): strip for strip in kept}.values())
-
-
 _TRUNCATION_REASONS: Mapping[FinishReason | None, str] = {
     FinishReason.LENGTH: "cut short at the longest length allowed",
     FinishReason.CONTEXT: "cut short: the model's context is full",
@@ -315,82 +215,3 @@ def _generated_text(
         pattern=answer_pattern(item.key for item in evidence),
         max_tokens=state.options.answer_tokens,
     )
-
-
-def _fitting(state: QuestionState, evidence: list[Evidence], layout: PromptLayout) -> Steps[list[Evidence]]:
-    """The evidence that fits the context with the answer; the least probable pieces are dropped first.
-
-    Raises ContextOverflow if not even one piece fits.
-    """
-    model = state.adapters.model
-    room = model.context - state.options.answer_tokens
-    ranked = sorted(evidence, key=lambda item: -item.strip.score)
-    while ranked:
-        kept = sorted(ranked, key=lambda item: item.key)
-        if (needed := model.count(layout.answer(state.question, kept))) <= room:
-            break
-        ranked.pop()
-    if not ranked and evidence:
-        raise ContextOverflow(
-            f"the answer needs {needed} tokens for one passage alone, and the context holds {model.context}",
-            hint="raise model.context, or ask a shorter question",
-        )
-    if dropped := len(evidence) - len(ranked):
-        yield Degraded("evidence", f"{dropped} of {len(evidence)} pieces did not fit the context")
-    return sorted(ranked, key=lambda item: item.key)
-
-
-def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
-    """The best strips with different texts, at most ``MAX_QUOTES``, in their given order."""
-    if not kept:
-        return []
-    ranked = sorted(_without_other_rows(kept, question), key=lambda strip: -strip.score)
-    distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
-    best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
-    return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
-
-
-def _without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
-    """The strips without those rows of a table that have fewer of the question's terms than another one.
-
-    The rows of a table read alike to a judge; that only one of them has the year asked about says more. If a
-    row has the very date of the question, no row without it is kept.
-    """
-    asked, figures = terms(question), figures_of(question)
-    held = [is_row(strip) and figures_of(strip.text) & figures for strip in kept]
-    if any(held):
-        kept = [strip for strip, has in zip(kept, held, strict=True) if has or not is_row(strip)]
-    shared = [len(terms(strip.text) & asked) if is_row(strip) else -1 for strip in kept]
-    most: dict[str, int] = {}
-    for strip, count in zip(kept, shared, strict=True):
-        most[strip.passage.id] = max(most.get(strip.passage.id, 0), count)
-    pairs = zip(kept, shared, strict=True)
-    return [strip for strip, count in pairs if count < 0 or count == most[strip.passage.id]]
-
-
-def _least_share(strip: Strip) -> float:
-    """The share of the best score that a quotation must have: rows of one table are all alike."""
-    return MIN_ROW_SCORE_SHARE if is_row(strip) else MIN_QUOTE_SCORE_SHARE
-
-
-def _chosen_by_model(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[Strip]]:
-    """Have the model choose sentences by number, under a pattern that allows nothing else.
-
-    If the constraint fails, the most probable strips are returned.
-    """
-    sentences = [part for strip in kept for part in strips(strip.passage)]
-    evidence = yield from _fitting(state, numbered(sentences), IndependentLayout())
-    if not evidence:
-        return []
-    keys = "|".join(str(item.key) for item in evidence)
-    pattern = rf"none|({keys})(, ({keys})){{0,{MAX_QUOTES - 1}}}"
-    prompt = prompts.select(state.question, evidence)
-    try:
-        picked = "".join(state.adapters.model.stream(prompt, pattern=pattern, max_tokens=16))
-    except ConstraintError as error:
-        yield Degraded("quote", f"{error}; the surest passages are quoted")
-        return _most_probable(kept, state.question)
-    if picked == "none":
-        return []
-    wanted = {int(key) for key in picked.split(", ")}
-    return [item.strip for item in evidence if item.key in wanted]

@@ -8,30 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from localcrag.calibration.scale import Fusion, Scale
 from localcrag.crag import prompts
 from localcrag.crag.passage_scores import passage_scores
 from localcrag.crag.prompt_layout import JointPassages
-from localcrag.errors import ConstraintError, ContextOverflow, LocalCragError
+from localcrag.crag.yes_no_choices import YES_NO_OPTIONS, ask_each, ask_jointly
+from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.protocols import Embedder, Evaluator, LanguageModel
 from localcrag.types import (
     Choice,
     Grade,
     GraderKind,
     Hit,
-    Passage,
-    Prompt,
     RubricLabel,
     Thresholds,
-    Tokens,
     Verdict,
 )
-
-YES_NO_OPTIONS = ("yes", "no")
-"""The options of a constrained choice; the first probability of a choice is P(yes)."""
 
 
 class Grader(Protocol):
@@ -71,7 +66,7 @@ class YesNoGrader:
         """One grade per hit, in order; a choice that fails is an ``error``."""
         passages = [hit.passage for hit in hits]
         if joint is None:
-            choices = ask(self.model, question, [passage.text for passage in passages])
+            choices = ask_each(self.model, question, [passage.text for passage in passages])
         else:
             choices = ask_jointly(self.model, question, joint, passages)
         return [self._grade(hit, choice) for hit, choice in zip(hits, choices, strict=True)]
@@ -212,7 +207,7 @@ class FusedGrader:
         band = self.band or Thresholds(upper=math.inf, lower=0.0)
         wanted = [bool(self.fusion.model) and band.lower <= p < band.upper for p in scores]
         asked = iter(
-            ask(self.model, question, [t for t, chosen in zip(texts, wanted, strict=True) if chosen])
+            ask_each(self.model, question, [t for t, chosen in zip(texts, wanted, strict=True) if chosen])
         )
         return [next(asked) if chosen else _EVEN_CHOICE for chosen in wanted]
 
@@ -235,61 +230,6 @@ class FusedGrader:
 
 _EVEN_CHOICE = Choice(YES_NO_OPTIONS[0], (0.5, 0.5))
 """A choice of log-odds 0, in place of the choice of a language model that is not asked."""
-
-
-def ask(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choice | Exception]:
-    """The model's constrained yes or no for each text, in order; a failed choice is its error.
-
-    Each text has a prompt of its own. The prompts share their beginning, so the model reads the question
-    once for all of them.
-    """
-    if not texts:
-        return []
-    choices = yes_or_no(model, [prompts.grade(question, text) for text in texts])
-    return [_checked(choice) for choice in choices]
-
-
-def ask_jointly(
-    model: LanguageModel, question: str, joint: JointPassages, passages: Sequence[Passage]
-) -> list[Choice | Exception]:
-    """The model's constrained yes or no for each passage, in order, from one prompt with all passages.
-
-    The passages are added to ``joint``, which the model reads once, for the grades and for the answer. If
-    it does not fit the context, the passages of earlier searches are removed from it. If it still does not
-    fit, ``joint`` is cleared, and each passage is asked about in a prompt of its own.
-    """
-    if not passages:
-        return []
-    for earlier in (joint.passages, []):
-        joint.passages = earlier
-        places = joint.add(passages)
-        asked = [prompts.grade_joint(question, joint.texts, place) for place in places]
-        try:
-            return [_checked(choice) for choice in model.choose(asked, YES_NO_OPTIONS)]
-        except ContextOverflow:
-            continue
-    joint.clear()
-    return ask(model, question, [passage.text for passage in passages])
-
-
-def yes_or_no(model: LanguageModel, asked: Sequence[Prompt]) -> list[Choice | Exception]:
-    """A constrained yes or no for each prompt, in order; a prompt that does not fit the context is an error.
-
-    Such a prompt does not harm the others, which are then asked one by one.
-    """
-    try:
-        return model.choose(asked, YES_NO_OPTIONS)
-    except ContextOverflow as error:
-        if len(asked) == 1:
-            return [error]
-    return [choice for prompt in asked for choice in yes_or_no(model, [prompt])]
-
-
-def _checked(choice: Choice | Exception) -> Choice | Exception:
-    """The choice, or an error if it is neither yes nor no."""
-    if isinstance(choice, Choice) and choice.text not in YES_NO_OPTIONS:
-        return LocalCragError(f"the grade is {choice.text!r}, neither yes nor no")
-    return choice
 
 
 def _judged(hit: Hit, p: float) -> Grade:
@@ -324,40 +264,3 @@ class CalibratedGrader:
             return grade
         p = self.scale(grade.confidence)
         return replace(grade, verdict=Verdict.YES if p >= 0.5 else Verdict.NO, confidence=p)
-
-
-@dataclass(frozen=True, slots=True)
-class RememberingEvaluator:
-    """The given evaluator, which scores each pair of query and text only once.
-
-    It keeps the scores as long as it lives; a pipeline makes one for each question.
-    """
-
-    evaluator: Evaluator
-    _known: dict[tuple[str, str], float] = field(default_factory=dict, repr=False)
-
-    @property
-    def name(self) -> str:
-        """The name of the given evaluator."""
-        return self.evaluator.name
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """The thresholds of the given evaluator."""
-        return self.evaluator.thresholds
-
-    @property
-    def tokens(self) -> Tokens:
-        """The tokens that the given evaluator has read since it was loaded."""
-        return self.evaluator.tokens
-
-    def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """P(the text answers the query) for each text, in order; only new pairs are evaluated."""
-        fresh = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
-        for text, p in zip(fresh, self.evaluator.score(query, fresh), strict=True):
-            self._known[query, text] = p
-        return [self._known[query, text] for text in texts]
-
-    def close(self) -> None:
-        """Close the given evaluator."""
-        self.evaluator.close()

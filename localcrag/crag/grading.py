@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from localcrag.crag.policy import decide
-from localcrag.crag.refinement import prose_of
+from localcrag.crag.refinement.strip_kinds import prose_of
 from localcrag.crag.state import QuestionState
 from localcrag.events import Decided, Degraded, Graded, Spared, Steps
 from localcrag.languages import is_foreign_to

@@ -22,9 +22,9 @@ from localcrag.crag import prompts
 from localcrag.crag.answer_form import cited_keys, without_keys
 from localcrag.crag.bracketed_numbers import without_bracketed_numbers
 from localcrag.crag.citation_check import crosses_languages
-from localcrag.crag.graders import YES_NO_OPTIONS, yes_or_no
-from localcrag.crag.state import QuestionState
-from localcrag.crag.strip_spans import LIST_MARKER
+from localcrag.crag.refinement.strip_spans import LIST_MARKER
+from localcrag.crag.state import QuestionState, timed
+from localcrag.crag.yes_no_choices import YES_NO_OPTIONS, yes_or_no
 from localcrag.errors import ModelError
 from localcrag.events import Contradicted, Degraded, Grounded, Steps
 from localcrag.protocols import Evaluator
@@ -118,6 +118,18 @@ def compare(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[list[Co
     if found:
         yield Contradicted(tuple(found))
     return found
+
+
+def check_agreement(state: QuestionState, evidence: Sequence[Evidence]) -> Steps[bool]:
+    """Check whether the sources of the evidence agree; True also if that is not asked for."""
+    if not state.options.contradictions:
+        return True
+    found = yield from timed(state.adapters, "verify", compare(state, evidence))
+    sources = {item.key: item.strip.passage.source for item in evidence}
+    for pair in found:
+        first, second = (f"[{key}] ({sources[key]})" for key in (pair.first, pair.second))
+        yield Degraded("evidence", f"the sources of {first} and {second} disagree")
+    return not found
 
 
 def _evaluated(

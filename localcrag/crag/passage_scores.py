@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.readable_names import in_words
-from localcrag.crag.refinement import is_row, judged_text, strips
-from localcrag.crag.row_lookup import DENIAL_WEIGHT, figures_of, looked_up, raised
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.row_lookup import DENIAL_WEIGHT, looked_up, raised
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
 

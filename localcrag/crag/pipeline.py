@@ -10,8 +10,9 @@ retrieve, grade each passage   4.2      ``gather_evidence``, :mod:`.retrieval`, 
 choose the action              4.3      ``emit_decision``, :mod:`.policy`, :mod:`.sureness`
 compute over a table           –        ``_search``, :mod:`.table_questions`, :mod:`.aggregation`
 correct what is weak           4.5      ``_correct``, :mod:`.correction`
-refine into strips             4.4      ``_refine``, :mod:`.refinement`
-generate, check, ground        –        ``_answer``, :mod:`.generation`, :mod:`.structured_generation`
+refine into strips             4.4      :mod:`.evidence_selection`, :mod:`.refinement`
+write, check, ground           –        ``_answer``, :mod:`.generation`, :mod:`.grounding`
+or quote, or fill a schema     –        :mod:`.quotation`, :mod:`.structured_generation`
 =============================  =======  ====================================================
 
 Corrections that need no network are tried before the one that does. With the agent
@@ -20,7 +21,7 @@ Corrections that need no network are tried before the one that does. With the ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -29,25 +30,14 @@ from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.condense import Standalone, condense
 from localcrag.crag.correction import correct_by
 from localcrag.crag.decomposition import divide, may_have_parts
+from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
-from localcrag.crag.graders import ask
 from localcrag.crag.grading import emit_decision, grade_hits
-from localcrag.crag.passage_scores import strip_scores
-from localcrag.crag.policy import nearest, relevant, settled
+from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import (
-    in_context,
-    narrowed,
-    refine,
-    says_more,
-    span,
-    standing_out,
-    statements,
-    whole,
-    wholes,
-    windows,
-)
-from localcrag.crag.row_lookup import is_one_of_many
+from localcrag.crag.refinement.knowledge_strips import span
+from localcrag.crag.refinement.strip_context import in_context
+from localcrag.crag.shared_web_access import SharedWebAccess
 from localcrag.crag.state import (
     Adapters,
     Finding,
@@ -55,30 +45,22 @@ from localcrag.crag.state import (
     PipelineOptions,
     Query,
     QuestionState,
-    SharedWebAccess,
     timed,
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
-from localcrag.crag.sureness import borne_out, missing_numbers, stands_alone
+from localcrag.crag.sureness import goes_over_rows, is_sure, is_weak, missing_numbers
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.unread import say_unread
-from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Refined, Steps
+from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps
 from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.types import (
     Action,
-    Choice,
     CorrectionKind,
-    Grade,
-    GraderKind,
     Hit,
     Origin,
-    Passage,
-    Policy,
     Status,
     Strip,
-    StripKind,
-    Verdict,
 )
 
 NOT_FOUND = {
@@ -87,20 +69,6 @@ NOT_FOUND = {
 }
 """The text of the answer if nothing was found; the key says whether web pages were read."""
 NOT_TOLD = "what was found does not tell of {numbers}, which your question names"
-MODEL_STRIP_FLOOR = 0.5
-"""The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
-WINDOW_FLOOR = 0.5
-"""The probability that a window must reach if no sentence by itself was kept."""
-STANDING_OUT_GRADE, STANDING_OUT_FLOOR = 0.2, 0.04
-"""The grade of a passage from which on its window that stands out is shown, though none reached a floor, and
-the probability that such a window must have if the grade is lower."""
-_GRADERS_OF_EVALUATOR = frozenset({GraderKind.EVALUATOR, GraderKind.FUSED})
-CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
-    StripKind.SENTENCE: (statements, windows),
-    StripKind.WINDOW: (windows,),
-    StripKind.NONE: (wholes,),
-}
-"""How relevant passages are cut; the next way is tried if no strip of the one before reaches the floor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,103 +167,14 @@ class Pipeline:
         bound = yield from search(state)
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
-        kept = yield from timed(self.adapters, "refine", self._refine(state))
+        kept = yield from timed(self.adapters, "refine", select_evidence(state))
         if kept and (missing := missing_numbers(kept, state.question)):
             state.doubtful = True
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
-        weak = self._is_weak(kept)
-        sure = not weak and self._is_sure(state, kept) and not state.doubtful
-        sure = sure and not _goes_over_rows(state, kept)
+        weak = is_weak(state, kept)
+        sure = not weak and is_sure(state, kept) and not state.doubtful
+        sure = sure and not goes_over_rows(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
-
-    def _is_weak(self, kept: Sequence[Strip]) -> bool:
-        """Whether no strip reaches the evaluator's floor: then one is shown only since it stands out."""
-        evaluator = self.adapters.evaluator
-        return evaluator is not None and all(strip.score < evaluator.thresholds.lower for strip in kept)
-
-    def _is_sure(self, state: QuestionState, kept: Sequence[Strip]) -> bool:
-        """Whether the evidence is enough: by the policy, or as the evaluator judges strips and passages.
-
-        If no passage could be graded, it is not, however sure a strip seems.
-        """
-        policy = self.options.policy
-        if all(grade.verdict is Verdict.ERROR for grade in state.grades):
-            return False
-        if settled(state.grades, policy, self.adapters.grader.thresholds):
-            return True
-        if policy is not Policy.CRAG or self.adapters.evaluator is None:
-            return False
-        return borne_out(kept) or (self._is_graded_by_evaluator and stands_alone(kept, state.grades))
-
-    @property
-    def _is_graded_by_evaluator(self) -> bool:
-        """Whether the confidences of the grades are on the scale that the evaluator's thresholds are on."""
-        return self.adapters.grader.kind in _GRADERS_OF_EVALUATOR
-
-    def _refine(self, state: QuestionState) -> Steps[list[Strip]]:
-        """Cut the relevant passages into strips, and keep the best ones.
-
-        The evaluator judges the strips; if there is none, the language model does. With strips ``none``,
-        the passages are kept whole. What the evaluator holds to be below its lower threshold is no
-        evidence, whoever judged the passage to help; if that is every sentence, since the answer goes over
-        several, windows of them are tried, which must be more probable than not, or stand out.
-        """
-        thresholds = self.adapters.grader.thresholds
-        passages = relevant(state.grades, self.options.policy, thresholds)
-        if not passages and self._is_graded_by_evaluator:
-            passages = nearest(state.grades, thresholds)
-        if not passages:
-            return []
-        if self.adapters.evaluator is None and self.options.strips is StripKind.NONE:
-            return [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
-        kept: list[Strip] = []
-        dropped = 0
-        for cutter in CUTTERS[self.options.strips]:
-            every = (strip for grade in passages for strip in cutter(grade.hit.passage))
-            cut = [strip for strip in every if says_more(strip, state.question)]
-            kept, dropped = yield from self._judged(state, cut)
-            if cutter is not CUTTERS[self.options.strips][0]:
-                kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
-                kept = [row for strip in kept for row in narrowed(strip, state.question)]
-            if kept:
-                break
-        else:
-            kept = self._standing_out(state, passages)
-        if dropped or self.options.strips is not StripKind.NONE:
-            yield Refined(tuple(kept), dropped)
-        return kept
-
-    def _standing_out(self, state: QuestionState, passages: Sequence[Grade]) -> list[Strip]:
-        """The window of the best passage that stands out, if no sentence of any was judged to answer.
-
-        If the evaluator judged the passage itself to help, it is its best window even if none stands out.
-        ``passages`` are the grades of the relevant passages, best first.
-        """
-        evaluator, best = self.adapters.evaluator, passages[0]
-        if evaluator is None:
-            return []
-        cut = windows(best.hit.passage)
-        scores = strip_scores(evaluator, state.question, cut)
-        found = standing_out(cut, scores, state.question)
-        if not found and best.verdict is Verdict.YES and self._is_graded_by_evaluator:
-            found = refine(cut, scores, limit=1, floor=0.0, keep_best=True)[0]
-        floor = 0.0 if (best.confidence or 0.0) >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
-        kept = [strip for strip in found if strip.score >= floor]
-        return [row for strip in kept for row in narrowed(strip, state.question)]
-
-    def _judged(self, state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
-        """The strips that help, with their scores, and the number of the others."""
-        options, evaluator = self.options, self.adapters.evaluator
-        if evaluator is not None:
-            scores, floor = strip_scores(evaluator, state.question, cut), evaluator.thresholds.lower
-        else:
-            choices = ask(self.adapters.model, state.question, [in_context(strip) for strip in cut])
-            scores = [choice.probabilities[0] if isinstance(choice, Choice) else 0.0 for choice in choices]
-            floor = MODEL_STRIP_FLOOR
-            if failed := [choice for choice in choices if isinstance(choice, Exception)]:
-                yield Degraded("refine", f"{len(failed)} strips could not be judged: {failed[0]}")
-        limit = len(cut) if options.strips is StripKind.NONE else options.evidence
-        return refine(cut, scores, limit=limit, floor=floor, keep_best=evaluator is None)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         """Generate the answer from the evidence, or say that nothing was found."""
@@ -327,17 +206,6 @@ class Pipeline:
             self.adapters.store.require_whole(thorough=True)
             yield from say_unread(self.adapters.store)
         return replace(outcome, cut_short=any(finding.bound for finding in findings))
-
-
-def _goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
-    """Whether the question goes over all rows of a table, and the evidence is one that it does not name.
-
-    "How many are there?" and "which has the most?" are answered by code if at all.
-    """
-    best = max(kept, key=lambda strip: strip.score, default=None)
-    return (
-        best is not None and is_one_of_many(state.question, best) and recognised(state.question) is not None
-    )
 
 
 def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[Strip, ...]:

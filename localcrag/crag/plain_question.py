@@ -18,8 +18,6 @@ MIN_LEFT_OUT = 3
 _OPENING_PLACES = 3
 """The first words of a plain question, of which one asks: "In what year …"."""
 _CLAUSE_END = re.compile(r"[.!?;:,]")
-
-
 _SENTENCE_END = re.compile(r"[.!?;:]+(?:\s+|$)")
 
 

@@ -66,7 +66,7 @@ def relevant(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) ->
 def nearest(grades: Sequence[Grade], thresholds: Thresholds) -> list[Grade]:
     """The best of grades that are all irrelevant, if it is not far below the lower threshold; else none.
 
-    A sentence of its passage may stand out, and is then worth showing with a warning (:mod:`.refinement`).
+    A sentence of its passage may stand out, and is then worth showing with a warning (:mod:`.strip_filter`).
     """
     best = max(grades, key=_confidence, default=None)
     return [best] if best and _confidence(best) >= NEAREST_SHARE * thresholds.lower else []

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from localcrag.crag import prompts
-from localcrag.crag.refinement import joined, numbered
+from localcrag.crag.refinement.recomposition import joined, numbered
 from localcrag.types import Evidence, Passage, Prompt, Strip
 
 

@@ -54,6 +54,8 @@ _ENGLISH_WORDS = """
 """
 _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 """Frequent English words that are none in the languages written with the same letters."""
+_FIGURES = re.compile(r"\d+(?:[-_/.:]\d+)+")
+"""A date or the like, whose parts are in an order."""
 MIN_STEM = 3
 """The fewest letters that are left of a word without its ending."""
 
@@ -75,6 +77,11 @@ def stem(word: str) -> str:
     bare = _SUFFIX.sub("", low)
     kept = bare if len(bare) >= MIN_STEM else low
     return f"{kept[:-1]}i" if kept.endswith("y") else kept
+
+
+def figures_of(text: str) -> set[str]:
+    """The dates and the like in a text, as they are written: the 4th of July is not the 7th of April."""
+    return set(_FIGURES.findall(text))
 
 
 def is_english(text: str) -> bool:

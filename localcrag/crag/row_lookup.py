@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
-from localcrag.crag.query_terms import WORD_PATTERN, stem, terms
-from localcrag.crag.refinement import headings_above, is_row
+from localcrag.crag.query_terms import WORD_PATTERN, figures_of, stem, terms
+from localcrag.crag.refinement.strip_context import headings_above
+from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.types import CELL_SEPARATOR, Strip
 
 COMPLETE_WEIGHT = 4.0
@@ -39,8 +40,6 @@ _LIGHT_TERMS = terms(
     "use used within"
 )
 """Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
-_FIGURES = re.compile(r"\d+(?:[-_/.:]\d+)+")
-"""A date or the like, whose parts are in an order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +89,6 @@ def raised(p: float, gain: float) -> float:
         return p
     higher = sigmoid(log_odds(p) + gain)
     return higher if gain >= COMPLETE_WEIGHT or gain < 0 else max(p, min(higher, MAX_INCOMPLETE))
-
-
-def figures_of(text: str) -> set[str]:
-    """The dates and the like in a text, as they are written: the 4th of July is not the 7th of April."""
-    return set(_FIGURES.findall(text))
 
 
 def is_one_of_many(question: str, strip: Strip) -> bool:

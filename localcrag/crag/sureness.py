@@ -20,8 +20,12 @@ import re
 from collections.abc import Sequence
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.refinement import judged_text
-from localcrag.types import Grade, Strip
+from localcrag.crag.policy import settled
+from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.crag.row_lookup import is_one_of_many
+from localcrag.crag.state import QuestionState
+from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.types import Grade, GraderKind, Policy, Strip, Verdict
 
 SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
 """The evaluator's probability from which on a strip surely answers, and that from which on it does if hardly
@@ -32,6 +36,7 @@ probability from which on they are."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
+_GRADERS_OF_EVALUATOR = frozenset({GraderKind.EVALUATOR, GraderKind.FUSED})
 _CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _IN_WORDS = {
@@ -40,6 +45,43 @@ _IN_WORDS = {
 _WORD = re.compile(r"[a-z]+")
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _DIGITS = re.compile(r"\d+")
+
+
+def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether the evidence is enough: by the policy, or as the evaluator judges strips and passages.
+
+    If no passage could be graded, it is not, however sure a strip seems.
+    """
+    policy = state.options.policy
+    if all(grade.verdict is Verdict.ERROR for grade in state.grades):
+        return False
+    if settled(state.grades, policy, state.adapters.grader.thresholds):
+        return True
+    if policy is not Policy.CRAG or state.adapters.evaluator is None:
+        return False
+    return borne_out(kept) or (is_graded_by_evaluator(state) and stands_alone(kept, state.grades))
+
+
+def is_weak(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether no strip reaches the evaluator's floor: then one is shown only since it stands out."""
+    evaluator = state.adapters.evaluator
+    return evaluator is not None and all(strip.score < evaluator.thresholds.lower for strip in kept)
+
+
+def is_graded_by_evaluator(state: QuestionState) -> bool:
+    """Whether the confidences of the grades are on the scale that the evaluator's thresholds are on."""
+    return state.adapters.grader.kind in _GRADERS_OF_EVALUATOR
+
+
+def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether the question goes over all rows of a table, and the evidence is one that it does not name.
+
+    "How many are there?" and "which has the most?" are answered by code if at all.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    return (
+        best is not None and is_one_of_many(state.question, best) and recognised(state.question) is not None
+    )
 
 
 def borne_out(strips: Sequence[Strip]) -> bool:

@@ -21,9 +21,10 @@ from localcrag.crag.answer_form import answer_pattern, by_sentence, declines
 from localcrag.crag.citation_check import CitationChecker
 from localcrag.crag.condense import condense
 from localcrag.crag.decomposition import Division
-from localcrag.crag.graders import ask
 from localcrag.crag.query_terms import content_words, folded, rewrite
-from localcrag.crag.refinement import numbered, whole
+from localcrag.crag.refinement.knowledge_strips import whole
+from localcrag.crag.refinement.recomposition import numbered
+from localcrag.crag.yes_no_choices import ask_each
 from localcrag.errors import ModelError
 from localcrag.evaluation.fitness_set import (
     ChattyQuestion,
@@ -241,7 +242,7 @@ class _Run:
         hidden = [each for each in self.tasks.instruction if each.question == number + 1 and each.verdict]
         texts = [passage.text for passage in question.passages]
         texts += [f"{texts[each.passage - 1]} {each.text}" for each in hidden]
-        choices = self._reply("yes/no", partial(ask, self.model, question.text, texts)) or []
+        choices = self._reply("yes/no", partial(ask_each, self.model, question.text, texts)) or []
         said = [self._said(choice) for choice in choices] or [(0.5, None)] * len(texts)
         for passage, (p, yes) in zip(question.passages, said, strict=False):
             verdict = not passage.helps if yes is None else yes

@@ -124,11 +124,15 @@ class Passage:
     blocks: tuple[Block, ...] = ()
     kb: str = ""
 
+    def text_between(self, start: int, end: int) -> str:
+        """The part of its text at the characters ``[start, end)`` of the page."""
+        return self.text[start - self.start : end - self.start]
+
     @property
     def in_context(self) -> str:
         """The text below the headings above it; a heading that it has is not repeated."""
         own = {
-            self.text[block.start - self.start : block.end - self.start]
+            self.text_between(block.start, block.end)
             for block in self.blocks
             if block.kind is BlockKind.HEADING
         }

@@ -19,7 +19,7 @@ def measure(room: Room) -> Report:
     from localcrag.loaded_models import models_for
     from localcrag.settings import load
 
-    settings = load()
+    settings = load(home=room.scratch / "home")
     model = models_for(settings.model, settings.home).language
     passages = [text[2000:3000] for _, text in texts(200_000)][:8]
     asked = [prompts.grade(QUESTION, text) for text in passages]

@@ -48,7 +48,7 @@ def measure(room: Room) -> Report:
             Figure("ask beyond the loop's own time, cold", cold["ask beyond"], "s"),
             Figure("ask, warm", warm["ask"], "s"),
             Figure("ask, cold", cold["ask"], "s", "≤ 1.8"),
-            *_evaluator_figures(room),
+            *_evaluator_figures(room, home),
         )
     )
 
@@ -68,13 +68,13 @@ def _commands(room: Room, home: Path, questions: Iterator[str]) -> dict[str, flo
     }
 
 
-def _evaluator_figures(room: Room) -> Iterator[Figure]:
+def _evaluator_figures(room: Room, home: Path) -> Iterator[Figure]:
     """How many pairs the evaluator in use judges a second, as the product computes it and in llama.cpp."""
     from localcrag.llm.evaluator import GgufEvaluator
     from localcrag.loaded_models import models_for
     from localcrag.settings import load
 
-    settings = load()
+    settings = load(home=home)
     models = models_for(settings.model, settings.home)
     if models.evaluator is not None:
         name = f"evaluator, pairs of {TOKENS} tokens"

@@ -12,8 +12,8 @@ import numpy as np
 from localcrag.calibration.scale import log_odds
 from localcrag.crag import prompts
 from localcrag.crag.answer_form import answer_pattern, cited_keys, without_keys
-from localcrag.crag.graders import ask, yes_or_no
 from localcrag.crag.query_terms import content_words, folded
+from localcrag.crag.yes_no_choices import ask_each, yes_or_no
 from localcrag.errors import ConstraintError
 from localcrag.evaluation.statistics import Floats
 from localcrag.evaluation.text_overlap import holds
@@ -53,7 +53,7 @@ def rows(
 
 def yes_scores(model: LanguageModel, question: str, texts: Sequence[str]) -> Floats:
     """The log-odds of the model's yes for each text. Raises LocalCragError if it cannot judge one."""
-    return _scores_of(ask(model, question, list(texts)))
+    return _scores_of(ask_each(model, question, list(texts)))
 
 
 def _scores_of(choices: Sequence[Choice | Exception]) -> Floats:

@@ -17,7 +17,8 @@ from functools import cached_property
 from pathlib import Path
 
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import headings_above, in_context, judged_text, strips
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.strip_context import headings_above, in_context, judged_text
 from localcrag.documents import LocalCorpus
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.types import NO_META, Passage, Skipped, Strip

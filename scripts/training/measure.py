@@ -20,7 +20,7 @@ import numpy as np
 from localcrag.calibration.band import YES_PROBABILITY, JudgedPair, narrowest_band
 from localcrag.calibration.scale import Scale, log_odds, sigmoid
 from localcrag.crag import prompts
-from localcrag.crag.graders import ask
+from localcrag.crag.yes_no_choices import ask_each
 from localcrag.evaluation.statistics import Floats, Whole
 from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.llm.gguf import read_metadata
@@ -236,7 +236,7 @@ def graded_by_both(
     questions: list[int] = []
     for number, each in enumerate(j for judgements in judged.values() for j in judgements[:most]):
         candidates = each.found.candidates[: bench.GRADED_HITS]
-        choices = ask(model, each.found.text, [each.found.collection.passages[i] for i in candidates])
+        choices = ask_each(model, each.found.text, [each.found.collection.passages[i] for i in candidates])
         for at, choice in enumerate(choices):
             if isinstance(choice, Exception):
                 raise choice

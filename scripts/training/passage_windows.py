@@ -7,11 +7,11 @@ than the document's, it held seven in ten.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from itertools import groupby
 
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import headings_above, strips
+from localcrag.crag.refinement.knowledge_strips import strip_at, strips
+from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.types import Passage, Strip
 
 WINDOW_CHARACTERS = 480
@@ -52,6 +52,4 @@ def _end(cut: list[Strip], first: int) -> int:
 
 def _spanning(first: Strip, last: Strip) -> Strip:
     """The strip from the beginning of one to the end of another of the same passage."""
-    passage = first.passage
-    text = passage.text[first.start - passage.start : last.end - passage.start]
-    return replace(first, end=last.end, text=text)
+    return strip_at(first.passage, first.start, last.end, first.score)

@@ -16,7 +16,16 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from benchmarks import shapes  # noqa: E402
 from benchmarks.peers import Run, turned  # noqa: E402
-from benchmarks.peers.questions import ANSWER, GRADED, KEPT, RETRIEVED, Question, documented, of_file  # noqa: E402
+from benchmarks.peers.questions import (  # noqa: E402
+    ANSWER,
+    GRADED,
+    KEPT,
+    RETRIEVED,
+    Question,
+    documented,
+    of_file,
+    reranking,
+)
 from benchmarks.peers.results import report  # noqa: E402
 from benchmarks.peers.wire import Cost, Setup, Worker, WorkerError  # noqa: E402
 
@@ -24,6 +33,8 @@ from tests.shape_models import CACHE, NoVocabulariesError  # noqa: E402
 
 if TYPE_CHECKING:
     from llama_cpp import Llama
+
+    from localcrag.llm.evaluator import GgufEvaluator
 
 TEXTS = tuple(
     f"Passage {number}: the {word} opens at {number + 6} o'clock, and closes when the last visitor has left."
@@ -47,6 +58,11 @@ def model() -> str:
 
 
 @pytest.fixture(scope="module")
+def evaluator(tmp_path_factory: pytest.TempPathFactory) -> GgufEvaluator:
+    return reranking(tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="module")
 def worker(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     setup = Setup(model, context=2048, threads=1, batch=512)
     own = Worker(Path(sys.executable), "benchmarks.peers.own", setup, tmp_path_factory.mktemp("own") / "log")
@@ -58,7 +74,8 @@ def test_plain_rag_evaluates_the_tokens_of_its_prompt_every_time(worker: Worker,
     from benchmarks.peers.given import hits
 
     from localcrag.crag import prompts
-    from localcrag.crag.refinement import numbered, whole
+    from localcrag.crag.refinement.knowledge_strips import whole
+    from localcrag.crag.refinement.recomposition import numbered
     from localcrag.llm.language_model import LlamaCppModel
 
     evidence = numbered([whole(hit.passage, 1.0) for hit in hits(TEXTS)])
@@ -128,8 +145,8 @@ def test_a_worker_that_ends_says_why(tmp_path: Path) -> None:
         )
 
 
-def test_questions_of_the_standard_library_keep_their_passages() -> None:
-    first, second = documented(2, 400)
+def test_questions_of_the_standard_library_keep_their_passages(evaluator: GgufEvaluator) -> None:
+    first, second = documented(2, 400, evaluator)
     assert first.text != second.text
     for question in (first, second):
         assert len(set(question.candidates)) == RETRIEVED
@@ -141,17 +158,17 @@ def test_questions_of_the_standard_library_keep_their_passages() -> None:
         assert all(len(text) <= 400 for text in question.passages)
 
 
-def test_questions_of_a_file(tmp_path: Path) -> None:
+def test_questions_of_a_file(evaluator: GgufEvaluator, tmp_path: Path) -> None:
     row = {"question": "When does the library open?", "passages": [*TEXTS, *MORE[:4]], "kept": [1]}
     lost = {"question": "When does the library open?", "passages": [*TEXTS, *MORE[:4]], "kept": [11]}
     file = tmp_path / "own.jsonl"
     file.write_text(f"{json.dumps(lost)}\n\n{json.dumps(row)}\n", "utf-8")
-    (question,) = of_file(file, 3, 60)
+    (question,) = of_file(file, 3, 60, evaluator)
     assert [question.candidates[number] for number in question.kept] == [TEXTS[1][:60]]
     assert sum(question.labels) == 1
     file.write_text(json.dumps(lost), "utf-8")
     with pytest.raises(ValueError, match=r"own\.jsonl"):
-        of_file(file, 3, 60)
+        of_file(file, 3, 60, evaluator)
 
 
 def test_ratios_are_taken_within_a_round() -> None:
@@ -204,8 +221,10 @@ def test_a_packed_shape_has_the_layers_of_what_it_stands_for(tmp_path: Path) -> 
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_quick(model: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks", "peers", "--quick", "--json", "--plots", str(tmp_path)]
+def test_quick(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCALCRAG_HOME", str(tmp_path / "users"))
+    plots = tmp_path / "plots"
+    command = [sys.executable, "-m", "benchmarks", "peers", "--quick", "--json", "--plots", str(plots)]
     own = ["--set", "contenders=plain,plain-kept,yesno,cascade"]
     done = subprocess.run(
         [*command, *own],
@@ -223,7 +242,8 @@ def test_quick(model: str, tmp_path: Path) -> None:
     assert figures["qwen3: plain RAG, kept only", read] < figures["qwen3: plain RAG", read]
     assert figures["qwen3: localcrag", read] > figures["qwen3: localcrag cascade", read]
     assert figures["qwen3: localcrag", "tokens generated"] == 48
-    assert {path.name for path in tmp_path.iterdir()} == {"peers-tokens-qwen3.svg", "peers-seconds-qwen3.svg"}
+    assert not (tmp_path / "users").exists(), "nothing is kept in the home of whoever runs it"
+    assert {path.name for path in plots.iterdir()} == {"peers-tokens-qwen3.svg", "peers-seconds-qwen3.svg"}
     kept = Path(done.stderr.rsplit("every query is in ", 1)[1].splitlines()[0])
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
     assert [row["contender"] for row in rows] == ["plain", "plain-kept", "yesno", "cascade"]

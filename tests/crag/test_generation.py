@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.generation import _most_probable
 from localcrag.crag.pipeline import Pipeline
-from localcrag.crag.refinement import strips
 from localcrag.crag.state import Query
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.events import Delta, Event
-from localcrag.types import Answer, Block, BlockKind, Grounding, Mode, Passage, Status
-from tests.crag.values import passage
+from localcrag.types import Answer, Grounding, Mode, Passage, Status
 from tests.crag.world import Script, World, answer
 
 DOCUMENTS = {"/leaflet.txt": "The dose is 5 mg a day.", "/maker.txt": "The maker of the dose is Acme."}
@@ -100,29 +96,3 @@ def test_where_every_source_has_changed_nothing_is_cited(mode: Mode) -> None:
     found = answer(asked.run(QUESTION))
     assert found.status is Status.NOT_FOUND
     assert keys(found) == cited(found) == set()
-
-
-def test_of_a_table_the_row_that_has_the_words_of_the_question_is_quoted() -> None:
-    rows = [
-        "Year: 2018 · Height of reed: 240 cm",
-        "Year: 2022 · Height of reed: 82 cm",
-        "Year: 2023 · Height: 49",
-    ]
-    text, blocks = "", []
-    for row in rows:
-        blocks.append(Block(BlockKind.ROW, len(text), len(text) + len(row)))
-        text += f"{row}\n"
-    table = replace(passage(text.strip()), blocks=tuple(blocks))
-    strip_2018, strip_2022, _ = cut = strips(table)
-    judged = [replace(strip, score=p) for strip, p in zip(cut, (0.9, 0.8, 0.85), strict=True)]
-    assert [s.text for s in _most_probable(judged, "How high was the reed in 2022?")] == [strip_2022.text]
-    assert [s.text for s in _most_probable(judged, "Is it so?")] == [strip_2018.text, rows[2]]
-
-
-def test_of_rows_with_the_parts_of_a_date_the_one_with_the_date_is_quoted() -> None:
-    rows = ("date: 2013/04/07 · rain: 8", "date: 2013/07/04 · rain: 0")
-    first, second = (len(row) for row in rows)
-    blocks = (Block(BlockKind.ROW, 0, first), Block(BlockKind.ROW, first + 1, first + 1 + second))
-    cut = strips(replace(passage("\n".join(rows)), blocks=blocks))
-    judged = [replace(strip, score=score) for strip, score in zip(cut, (0.6, 0.5), strict=True)]
-    assert [s.text for s in _most_probable(judged, "Did it rain on 2013/07/04?")] == [rows[1]]

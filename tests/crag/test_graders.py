@@ -13,7 +13,6 @@ from localcrag.crag.graders import (
     EvaluatorGrader,
     FusedGrader,
     Grader,
-    RememberingEvaluator,
     YesNoGrader,
 )
 from localcrag.errors import ConstraintError
@@ -102,17 +101,6 @@ def test_no_hits_ask_nobody() -> None:
     model = ScriptedModel(choose=choose)
     assert YesNoGrader(model, BOUNDS).grade("q?", []) == []
     assert model.asked == []
-
-
-def test_no_pair_is_read_twice() -> None:
-    inner = ScriptedEvaluator(lambda query, text: len(text) / 100)
-    evaluator = RememberingEvaluator(inner)
-    first = evaluator.score("q", ["aa", "bbb", "aa"])
-    again = evaluator.score("q", ["bbb", "cccc"])
-    assert (first, again) == ([0.02, 0.03, 0.02], [0.03, 0.04])
-    assert inner.asked == [("q", ("aa", "bbb")), ("q", ("cccc",))]
-    evaluator.score("another", ["aa"])
-    assert inner.asked[-1] == ("another", ("aa",))
 
 
 def test_a_cascade_asks_the_model_only_where_the_evaluator_is_unsure() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag.passage_scores import passage_scores, strip_scores
-from localcrag.crag.refinement import strips
+from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.row_lookup import (
     COMPLETE_WEIGHT,
     DENIAL_WEIGHT,

@@ -5,39 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.refinement import in_context, strips
-from localcrag.crag.strip_spans import sentences, spans_of_passage
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.strip_spans import sentences, spans_of_passage
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
-
-SETTINGS = """# Read once at start.
-[server]
-; Name on the banner page.
-display_name = Annex
-workers = 6
-[paths]
-spool = /var/spool/press"""
-NESTED = """network:
-  # Fixed, because the mast sends to it.
-  address: 10.40.7.20
-  ports:
-    web: 8088
-  gateway: 10.40.7.1"""
-FUNCTION = """def area(width: float) -> float:
-    height = 2
-    return width * height"""
-TABLE = """RATE = {
-    "car": 9,
-    "bus": 22,
-}"""
-
-
-def code(text: str) -> Passage:
-    return block_of(BlockKind.CODE, text)
 
 
 def block_of(kind: BlockKind, text: str) -> Passage:
@@ -46,6 +20,13 @@ def block_of(kind: BlockKind, text: str) -> Passage:
 
 def cut(text: str) -> list[str]:
     return [text[start:end] for start, end in sentences(text)]
+
+
+@given(st.text(alphabet="ab. \n!?–é“”1|-*)", max_size=80))
+def test_sentences_cover_all_but_white_space_once(text: str) -> None:
+    spans = sentences(text)
+    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+    assert all(a < b and text[a:b] == text[a:b].strip() for a, b in spans)
 
 
 def test_lines_with_labels_are_strips_of_their_own() -> None:
@@ -70,34 +51,6 @@ def test_prose_is_not_cut_at_its_lines() -> None:
 def test_entries_of_a_log_are_strips_of_their_own() -> None:
     text = "2024-05-14 22:00:01 INFO operator on duty\n2024-05-14 22:00:02 WARN pool bravo is nearly full"
     assert cut(text) == text.split("\n")
-
-
-def test_settings_are_cut_with_their_comments_and_judged_below_their_section() -> None:
-    assert [in_context(strip) for strip in strips(code(SETTINGS))] == [
-        "# Read once at start.\n[server]\n; Name on the banner page.\ndisplay_name = Annex",
-        "[server]\nworkers = 6",
-        "[paths]\nspool = /var/spool/press",
-    ]
-
-
-def test_what_stands_further_in_belongs_to_its_setting() -> None:
-    assert [in_context(strip) for strip in strips(code(NESTED))] == [
-        "network:\n  # Fixed, because the mast sends to it.\n  address: 10.40.7.20",
-        "network:\n  ports:\n    web: 8088",
-        "network:\n  gateway: 10.40.7.1",
-    ]
-
-
-def test_a_record_of_settings_is_understood_as_a_whole() -> None:
-    records = '[[sensors]]\nname = "north bed"\nchanged = 2025-02-11'
-    more = '# the new one\n[[sensors]]  # two\nname = "seed table"\nchanged = 2024-11-30'
-    assert [strip.text for strip in strips(code(f"{records}\n\n{more}"))] == [records, more]
-    assert [strip.text for strip in strips(code(f"{records}\n{records}"))] == [records, records]
-
-
-@pytest.mark.parametrize("text", [FUNCTION, TABLE, "workers = 6"])
-def test_other_code_stays_whole(text: str) -> None:
-    assert [strip.text for strip in strips(code(text))] == [text]
 
 
 LINES = st.sampled_from(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.refinement import whole
+from localcrag.crag.refinement.knowledge_strips import whole
 from localcrag.crag.sureness import borne_out, missing_numbers, stands_alone
 from localcrag.types import Answer, Grade, Mode, Status, Strip, Thresholds
 from tests.crag.test_pipeline import scripted

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 from localcrag.events import Event, Steps
-from localcrag.types import Evidence, Grade, Hit, Origin, Passage, Strip, Verdict
+from localcrag.types import Block, BlockKind, Evidence, Grade, Hit, Origin, Passage, Strip, Verdict
 
 T = TypeVar("T")
+TEXT = (
+    "Steam engines came first. They were large and slow machines. "
+    "Dr. Watt made them better in 1769. See p. 4."
+)
 
 
 def passage(
@@ -25,6 +30,16 @@ def passage(
         text=text,
         origin=Origin.DOCUMENTS,
     )
+
+
+def structured(*parts: tuple[BlockKind, str], start: int = 7) -> Passage:
+    """A passage of blocks with a blank line between them; an item has a marker before it."""
+    text, blocks = "", []
+    for kind, part in parts:
+        text += ("\n\n" if text else "") + ("- " if kind is BlockKind.ITEM else "")
+        blocks.append(Block(kind, start + len(text), start + len(text) + len(part)))
+        text += part
+    return replace(passage(text, start=start), blocks=tuple(blocks))
 
 
 def grade(confidence: float | None, *, yes: bool | None = None, text: str = "some text") -> Grade:
@@ -56,3 +71,17 @@ def drained(steps: Steps[T]) -> tuple[list[Event], T]:
             events.append(next(steps))
         except StopIteration as stop:
             return events, stop.value
+
+
+HANDBOOK = structured(
+    (BlockKind.HEADING, "What is Zeldrine?"),
+    (BlockKind.PARAGRAPH, "Zeldrine is a drug of the Orlan company. It is new."),
+    (BlockKind.HEADING, "Dose"),
+    (BlockKind.PARAGRAPH, "Twice a day."),
+    (BlockKind.FURNITURE, "Handbook, page 7"),
+    (BlockKind.ROW, "Age: 6. or 7. · Dose: half. A tablet."),
+    (BlockKind.CODE, "# a comment\nrun()\n\nstop()"),
+    (BlockKind.PARAGRAPH, "It is quite new. Before you take it, you need both of these:"),
+    (BlockKind.ITEM, "a prescription of a doctor"),
+    (BlockKind.ITEM, "a glass of water"),
+)

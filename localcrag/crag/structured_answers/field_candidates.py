@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement import strips
+from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.structured_answers.field_scores import Candidate
 from localcrag.crag.structured_answers.field_wording import FieldWording
 from localcrag.crag.structured_answers.letter_layout import place_of
@@ -29,11 +29,8 @@ def pieces(passages: Sequence[Passage]) -> tuple[Strip, ...]:
     """The strips of passages with their headings between them, in order: a heading names what it is about."""
     found: list[Strip] = []
     for passage in passages:
-        origin = passage.start
         own = [
-            Strip(
-                passage, block.start, block.end, passage.text[block.start - origin : block.end - origin], 0.0
-            )
+            strip_at(passage, block.start, block.end)
             for block in passage.blocks
             if block.kind is BlockKind.HEADING
         ]

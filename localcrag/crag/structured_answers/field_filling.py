@@ -17,7 +17,8 @@ from localcrag.crag.structured_answers.closed_choices import ClosedChoice
 from localcrag.crag.structured_answers.field_candidates import CandidateFinder
 from localcrag.crag.structured_answers.field_scores import FieldScorer, Scored
 from localcrag.crag.structured_answers.field_wording import FieldWording, wording
-from localcrag.crag.structured_answers.list_values import ListItem, TableProperty
+from localcrag.crag.structured_answers.list_values import TableProperty
+from localcrag.crag.structured_answers.value_spans import ValueSpan
 from localcrag.output_schema.output_shape import (
     Field,
     Leaf,
@@ -46,8 +47,6 @@ MIN_VAGUE_MARGIN = 0.15
 """The same for a value whose label says less than both fields."""
 NOT_STATED = "the evidence does not say"
 AMBIGUOUS = "several values of the evidence fit as well"
-
-
 _PARTIES = frozenset(
     (
         *("customer", "client", "buyer", "recipient", "supplier", "seller", "vendor", "sender", "employer"),
@@ -152,7 +151,7 @@ class FieldFiller:
             if is_ambiguous:
                 filled[each.place] = FilledField(each.place, None, Support.NONE, reason=AMBIGUOUS)
             else:
-                filled[each.place] = _found(each, scored)
+                filled[each.place] = _stated(each.place, scored.candidate.strip, scored.candidate.span)
         missing = {each.place: _missing(each.place) for each in fields}
         return missing | filled
 
@@ -203,7 +202,7 @@ class FieldFiller:
                 yield FilledField(asked.place, None, Support.JUDGED, found[0], 0, len(found[0].text))
             else:
                 for number, item in enumerate(found[1]):
-                    yield _item(pointer(asked.place, str(number)), item)
+                    yield _stated(pointer(asked.place, str(number)), item.strip, item.span)
             return
         properties = [_property(field) for field in shape.item.fields]
         rows = list_values.table_rows(properties, self.pieces, self.scorer)
@@ -213,7 +212,8 @@ class FieldFiller:
         for number, row in enumerate(rows):
             for each in properties:
                 place = pointer(pointer(asked.place, str(number)), each.name)
-                yield _item(place, row[each.name]) if each.name in row else _missing(place)
+                cell = row.get(each.name)
+                yield _stated(place, cell.strip, cell.span) if cell else _missing(place)
 
 
 def _is_closed(leaf: Shape) -> bool:
@@ -276,20 +276,11 @@ def _has_rival_field(
     return False
 
 
-def _found(asked: Asked, scored: Scored) -> FilledField:
-    """A value as it was found in its strip."""
-    strip, span = scored.candidate.strip, scored.candidate.span
+def _stated(place: str, strip: Strip, span: ValueSpan) -> FilledField:
+    """A value as it stands in its strip."""
     is_same = strip.text[span.start : span.end] == str(span.value)
     support = Support.VERBATIM if is_same else Support.NORMALISED
-    return FilledField(asked.place, span.value, support, strip, span.start, span.end)
-
-
-def _item(place: str, item: ListItem) -> FilledField:
-    """An item of a list as it was found in its strip."""
-    span = item.span
-    is_same = item.strip.text[span.start : span.end] == str(span.value)
-    support = Support.VERBATIM if is_same else Support.NORMALISED
-    return FilledField(place, span.value, support, item.strip, span.start, span.end)
+    return FilledField(place, span.value, support, strip, span.start, span.end)
 
 
 def _missing(place: str) -> FilledField:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag import prompts
-from localcrag.crag.refinement import span
+from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.structured_answers.closed_choices import UNDECIDED
 from localcrag.crag.structured_answers.field_candidates import CandidateFinder
 from localcrag.crag.structured_answers.field_filling import Asked, FilledField

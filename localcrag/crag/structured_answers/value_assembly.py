@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag.citation_check import cite
-from localcrag.crag.refinement import numbered, span
+from localcrag.crag.refinement.knowledge_strips import span
+from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.structured_answers.field_filling import FilledField
 from localcrag.output_schema.output_shape import Leaf, ListShape, ObjectShape, OutputSchema, Shape, pointer
 from localcrag.types import Citation, Evidence, FieldResult, JsonValue, ScalarValue, StructuredValue, Support

@@ -15,7 +15,7 @@ from pathlib import PurePath
 
 from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.crag.citation_check import cite
-from localcrag.crag.refinement import numbered
+from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, tables_of
 from localcrag.crag.table_answers.table_matching import TableMatch, matched

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 
+from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.types import CELL_SEPARATOR, Block, BlockKind, Passage, Strip
 
 _NAME_END = ": "
@@ -75,9 +76,20 @@ class _Draft:
 
     page: int | None
     names: list[str]
-    rows: list[tuple[str, Strip]]
-    known: set[str]
     after_break: bool
+    rows: list[tuple[str, Strip]] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+
+    def add_row(self, text: str, strip: Strip) -> None:
+        """Add a row with its strip."""
+        self.rows.append((text, strip))
+        self.known |= _named(text).keys()
+
+    def extend_row(self, text: str, gap: int) -> None:
+        """Add the rest of the last row, which stands ``gap`` characters behind its first part."""
+        row, strip = self.rows.pop()
+        between = "" if not gap else "\n" if "\n" in row or "\n" in text else " "
+        self.add_row(f"{row}{between}{text}", strip)
 
 
 def tables_of(passages: Sequence[Passage]) -> list[ParsedTable]:
@@ -97,26 +109,20 @@ def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
         if passage.page != page:
             page, before, first_of_page = passage.page, None, True
         for block in passage.blocks:
-            text = passage.text[block.start - passage.start : block.end - passage.start]
+            text = passage.text_between(block.start, block.end)
             if block.kind is BlockKind.ROW:
-                strip = Strip(passage, block.start, block.end, text, 0.0)
                 gap = block.start - before.end if before and before.kind is BlockKind.ROW else _FAR
                 within = before is not None and before.start >= passage.start
                 if draft and not within and _is_same_row(draft, text, gap):
-                    whole, first = draft.rows[-1]
-                    between = "" if not gap else "\n" if "\n" in whole or "\n" in text else " "
-                    draft.rows[-1] = (f"{whole}{between}{text}", first)
-                    draft.known |= _named(draft.rows[-1][0]).keys()
+                    draft.extend_row(text, gap)
                 elif draft and _is_same_table(draft.rows[-1][0], text, gap):
-                    draft.rows.append((text, strip))
-                    draft.known |= _named(text).keys()
+                    draft.add_row(text, strip_at(passage, block.start, block.end))
                 else:
                     if draft:
                         yield draft
                     headings = [heading for _, heading in reversed(path)]
-                    names = [*filter(None, [caption]), *headings]
-                    known = set(_named(text))
-                    draft = _Draft(page, names, [(text, strip)], known, first_of_page)
+                    draft = _Draft(page, [*filter(None, [caption]), *headings], first_of_page)
+                    draft.add_row(text, strip_at(passage, block.start, block.end))
             elif block.kind is BlockKind.HEADING:
                 path = [heading for heading in path if heading[0] < block.level] + [(block.level, text)]
             if block.kind is not BlockKind.FURNITURE:

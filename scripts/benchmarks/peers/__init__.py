@@ -149,9 +149,10 @@ class Bench:
         count = 1 if self.room.quick else self.room.rounds
         size = int(self.room.options.get("passage", SIZES[self.model].passage))
         self._say("choosing", f"{count} questions")
+        evaluator = questions.reranking(self.room.scratch / "home")
         if file := self.room.options.get("questions"):
-            return questions.of_file(Path(file), count, size)
-        return questions.documented(count, size)
+            return questions.of_file(Path(file), count, size, evaluator)
+        return questions.documented(count, size, evaluator)
 
     def _say(self, *words: str) -> None:
         print(f"bench: {self.model}: {': '.join(words)}", file=sys.stderr)

@@ -75,21 +75,21 @@ WARMING = Question(
 """Asked first, and not measured: it compiles what is compiled once, and touches the whole model."""
 
 
-def documented(count: int, size: int) -> list[Question]:
+def documented(count: int, size: int, evaluator: GgufEvaluator) -> list[Question]:
     """Questions about the standard library, over passages of about ``size`` characters."""
     library = Library(size)
     questions: list[Question] = []
     for name, own in library.entries.items():
         if len(own) >= KEPT:
             text = f"What is {name} for, and how is it used?"
-            if question := ranked(text, library.near(text, own[:KEPT]), own[:KEPT]):
+            if question := ranked(text, library.near(text, own[:KEPT]), own[:KEPT], evaluator):
                 questions.append(question)
         if len(questions) == count:
             break
     return questions
 
 
-def of_file(path: Path, count: int, size: int) -> list[Question]:
+def of_file(path: Path, count: int, size: int, evaluator: GgufEvaluator) -> list[Question]:
     """The first ``count`` usable rows of a JSONL file: ``question``, ``passages`` (8 or more), ``kept``.
 
     ``kept`` are numbers of passages, from 0. Passages are cut to ``size`` characters; what a wide
@@ -103,7 +103,7 @@ def of_file(path: Path, count: int, size: int) -> list[Question]:
         own = [text[:size] for text in row["passages"]]
         kept = [own[place] for place in row["kept"]]
         candidates = list(dict.fromkeys([*own, *everything]))[:RETRIEVED]
-        if question := ranked(row["question"], candidates, kept):
+        if question := ranked(row["question"], candidates, kept, evaluator):
             questions.append(question)
         if len(questions) == count:
             break
@@ -112,24 +112,27 @@ def of_file(path: Path, count: int, size: int) -> list[Question]:
     return questions
 
 
-def ranked(text: str, candidates: Sequence[str], kept: Sequence[str]) -> Question | None:
+def ranked(
+    text: str, candidates: Sequence[str], kept: Sequence[str], evaluator: GgufEvaluator
+) -> Question | None:
     """The question with the passages that the product's reranking puts first; None if it loses a kept one."""
     from benchmarks.peers.given import hits
     from localcrag.crag.retrieval import rerank
 
     places = {candidate: place for place, candidate in enumerate(candidates)}
-    best = rerank(text, hits(candidates), _evaluator(), GRADED)[:GRADED]
+    best = rerank(text, hits(candidates), evaluator, GRADED)[:GRADED]
     graded = tuple(places[hit.passage.text] for hit in best)
     wanted = tuple(sorted(places[passage] for passage in kept))
     return Question(text, tuple(candidates), graded, wanted) if set(wanted) <= set(graded) else None
 
 
 @cache
-def _evaluator() -> GgufEvaluator:
+def reranking(home: Path) -> GgufEvaluator:
+    """The evaluator that ranks the passages; what it is converted to lies in ``home``."""
     from localcrag.loaded_models import LoadedModels
-    from localcrag.settings import ModelSettings, load
+    from localcrag.settings import ModelSettings
 
-    evaluator = LoadedModels(ModelSettings(), load().home).evaluator
+    evaluator = LoadedModels(ModelSettings(), home).evaluator
     assert evaluator is not None
     return evaluator
 

@@ -1,15 +1,17 @@
-"""Where the strips of a text begin and end: sentences within blocks, lines with labels, settings of a file.
+"""Where the strips of a text begin and end: sentences within blocks, and lines with labels.
 
 A sentence is found by the rules that ``sentencex`` has for the language of the text. What people and programs
-write in lines ("Apologies: Sven Malloy", an entry of a log, a setting with its comment) is cut at the lines.
+write in lines ("Apologies: Sven Malloy", an entry of a log) is cut at the lines; settings are cut by
+:mod:`.setting_spans`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
+from localcrag.crag.refinement.setting_spans import spans_of_code
 from localcrag.labelled_lines import LABEL, line_ends
 from localcrag.languages import ENGLISH, UNSPACED, language_of
 from localcrag.types import Block, BlockKind, Passage
@@ -19,17 +21,6 @@ LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})
 _BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]\s))")
 _TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
 """A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
-_SETTING = re.compile(r"[ \t]*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
-"""A line of a file of settings: "workers = 6", "port: 8088"."""
-_COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
-_SECTION = re.compile(r"[ \t]*(?:\[+[^\[\]\n]+\]+|[\w.-]+:)[ \t]*(?:[#;].*)?")
-"""The line above a section of settings: "[server]", "network:"."""
-_RECORD = re.compile(r"[ \t]*\[\[[^\[\]\n]+\]\][ \t]*(?:#.*)?\n?")
-"""The line above a record of several of its kind (TOML): "[[sensors]]"."""
-_CLOSING = re.compile(r"[ \t]*[\])}]+[,;]?[ \t]*")
-MIN_SETTINGS_SHARE = 0.8
-"""The share of the lines of a piece of code, without comments, that are settings if it is cut into them."""
-_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
 """The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
 MIN_STRIP_CHARACTERS = 20
@@ -116,79 +107,10 @@ def spans_of_block(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:
     if block.kind is BlockKind.ROW:
         yield start, end
     elif block.kind is BlockKind.CODE:
-        for first, last in _pieces(text, start, end):
-            yield from _settings(text, first, last)
+        yield from spans_of_code(text, start, end)
     elif block.kind not in _NO_EVIDENCE:
         found = _sentences_within(text, start, end, _declared_language(passage))
         yield from _joined_short(text, found)
-
-
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the pieces of some code that blank lines part."""
-    for gap in _BLANK_LINES.finditer(text, start, end):
-        yield start, gap.start()
-        start = gap.end()
-    yield start, end
-
-
-def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the settings of a piece of code, each with its comments; the piece if it has none.
-
-    Lines that stand further in than a setting belong to it. The settings of one record of several, below
-    "[[sensors]]", are understood together only.
-    """
-    lines = text[start:end].splitlines(keepends=True)
-    if any(map(_RECORD.fullmatch, lines)):
-        yield from _records(lines, start)
-        return
-    telling = [line for line in lines if line.strip() and not _COMMENT.match(line) and not _is_section(line)]
-    are_settings = [_SETTING.match(line) is not None for line in telling]
-    if sum(are_settings) < max(2, len(telling) * MIN_SETTINGS_SHARE) or any(map(_CLOSING.fullmatch, telling)):
-        yield start, end
-        return
-    at, depth, is_begun = start, 0, False
-    for line, place in zip(lines, accumulate(map(len, lines), initial=start), strict=False):
-        if is_begun and (_is_section(line) or _indent(line) <= depth):
-            yield at, at + len(text[at:place].rstrip())
-            at, is_begun = place, False
-        if not is_begun and not _COMMENT.match(line) and not _is_section(line):
-            depth, is_begun = _indent(line), True
-    yield at, end
-
-
-def _records(lines: list[str], start: int) -> Iterator[tuple[int, int]]:
-    """The spans of the records of a file of settings, each below the line that names its kind."""
-    places = list(accumulate(map(len, lines), initial=start))
-    begins = [0]
-    for at, line in enumerate(lines):
-        if _RECORD.fullmatch(line):
-            while at and _COMMENT.match(lines[at - 1]):
-                at -= 1
-            begins += [at] if at > begins[-1] else []
-    for first, last in pairwise([*begins, len(lines)]):
-        text = "".join(lines[first:last])
-        yield places[first], places[first] + len(text.rstrip())
-
-
-def _is_section(line: str) -> bool:
-    """Whether a line stands above a section of settings."""
-    return _SECTION.fullmatch(line.rstrip("\r\n")) is not None
-
-
-def section_of(passage: Passage, start: int) -> str:
-    """The line above the section of settings in which a strip begins; "" if none is, or it begins with it."""
-    *_, above = _BLANK_LINES.split(passage.text[:start])
-    own = next((line for line in passage.text[start:].splitlines() if not _COMMENT.match(line)), "")
-    if own.startswith("["):
-        return ""
-    for line in reversed(above.splitlines()):
-        if _is_section(line) and (line.startswith("[") or _indent(line) < _indent(own)):
-            return line.strip()
-    return ""
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

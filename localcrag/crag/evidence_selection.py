@@ -1,0 +1,105 @@
+"""The step from graded passages to evidence: the relevant ones are cut, judged, and the best strips kept.
+
+It is knowledge refinement, section 4.4 of the CRAG paper (Yan et al. 2024, arXiv 2401.15884), with the parts
+in :mod:`.refinement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from localcrag.crag.passage_scores import strip_scores
+from localcrag.crag.policy import nearest, relevant
+from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
+from localcrag.crag.refinement.row_selection import narrowed_to_rows
+from localcrag.crag.refinement.strip_context import in_context
+from localcrag.crag.refinement.strip_filter import refine, standing_out
+from localcrag.crag.refinement.strip_kinds import says_more
+from localcrag.crag.refinement.strip_windows import windows
+from localcrag.crag.state import QuestionState
+from localcrag.crag.sureness import is_graded_by_evaluator
+from localcrag.crag.yes_no_choices import ask_each
+from localcrag.events import Degraded, Refined, Steps
+from localcrag.types import Choice, Grade, Passage, Strip, StripKind, Verdict
+
+MODEL_STRIP_FLOOR = 0.5
+"""The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
+WINDOW_FLOOR = 0.5
+"""The probability that a window must reach if no sentence by itself was kept."""
+STANDING_OUT_GRADE, STANDING_OUT_FLOOR = 0.2, 0.04
+"""The grade of a passage from which on its window that stands out is shown, though none reached a floor, and
+the probability that such a window must have if the grade is lower."""
+CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
+    StripKind.SENTENCE: (statements, windows),
+    StripKind.WINDOW: (windows,),
+    StripKind.NONE: (wholes,),
+}
+"""How relevant passages are cut; the next way is tried if no strip of the one before reaches the floor."""
+
+
+def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
+    """Cut the relevant passages into strips, and keep the best ones.
+
+    The evaluator judges the strips; if there is none, the language model does. With strips ``none``,
+    the passages are kept whole. What the evaluator holds to be below its lower threshold is no
+    evidence, whoever judged the passage to help; if that is every sentence, since the answer goes over
+    several, windows of them are tried, which must be more probable than not, or stand out.
+    """
+    thresholds = state.adapters.grader.thresholds
+    passages = relevant(state.grades, state.options.policy, thresholds)
+    if not passages and is_graded_by_evaluator(state):
+        passages = nearest(state.grades, thresholds)
+    if not passages:
+        return []
+    if state.adapters.evaluator is None and state.options.strips is StripKind.NONE:
+        return [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
+    kept: list[Strip] = []
+    dropped = 0
+    for cutter in CUTTERS[state.options.strips]:
+        every = (strip for grade in passages for strip in cutter(grade.hit.passage))
+        cut = [strip for strip in every if says_more(strip, state.question)]
+        kept, dropped = yield from _judged(state, cut)
+        if cutter is not CUTTERS[state.options.strips][0]:
+            kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
+            kept = [row for strip in kept for row in narrowed_to_rows(strip, state.question)]
+        if kept:
+            break
+    else:
+        kept = _standing_out(state, passages)
+    if dropped or state.options.strips is not StripKind.NONE:
+        yield Refined(tuple(kept), dropped)
+    return kept
+
+
+def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip]:
+    """The window of the best passage that stands out, if no sentence of any was judged to answer.
+
+    If the evaluator judged the passage itself to help, it is its best window even if none stands out.
+    ``passages`` are the grades of the relevant passages, best first.
+    """
+    evaluator, best = state.adapters.evaluator, passages[0]
+    if evaluator is None:
+        return []
+    cut = windows(best.hit.passage)
+    scores = strip_scores(evaluator, state.question, cut)
+    found = standing_out(cut, scores, state.question)
+    if not found and best.verdict is Verdict.YES and is_graded_by_evaluator(state):
+        found = refine(cut, scores, limit=1, floor=0.0, keep_best=True)[0]
+    floor = 0.0 if (best.confidence or 0.0) >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
+    kept = [strip for strip in found if strip.score >= floor]
+    return [row for strip in kept for row in narrowed_to_rows(strip, state.question)]
+
+
+def _judged(state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
+    """The strips that help, with their scores, and the number of the others."""
+    options, evaluator = state.options, state.adapters.evaluator
+    if evaluator is not None:
+        scores, floor = strip_scores(evaluator, state.question, cut), evaluator.thresholds.lower
+    else:
+        choices = ask_each(state.adapters.model, state.question, [in_context(strip) for strip in cut])
+        scores = [choice.probabilities[0] if isinstance(choice, Choice) else 0.0 for choice in choices]
+        floor = MODEL_STRIP_FLOOR
+        if failed := [choice for choice in choices if isinstance(choice, Exception)]:
+            yield Degraded("refine", f"{len(failed)} strips could not be judged: {failed[0]}")
+    limit = len(cut) if options.strips is StripKind.NONE else options.evidence
+    return refine(cut, scores, limit=limit, floor=floor, keep_best=evaluator is None)

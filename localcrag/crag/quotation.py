@@ -1,0 +1,135 @@
+"""Quotation: the strips that answer are the answer, word by word, each with its citation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from localcrag.crag import prompts
+from localcrag.crag.citation_check import cite
+from localcrag.crag.evidence_fitting import fitting_evidence
+from localcrag.crag.grounding import check_agreement
+from localcrag.crag.prompt_layout import IndependentLayout
+from localcrag.crag.refinement.knowledge_strips import span, strips
+from localcrag.crag.refinement.recomposition import completed_quotations, joined, numbered, with_surroundings
+from localcrag.crag.refinement.row_selection import without_other_rows
+from localcrag.crag.refinement.strip_display import before_mark
+from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.state import Finding, Outcome, QuestionState
+from localcrag.crag.stored_quotes import lost_citations
+from localcrag.crag.sureness import SURE_STRIP
+from localcrag.errors import ConstraintError
+from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
+from localcrag.types import CitationMark, Evidence, Status, Strip, StripKind
+
+MAX_QUOTES = 3
+"""The most quotations for one question, or for one part of it."""
+MIN_QUOTE_SCORE_SHARE = 0.5
+"""The smallest score of a further quotation, as a share of the best one's."""
+MIN_ROW_SCORE_SHARE = 0.9
+"""The smallest score of a further row of a table, as a share of the best score."""
+
+
+def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
+    """Quote the strips that answer verbatim, each with its key, grouped by the parts of the question.
+
+    The most probable strips are quoted, if an evaluator or the model judged them; otherwise the model
+    chooses sentences by number. A quotation whose source has changed since it was read is left out.
+
+    Raises ContextOverflow if not even one piece of evidence fits the context.
+    """
+    chosen: list[list[Strip]] = []
+    for finding in findings:
+        judged = whole.adapters.evaluator is not None or whole.options.strips is not StripKind.NONE
+        picked = (
+            _most_probable(finding.strips, finding.state.question)
+            if judged
+            else (yield from _chosen_by_model(finding.state, finding.strips))
+        )
+        chosen.append(joined(with_surroundings(completed_quotations(picked, SURE_STRIP))))
+    evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
+    yield Gathered(tuple(evidence))
+    agreed = yield from check_agreement(whole, evidence)
+    gone = lost_citations(whole, [cite(item) for item in evidence])
+    held = [item for item in evidence if item.key not in gone]
+    if held:
+        shown = {span(item.strip): item for item in held}
+        yield _quotations(_quotation_blocks(findings, chosen, shown))
+    yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
+    if not held:
+        return Outcome(Status.NOT_FOUND)
+    sure = agreed and not gone and all(finding.sure for finding in findings)
+    return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, held)))
+
+
+def _quotation_blocks(
+    findings: Sequence[Finding],
+    chosen: Sequence[Sequence[Strip]],
+    shown: Mapping[tuple[str, int, int], Evidence],
+) -> Iterator[list[tuple[str, int]]]:
+    """The quotations, each with its key; if there are several findings, those of each below its question."""
+    for finding, picked in zip(findings, chosen, strict=True):
+        items = [shown[span(strip)] for strip in picked if span(strip) in shown]
+        lines = [(before_mark(item.strip), item.key) for item in items]
+        if len(findings) == 1:
+            yield from ([line] for line in lines)
+        else:
+            yield [(finding.state.question, 0), *(lines or [(prompts.NOT_IN_EVIDENCE, 0)])]
+
+
+def _quotations(blocks: Iterable[Sequence[tuple[str, int]]]) -> Delta:
+    """The blocks of lines as text, with a blank line between two, and the places of their citations.
+
+    A line is a text and the key that it cites, 0 for none. Behind code, the citation has a line of its own.
+    """
+    text, marks = "", list[CitationMark]()
+    for block in blocks:
+        text += "\n\n" if text else ""
+        for number, (line, key) in enumerate(block):
+            text += f"\n{line}" if number else line
+            if key:
+                marks.append(CitationMark(key, len(text), len(text) + len(f"[{key}]")))
+                text += f"[{key}]"
+    return Delta(text, tuple(marks))
+
+
+def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
+    """The best strips with different texts, at most ``MAX_QUOTES``, in their given order."""
+    if not kept:
+        return []
+    ranked = sorted(without_other_rows(kept, question), key=lambda strip: -strip.score)
+    distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
+    best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
+    return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
+
+
+def _least_share(strip: Strip) -> float:
+    """The share of the best score that a quotation must have: rows of one table are all alike."""
+    return MIN_ROW_SCORE_SHARE if is_row(strip) else MIN_QUOTE_SCORE_SHARE
+
+
+def _chosen_by_model(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[Strip]]:
+    """Have the model choose sentences by number, under a pattern that allows nothing else.
+
+    If the constraint fails, the most probable strips are returned.
+    """
+    sentences = [part for strip in kept for part in strips(strip.passage)]
+    evidence = yield from fitting_evidence(state, numbered(sentences), IndependentLayout())
+    if not evidence:
+        return []
+    keys = "|".join(str(item.key) for item in evidence)
+    pattern = rf"none|({keys})(, ({keys})){{0,{MAX_QUOTES - 1}}}"
+    prompt = prompts.select(state.question, evidence)
+    try:
+        picked = "".join(state.adapters.model.stream(prompt, pattern=pattern, max_tokens=16))
+    except ConstraintError as error:
+        yield Degraded("quote", f"{error}; the surest passages are quoted")
+        return _most_probable(kept, state.question)
+    if picked == "none":
+        return []
+    wanted = {int(key) for key in picked.split(", ")}
+    return [item.strip for item in evidence if item.key in wanted]
+
+
+def _distinct(kept: Iterable[Strip]) -> list[Strip]:
+    """The strips, each span once."""
+    return list({span(strip): strip for strip in kept}.values())

@@ -1,0 +1,114 @@
+"""Recomposition: the strips that were kept become evidence that can be read.
+
+A strip is kept for what it says, and read with what it was written with: the sentence that leads in to its
+list, the code that it leads to, the rest of its short paragraph. Neighbours become one piece again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
+from localcrag.crag.refinement.strip_context import ANSWERING_KINDS, lead_in, led_to
+from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.strip_spans import LIST_MARKER
+from localcrag.labelled_lines import line_ends
+from localcrag.types import Evidence, Strip
+
+MIN_LEAD_WORDS = 4
+"""The fewest words of what leads in to a list if it is shown above another item than the first: "You need:"
+says nothing without the whole list, "The following is not covered:" does."""
+MAX_COMPLETED_CHARACTERS = 320
+"""The longest paragraph that is quoted in whole where one of its sentences answers."""
+_REFERRING = re.compile(
+    r"(?:This|That|These|Those|It|They|He|She|Such|Both|Then|Otherwise|Instead|However|Sonst|Dies\w*|Dann|Sinon"
+    r"|Cela|Alors|Ils?|Elles?)\b"
+)
+"""How a sentence begins that refers to the one before."""
+
+
+def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
+    """The strips, each span once, with what leads in to them and what they lead to.
+
+    What leads in to a list stands before the first item of it that was kept, unless it is a mere name above
+    other items; the code or the list that a sentence leads to stands after it, unless some of it was kept
+    itself.
+    """
+    given = list(kept)
+    places = set(map(span, given))
+    result: dict[tuple[str, int, int], Strip] = {}
+    for strip in given:
+        led = led_to(strip)
+        lead = lead_in(strip)
+        if lead and len(lead.text.split()) < MIN_LEAD_WORDS and _text_between(lead, strip).strip():
+            lead = None
+        for each in (lead, strip, *([] if places & set(map(span, led)) else led)):
+            if each is not None:
+                result.setdefault(span(each), each)
+    return list(result.values())
+
+
+def completed_quotations(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
+    """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
+
+    ``sure`` is the probability from which on a strip surely answers by itself. What follows a sentence often
+    has what it only leads up to ("It had the number 41"). A sentence of a long paragraph that refers to the
+    one before ("This also …") stands after it.
+    """
+    if not picked:
+        return []
+    best = max(picked, key=lambda strip: strip.score)
+    made = [_completed(strip, is_whole=strip is best and best.score < sure) for strip in picked]
+    return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
+
+
+def _completed(strip: Strip, *, is_whole: bool) -> Strip:
+    """A strip with the rest of its block if ``is_whole``, or with the sentence that it refers to."""
+    passage = strip.passage
+    block = next((b for b in passage.blocks if b.start <= strip.start and strip.end <= b.end), None)
+    if block is None or block.kind not in ANSWERING_KINDS:
+        return strip
+    text, within = passage.text_between(block.start, block.end), strips_of_block(passage, block)
+    if is_whole and len(text) <= MAX_COMPLETED_CHARACTERS and not line_ends(text):
+        return strip_at(passage, within[0].start, within[-1].end, strip.score) if within else strip
+    before = [other for other in within if other.end <= strip.start]
+    if before and _REFERRING.match(strip.text) and strip.end - before[-1].start <= MAX_COMPLETED_CHARACTERS:
+        return strip_at(passage, before[-1].start, strip.end, strip.score)
+    return strip
+
+
+def _is_part(strip: Strip, other: Strip) -> bool:
+    """Whether a strip is a part of another, and not all of it."""
+    within = other.start <= strip.start and strip.end <= other.end
+    return within and strip.passage.id == other.passage.id and span(strip) != span(other)
+
+
+def joined(kept: Sequence[Strip]) -> list[Strip]:
+    """The strips, with adjacent ones of a passage merged, at the higher score; rows of tables stay apart."""
+    merged: list[Strip] = []
+    for _, group in groupby(kept, key=lambda strip: strip.passage.id):
+        for strip in sorted(group, key=lambda strip: strip.start):
+            last = merged[-1] if merged and not is_row(strip) else None
+            if (
+                last
+                and not is_row(last)
+                and last.passage.id == strip.passage.id
+                and not _text_between(last, strip).strip()
+            ):
+                merged[-1] = strip_at(strip.passage, last.start, strip.end, max(last.score, strip.score))
+            else:
+                merged.append(strip)
+    return merged
+
+
+def numbered(kept: Sequence[Strip]) -> list[Evidence]:
+    """The strips as evidence, with keys from 1."""
+    return [Evidence(key, strip) for key, strip in enumerate(kept, 1)]
+
+
+def _text_between(first: Strip, second: Strip) -> str:
+    """The text between two strips of the same passage, without the markers of list items."""
+    between = first.passage.text_between(first.end, second.start)
+    return between if LIST_MARKER.fullmatch(between) is None or not second.passage.blocks else ""

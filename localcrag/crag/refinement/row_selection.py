@@ -1,0 +1,55 @@
+"""Of the rows of a table, those that the question is about.
+
+The rows of a table read alike to a judge. That only one of them has the year asked about, or the name, says
+more than its probability: the rows with most terms of the question are kept.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence, Set
+
+from localcrag.crag.query_terms import figures_of, terms
+from localcrag.crag.refinement.knowledge_strips import span, strip_at
+from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.types import BlockKind, Strip
+
+
+def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
+    """The rows of a window that have most of the question's terms in their cells; other windows as they are.
+
+    What helps of several rows is one of them; a window is left as it is if no term tells its rows apart.
+    """
+    rows = [
+        strip_at(window.passage, block.start, block.end, window.score)
+        for block in window.passage.blocks
+        if block.kind is BlockKind.ROW and window.start <= block.start and block.end <= window.end
+    ]
+    if len(rows) < 2:
+        return [window]
+    held = [terms(row.text) for row in rows]
+    telling = (terms(question) & set[str]().union(*held)) - held[0].intersection(*held)
+    return _nearest(rows, telling) if telling else [window]
+
+
+def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips without those rows of a table that have fewer of the question's terms than another one.
+
+    If a row has the very date of the question, no row without it is kept.
+    """
+    figures = figures_of(question)
+    dated = {span(strip) for strip in kept if is_row(strip) and figures_of(strip.text) & figures}
+    rows_by_passage = defaultdict[str, list[Strip]](list)
+    for strip in kept:
+        if is_row(strip) and (not dated or span(strip) in dated):
+            rows_by_passage[strip.passage.id].append(strip)
+    asked = terms(question)
+    nearest = {span(row) for rows in rows_by_passage.values() for row in _nearest(rows, asked)}
+    return [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
+
+
+def _nearest(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:
+    """The rows that have most of the terms asked for; all of them if none has any."""
+    shared = [len(terms(row.text) & asked) for row in rows]
+    most = max(shared)
+    return [row for row, count in zip(rows, shared, strict=True) if count == most]

@@ -1,0 +1,100 @@
+"""Where the settings of a file of settings begin and end, and the section that each is in.
+
+A setting is understood with the comments above it and what stands further in below it, and is told apart from
+one of the same name by the line above its section ("[server]", "network:"). Other code stays whole between
+its blank lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+
+from localcrag.types import Passage
+
+_SETTING = re.compile(r"[ \t]*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
+"""A line of a file of settings: "workers = 6", "port: 8088"."""
+_COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
+_SECTION = re.compile(r"[ \t]*(?:\[+[^\[\]\n]+\]+|[\w.-]+:)[ \t]*(?:[#;].*)?")
+"""The line above a section of settings: "[server]", "network:"."""
+_RECORD = re.compile(r"[ \t]*\[\[[^\[\]\n]+\]\][ \t]*(?:#.*)?\n?")
+"""The line above a record of several of its kind (TOML): "[[sensors]]"."""
+_CLOSING = re.compile(r"[ \t]*[\])}]+[,;]?[ \t]*")
+MIN_SETTINGS_SHARE = 0.8
+"""The share of the lines of a piece of code, without comments, that are settings if it is cut into them."""
+_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+
+
+def spans_of_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The spans of the settings of a part of a text that is code; of its pieces if it has no settings."""
+    for first, last in _pieces(text, start, end):
+        yield from _settings(text, first, last)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The spans of the pieces of some code that blank lines part."""
+    for gap in _BLANK_LINES.finditer(text, start, end):
+        yield start, gap.start()
+        start = gap.end()
+    yield start, end
+
+
+def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The spans of the settings of a piece of code, each with its comments; the piece if it has none.
+
+    Lines that stand further in than a setting belong to it. The settings of one record of several, below
+    "[[sensors]]", are understood together only.
+    """
+    lines = text[start:end].splitlines(keepends=True)
+    if any(map(_RECORD.fullmatch, lines)):
+        yield from _records(lines, start)
+        return
+    telling = [line for line in lines if line.strip() and not _COMMENT.match(line) and not _is_section(line)]
+    are_settings = [_SETTING.match(line) is not None for line in telling]
+    if sum(are_settings) < max(2, len(telling) * MIN_SETTINGS_SHARE) or any(map(_CLOSING.fullmatch, telling)):
+        yield start, end
+        return
+    at, depth, is_begun = start, 0, False
+    for line, place in zip(lines, accumulate(map(len, lines), initial=start), strict=False):
+        if is_begun and (_is_section(line) or _indent(line) <= depth):
+            yield at, at + len(text[at:place].rstrip())
+            at, is_begun = place, False
+        if not is_begun and not _COMMENT.match(line) and not _is_section(line):
+            depth, is_begun = _indent(line), True
+    yield at, end
+
+
+def _records(lines: list[str], start: int) -> Iterator[tuple[int, int]]:
+    """The spans of the records of a file of settings, each below the line that names its kind."""
+    places = list(accumulate(map(len, lines), initial=start))
+    begins = [0]
+    for at, line in enumerate(lines):
+        if _RECORD.fullmatch(line):
+            while at and _COMMENT.match(lines[at - 1]):
+                at -= 1
+            begins += [at] if at > begins[-1] else []
+    for first, last in pairwise([*begins, len(lines)]):
+        text = "".join(lines[first:last])
+        yield places[first], places[first] + len(text.rstrip())
+
+
+def _is_section(line: str) -> bool:
+    """Whether a line stands above a section of settings."""
+    return _SECTION.fullmatch(line.rstrip("\r\n")) is not None
+
+
+def section_of(passage: Passage, start: int) -> str:
+    """The line above the section of settings in which a strip begins; "" if none is, or it begins with it."""
+    *_, above = _BLANK_LINES.split(passage.text[:start])
+    own = next((line for line in passage.text[start:].splitlines() if not _COMMENT.match(line)), "")
+    if own.startswith("["):
+        return ""
+    for line in reversed(above.splitlines()):
+        if _is_section(line) and (line.startswith("[") or _indent(line) < _indent(own)):
+            return line.strip()
+    return ""
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

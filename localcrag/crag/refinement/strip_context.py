@@ -1,0 +1,121 @@
+"""The context of a strip: what stands above it in its passage, and what it would not be understood without.
+
+"a glass of water" answers what is needed below "Before you take it, you need:", and "Not by itself." says
+what it means below "Does it open archives?". So a strip is judged below its headings, and after the sentence
+that leads in to its list, the question that it answers, or the line above its section of settings.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import replace
+from itertools import takewhile
+
+from localcrag.crag.readable_names import in_words
+from localcrag.crag.refinement.knowledge_strips import strip_at, strips_of_block
+from localcrag.crag.refinement.setting_spans import section_of
+from localcrag.crag.refinement.strip_kinds import QUESTION_MARKS, is_code, is_row
+from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Strip
+
+MAX_DOCUMENT_QUESTION_CHARACTERS = 200
+"""The longest question of a document that is read with its answer."""
+MAX_LED_TO = 8
+"""The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
+_LEAD_ENDS = (":", "：")
+"""How what leads in to a list ends."""
+_TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
+"""How an item begins that is a term with its definition, or an option with what it does."""
+_SENTENCE_GAP = re.compile(r"(?<=[.!?:])\s+")
+_LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
+ANSWERING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
+"""The kinds of block in which questions of a document are asked and answered."""
+
+
+def judged_text(strip: Strip) -> str:
+    """A strip in its context, below the title of its document, as the evaluator reads it (names in words)."""
+    text = in_context(strip)
+    return strip.passage.below_title(in_words(text) if is_row(strip) or is_code(strip) else text)
+
+
+def in_context(strip: Strip) -> str:
+    """The text of a strip below its headings, after what leads in to it.
+
+    An item of a list stands after its sentence, an answer after its question, a setting below the line above
+    its section.
+    """
+    lead, headings = lead_in(strip), headings_above(strip)
+    before = lead.text if lead else _question_before(strip)
+    text = f"{before} {strip.text}" if before else strip.text
+    section = section_of(strip.passage, strip.start - strip.passage.start) if is_code(strip) else ""
+    return "\n".join(filter(None, (headings, section, text)))
+
+
+def headings_above(strip: Strip) -> str:
+    """The path of the headings of its passage that a strip stands below; those above the passage if none."""
+    passage = strip.passage
+    path: list[Block] = []
+    for block in passage.blocks:
+        if block.kind is BlockKind.HEADING and block.end <= strip.start:
+            path = [heading for heading in path if heading.level < block.level] + [block]
+    found = (" ".join(passage.text_between(block.start, block.end).split()) for block in path)
+    return HEADING_SEPARATOR.join(found) or passage.heading
+
+
+def lead_in(strip: Strip) -> Strip | None:
+    """What leads in to an item of a list, "You need:", or what a later sentence of an item is about.
+
+    The latter is the item's first sentence, with its term: "adm: A group for watching the system." None if
+    the strip is no item, or nothing leads in to it.
+    """
+    blocks, at = strip.passage.blocks, _block_index(strip)
+    if at < 0 or blocks[at].kind is not BlockKind.ITEM:
+        return None
+    first, *_ = strips_of_block(strip.passage, blocks[at]) or [strip]
+    if first.end <= strip.start and _TERM.match(first.text):
+        return replace(first, score=strip.score)
+    while at >= 0 and blocks[at].kind is BlockKind.ITEM:
+        at -= 1
+    if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
+        return None
+    *_, last = strips_of_block(strip.passage, blocks[at])
+    return replace(last, score=strip.score) if last.text.endswith(_LEAD_ENDS) else None
+
+
+def led_to(strip: Strip) -> list[Strip]:
+    """The code, or the items of a list, that a sentence leads to by its colon; none if it leads to nothing.
+
+    They stand directly below it in its passage. Of long ones it is the first ``MAX_LED_TO``.
+    """
+    if not strip.text.rstrip().endswith(_LEAD_ENDS):
+        return []
+    blocks, at = strip.passage.blocks, _block_index(strip) + 1
+    if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:
+        return []
+    below = takewhile(lambda block: block.kind is blocks[at].kind, blocks[at : at + MAX_LED_TO])
+    return [strip_at(strip.passage, block.start, block.end, strip.score) for block in below]
+
+
+def _question_before(strip: Strip) -> str:
+    """The question of the document that stands directly before a strip, in its block or as the one above.
+
+    Of a row it is the one above its table. "" if there is none.
+    """
+    blocks, at = strip.passage.blocks, _block_index(strip)
+    while at > 0 and blocks[at].kind is BlockKind.ROW and blocks[at - 1].kind is BlockKind.ROW:
+        at -= 1
+    if at < 0 or blocks[at].kind not in ANSWERING_KINDS | {BlockKind.ROW}:
+        return ""
+    if blocks[at].start == strip.start or blocks[at].kind is BlockKind.ROW:
+        at -= 1
+        if at < 0 or blocks[at].kind not in ANSWERING_KINDS:
+            return ""
+    above = strip.passage.text_between(blocks[at].start, min(blocks[at].end, strip.start))
+    *_, before = _SENTENCE_GAP.split(above.strip())
+    asked = " ".join(before.split())
+    return asked if asked.endswith(QUESTION_MARKS) and len(asked) <= MAX_DOCUMENT_QUESTION_CHARACTERS else ""
+
+
+def _block_index(strip: Strip) -> int:
+    """The index of the block of its passage in which a strip begins; -1 if the passage has none."""
+    return bisect_right([block.start for block in strip.passage.blocks], strip.start) - 1

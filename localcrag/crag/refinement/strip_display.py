@@ -1,0 +1,54 @@
+"""How a strip is shown: without the marks of its page, and with lines only where they mean something."""
+
+from __future__ import annotations
+
+import re
+
+from localcrag.crag.readable_names import without_prefix
+from localcrag.labelled_lines import flowing
+from localcrag.types import CELL_SEPARATOR, BlockKind, Strip
+
+BULLET = "• "
+"""What stands before the items of a list that are shown together."""
+_MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
+_SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
+
+
+def shown_text(strip: Strip) -> str:
+    """A strip as it is shown: prose in one line, lines of code and items of a list below each other."""
+    return "\n".join(line for line, _ in shown_lines(strip))
+
+
+def before_mark(strip: Strip) -> str:
+    """A strip as it is shown before its citation, which stands on a line of its own behind code."""
+    lines = shown_lines(strip)
+    return "\n".join(line for line, _ in lines) + ("\n" if lines[-1][1] else " ")
+
+
+def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
+    """The lines in which a strip is shown, each with whether it is code.
+
+    Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
+    the entries of a log, stay lines; items of a list that are shown together have markers. A row is shown as
+    it is: a dash at its end is the value of its last cell.
+    """
+    within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
+    lines: list[tuple[str, bool]] = []
+    for block in within:
+        text = strip.passage.text_between(max(block.start, strip.start), min(block.end, strip.end))
+        if block.kind is BlockKind.CODE:
+            lines += [(line, True) for line in text.strip("\n").split("\n")]
+        elif block.kind is BlockKind.ROW:
+            cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
+            lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
+        else:
+            marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
+            first, *more = map(_tidy, flowing(text).split("\n"))
+            lines += [(marker + first, False), *((line, False) for line in more)]
+    return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]
+
+
+def _tidy(text: str) -> str:
+    """Prose in one line, without the marker of a list in front of it and a separator behind it."""
+    flat = " ".join(text.split())
+    return _SEPARATORS_BEHIND.sub("", _MARKERS_BEFORE.sub("", flat)) or flat

@@ -1,0 +1,119 @@
+"""Kept strips, with what they are read with, and joined where they touch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from localcrag.crag.refinement.knowledge_strips import strips, whole
+from localcrag.crag.refinement.recomposition import completed_quotations, joined, numbered, with_surroundings
+from localcrag.crag.refinement.strip_context import MAX_LED_TO
+from localcrag.crag.refinement.strip_display import shown_text
+from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.types import BlockKind
+from tests.crag.values import HANDBOOK, TEXT, passage, structured
+
+
+def test_an_item_is_shown_with_what_leads_in_to_it() -> None:
+    *_, lead, first, second = strips(HANDBOOK)
+    assert [s.text for s in with_surroundings([second])] == [lead.text, second.text]
+    assert [s.text for s in with_surroundings([lead, first])] == [lead.text, first.text]
+    [shown] = joined(with_surroundings([first, second]))
+    assert shown.text == f"{lead.text}\n\n- {first.text}\n\n- {second.text}"
+    assert HANDBOOK.text[shown.start - 7 : shown.end - 7] == shown.text
+
+
+def test_a_later_sentence_of_an_item_is_shown_with_its_term() -> None:
+    groups = structured(
+        (BlockKind.PARAGRAPH, "These are the groups of a fresh system:"),
+        (BlockKind.ITEM, "adm: A group for watching the system. Members of it can read many log files."),
+    )
+    _, first, second = strips(groups)
+    assert [s.text for s in with_surroundings([second])] == [first.text, second.text]
+
+
+def test_a_sentence_brings_the_code_or_the_list_that_its_colon_leads_to() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "It is off at first. Using this flag looks like this:"),
+        (BlockKind.CODE, "$ run --now"),
+        (BlockKind.PARAGRAPH, "You need both of these:"),
+        (BlockKind.ITEM, "a prescription"),
+        (BlockKind.ITEM, "a glass of water"),
+        (BlockKind.PARAGRAPH, "And this goes nowhere:"),
+        (BlockKind.PARAGRAPH, "A paragraph."),
+    )
+    off, flag, code, need, first, second, nowhere, _ = strips(made)
+    assert [s.text for s in with_surroundings([flag])] == [flag.text, code.text]
+    assert [s.text for s in with_surroundings([off])] == [off.text]
+    assert [s.text for s in with_surroundings([need])] == [need.text, first.text, second.text]
+    assert [s.text for s in with_surroundings([need, second])] == [need.text, second.text]
+    assert [s.text for s in with_surroundings([nowhere])] == [nowhere.text]
+    [shown] = joined(with_surroundings([flag]))
+    assert shown_text(shown) == f"{flag.text}\n$ run --now"
+
+
+def test_of_a_long_list_only_the_first_items_follow_the_sentence_that_leads_to_it() -> None:
+    items = [(BlockKind.ITEM, f"item number {n}") for n in range(3 * MAX_LED_TO)]
+    made = structured((BlockKind.PARAGRAPH, "These are all:"), *items)
+    assert len(with_surroundings(strips(made)[:1])) == 1 + MAX_LED_TO
+
+
+def test_a_mere_name_above_other_items_is_not_shown() -> None:
+    def shown(lead: str) -> list[str]:
+        items = ((BlockKind.ITEM, "Number of instances: 150"), (BlockKind.ITEM, "Number of attributes: 4"))
+        _, first, second = strips(structured((BlockKind.PARAGRAPH, lead), *items))
+        assert [strip.text for strip in with_surroundings([first])] == [lead, first.text]
+        return [strip.text for strip in with_surroundings([second])]
+
+    assert shown("Data set characteristics:") == ["Number of attributes: 4"]
+    assert shown("These are not part of it:") == ["These are not part of it:", "Number of attributes: 4"]
+
+
+def test_strips_that_touch_become_one_and_others_do_not() -> None:
+    one = passage(TEXT, id="one")
+    first, second, third = strips(one)
+    assert [s.text for s in joined([first, second])] == [
+        "Steam engines came first. They were large and slow machines."
+    ]
+    assert joined([first, third]) == [first, third]
+    other = strips(passage(TEXT, id="other"))[1]
+    assert joined([first, other]) == [first, other]
+
+
+def test_keys_count_from_one() -> None:
+    strip = whole(passage(TEXT, start=7), 0.8)
+    assert [item.key for item in numbered([strip, strip])] == [1, 2]
+
+
+def test_rows_of_a_table_stay_apart_where_sentences_are_joined() -> None:
+    table = structured((BlockKind.ROW, "Kind: Boat · Fee: 75"), (BlockKind.ROW, "Kind: Car · Fee: 48"))
+    assert [s.text for s in joined(strips(table))] == ["Kind: Boat · Fee: 75", "Kind: Car · Fee: 48"]
+    assert all(map(is_row, strips(table))) and not any(map(is_row, strips(passage(TEXT))))
+
+
+def test_the_best_strip_is_quoted_with_the_rest_of_its_short_paragraph() -> None:
+    short = "gnats: Used by gnats. It had the number 41."
+    long = f"{'A long sentence about mail. ' * 20}This also decides who reads it."
+    found = structured(
+        (BlockKind.ITEM, short),
+        (BlockKind.PARAGRAPH, long),
+        (BlockKind.PARAGRAPH, "Rent: 40 euros\nDeposit: 90 euros"),
+        (BlockKind.CODE, "port = 80\nhost = 1"),
+    )
+    cut = strips(found)
+    assert [strip.text for strip in completed_quotations([replace(cut[0], score=0.9), cut[1]])] == [
+        short,
+        short,
+    ]
+    assert [strip.text for strip in completed_quotations([replace(cut[1], score=0.9), cut[0]])] == [short]
+    assert [strip.text for strip in completed_quotations([cut[0], replace(cut[2], score=0.9)])] == [
+        *(cut[0].text, cut[2].text)
+    ]
+    referring = cut[-5]
+    assert referring.text == "This also decides who reads it."
+    [shown] = completed_quotations([referring])
+    assert shown.text == "A long sentence about mail. This also decides who reads it."
+    for other in cut[-4:]:
+        assert completed_quotations([other]) == [other]
+    assert completed_quotations([]) == []
+    sure = replace(cut[0], score=0.9)
+    assert completed_quotations([sure], 0.55) == [sure], "a sentence that surely answers is enough"

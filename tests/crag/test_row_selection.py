@@ -1,0 +1,40 @@
+"""Of the rows of a table, those with most terms of the question."""
+
+from __future__ import annotations
+
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.row_selection import narrowed_to_rows, without_other_rows
+from localcrag.crag.refinement.strip_windows import windows
+from localcrag.types import BlockKind
+from tests.crag.values import TEXT, structured
+
+
+def test_of_a_window_of_rows_those_with_the_words_of_the_question_are_shown() -> None:
+    rows = ("Item: Rent · Due: 1 May", "Item: Deposit · Due: 2 May", "Item: Parking · Due: 3 May")
+    [window] = windows(structured(*((BlockKind.ROW, row) for row in rows)))
+    assert [row.text for row in narrowed_to_rows(window, "How much is the deposit?")] == [rows[1]]
+    assert narrowed_to_rows(window, "How much is it?") == [window]
+    [prose] = windows(structured((BlockKind.PARAGRAPH, TEXT)), 9)
+    assert narrowed_to_rows(prose, "Watt?") == [prose]
+
+
+def test_rows_that_match_different_words_are_shown_one_by_one() -> None:
+    rows = ("Item: Rent · Due: 1 May", "Item: Deposit · Due: 2 May")
+    [window] = windows(structured(*((BlockKind.ROW, row) for row in rows)))
+    assert [row.text for row in narrowed_to_rows(window, "Rent or deposit?")] == list(rows)
+
+
+def test_rows_with_fewer_words_of_the_question_than_another_row_of_their_table_are_left_out() -> None:
+    table = structured((BlockKind.ROW, "Year: 2024 · Fee: 30"), (BlockKind.ROW, "Year: 2025 · Fee: 35"))
+    prose = structured((BlockKind.PARAGRAPH, "The fee is paid in spring."), start=900)
+    older, newer = strips(table)
+    (told,) = strips(prose)
+    assert without_other_rows([older, told, newer], "What is the fee in 2025?") == [told, newer]
+    assert without_other_rows([older, newer], "Who is paid?") == [older, newer]
+
+
+def test_a_row_without_the_date_of_the_question_is_left_out_if_another_one_has_it() -> None:
+    (other,) = strips(structured((BlockKind.ROW, "Day: 04.07. · Boats: 3 · Note: none at night")))
+    (dated,) = strips(structured((BlockKind.ROW, "Day: 07.04. · Boats: 9"), start=90))
+    assert without_other_rows([other, dated], "How many boats at night on 07.04.?") == [dated]
+    assert without_other_rows([other, dated], "How many boats at night on 01.01.?") == [other, dated]

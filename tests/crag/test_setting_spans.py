@@ -1,0 +1,65 @@
+"""Where settings begin and end, and below which section they are judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.strip_context import in_context
+from localcrag.types import Block, BlockKind, Passage
+from tests.crag.values import passage
+
+SETTINGS = """# Read once at start.
+[server]
+; Name on the banner page.
+display_name = Annex
+workers = 6
+[paths]
+spool = /var/spool/press"""
+NESTED = """network:
+  # Fixed, because the mast sends to it.
+  address: 10.40.7.20
+  ports:
+    web: 8088
+  gateway: 10.40.7.1"""
+FUNCTION = """def area(width: float) -> float:
+    height = 2
+    return width * height"""
+TABLE = """RATE = {
+    "car": 9,
+    "bus": 22,
+}"""
+
+
+def code(text: str) -> Passage:
+    return replace(passage(text), blocks=(Block(BlockKind.CODE, 0, len(text)),))
+
+
+def test_settings_are_cut_with_their_comments_and_judged_below_their_section() -> None:
+    assert [in_context(strip) for strip in strips(code(SETTINGS))] == [
+        "# Read once at start.\n[server]\n; Name on the banner page.\ndisplay_name = Annex",
+        "[server]\nworkers = 6",
+        "[paths]\nspool = /var/spool/press",
+    ]
+
+
+def test_what_stands_further_in_belongs_to_its_setting() -> None:
+    assert [in_context(strip) for strip in strips(code(NESTED))] == [
+        "network:\n  # Fixed, because the mast sends to it.\n  address: 10.40.7.20",
+        "network:\n  ports:\n    web: 8088",
+        "network:\n  gateway: 10.40.7.1",
+    ]
+
+
+def test_a_record_of_settings_is_understood_as_a_whole() -> None:
+    records = '[[sensors]]\nname = "north bed"\nchanged = 2025-02-11'
+    more = '# the new one\n[[sensors]]  # two\nname = "seed table"\nchanged = 2024-11-30'
+    assert [strip.text for strip in strips(code(f"{records}\n\n{more}"))] == [records, more]
+    assert [strip.text for strip in strips(code(f"{records}\n{records}"))] == [records, records]
+
+
+@pytest.mark.parametrize("text", [FUNCTION, TABLE, "workers = 6"])
+def test_other_code_stays_whole(text: str) -> None:
+    assert [strip.text for strip in strips(code(text))] == [text]

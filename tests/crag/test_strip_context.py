@@ -1,0 +1,76 @@
+"""A strip is judged below its headings, after what leads in to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from localcrag.crag.refinement.knowledge_strips import statements, strips
+from localcrag.crag.refinement.strip_context import in_context, judged_text, lead_in
+from localcrag.types import BlockKind
+from tests.crag.values import HANDBOOK, passage, structured
+
+
+def test_an_item_is_judged_with_what_leads_in_to_it() -> None:
+    *_, lead, _, second = strips(HANDBOOK)
+    assert in_context(second) == f"Dose\n{lead.text} a glass of water"
+    assert in_context(lead) == f"Dose\n{lead.text}"
+    assert in_context(strips(HANDBOOK)[0]) == f"What is Zeldrine?\n{strips(HANDBOOK)[0].text}"
+
+
+def test_an_answer_is_judged_below_the_question_that_the_document_asks() -> None:
+    faq = structured(
+        (BlockKind.HEADING, "Ordering"),
+        (BlockKind.PARAGRAPH, "We bake daily. How late can I\nchange my order?"),
+        (BlockKind.PARAGRAPH, "Until four o'clock on the day before. Then no more."),
+        (BlockKind.PARAGRAPH, "Is there a minimum? Yes: fifteen pounds in the town."),
+    )
+    told = {strip.text: in_context(strip) for strip in statements(faq)}
+    until, later, least = (
+        "Until four o'clock on the day before.",
+        "Then no more.",
+        "Yes: fifteen pounds in the town.",
+    )
+    assert told[f"{until} {later}"] == f"Ordering\nHow late can I change my order? {until} {later}"
+    assert told[least] == f"Ordering\nIs there a minimum? {least}"
+
+
+def test_a_later_sentence_of_an_item_is_judged_with_its_term() -> None:
+    groups = structured(
+        (BlockKind.PARAGRAPH, "These are the groups of a fresh system:"),
+        (BlockKind.ITEM, "adm: A group for watching the system. Members of it can read many log files."),
+        (BlockKind.ITEM, "A fresh group has no members. It is made by the system."),
+    )
+    lead, first, second, third, fourth = strips(groups)
+    assert lead_in(second) == first and in_context(second) == f"{first.text} {second.text}"
+    assert lead_in(first) == lead_in(third) == lead_in(fourth) == lead
+
+
+def test_names_of_fields_are_judged_in_words() -> None:
+    record = structured((BlockKind.ROW, "items.name: Horn\nitems.on_loan_to: Lena_O"))
+    settings = structured((BlockKind.CODE, "[limits]\nmax_body_mb = 25\nidle_seconds = 5"))
+    prose = structured((BlockKind.PARAGRAPH, "the_name: This is a sentence."))
+    assert judged_text(strips(record)[0]).endswith("name: Horn\non loan to: Lena_O")
+    assert judged_text(strips(settings)[1]).endswith("[limits]\nidle seconds = 5")
+    assert judged_text(strips(prose)[0]).endswith("the_name: This is a sentence.")
+
+
+def test_a_strip_is_judged_below_its_headings() -> None:
+    flat = replace(passage("It closes at noon."), heading="Rules > Hours")
+    assert in_context(strips(flat)[0]) == "Rules > Hours\nIt closes at noon."
+    assert in_context(strips(passage("It closes at noon."))[0]) == "It closes at noon."
+
+
+def test_a_list_that_nothing_leads_in_to_has_no_lead_in() -> None:
+    alone = structured((BlockKind.PARAGRAPH, "It rains."), (BlockKind.ITEM, "an umbrella"))
+    assert lead_in(strips(alone)[1]) is None
+    first = structured((BlockKind.ITEM, "an umbrella"), (BlockKind.ITEM, "a coat"))
+    assert [lead_in(strip) for strip in strips(first)] == [None, None]
+
+
+def test_a_row_is_judged_below_the_question_above_its_table() -> None:
+    found = structured(
+        (BlockKind.PARAGRAPH, "How much is it?"),
+        (BlockKind.ROW, "Ticket: Adult · Price: 6"),
+        (BlockKind.ROW, "Ticket: Child · Price: 3"),
+    )
+    assert judged_text(strips(found)[-1]) == "How much is it? Ticket: Child · Price: 3"

@@ -1,0 +1,71 @@
+"""A strip as it is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.recomposition import joined, with_surroundings
+from localcrag.crag.refinement.strip_display import before_mark, shown_text
+from localcrag.crag.refinement.strip_windows import windows
+from localcrag.types import BlockKind
+from tests.crag.values import HANDBOOK, passage, structured
+
+
+def test_lines_that_stand_for_themselves_are_shown_as_lines() -> None:
+    log = "10:00:01 INFO  started on port 80\n10:00:07 WARN  the disk is full"
+    entries = structured((BlockKind.PARAGRAPH, log))
+    [window] = windows(entries)
+    assert shown_text(window) == "10:00:01 INFO started on port 80\n10:00:07 WARN the disk is full"
+
+
+def test_names_of_fields_are_shown_without_their_path() -> None:
+    record = structured((BlockKind.ROW, "items.name: Horn\nitems.on_loan_to: Lena_O"))
+    assert shown_text(strips(record)[0]) == "name: Horn · on_loan_to: Lena_O"
+
+
+def test_what_is_shown_has_lines_only_where_they_mean_something() -> None:
+    *_, code, _, _, _, first, second = strips(HANDBOOK)
+    assert shown_text(code) == "# a comment\nrun()"
+    [listed] = joined(with_surroundings([first, second]))
+    lead = "Before you take it, you need both of these:"
+    assert shown_text(listed) == f"{lead}\n• a prescription of a doctor\n• a glass of water"
+    assert shown_text(second) == "a glass of water"
+    wrapped = structured((BlockKind.PARAGRAPH, "It is\nwrapped."))
+    assert (
+        shown_text(strips(wrapped)[0])
+        == shown_text(strips(passage("It is\nwrapped."))[0])
+        == "It is wrapped."
+    )
+
+
+def test_a_record_of_several_lines_is_shown_in_one() -> None:
+    record = structured((BlockKind.ROW, "building: 9\ncause: a dry rail"))
+    assert shown_text(strips(record)[0]) == "building: 9 · cause: a dry rail"
+
+
+@pytest.mark.parametrize("nothing", ["–", "-", "—", "n/a", "/"])
+def test_a_last_cell_that_says_nothing_is_shown_as_it_stands(nothing: str) -> None:
+    for text in (f"From: 2 May · Until: {nothing}", f"2 May · {nothing}"):
+        assert shown_text(strips(structured((BlockKind.ROW, text)))[0]) == text
+    assert shown_text(strips(passage(f"Until: {nothing}"))[0]) == f"Until: {nothing}"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("- a photo of yourself,", "a photo of yourself"),
+        ("• Fee: 35 EUR ·", "Fee: 35 EUR"),
+        ("| Fee | 35 EUR |", "Fee | 35 EUR"),
+        ("It is 35 EUR –", "It is 35 EUR"),
+        ("-5 degrees, at night.", "-5 degrees, at night."),
+        ("•", "•"),
+    ],
+)
+def test_a_quotation_has_no_marker_in_front_and_no_separator_behind(text: str, shown: str) -> None:
+    assert shown_text(strips(passage(text))[0]) == shown
+
+
+def test_behind_code_the_citation_has_a_line_of_its_own() -> None:
+    *_, code, _, _, _, _, second = strips(HANDBOOK)
+    assert before_mark(code) == "# a comment\nrun()\n" and before_mark(second) == "a glass of water "
