@@ -61,6 +61,13 @@ def language_of(text: str, fallback: str = ENGLISH) -> str:
     return _ALIASES.get(found, found) if confidence >= MIN_CONFIDENCE else fallback
 
 
+FOREIGN_PASSAGES = (
+    "the question and the passages found are in different languages, which the evaluator cannot compare; "
+    "ask in the language of the documents"
+)
+"""The reason, in an answer's ``degraded``, why a no of the evaluator is not to be relied on."""
+
+
 def is_foreign_to(text: str, others: Iterable[str]) -> bool:
     """Whether a text is in another language than each of some others, as far as languages can be told.
 

@@ -47,6 +47,7 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
+from localcrag.languages import FOREIGN_PASSAGES
 from localcrag.plain_answer import link, place, place_of, status_note
 from localcrag.types import (
     Answer,
@@ -272,7 +273,7 @@ class StepRenderer:
         if note := status_note(answer):
             self.say(note, "yellow")
         if answer.status is Status.NOT_FOUND:
-            self._show_closest(answer.grades)
+            self._show_closest(answer)
         for citation in answer.citations:
             line = Text(f"[{citation.key}] ", style="bold")
             line.append(
@@ -307,14 +308,22 @@ class StepRenderer:
         cited = [item.strip for item in self._gathered if item.key == citation.key]
         return any(code for strip in cited for _, code in shown_lines(strip))
 
-    def _show_closest(self, grades: Sequence[Grade]) -> None:
-        """Print the passages nearest to an answer that was not found: places to look, not evidence."""
-        near = [grade for grade in grades if (grade.confidence or 0.0) >= MIN_CLOSEST_CONFIDENCE]
-        for grade in sorted(near, key=lambda grade: -(grade.confidence or 0.0))[:MAX_CLOSEST_PASSAGES]:
+    def _show_closest(self, answer: Answer) -> None:
+        """Print the passages nearest to an answer that was not found: places to look, not evidence.
+
+        If they are in another language than the question, no grade tells them apart: then it is the first
+        that the search found.
+        """
+        if any(reason.endswith(FOREIGN_PASSAGES) for reason in answer.degraded):
+            near = list(answer.grades)
+        else:
+            near = [grade for grade in answer.grades if (grade.confidence or 0.0) >= MIN_CLOSEST_CONFIDENCE]
+            near.sort(key=lambda grade: -(grade.confidence or 0.0))
+        for grade in near[:MAX_CLOSEST_PASSAGES]:
             passage = grade.hit.passage
             where = shown(place_of(passage))
             text = snippet(shown(passage.text), "", 90)[0]
-            self.say(f"closest: {where} (P={grade.confidence:.2f}): {text}")
+            self.say(f"closest: {where} (P={grade.confidence or 0.0:.2f}): {text}")
 
     def _show_in_context(self, citation: Citation) -> None:
         """Print the passage of a citation with the quote highlighted."""

@@ -9,14 +9,9 @@ from localcrag.crag.policy import decide
 from localcrag.crag.refinement.strip_kinds import prose_of
 from localcrag.crag.state import QuestionState
 from localcrag.events import Decided, Degraded, Graded, Spared, Steps
-from localcrag.languages import is_foreign_to
+from localcrag.languages import FOREIGN_PASSAGES, is_foreign_to
 from localcrag.types import Action, GraderKind, Hit, Layout, Verdict
 
-FOREIGN_PASSAGES = (
-    "the question and the passages found are in different languages, which the evaluator cannot compare; "
-    "ask in the language of the documents"
-)
-"""The reason why a no of the evaluator is not to be relied on."""
 MAX_TOLD_PASSAGES = 3
 """The passages whose language is compared with that of the question."""
 _GRADERS_OF_LANGUAGE_MODEL = frozenset({GraderKind.YESNO, GraderKind.RUBRIC})

@@ -1,4 +1,4 @@
-"""The part ``language_ranking`` of the benchmark: the same questions in each language, asked of its paragraphs."""
+"""The part `language_ranking` of the benchmark: the same questions in each language, and their paragraphs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import zstandard
-
 from benchmarks.language_ranking import measure
 from benchmarks.report import Room
+
 from localcrag.settings import ModelSettings
 
 ROWS = [

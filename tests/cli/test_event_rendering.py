@@ -15,6 +15,7 @@ from localcrag.cli.event_rendering import StepRenderer
 from localcrag.cli.safe_output import plain
 from localcrag.conversations import SqliteThreads
 from localcrag.events import Degraded, Delta, Event, Gathered, Graded, PageRead, Refined, Retrieved
+from localcrag.languages import FOREIGN_PASSAGES
 from localcrag.plain_answer import link
 from localcrag.types import Action, Answer, Citation, Evidence, Mode, Origin, Policy, Status, Strip, Turn
 from localcrag.web.ledger import Ledger
@@ -41,6 +42,14 @@ def test_what_came_closest_is_named_where_there_is_no_answer(capsys: pytest.Capt
 def test_nothing_is_named_that_is_not_worth_a_look(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(capsys, Status.NOT_FOUND, 0.001, None) == ""
     assert "closest" not in shown(capsys, Status.UNSURE, 0.09)
+
+
+def test_between_languages_the_first_passages_found_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    grades = tuple(grade(p, text=text) for p, text in ((0.0, "eins"), (0.004, "zwei"), (0.002, "drei")))
+    answer = Answer("q?", Status.NOT_FOUND, "", Mode.QUOTE, Policy.CRAG, Action.INCORRECT, grades=grades)
+    StepRenderer(trace=False).sources(replace(answer, degraded=(f"grade: {FOREIGN_PASSAGES}",)))
+    said = capsys.readouterr().err
+    assert "eins" in said and "zwei" in said and "drei" not in said
 
 
 @pytest.mark.parametrize(("terminal", "longest"), [(True, 60), (False, 120)])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.grading import FOREIGN_PASSAGES
 from localcrag.events import Degraded
+from localcrag.languages import FOREIGN_PASSAGES
 from tests.crag.world import Script, World, of
 from tests.fakes.llm import ScriptedEvaluator
 
