@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.fixed_width_tables import add_tables
 from localcrag.documents.line_wraps import prose_wraps
 from localcrag.types import BlockKind
 
@@ -22,9 +23,9 @@ _ITEM = re.compile(r"[ \t]*([-*•]|\d{1,3}[.)])[ \t]+(?=\S)")
 def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_space: bool = False) -> None:
     """Append the blocks of a plain text.
 
-    Lines that were broken to a width are joined. A quoted text ("> …") is a paragraph of its own, without
-    its marks, and what follows a line "-- " is the signature, which is furniture, up to an earlier mail that
-    stands below it.
+    Lines that were broken to a width are joined, and tables that are laid out with spaces are rows. A quoted
+    text ("> …") is a paragraph of its own, without its marks, and what follows a line "-- " is the signature,
+    which is furniture, up to an earlier mail that stands below it.
 
     Args:
         made: where the blocks go.
@@ -39,7 +40,7 @@ def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_sp
         start, end = _signature(lines, first)
         body = _unflowed(lines[first:start], delete_space) if flowed else lines[first:start]
         for _, chunk in groupby(body, key=lambda line: (line[0], bool(line[1].strip()))):
-            _add_lines(made, [line.rstrip() for _, line in chunk])
+            add_tables(made, [line.rstrip() for _, line in chunk], lambda plain: _add_lines(made, plain))
         made.add(BlockKind.FURNITURE, "\n".join(line.rstrip() for _, line in lines[start + 1 : end]))
 
 
