@@ -114,7 +114,7 @@ def test_other_layouts(text: str, found: list[str]) -> None:
         "Site  Nitrate\nAlder Burn  4.2\nMill 11  x\n",
         "Look   white, dry  yellow\nSmell  no          bath\npH     14          11\nMass   1.1         1\n",
         "|usr_26.txt|  Repeating\n\t|26.1|\tLines\n\t|26.2|\tAdding\n\t|26.3|\tChanging\n",
-    ],  # fmt: skip
+    ],
 )
 def test_what_is_not_sure_stays_as_it_is(text: str) -> None:
     assert with_rows(text) == (text, [])
