@@ -42,7 +42,7 @@ _MAX_LINE_CHARACTERS = 1000
 _MAX_COLUMNS = 40
 _MAX_NAME_CHARACTERS = 60
 _MAX_LOOKED_AT = 16
-"""Rows that decide whether lines are a table."""
+"""Lines that decide whether they are a table."""
 _MIN_ROWS, _MIN_ROWS_OF_TWO_COLUMNS = 2, 3
 _MAX_LOOSE_LINES = 2
 """Lines with words in the first column only that may follow one another."""
@@ -121,36 +121,31 @@ def with_rows(text: str) -> tuple[str, list[Block]]:
 
 def _found(lines: Sequence[str], first: int) -> tuple[int, TextTable | None]:
     """The table that begins with a line, if any, and the number of the line after those like it."""
-    if _is_rule(lines[first]) and first + 1 < len(lines):
-        top, begin = first, first + 1
-    else:
-        top, begin = first, first
-    run = _marked(lines, begin) or _spaced(lines, top, begin)
+    begin = first + 1 if _is_rule(lines[first]) and first + 1 < len(lines) else first
+    rule = _rule_below(lines, begin)
+    if rule is None and first and _GAP.search(lines[first - 1]):
+        return first + 1, None  # a row of what is above
+    run = _marked(lines, begin) or _spaced(lines, first, begin)
     if run is None:
         return first + 1, None
-    end, cells = run
-    rows = list(_grid(lines, begin, end, cells))
-    rule = _rule_below(lines, begin, end)
-    if rule is not None:
-        rows = [row._replace(is_head=begin + row.number - 1 < rule) for row in rows]
-    if not all(rows[0].cells[1:]) and rule is None:
-        return end, None  # a title, perhaps
-    if rule is None and top and _GAP.search(lines[top - 1]):
-        return end, None  # a row of what is above
+    end, cells_of = run
+    if rule is not None and rule >= end:
+        rule = None
+    rows = list(_grid(lines, begin, min(end, begin + _MAX_LOOKED_AT), cells_of, rule))
     if not _is_table(rows, has_rule=rule is not None):
         return end, None
-    made = list(grid_lines(rows))
+    made = list(grid_lines(_grid(lines, begin, end, cells_of, rule)))
     source = sum(map(len, lines[begin:end]))
     if sum(len(line.text) for line in made) > _MAX_GROWTH * source:
         return end, None
     while end < len(lines) and _is_rule(lines[end]):
         end += 1
-    return end, TextTable(top, end, made)
+    return end, TextTable(first, end, made)
 
 
-def _rule_below(lines: Sequence[str], first: int, end: int) -> int | None:
+def _rule_below(lines: Sequence[str], first: int) -> int | None:
     """The number of the rule that stands directly below a header of a few lines; None without."""
-    for at in range(first + 1, min(end, first + 1 + _MAX_HEADER_LINES)):
+    for at in range(first + 1, min(len(lines), first + 1 + _MAX_HEADER_LINES)):
         if not lines[at].strip():
             return None
         if _is_rule(lines[at]):
@@ -277,21 +272,24 @@ def _holds(rivers: Sequence[Span], kept: Sequence[Span]) -> bool:
 
 
 def _grid(
-    lines: Sequence[str], first: int, end: int, cells_of: Callable[[str], list[str]]
+    lines: Sequence[str], first: int, end: int, cells_of: Callable[[str], list[str]], rule: int | None
 ) -> Iterator[GridRow]:
-    """The rows of a table; a line that only goes on with a cell of the row above is joined to it."""
+    """The rows of a table; those above the ``rule`` are its header.
+
+    A line that only goes on with a cell of the row above is joined to it.
+    """
     row: GridRow | None = None
-    for number, line in enumerate(lines[first:end], 1):
-        if not line.strip() or _is_rule(line):
+    for at in range(first, end):
+        if not lines[at].strip() or _is_rule(lines[at]):
             continue
-        cells = cells_of(line)
+        cells = cells_of(lines[at])
         if row is not None and _goes_on(cells, row):
             joined = [" ".join(filter(None, pair)) for pair in zip(row.cells, cells, strict=True)]
             row = row._replace(cells=joined)
             continue
         if row is not None:
             yield row
-        row = GridRow(number, cells)
+        row = GridRow(at - first + 1, cells, is_head=rule is not None and at < rule)
     if row is not None:
         yield row
 
@@ -311,7 +309,6 @@ def _goes_on(cells: Sequence[str], above: GridRow) -> bool:
 
 def _is_table(rows: Sequence[GridRow], *, has_rule: bool) -> bool:
     """Whether rows surely have a header, which names all columns but perhaps the first."""
-    rows = rows[:_MAX_LOOKED_AT]
     if len(rows) < _MIN_ROWS + (not has_rule):
         return False
     found = found_header(rows)
