@@ -43,6 +43,8 @@ class DocumentFormat(StrEnum):
     NOTEBOOK = "notebook"
     MAIL = "mail"
     MAIL_FOLDER = "mail folder"
+    CALENDAR = "calendar"
+    CONTACTS = "contacts"
     ZIP = "ZIP"
     IMAGE = "image"
 
@@ -91,6 +93,8 @@ MEDIA_TYPES = {
     DocumentFormat.NOTEBOOK: "application/x-ipynb+json",
     DocumentFormat.MAIL: "message/rfc822",
     DocumentFormat.MAIL_FOLDER: "application/mbox",
+    DocumentFormat.CALENDAR: "text/calendar",
+    DocumentFormat.CONTACTS: "text/vcard",
     DocumentFormat.ZIP: "application/zip",
     DocumentFormat.IMAGE: "image/png",
 }
@@ -101,6 +105,7 @@ PLAIN_FORMATS = frozenset(
     (
         *(DocumentFormat.TEXT, DocumentFormat.CODE, DocumentFormat.CSV),
         *(DocumentFormat.JSON, DocumentFormat.JSONL),
+        *(DocumentFormat.CALENDAR, DocumentFormat.CONTACTS),
     )
 )
 """The formats that take time in proportion to their size, whatever is in them. Markdown is none of them."""
@@ -137,6 +142,8 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.NOTEBOOK: "ipynb",
     DocumentFormat.MAIL: "eml",
     DocumentFormat.MAIL_FOLDER: "mbox mbx",
+    DocumentFormat.CALENDAR: "ics ical",
+    DocumentFormat.CONTACTS: "vcf vcard",
     DocumentFormat.ZIP: "zip",
     DocumentFormat.IMAGE: "png jpg jpeg tif tiff bmp webp",
     DocumentFormat.CODE: (
@@ -184,6 +191,7 @@ _MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
 _MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
 _MAX_MANUAL_PREAMBLE = 16_384
 """Bytes in which the title of a manual page stands, or the page that it refers to."""
+_CONTENT_LINES_START = re.compile(rb"\s*BEGIN:(?:(VCALENDAR)|VCARD)[ \t]*[\r\n]", re.IGNORECASE)
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
 _MAIL_FOLDER_START = re.compile(rb"From [^\n]*\n(?=[A-Za-z][A-Za-z-]*:)")
@@ -331,6 +339,8 @@ def _format_of_content(data: bytes) -> DocumentFormat:
         return DocumentFormat.CODE
     if _MANUAL_PAGE_START.match(start) and _MANUAL_PAGE_TITLE.search(data[:_MAX_MANUAL_PREAMBLE]):
         return DocumentFormat.MANUAL_PAGE
+    if lines := _CONTENT_LINES_START.match(start):
+        return DocumentFormat.CALENDAR if lines[1] else DocumentFormat.CONTACTS
     parted = _MAIL_FOLDER_START.match(start)
     first = start[parted.end() :] if parted else start
     if _MAIL_START.match(first) and all(b"\n" + header in b"\n" + first.lower() for header in _MAIL_HEADERS):

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from localcrag.documents.block_text import BULLET, BlockText
+from localcrag.documents.fixed_width_tables import text_tables
 from localcrag.documents.html_tables import cell_text, is_layout, rows_of, table_lines
 from localcrag.documents.html_tree import (
     BREAK,
@@ -118,7 +119,7 @@ class _Walk:
         elif tag == "summary" and not self._depth and not element.headings:
             self._summary(element)
         elif tag in VERBATIM:
-            self._add(BlockKind.CODE, _verbatim(element))
+            self._preformatted(_verbatim(element))
         elif tag in LISTS:
             self._list(element)
         elif tag == "dl":
@@ -151,6 +152,17 @@ class _Walk:
         self._level = int(element.tag[1])
         self._add(BlockKind.HEADING, title, level=self._level)
         self._children(rest)
+
+    def _preformatted(self, text: str) -> None:
+        """Text that keeps its lines: code, unless all of it is a table laid out with spaces."""
+        lines = text.rstrip().split("\n")
+        table = next(text_tables(lines), None)
+        if table is None or table.end < len(lines) or any(map(str.strip, lines[: table.first])):
+            self._add(BlockKind.CODE, text)
+            return
+        self._made.part()
+        for row in table.rows:
+            self._add(BlockKind.ROW, row.text)
 
     def _summary(self, element: Element) -> None:
         """The line that opens what is folded away below it, as the question of a list of answers."""

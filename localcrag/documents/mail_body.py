@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, groupby
 
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.fixed_width_tables import add_tables
 from localcrag.documents.line_wraps import prose_wraps
+from localcrag.labelled_lines import LABEL
 from localcrag.types import BlockKind
 
 _QUOTE_MARKS = re.compile(r"(?:> ?)*>")
@@ -16,15 +18,24 @@ _EARLIER_MAIL = re.compile(r"\s*(?:-{3,} ?\w[^\n]{0,60}?-{3,}|_{20,})\s*")
 """The line above an earlier mail that is not marked as quoted: "-----Original Message-----", a long rule."""
 MAX_ATTRIBUTION_LINES = 3
 """The most lines of what stands above a quoted mail: "On Mon, 12 May 2025, Ada <ada@example.org> wrote:"."""
+_SENDER = re.compile(r"(?:From|Von|De|Da|Van|Från|Fra|Od): ")
+_SUBJECT = re.compile(r"(?:Subject|Betreff|Objet|Oggetto|Asunto|Assunto|Onderwerp|Ämne|Emne|Temat):")
+"""The first and a later line of the header of an earlier mail, in several languages."""
+_DIGIT = re.compile(r"\d")
+LEVEL = 2
+"""The level of the heading of an earlier mail; a message of a folder, and an attachment, have the first."""
+_NO_DEPTH = 1_000_000
+"""The depth of quotation of nothing."""
 _ITEM = re.compile(r"[ \t]*([-*•]|\d{1,3}[.)])[ \t]+(?=\S)")
 
 
 def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_space: bool = False) -> None:
     """Append the blocks of a plain text.
 
-    Lines that were broken to a width are joined. A quoted text ("> …") is a paragraph of its own, without
-    its marks, and what follows a line "-- " is the signature, which is furniture, up to an earlier mail that
-    stands below it.
+    Lines that were broken to a width are joined, and tables that are laid out with spaces are rows. A quoted
+    text ("> …") is a paragraph of its own, without its marks, and what follows a line "-- " is the signature,
+    which is furniture, up to an earlier mail that stands below it. What stands above an earlier mail, if none
+    but earlier ones follow, is its heading.
 
     Args:
         made: where the blocks go.
@@ -33,14 +44,61 @@ def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_sp
         delete_space: whether this space is no part of the text.
     """
     lines = list(_unquoted(text))
+    lowest = _lowest_depths(lines)
     end = 0
     while end < len(lines):
         first = end
         start, end = _signature(lines, first)
         body = _unflowed(lines[first:start], delete_space) if flowed else lines[first:start]
-        for _, chunk in groupby(body, key=lambda line: (line[0], bool(line[1].strip()))):
-            _add_lines(made, [line.rstrip() for _, line in chunk])
+        _add_body(made, body, lowest[end])
         made.add(BlockKind.FURNITURE, "\n".join(line.rstrip() for _, line in lines[start + 1 : end]))
+
+
+def _lowest_depths(lines: Sequence[tuple[int, str]], after: int = _NO_DEPTH) -> list[int]:
+    """The lowest depth of quotation from each line on, and ``after`` the last."""
+    depths = (depth if line.strip() else _NO_DEPTH for depth, line in reversed(lines))
+    return [*accumulate(depths, min, initial=after)][::-1]
+
+
+def _add_body(made: BlockText, body: Sequence[tuple[int, str]], after: int) -> None:
+    """Append the blocks of what stands above a signature; ``after`` is the lowest depth of what follows it.
+
+    What stands above an earlier mail that goes on to the end, "Ada wrote:", is the heading of that mail.
+    """
+    lowest = _lowest_depths(body, after)
+    at = 0
+    for (depth, is_text), chunk in groupby(body, key=lambda line: (line[0], bool(line[1].strip()))):
+        lines = [line.rstrip() for _, line in chunk]
+        at += len(lines)
+        if not is_text:
+            continue
+        header = _header_of_earlier(lines)
+        above = header.start if header else len(lines)
+        if header is None and lines[-1].endswith(":") and depth < lowest[at] < _NO_DEPTH:
+            dated = (line for line in range(max(0, len(lines) - MAX_ATTRIBUTION_LINES), len(lines)))
+            above = next((line for line in dated if _DIGIT.search(lines[line])), len(lines) - 1)
+            header = slice(above, len(lines))
+        add_tables(made, lines[:above], lambda plain: _add_lines(made, plain))
+        if header is not None:
+            title = "\n".join(line.strip("- ") for line in lines[header])
+            made.add(BlockKind.HEADING, title, level=LEVEL + depth)
+            add_tables(made, lines[header.stop :], lambda plain: _add_lines(made, plain))
+
+
+def _header_of_earlier(lines: Sequence[str]) -> slice | None:
+    """The lines among others that are the header of an earlier mail: "From: Ada", "Subject: Room"."""
+    at = 0
+    while at < len(lines):
+        marked = _EARLIER_MAIL.fullmatch(lines[at]) is not None
+        first = at + marked
+        title = lines[at].strip("_- ") if marked else ""
+        if first == len(lines):
+            return slice(at, first) if title else None
+        stop = next((line for line in range(first, len(lines)) if not LABEL.match(lines[line])), len(lines))
+        if _SENDER.match(lines[first]) and any(map(_SUBJECT.match, lines[first:stop])):
+            return slice(at if title else first, stop)
+        at = max(first + 1, stop)
+    return None
 
 
 def _signature(lines: list[tuple[int, str]], first: int) -> tuple[int, int]:

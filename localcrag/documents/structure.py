@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 
 from localcrag.documents.extracted import clean
+from localcrag.documents.fixed_width_tables import with_rows
 from localcrag.documents.formats import Markup
 from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.prose_blocks import prose_blocks
@@ -30,10 +32,21 @@ def structured(page: Page, markup: Markup) -> Page:
         case Markup.RST:
             return rst_page(text, page.number)
         case Markup.PROSE:
-            return Page(page.number, text, prose_blocks(text))
+            return _prose_page(text, page.number)
         case Markup.LINES:
             runs = (match.span() for match in _RUN_OF_LINES.finditer(text))
             return Page(page.number, text, tuple(Block(BlockKind.CODE, *span) for span in runs))
+
+
+def _prose_page(text: str, number: int | None) -> Page:
+    """A plain text as a page; the tables in it are rows, and everything else stays as it is."""
+    text, rows = with_rows(text)
+    rest, end = [], 0
+    for row in rows:
+        rest += [text[end : row.start], " " * (row.end - row.start)]
+        end = row.end
+    blocks = prose_blocks("".join([*rest, text[end:]]))
+    return Page(number, text, tuple(sorted((*blocks, *rows), key=attrgetter("start"))))
 
 
 def first_heading(pages: Sequence[Page]) -> str:

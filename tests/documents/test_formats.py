@@ -380,10 +380,11 @@ def test_a_forwarded_mail_is_read_with_the_one_around_it(read: ReadFunction) -> 
             forward.add_header("Content-Disposition", "attachment", filename="inner.eml")
         message = mixed(MIMEText(f"see below {number}"), forward, subject=f"Fwd {number}")
     text = read("x.eml", message.as_bytes()).pages[0].text
-    assert text.startswith("Subject: Fwd 11\n\nsee below 11\n\nSubject: Fwd 10\n\nsee below 10\n\n")
+    forwarded = "\n\n\nForwarded message\n\nSubject: Fwd 10\n\nsee below 10\n\n"
+    assert text.startswith(f"Subject: Fwd 11\n\nsee below 11{forwarded}")
     assert text.endswith(f"Subject: Fwd 1\n\nsee below 1\n\n{UNREAD_MESSAGE}")
     near = mixed(MIMEText("see below"), MIMEMessage(MIMEText("inner text")), subject="Fwd").as_bytes()
-    assert read("y.eml", near).pages[0].text.endswith("see below\n\ninner text")
+    assert read("y.eml", near).pages[0].text.endswith("see below\n\n\nForwarded message\n\ninner text")
     bare = near.replace(b"Content-Type: text/plain", b"X").partition(b"message/rfc822")
     noise = bare[0] + b"message/rfc822\n\nQmFzZTY0IG5vaXNl\n"
     assert read("z.eml", noise).pages[0].text.endswith(UNREAD_MESSAGE)

@@ -77,9 +77,47 @@ def test_an_earlier_mail_below_the_signature_is_read() -> None:
     assert last == ("paragraph", "The price is £14.50.")
 
 
+def test_what_stands_above_an_earlier_mail_at_the_end_is_its_heading() -> None:
+    quoted = "On Mon, 12 May 2025, Tom\n<tom@x.org> wrote:\n> Hello,\n> Ada wrote:\n>> It costs 14.\n> \n"
+    assert leveled(f"It costs 16 now.\n\n{quoted}") == [
+        ("paragraph", 0, "It costs 16 now."),
+        ("heading", 2, "On Mon, 12 May 2025, Tom\n<tom@x.org> wrote:"),
+        ("paragraph", 0, "Hello,"),
+        ("heading", 3, "Ada wrote:"),
+        ("paragraph", 0, "It costs 14."),
+    ]
+    header = "From: Tom\nSent: Monday, 2 June\nTo: Ada\nSubject: Room"
+    assert leveled(f"Room 204.\n\n-----Original Message-----\n{header}\n\nRoom 117.") == [
+        ("paragraph", 0, "Room 204."),
+        ("heading", 2, f"Original Message\n{header}"),
+        ("paragraph", 0, "Room 117."),
+    ]
+    assert leveled(f"Room 204.\n{header}\nRoom 117.")[1:] == [
+        ("heading", 2, header),
+        ("paragraph", 0, "Room 117."),
+    ]
+
+
+def test_an_answer_between_quoted_questions_stands_below_no_earlier_mail() -> None:
+    text = (
+        "On 5 June, Ada wrote:\n> What is the deposit?\n\nIt is 120 euros.\n\n> And jackets?\n\nIn the shed."
+    )
+    assert {kind for kind, *_ in leveled(text)} == {"paragraph"}
+    assert {kind for kind, *_ in leveled("From: Berlin\nTo: Oslo\nDate: 3 May")} == {"paragraph"}
+
+
+def leveled(text: str) -> list[tuple[str, int, str]]:
+    made = BlockText()
+    add_mail_text(made, text)
+    page = made.page()
+    return [(block.kind.value, block.level, page.text[block.start : block.end]) for block in page.blocks]
+
+
 def test_many_signatures_take_linear_time() -> None:
     started = time.perf_counter()
     blocks("-- \nAnn\n> quoted\n" * 20_000)
+    blocks("From: Ann\n" * 20_000)
+    blocks("".join(f"{'>' * (number % 50)} Ann wrote:\n" for number in range(20_000)))
     assert time.perf_counter() - started < 10
 
 

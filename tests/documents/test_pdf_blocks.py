@@ -267,6 +267,38 @@ def test_aligned_columns_without_rules_become_rows() -> None:
 NOTE = "1 Working days are those from Monday to Friday, if they are no holidays."
 
 
+ADDRESS = ["Harbour Joinery Ltd", "Attn. Ada Lund", "Quay 3", "4021 Tidemouth"]
+
+
+def test_an_address_beside_numbers_and_dates_is_no_table() -> None:
+    pairs = [("Invoice no.", "2024-117"), ("Date", "2024-03-01"), ("Due", "2024-03-31")]
+    sheet = Sheet().text(72, 780, "Invoice", 20)
+    sheet.rows([330, 440], 740, pairs)
+    sheet.rows([72], 740, [[line] for line in ADDRESS])
+    (page,) = pages(sheet)
+    rows = [(ROW, f"{name}: {value}") for name, value in pairs]
+    address = [(PARAGRAPH, line) for line in ADDRESS]
+    assert blocks(page)[1:] == [*rows, *address]
+    (page,) = pages(sheet.text(330, 698, "Customer").text(440, 698, "88-12"))
+    assert blocks(page)[1:] == [*address, *rows, (ROW, "Customer: 88-12")]
+
+
+def test_an_address_beside_lines_with_labels_is_no_table() -> None:
+    labelled = ["Invoice number: 2024-117", "Date: 2024-03-01", "Due: 2024-03-31", "Customer: 88-12"]
+    sheet = Sheet()
+    sheet.rows([72, 330], 740, list(zip(ADDRESS, labelled, strict=True)))
+    (page,) = pages(sheet)
+    assert blocks(page) == [(PARAGRAPH, line) for line in (*ADDRESS, *labelled)]
+
+
+def test_rows_of_an_item_its_unit_and_its_price_stay_rows() -> None:
+    rows = [("Oak plank", "each", "12.50"), ("Nails", "box", "6.20"), ("Glue", "litre", "9")]
+    sheet = Sheet()
+    sheet.rows([72, 230, 330], 740, rows)
+    (page,) = pages(sheet)
+    assert {kind for kind, _ in blocks(page)} == {ROW} and len(page.blocks) == len(rows)
+
+
 @pytest.mark.parametrize("notes", [[], [NOTE]])
 def test_a_table_in_small_print_at_the_end_of_a_page_is_no_footnote(notes: list[str]) -> None:
     sheet = Sheet()

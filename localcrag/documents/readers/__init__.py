@@ -78,6 +78,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.mail_folder import read_mail_folder
 
             return read_mail_folder(data, limits)
+        case DocumentFormat.CALENDAR | DocumentFormat.CONTACTS:
+            from localcrag.documents.readers.calendar_cards import read_calendar
+
+            return read_calendar(format_, data, limits, content_type)
         case _:
             from localcrag.documents.readers.plain_text import read_text
 

@@ -25,7 +25,7 @@ from localcrag.documents.formats import (
     markup_of,
     refuse_by_name,
 )
-from localcrag.documents.mail_body import add_mail_text
+from localcrag.documents.mail_body import LEVEL, add_mail_text
 from localcrag.errors import UnreadableError
 from localcrag.types import CELL_SEPARATOR, NO_META, BlockKind, Meta, Page
 
@@ -151,6 +151,7 @@ class MailReader:
         if unread:
             self._made.add(BlockKind.PARAGRAPH, f"Attachments that were not read: {', '.join(unread)}")
         for inner in messages:
+            self._made.add(BlockKind.HEADING, "Forwarded message", level=LEVEL)
             self._message(inner, forwards - 1, depth)
 
     def _body(self, leaf: _Leaf) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from localcrag.documents.readers.pdf_beside import side_by_side
 from localcrag.documents.readers.pdf_lines import (
     Grid,
     Line,
@@ -49,7 +50,10 @@ def with_tables(lines: Sequence[Line], carried: Sequence[Span] = (), *, code: bo
         if len(rows) > _MIN_ROWS and len(_columns(rows[1:])) > len(_columns(rows)):
             found.append(rows.pop(0))  # a title over several columns, or a header whose names nearly touch
         grid = _table(rows, _columns(rows), carried if not found else ())
-        if grid is not None:
+        beside = side_by_side(rows, grid, lines[end : end + 1]) if grid is not None else []
+        if beside:
+            found += beside
+        elif grid is not None:
             headed = _with_header(found[-1], rows) if found else None
             if headed is not None:
                 found.pop()

@@ -17,10 +17,12 @@ from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.file_properties import core_properties
 from localcrag.documents.readers.xlsx_comments import comments_of
+from localcrag.documents.readers.xlsx_formulas import unstored_note
 from localcrag.documents.readers.xlsx_merges import merges_of
 from localcrag.documents.readers.xlsx_number_formats import formatted
 from localcrag.documents.table_grid import GridRow, MergedCells
 from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
+from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ def read_xlsx(data: bytes, limits: Limits) -> ExtractedText:
         book = _opened(data)
         try:
             pages = tuple(_pages(book, container, limits))
+            if not any(page.blocks for page in pages):
+                _refuse_unstored(book, container)
         finally:
             book.close()
     return ExtractedText(title, MEDIA_TYPES[DocumentFormat.XLSX], pages, meta=fields)
@@ -60,13 +64,23 @@ def _pages(book: Workbook, container: zipfile.ZipFile, limits: Limits) -> Iterat
         if sheet.sheet_state == "visible":
             sheet.reset_dimensions()  # else each missing row is filled up to the sheet's full width
             rows = _rows(sheet, merges_of(container, sheet), comments_of(container, sheet))
-            page = sheet_page(number, sheet.title, rows, limits)
+            note = unstored_note(container, sheet)
+            page = sheet_page(number, sheet.title, rows, limits, f"Not read: {note}." if note else "")
             if page.blocks:
                 yield page
 
 
-def sheet_page(number: int, name: str, rows: Iterable[GridRow], limits: Limits) -> Page:
-    """A sheet as a page: its name as the heading, then its numbered rows with their headers.
+def _refuse_unstored(book: Workbook, container: zipfile.ZipFile) -> None:
+    """Raise UnreadableError for a workbook of nothing but formulas without a stored result."""
+    for sheet in book.worksheets:
+        if sheet.sheet_state == "visible" and (note := unstored_note(container, sheet)):
+            raise UnreadableError(
+                f"nothing but {note}", hint="Open it in a spreadsheet program, and save it there."
+            )
+
+
+def sheet_page(number: int, name: str, rows: Iterable[GridRow], limits: Limits, note: str = "") -> Page:
+    """A sheet as a page: its name as the heading, then its numbered rows with their headers, and a note.
 
     It has no blocks if there are no rows. Raises UnreadableError if there are too many cells, or more text
     than ``limits.text``.
@@ -77,6 +91,7 @@ def sheet_page(number: int, name: str, rows: Iterable[GridRow], limits: Limits) 
     if first is not None:
         made.add(BlockKind.HEADING, name, level=1)
         add_lines(made, chain([first], lines))
+        made.add(BlockKind.PARAGRAPH, note)
     return made.page(number)
 
 

@@ -1,0 +1,152 @@
+"""Tables of plain text that are laid out with spaces become rows with the names of their columns."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.fixed_width_tables import with_rows
+from localcrag.documents.formats import Markup
+from localcrag.documents.html_blocks import add_html
+from localcrag.documents.mail_body import add_mail_text
+from localcrag.documents.structure import structured
+from localcrag.types import BlockKind, Page
+
+SITES = """Site        Nitrate mg/l   Date
+Alder Burn  4.2            2024-03-01
+Mill Pond   11.0           2024-03-02
+Gull Weir   -              2024-03-02
+"""
+SITE_ROWS = [
+    "Site: Alder Burn · Nitrate mg/l: 4.2 · Date: 2024-03-01",
+    "Site: Mill Pond · Nitrate mg/l: 11.0 · Date: 2024-03-02",
+    "Site: Gull Weir · Nitrate mg/l: - · Date: 2024-03-02",
+]
+
+
+def rows(text: str) -> list[str]:
+    laid, blocks = with_rows(text)
+    return [laid[block.start : block.end] for block in blocks]
+
+
+def told(page: Page) -> list[tuple[BlockKind, str]]:
+    return [(block.kind, page.text[block.start : block.end]) for block in page.blocks]
+
+
+def test_a_table_becomes_rows_and_the_text_around_it_stays() -> None:
+    text = f"The survey of March.\nTable 2: the becks\n{SITES}It rained.\n"
+    page = structured(Page(None, text), Markup.PROSE)
+    assert told(page) == [
+        (BlockKind.PARAGRAPH, "The survey of March.\nTable 2: the becks"),
+        *((BlockKind.ROW, row) for row in SITE_ROWS),
+        (BlockKind.PARAGRAPH, "It rained."),
+    ]
+    assert page.text.startswith("The survey of March.\nTable 2: the becks\n\nSite: Alder Burn")
+
+
+def test_numbers_aligned_to_the_right_and_rules() -> None:
+    text = """Item            Price    Stock
+------------------------------
+Oak plank        12.50       4
+Nails, box        3.20     120
+------------------------------
+Total            15.70     124
+"""
+    assert rows(text) == [
+        "Item: Oak plank · Price: 12.50 · Stock: 4",
+        "Item: Nails, box · Price: 3.20 · Stock: 120",
+        "Item: Total · Price: 15.70 · Stock: 124",
+    ]
+    assert rows("id   name\n---- ---------\n1    Ann Smith\n22   Bo\n") == [
+        "id: 1 · name: Ann Smith",
+        "id: 22 · name: Bo",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "Item\tEUR\tUnit\noak\t3\tm\npine\t2\tm\n",
+            ["Item: oak · EUR: 3 · Unit: m", "Item: pine · EUR: 2 · Unit: m"],
+        ),
+        (
+            "+----+------+\n| id | name |\n+----+------+\n|  1 | Ann  |\n|  2 | Bo   |\n+----+------+\n",
+            ["id: 1 · name: Ann", "id: 2 · name: Bo"],
+        ),
+        (
+            "POD     STATUS\nweb-1   Running\ndb-0    Waiting\n",
+            ["POD: web-1 · STATUS: Running", "POD: db-0 · STATUS: Waiting"],
+        ),
+        (
+            "Town     2021   2022\nBerlin     12     14\nOslo        3      4\n",
+            ["Town: Berlin · 2021: 12 · 2022: 14", "Town: Oslo · 2021: 3 · 2022: 4"],
+        ),
+        (
+            "Plot  Crop          kg\n4     beans and the   7\n      last peas\n5     kale            9\n",
+            ["Plot: 4 · Crop: beans and the last peas · kg: 7", "Plot: 5 · Crop: kale · kg: 9"],
+        ),
+        (
+            "Item   EUR\nOak    3.20\nPine   2.10\nElm    7.0\n\nWell  Depth\nCop   30\nBurn  22\nFen   19\n",
+            [
+                *("Item: Oak · EUR: 3.20", "Item: Pine · EUR: 2.10", "Item: Elm · EUR: 7.0"),
+                *("Well: Cop · Depth: 30", "Well: Burn · Depth: 22", "Well: Fen · Depth: 19"),
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_other_layouts(text: str, found: list[str]) -> None:
+    assert rows(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Name       Ann Smith\nPhone      555 0142\nAge        42\nZip        8001\n",
+        "Ann Smith   Engineer    Berlin\nBo Lund     Designer    Oslo\nCy Young    Manager     Rome\n",
+        "2024-01-01 12:00  INFO   start\n2024-01-01 12:01  WARN   slow\n2024-01-01 12:02  INFO   end\n",
+        "Name: Ann        Date: 3 May\n\nStreet: x        City: y\n\nTotal: 3         Z: 4\n",
+        "A column of prose  and here stands\ndown the page in   the second one\n2024 was wet       of it\n",
+        "Site  Nitrate\nAlder Burn  4.2\nMill 11  x\n",
+        "Look   white, dry  yellow\nSmell  no          bath\npH     14          11\nMass   1.1         1\n",
+        "|usr_26.txt|  Repeating\n\t|26.1|\tLines\n\t|26.2|\tAdding\n\t|26.3|\tChanging\n",
+    ],
+)
+def test_what_is_not_sure_stays_as_it_is(text: str) -> None:
+    assert with_rows(text) == (text, [])
+
+
+def test_tables_in_mails_and_preformatted_text() -> None:
+    made = BlockText()
+    add_mail_text(made, f"Dear all,\nthe results:\n{SITES}\nAda")
+    assert told(made.page())[1:-1] == [(BlockKind.ROW, row) for row in SITE_ROWS]
+    made = BlockText()
+    add_html(made, f"<p>Results</p><pre>\n{SITES}</pre><pre>x  = 1\ny  = 2\n</pre>")
+    assert told(made.page()) == [
+        (BlockKind.PARAGRAPH, "Results"),
+        *((BlockKind.ROW, row) for row in SITE_ROWS),
+        (BlockKind.CODE, "x  = 1\ny  = 2"),
+    ]
+
+
+@given(st.text(alphabet="ab1 \t|-\n", max_size=300))
+def test_blocks_are_places_in_the_text(text: str) -> None:
+    laid, blocks = with_rows(text)
+    assert all(laid[block.start : block.end].strip() for block in blocks)
+    page = structured(Page(None, text), Markup.PROSE)
+    ends = [0, *(block.end for block in page.blocks)]
+    assert all(end <= block.start < block.end for end, block in zip(ends, page.blocks, strict=False))
+
+
+@pytest.mark.parametrize(
+    "line", ["word  word\n", "word\n", "a\tb\n", "1  2  3\n", "a | b\n", "----  --\n", "x  \n\n"]
+)
+def test_long_texts_take_time_in_proportion(line: str) -> None:
+    text = line * 20_000
+    start = time.process_time()
+    with_rows(text)
+    assert time.process_time() - start < 10
