@@ -215,3 +215,18 @@ def test_what_is_computed_for_a_doubtful_question_is_to_be_checked() -> None:
     assert found is not None
     assert result_of(show_computed(found, sure=True)).status is Status.ANSWERED
     assert result_of(show_computed(found, sure=False)).status is Status.UNSURE
+
+
+@pytest.mark.parametrize(
+    ("header", "question", "answer"),
+    [
+        ("Nitrate mg/l", "Which site has the highest nitrate?", "Birch Weir"),
+        ("Lead µg/l", "Which site has the lowest lead?", "Alder Burn"),
+        ("Area ha", "Which site has the largest area?", "Birch Weir"),
+        ("Memory GB", "Which site has the most memory?", "Birch Weir"),
+    ],
+)
+def test_a_unit_behind_the_name_of_a_column_needs_no_mention(header: str, question: str, answer: str) -> None:
+    cells = (("Alder Burn", "4.2"), ("Birch Weir", "11.8"), ("Crow Pool", "7.5"))
+    found = computed(question, [f"Site: {site} · {header}: {cell} · pH: 7.1" for site, cell in cells])
+    assert found is not None and answer in found.text
