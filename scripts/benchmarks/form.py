@@ -239,8 +239,12 @@ def _judge_text(question: str, answer: Answer, judged: Judged) -> None:
 
 
 def _asserting(question: str, history: Sequence[Turn], events: Sequence[Event]) -> Iterator[str]:
-    """The lines that were searched for, and assert a number, have a label, or end as a statement."""
+    """The lines that were searched for, and assert a number, have a label, or end as a statement.
+
+    Words of the conversation before a colon, which the rule for follow-ups puts there, are no label.
+    """
     known = " ".join((question, *(turn.text for turn in history)))
+    said = set(re.findall(r"\w+", known.lower()))
     for event in events:
         match event:
             case Corrected(kind=CorrectionKind.REWRITE | CorrectionKind.PHRASINGS, query=line):
@@ -251,7 +255,8 @@ def _asserting(question: str, history: Sequence[Turn], events: Sequence[Event]) 
                 continue
         for each in lines:
             fresh = set(re.findall(r"\d+", each)) - set(re.findall(r"\d+", known))
-            if fresh or _LEAK.search(each) or (each.endswith(".") and len(each.split()) > 3):
+            labelled = _LEAK.search(each) and not said.issuperset(re.findall(r"\w+", each.lower()))
+            if fresh or labelled or (each.endswith(".") and len(each.split()) > 3):
                 yield each
 
 
