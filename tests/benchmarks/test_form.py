@@ -12,9 +12,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from benchmarks.form import MANUAL, filled, given, instruct_model, judge, own  # noqa: E402
+from benchmarks.form import MANUAL, _asserting, filled, given, instruct_model, judge, own  # noqa: E402
 
-from localcrag import KnowledgeBase  # noqa: E402
+from localcrag import KnowledgeBase, Turn  # noqa: E402
+from localcrag.events import Condensed  # noqa: E402
 from tests.shape_models import shape  # noqa: E402
 
 PAGES = {
@@ -59,3 +60,12 @@ def test_the_material_of_the_benchmark_is_real_and_its_questions_are_not_in_it(t
     texts = [file.read_text("utf-8") for file in material.documents.iterdir()]
     assert len(texts) > 100
     assert not any(f"\n## {question}" in text for question in material.questions for text in texts)
+
+
+def test_a_label_is_no_word_of_the_conversation() -> None:
+    history = [Turn("user", "Does a filter hide the answer?")]
+    searched = ["hide answer: And how is it changed?", "User: How is it changed?", "It has 11 moons?"]
+    asserting = list(
+        _asserting("And how is it changed?", history, [Condensed("it", line) for line in searched])
+    )
+    assert asserting == searched[1:]
