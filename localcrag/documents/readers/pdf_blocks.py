@@ -5,9 +5,9 @@ The layout is read from the places of words that PDFium gives, by the modules be
 (``pdf_furniture``), columns (``pdf_layout``), headings and paragraphs (``pdf_paragraphs``).
 
 Why not a library for layout: on the same two manuals (53 pages) and a report of tables, the words and tables
-of pdfplumber 0.11 took 97 to 145 ms of processor time a page, this takes 6 to 8, and PDFium's text alone 1.5. docling-parse 7.23
-gives lines, not blocks, and brings 269 MB of packages: on 16 manuals (288 pages) it took 49 ms a page and its
-lines have 98.8 % of PDFium's words; this takes 5, and its blocks have 99.8 %.
+of pdfplumber 0.11 took 97 to 145 ms of processor time a page, this takes 6 to 8, and PDFium's text alone
+1.5. docling-parse 7.23 gives lines, not blocks, and brings 269 MB of packages: on 16 manuals (288 pages) it
+took 49 ms a page, and its lines have 98.8 % of PDFium's words; this takes 5, and its blocks have 99.8 %.
 """
 
 from __future__ import annotations
