@@ -124,7 +124,7 @@ def test_an_interrupted_check_is_shown_and_not_kept(
     def interrupted(*_: object, **__: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitness_check, "ask", interrupted)
+    monkeypatch.setattr(fitness_check, "ask_each", interrupted)
     done = fresh("models", "check", chat_model())
     assert done.code == 130
     assert "interrupted; --seconds gives it more" in done.out and "nothing was kept" in done.err
