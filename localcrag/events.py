@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeVar
 
@@ -367,6 +367,18 @@ def result_of(steps: Steps[T]) -> T:
         except StopIteration as stop:
             result: T = stop.value
             return result
+
+
+def observed(steps: Steps[T], see: Callable[[Event], object]) -> Steps[T]:
+    """The steps, each event of which is shown to ``see`` before it is passed on."""
+    while True:
+        try:
+            event = next(steps)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        see(event)
+        yield event
 
 
 def answer_of(events: Iterable[Event]) -> Answer:

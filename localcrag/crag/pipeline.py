@@ -52,7 +52,7 @@ from localcrag.crag.sureness import goes_over_rows, is_sure, is_weak, missing_nu
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.unread import say_unread
-from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps
+from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps, observed
 from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.types import (
     Action,
@@ -86,15 +86,7 @@ class Pipeline:
         """
         started = perf_counter()
         builder = AnswerBuilder(query.question, self.options.mode, self.options.policy)
-        steps = self._steps(query)
-        while True:
-            try:
-                event = next(steps)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                break
-            builder.add(event)
-            yield event
+        outcome = yield from observed(self._steps(query), builder.add)
         yield Finished(builder.answer(outcome, perf_counter() - started))
 
     def _steps(self, query: Query) -> Steps[Outcome]:

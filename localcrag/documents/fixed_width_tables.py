@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.free_places import FAR, common_places, free_places
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_headers import columns_above_values, found_header
 from localcrag.documents.table_pairs import are_pairs
@@ -37,7 +38,6 @@ _SIGNS = frozenset({"#", "%", "€", "$", "£", "№"})
 """Signs that name a column without a letter."""
 _CAPITALS = re.compile(r"[A-ZÀ-Þ][A-ZÀ-Þ _%/()-]*")
 _BLANKS = frozenset({"", "-", "–", "—", "n/a", "N/A", "?", "..."})
-_FAR = 1_000_000
 _MAX_LINE_CHARACTERS = 1000
 _MAX_COLUMNS = 40
 _MAX_NAME_CHARACTERS = 60
@@ -196,7 +196,7 @@ def _spaced(lines: Sequence[str], top: int, first: int) -> Run | None:
     free = _free(lines[first], pattern)
     if not 2 < len(free) < _MAX_COLUMNS:
         return None
-    rivers = _crossed(free, ruled) if ruled else free
+    rivers = common_places(free, ruled, 1) if ruled else free
     end = at = first + 1
     below = 0
     while at < len(lines):
@@ -206,7 +206,7 @@ def _spaced(lines: Sequence[str], top: int, first: int) -> Run | None:
                 break
         else:
             after_blank = not lines[at - 1].strip() and at > first + 2
-            kept = _crossed(rivers, _free(line, pattern))
+            kept = common_places(rivers, _free(line, pattern), 1)
             if not _holds(rivers, kept) or (after_blank and not _HAS_VALUE.search(line)):
                 break
             rivers = kept
@@ -228,7 +228,7 @@ def _spaced(lines: Sequence[str], top: int, first: int) -> Run | None:
 
 def _inner(rivers: Sequence[Span]) -> list[Span]:
     """The free places that stand between columns."""
-    return [(left, right) for left, right in rivers if left > 0 and right < _FAR]
+    return [(left, right) for left, right in rivers if left > 0 and right < FAR]
 
 
 def _is_below(line: str, bounds: Sequence[Span]) -> bool:
@@ -241,25 +241,7 @@ def _free(line: str, pattern: re.Pattern[str]) -> list[Span]:
     if len(line) > _MAX_LINE_CHARACTERS:
         return []
     filled = [match.span() for match in pattern.finditer(line.expandtabs())]
-    if not filled:
-        return []
-    between = [(before[1], after[0]) for before, after in pairwise(filled)]
-    return [(-_FAR, filled[0][0]), *between, (filled[-1][1], _FAR)]
-
-
-def _crossed(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
-    """The common parts of two ordered lists of spans."""
-    found = []
-    i = j = 0
-    while i < len(spans) and j < len(others):
-        start, end = max(spans[i][0], others[j][0]), min(spans[i][1], others[j][1])
-        if end > start:
-            found.append((start, end))
-        if spans[i][1] < others[j][1]:
-            i += 1
-        else:
-            j += 1
-    return found
+    return free_places(filled) if filled else []
 
 
 def _holds(rivers: Sequence[Span], kept: Sequence[Span]) -> bool:

@@ -38,7 +38,7 @@ from localcrag.evaluation.metered_model import MeteredModel
 from localcrag.evaluation.run import Progress
 from localcrag.evaluation.statistics import Auc, CalibrationError, Pairs, intervals
 from localcrag.evaluation.text_overlap import holds
-from localcrag.events import Degraded, Steps
+from localcrag.events import Degraded, Event, Steps, observed, result_of
 from localcrag.fitness.fitness_result import (
     AnswerFitness,
     FollowUpFitness,
@@ -342,14 +342,12 @@ class _Run:
 
     def _result(self, task: str, steps: Steps[T]) -> T:
         """The result of steps of the loop; the first failure that they report is kept."""
-        while True:
-            try:
-                event = next(steps)
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
+
+        def note(event: Event) -> None:
             if isinstance(event, Degraded):
                 self.failures.setdefault(task, event.reason)
+
+        return result_of(observed(steps, note))
 
 
 def _evidence(question: GradedQuestion, hidden: HiddenInstruction | None = None) -> list[Evidence]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
-from typing import Any
 
 from localcrag import KnowledgeBase
 
@@ -36,17 +34,7 @@ def found(base: KnowledgeBase, question: str, *, evaluator: str | None = None) -
     return list(dict.fromkeys(Path(hit.passage.source).stem for hit in hits))
 
 
-def ndcg(found: list[str], right: frozenset[str]) -> float:
+def ndcg(names: list[str], right: frozenset[str]) -> float:
     """nDCG@10 (Järvelin and Kekäläinen 2002) with gains of 0 and 1."""
-    gained = sum(1 / log2(rank + 1) for rank, name in enumerate(found[:RANKS], 1) if name in right)
+    gained = sum(1 / log2(rank + 1) for rank, name in enumerate(names[:RANKS], 1) if name in right)
     return gained / sum(1 / log2(rank + 1) for rank in range(1, min(len(right), RANKS) + 1))
-
-
-def records(path: Path) -> list[dict[str, Any]]:
-    """The JSON lines of a file compressed with zstandard."""
-    import zstandard
-
-    unpacked = zstandard.ZstdDecompressor(max_window_size=2**27)
-    reader: Any = zstandard.open(path, "rt", encoding="utf-8", dctx=unpacked)
-    with reader as lines:
-        return [json.loads(line) for line in lines]

@@ -17,7 +17,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks.labelled_search import Collection, found, ndcg, records
+from benchmarks.json_lines import records
+from benchmarks.labelled_search import Collection, found, ndcg
 from benchmarks.report import Figure, Report, Room
 from localcrag import open as open_kb
 from localcrag.settings import ModelSettings, Settings
@@ -44,7 +45,7 @@ NAMES = {
 def measure(room: Room) -> Report:
     if "data" not in room.options:
         return Report(())
-    rows = records(Path(room.options["data"]) / "qa" / "languages" / "xquad_dev.jsonl.zst")
+    rows = list(records(Path(room.options["data"]) / "qa" / "languages" / "xquad_dev.jsonl.zst"))
     most = int(room.options.get("questions", 5 if room.quick else 164))
     others = room.options.get("languages", "de" if room.quick else ",".join(sorted({*NAMES} - {ENGLISH})))
     model = ModelSettings(embedding=room.options.get("model", "multilingual"))

@@ -13,7 +13,6 @@ zstandard; by default modules of the standard library), ``--set home=FOLDER`` (t
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from benchmarks.json_lines import records
 from benchmarks.material import corpus
 from benchmarks.report import Figure, Report, Room
 from localcrag import open as open_kb
@@ -145,19 +145,12 @@ def _folders(room: Room) -> tuple[Path, Path]:
 
 def _texts(path: Path, size: int) -> Iterator[str]:
     """The texts of a file of JSON lines, about ``size`` characters."""
-    import zstandard
-
     taken = 0
-    reader: Any = zstandard.open(
-        path, "rt", encoding="utf-8", dctx=zstandard.ZstdDecompressor(max_window_size=2**27)
-    )
-    with reader if path.suffix == ".zst" else path.open(encoding="utf-8") as lines:
-        for line in lines:
-            text = json.loads(line)["text"]
-            yield text
-            taken += len(text)
-            if taken >= size:
-                return
+    for record in records(path):
+        yield record["text"]
+        taken += len(record["text"])
+        if taken >= size:
+            return
 
 
 def _passages(kb: Any, folder: Path, count: int) -> list[str]:

@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean, stdev
 
-from benchmarks.labelled_search import Collection, found, ndcg, records
+from benchmarks.json_lines import records
+from benchmarks.labelled_search import Collection, found, ndcg
 from benchmarks.report import Figure, Report, Room
 from localcrag import open as open_kb
 from localcrag.settings import ModelSettings, Settings

@@ -135,8 +135,8 @@ def test_a_page_that_never_ends_costs_only_its_picture(
     monkeypatch.setattr("localcrag.documents.page_pictures.MAX_DRAWING_SECONDS", 1.0)
     hostile = tmp_path / "hostile.pdf"
     hostile.write_bytes(doubling())
-    with pytest.raises(UnreadableError, match="given up"):
-        boxed_page(hostile, 1, FOX)
+    with pytest.raises(UnreadableError, match=r"given up|needs more than 1\.0 GiB of memory"):
+        boxed_page(hostile, 1, FOX)  # a fast machine reaches the limit of memory first
     assert boxed_page(birds(tmp_path), 1, HERON).boxed
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from localcrag.documents.free_places import common_places, free_places
 from localcrag.documents.readers.pdf_beside import side_by_side
 from localcrag.documents.readers.pdf_lines import (
     Grid,
@@ -30,7 +31,6 @@ _FLUSH_EMS = 0.15
 _NUMBER = re.compile(r"[^\w\s]{0,2}(?:(?:EUR|USD|GBP|CHF) ?)?[€$£]?\d[\d.,'’ ]*(?: ?[^\W\d]{0,3}[%€$£]?)")
 """A number with its unit: "£497.64", "-12,50 EUR"."""
 _NOTE_MARKS = "*∗†‡§¶"
-_FAR = 1e9
 
 
 def with_tables(lines: Sequence[Line], carried: Sequence[Span] = (), *, code: bool = False) -> list[Line]:
@@ -71,7 +71,7 @@ def _may_be_row(line: Line, *, code: bool) -> bool:
 
 def _run(lines: Sequence[Line], start: int, *, code: bool) -> tuple[int, list[Line]]:
     """The lines from ``start`` that leave the same places free: the number after the last, and the lines."""
-    rivers = _free(lines[start])[1:-1]
+    rivers = free_places(_filled(lines[start]))[1:-1]
     rows, loose = [lines[start]], 0
     for number in range(start + 1, len(lines)):
         line, before = lines[number], lines[number - 1]
@@ -82,7 +82,7 @@ def _run(lines: Sequence[Line], start: int, *, code: bool) -> tuple[int, list[Li
             or not 0 < pitch <= _MAX_ROW_EMS * max(line.size, before.size)
         ):
             break
-        kept = _crossed(rivers, _free(line), _MIN_RIVER_EMS * line.size)
+        kept = common_places(rivers, free_places(_filled(line)), _MIN_RIVER_EMS * line.size)
         if len(line.segments) > 1:
             if not kept:
                 break
@@ -103,25 +103,9 @@ def _run(lines: Sequence[Line], start: int, *, code: bool) -> tuple[int, list[Li
     return start + len(rows), rows
 
 
-def _free(line: Line) -> list[Span]:
-    """The places of a line that are free, from the far left to the far right."""
-    between = [(before.x1, after.x0) for before, after in pairwise(line.segments)]
-    return [(-_FAR, line.x0), *between, (line.x1, _FAR)]
-
-
-def _crossed(spans: Sequence[Span], others: Sequence[Span], least: float) -> list[Span]:
-    """The common parts of two ordered lists of spans that are at least so wide."""
-    found = []
-    i = j = 0
-    while i < len(spans) and j < len(others):
-        start, end = max(spans[i][0], others[j][0]), min(spans[i][1], others[j][1])
-        if end - start >= least:
-            found.append((start, end))
-        if spans[i][1] < others[j][1]:
-            i += 1
-        else:
-            j += 1
-    return found
+def _filled(line: Line) -> list[Span]:
+    """The places of the segments of a line."""
+    return [(segment.x0, segment.x1) for segment in line.segments]
 
 
 def _with_header(line: Line, rows: list[Line]) -> Grid | None:
