@@ -63,9 +63,12 @@ class LoadedModels:
             return LlamaEmbedder(self.home / "cache" / "models", threads=self.settings.threads or None)
         from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
-        verified = self.home / "cache" / "verified.json"
         teacher = teacher_of(self.settings.embedding)
-        embedder = SentenceTransformerEmbedder(teacher or self.settings.embedding, cache=verified)
+        embedder = SentenceTransformerEmbedder(
+            teacher or self.settings.embedding,
+            cache=self.home / "cache",
+            threads=self.settings.threads or None,
+        )
         if teacher is None:
             return embedder
         from localcrag.embedding.static_embedder import StaticEmbedder

@@ -25,7 +25,7 @@ for _name in (
         "localcrag.store.knowledge_bases",
         "localcrag.store.writer",
     ),
-    *("localcrag.store.tables", "localcrag.store.hybrid_search", "localcrag.embedding.numpy_bert"),
+    *("localcrag.store.tables", "localcrag.store.hybrid_search", "localcrag.embedding.ctranslate_encoder"),
 ):
     __import__(_name)
 

@@ -1,9 +1,10 @@
 """The shipped models as they are used, prepared once in a run of the tests: a fresh home gets a copy.
 
-In a fresh home the first question has the language model brought into Q4_0 and the evaluator converted for
-CTranslate2, which takes longer than most tests do. Here the product's own functions do it the first time,
-and their files are kept for the run; where, when, under which lock and name the product has it done stays
-its own. The tests of the two functions themselves, and programs that a bare interpreter runs, do it anew.
+In a fresh home the first question has the language model brought into Q4_0, and the evaluator and the
+embedding model converted for CTranslate2, which takes longer than most tests do. Here the product's own
+functions do it the first time, and their files are kept for the run; where, when, under which lock and name
+the product has it done stays its own. The tests of these functions themselves, and programs that a bare
+interpreter runs, do it anew.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm import ctranslate_bert
 from localcrag.llm.gguf import GgufInfo
 
@@ -24,7 +26,8 @@ FOLDER_VARIABLE = "TESTS_PREPARED_MODELS"
 MIN_KEPT_BYTES = 1_000_000
 """A smaller model is one that a test made, and is prepared anew."""
 convert = ctranslate_bert._convert
-"""The real conversion."""
+convert_embedder = SentenceTransformerEmbedder._convert
+"""The real conversions."""
 
 
 def keep_prepared(run: Path) -> None:
@@ -41,6 +44,17 @@ def keep_prepared(run: Path) -> None:
 
         shutil.copytree(_prepared(run, info.path, "ctranslate", make), folder, dirs_exist_ok=True)
 
+    def embedder_converted(self: SentenceTransformerEmbedder, folder: Path) -> None:
+        def make(part: Path) -> None:
+            part.mkdir(exist_ok=True)
+            convert_embedder(self, part)
+
+        if self.is_packaged:
+            kept = _prepared(run, self.folder / "model.safetensors", "ctranslate", make)
+            shutil.copytree(kept, folder, dirs_exist_ok=True)
+        else:
+            convert_embedder(self, folder)
+
     def quantised(source: Path, target: Path, kind: str) -> None:
         if source.stat().st_size < MIN_KEPT_BYTES:
             quantise(source, target, kind)
@@ -49,6 +63,7 @@ def keep_prepared(run: Path) -> None:
             shutil.copyfile(made, target)
 
     ctranslate_bert._convert = converted
+    SentenceTransformerEmbedder._convert = embedder_converted  # type: ignore[method-assign]
     llama_backend.quantise = quantised
 
 

