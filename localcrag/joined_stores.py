@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from localcrag.crag.compared_reader import ComparedReader
 from localcrag.crag.joined_reader import JoinedEmbedder, JoinedReader, NamedReader
 from localcrag.errors import EmbeddingMismatch, ModelError
 from localcrag.loaded_models import MULTILINGUAL, LoadedModels, embedding_for, models_for
@@ -45,7 +46,11 @@ def joined_stores(names: Sequence[str], settings: Settings, models: LoadedModels
         if (model := store.record.embedding_model) not in embedders:
             embedders[model] = _embedder(store, settings, models)
     numbers = {model: number for number, model in enumerate(embedders)}
-    named = [NamedReader(store.record.name, store, numbers[store.record.embedding_model]) for store in stores]
+    named = [
+        NamedReader(store.record.name, reader_of(store, embedders[model]), numbers[model])
+        for store in stores
+        for model in [store.record.embedding_model]
+    ]
 
     def warm() -> None:
         for store in stores:
@@ -58,6 +63,13 @@ def joined_stores(names: Sequence[str], settings: Settings, models: LoadedModels
         return SearchableStores(JoinedReader(named), next(iter(embedders.values())), warm, is_current)
     joined = JoinedEmbedder(list(embedders.values()))
     return SearchableStores(JoinedReader(named, joined), joined, warm, is_current)
+
+
+def reader_of(store: LanceStore, embedder: Embedder) -> PassageReader:
+    """What is searched: the store, or one with static vectors whose hits the real model compares."""
+    from localcrag.embedding.static_embedder import StaticEmbedder
+
+    return ComparedReader(store, embedder.teacher) if isinstance(embedder, StaticEmbedder) else store
 
 
 def _embedder(store: LanceStore, settings: Settings, models: LoadedModels) -> Embedder:

@@ -27,7 +27,7 @@ from localcrag.errors import UsageError
 from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answer_of, report_of, result_of
 from localcrag.filters import parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
-from localcrag.joined_stores import SearchableStores, joined_stores
+from localcrag.joined_stores import SearchableStores, joined_stores, reader_of
 from localcrag.loaded_models import LoadedModels, embedding_for, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
@@ -549,7 +549,8 @@ class KnowledgeBase(StoredKnowledgeBase):
         if not self._is_joined:
             store = self._store()
             embedder = self._models(options).embedder
-            return SearchableStores(store, embedder, store.warm, lambda: store.is_current)
+            reader = reader_of(store, embedder)
+            return SearchableStores(reader, embedder, store.warm, lambda: store.is_current)
         if self._joined is None or not self._joined.is_current():
             names = self.name.split(NAMES_SEPARATOR)
             self._joined = joined_stores(names, self.settings, self.models)

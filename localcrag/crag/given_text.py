@@ -11,16 +11,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from localcrag.crag.query_terms import terms
+from localcrag.crag.reader_around import ReaderAround
 from localcrag.filters import Filter
 from localcrag.protocols import Embedder, PassageReader
 from localcrag.rank_fusion import HYBRID_RRF_K, ranked, rrf
-from localcrag.types import Document, Hit, Passage, Skipped, StoreInfo
+from localcrag.types import Document, Hit, Passage
 
 if TYPE_CHECKING:
     from localcrag.protocols import Vectors
 
 
-class ReaderWithText:
+class ReaderWithText(ReaderAround):
     """A :class:`~localcrag.protocols.PassageReader` that finds the passages of one more document.
 
     Args:
@@ -33,7 +34,8 @@ class ReaderWithText:
     def __init__(
         self, held: PassageReader, document: Document, passages: Sequence[Passage], embedder: Embedder
     ) -> None:
-        self._held, self._document, self._passages, self._embedder = held, document, passages, embedder
+        super().__init__(held)
+        self._document, self._passages, self._embedder = document, passages, embedder
 
     def search(self, text: str, vector: Vectors, *, k: int, filter: Filter | None = None) -> list[Hit]:
         """The best passages of the given text, at most half of ``k``; then those of the knowledge base."""
@@ -88,15 +90,3 @@ class ReaderWithText:
 
     def _is_given(self, source: str | None, hash: str) -> bool:
         return (source, hash) == (self._document.source, self._document.hash)
-
-    def require_whole(self, *, thorough: bool = False) -> None:
-        """Raise DamagedKnowledgeBase if a part of the knowledge base is missing or was changed."""
-        self._held.require_whole(thorough=thorough)
-
-    def info(self) -> StoreInfo:
-        """The size and the contents of the knowledge base."""
-        return self._held.info()
-
-    def skipped(self) -> Sequence[Skipped]:
-        """The sources that could not be read into the knowledge base."""
-        return self._held.skipped()

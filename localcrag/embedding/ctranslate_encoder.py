@@ -117,7 +117,9 @@ def convert(model: SentenceTransformer, folder: Path) -> None:
     """Write the network of a model, for which :func:`supports` holds, into a folder. Raises OSError."""
     from ctranslate2.converters.transformers import BertLoader
 
-    network = BertLoader()(model[0].auto_model, model.tokenizer)
+    bert = model[0].auto_model
+    bert.config.position_embedding_type = "absolute"  # newer configurations leave it out
+    network = BertLoader()(bert, model.tokenizer)
     network.validate()
     network.optimize(quantization=_INTEGERS)
     network.save(str(folder))

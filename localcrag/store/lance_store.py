@@ -316,7 +316,7 @@ class LanceStore:
             filter: a condition on the passages, or None.
 
         Returns the hits, best first, each with the cosine of its passage; that of static vectors is not
-        given, since reranking and grading were fitted to real models. Raises FilterError, StoreError.
+        given: reranking and grading were fitted to real models. Raises FilterError, StoreError.
         """
         from localcrag.store.hybrid_search import STATIC_VECTORS_WEIGHT, hybrid
 
