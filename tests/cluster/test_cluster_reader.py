@@ -175,8 +175,8 @@ def test_the_source_that_is_longest_on_the_way_is_named() -> None:
 
 
 @pytest.fixture(scope="module")
-def embedder() -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder()
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerEmbedder:
+    return SentenceTransformerEmbedder(cache=tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture
