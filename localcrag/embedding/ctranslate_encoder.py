@@ -117,7 +117,7 @@ def convert(model: SentenceTransformer, folder: Path) -> None:
     """Write the network of a model, for which :func:`supports` holds, into a folder. Raises OSError."""
     from ctranslate2.converters.transformers import BertLoader
 
-    bert = model[0].auto_model
+    bert: Any = model[0].auto_model
     bert.config.position_embedding_type = "absolute"  # newer configurations leave it out
     network = BertLoader()(bert, model.tokenizer)
     network.validate()

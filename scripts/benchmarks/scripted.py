@@ -17,17 +17,20 @@ if TYPE_CHECKING:
 
 
 class RandomEmbedder:
-    """Random unit vectors under the name of the installed model, which takes its memory if ``loaded``."""
+    """Random unit vectors under the name of the installed model, which takes its memory if ``loaded``.
 
-    def __init__(self, *, loaded: bool) -> None:
+    ``cache`` is the folder for the converted model.
+    """
+
+    def __init__(self, cache: Path, *, loaded: bool) -> None:
         import numpy as np
 
         from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
-        model = SentenceTransformerEmbedder()
+        model = SentenceTransformerEmbedder(cache=cache)
         self.name, self.dimension = model.name, model.dimension
         if loaded:
-            model.encode(["word " * 5000] * 5)  # more than would go without torch
+            model.encode(["word " * 500] * 5)
         self._random = np.random.default_rng(0)
 
     def encode(self, texts: Sequence[str]) -> Any:
@@ -47,7 +50,8 @@ def ingest(home: Path, folder: Path, *, loaded: bool = False) -> IngestReport:
     from localcrag.ingestion import Ingestion
     from localcrag.store.knowledge_bases import KnowledgeBases
 
-    corpus, embedder = localcrag.open("default", home=home).corpus, RandomEmbedder(loaded=loaded)
+    corpus = localcrag.open("default", home=home).corpus
+    embedder = RandomEmbedder(home / "cache", loaded=loaded)
     store = KnowledgeBases(home).create("default", embedder.name, embedder.dimension)
     return report_of(Ingestion("default", corpus, embedder, store).run([str(folder)]))
 
