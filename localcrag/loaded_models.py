@@ -20,13 +20,13 @@ from localcrag.types import GraderKind, Thresholds
 if TYPE_CHECKING:
     from localcrag.calibration.calibration_file import Calibration, Calibrations
     from localcrag.embedding.embedder import SentenceTransformerEmbedder
+    from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
     from localcrag.embedding.static_embedder import StaticEmbedder
     from localcrag.fitness.fitness_result import FitnessResult
     from localcrag.fitness.fitness_results_folder import FitnessResults
     from localcrag.llm.evaluator import GgufEvaluator
     from localcrag.llm.gguf import GgufInfo
     from localcrag.llm.language_model import LlamaCppModel
-    from localcrag.llm.llama_embedder import LlamaEmbedder
     from localcrag.model_server.served_model import ServedModel
 
 NO_EVALUATOR = "none"
@@ -55,12 +55,12 @@ class LoadedModels:
     home: Path
 
     @cached_property
-    def embedder(self) -> SentenceTransformerEmbedder | LlamaEmbedder | StaticEmbedder:
+    def embedder(self) -> SentenceTransformerEmbedder | MultilingualEmbedder | StaticEmbedder:
         """The embedding model."""
         if self.settings.embedding == MULTILINGUAL:
-            from localcrag.llm.llama_embedder import LlamaEmbedder
+            from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
 
-            return LlamaEmbedder(self.home / "cache" / "models", threads=self.settings.threads or None)
+            return MultilingualEmbedder(self.home / "cache" / "models", threads=self.settings.threads or None)
         from localcrag.embedding.embedder import SentenceTransformerEmbedder
 
         teacher = teacher_of(self.settings.embedding)

@@ -183,22 +183,21 @@ class SentenceTransformerEmbedder:
 
     @cached_property
     def _quick(self) -> CTranslateEncoder | None:
-        """The encoder without torch; None if it does not support the model, or has no place for its files."""
+        """The encoder without torch; None if it cannot read the model, or has no place for its files."""
+        from safetensors import SafetensorError
+
         from localcrag.embedding import ctranslate_encoder
 
         if self._cache is None or not ctranslate_encoder.supports(self.folder):
             return None
         self._verify()
         target = self._cache / "models" / f"{_fingerprint(self.folder)}-{ctranslate_encoder.FORMAT}"
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, SafetensorError, ValueError, LookupError, TypeError):
             return self._converted(target)
-        return None
+        return None  # sentence-transformers reads it, or says what is wrong
 
     def _converted(self, target: Path) -> CTranslateEncoder:
-        """The encoder without torch, its files made if they are not there or damaged.
-
-        Raises ModelFileError, and OSError if they cannot be written.
-        """
+        """The encoder without torch, its files made if they are not there or damaged."""
         from localcrag.embedding.ctranslate_encoder import CTranslateEncoder
 
         try:
@@ -208,29 +207,22 @@ class SentenceTransformerEmbedder:
         return CTranslateEncoder(self.folder, made_once(target, self._convert), threads=self._threads)
 
     def _convert(self, folder: Path) -> None:
-        """Write the files of the encoder without torch. Raises ModelFileError, OSError."""
+        """Write the files of the encoder without torch. Raises as its ``convert`` does."""
         from localcrag.embedding.ctranslate_encoder import convert
 
-        convert(self._read_reference(device="cpu"), folder)
+        convert(self.folder, folder)
 
     @cached_property
     def _reference(self) -> SentenceTransformer:
         """sentence-transformers' own model. Raises ModelFileError."""
         self._verify()
-        return self._read_reference()
-
-    def _read_reference(self, device: str | None = None) -> SentenceTransformer:
-        """sentence-transformers' own model, read anew; by default onto a GPU if there is one.
-
-        Raises ModelFileError.
-        """
         for variable, value in _OFFLINE_VARIABLES.items():
             os.environ.setdefault(variable, value)
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
         try:
-            return SentenceTransformer(str(self.folder), device=device, local_files_only=True)
+            return SentenceTransformer(str(self.folder), local_files_only=True)
         except (OSError, ValueError, LookupError, RuntimeError, SafetensorError, UnpicklingError) as error:
             raise _damaged_error(self.folder, error) from error
 

@@ -40,7 +40,6 @@ class ContextSize:
         threads: the threads of a computation.
         outputs: the most tokens of a batch whose output is wanted.
         rank: whether the output is the number of a reranker in place of logits.
-        mean: whether the output is the mean of the embeddings of a sequence in place of logits.
     """
 
     cells: int
@@ -50,7 +49,6 @@ class ContextSize:
     threads: int
     outputs: int
     rank: bool = False
-    mean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +120,6 @@ class Context:
         params.abort_callback_data = ctypes.cast(self._abort, ctypes.c_void_p)
         if room.rank:
             params.embeddings, params.pooling_type = True, llama.LLAMA_POOLING_TYPE_RANK
-        elif room.mean:
-            params.embeddings, params.pooling_type = True, llama.LLAMA_POOLING_TYPE_MEAN
         return params
 
     def _use(self, adapter: Any) -> None:
@@ -178,15 +174,6 @@ class Context:
         """
         self._read_whole(spans)
         return [float(llama.llama_get_embeddings_seq(self.handle, span.sequence)[0]) for span in spans]
-
-    def embed(self, spans: Sequence[Span], dimension: int) -> Row:
-        """The mean embedding of each span, shape (spans, dimension), in order; see :meth:`rank`.
-
-        Raises ContextOverflow, ModelError.
-        """
-        self._read_whole(spans)
-        rows = [llama.llama_get_embeddings_seq(self.handle, span.sequence) for span in spans]
-        return np.stack([np.ctypeslib.as_array(row, (dimension,)) for row in rows])
 
     def _read_whole(self, spans: Sequence[Span]) -> None:
         """Read spans in one step, each as a sequence of its own, with an output for every token."""

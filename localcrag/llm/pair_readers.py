@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from localcrag.bert_network import BertNetwork
 from localcrag.errors import ModelError
-from localcrag.llm.ctranslate_bert import CLASSIFIER, INTEGERS
+from localcrag.llm.ctranslate_bert import CLASSIFIER
 
 if TYPE_CHECKING:
     from localcrag.llm.llama_context import Context
@@ -71,8 +71,6 @@ class LlamaPairReader:
 class CTranslatePairReader:
     """A :class:`PairReader` over an evaluator that :mod:`.ctranslate_bert` converted.
 
-    Each pair is computed on one thread, several at a time: no thread waits for another.
-
     Args:
         folder: what was converted; ModelError is raised if it cannot be loaded.
         threads: the pairs that are computed at a time.
@@ -80,43 +78,28 @@ class CTranslatePairReader:
 
     def __init__(self, folder: Path, threads: int) -> None:
         import numpy as np
-        from ctranslate2 import Encoder  # type: ignore[attr-defined]
 
         self.evaluated = 0
         try:
-            self._encoder = Encoder(
-                str(folder), compute_type=INTEGERS, inter_threads=threads, intra_threads=1
-            )
+            self._network = BertNetwork(folder, threads)
             *weights, self._bias = np.load(folder / CLASSIFIER)
         except (RuntimeError, OSError, ValueError) as error:
             raise ModelError(f"{folder} is damaged.", hint="Remove it: it is made again.") from error
         self._weights = np.array(weights)
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="evaluator") if threads > 1 else None
 
     def rank(self, pairs: Sequence[Sequence[int]]) -> list[float]:
         """The number of each pair, in order."""
         self.evaluated += sum(map(len, pairs))
-        if self._threads is None:
-            return list(map(self._number, pairs))
-        order = sorted(range(len(pairs)), key=lambda at: -len(pairs[at]))  # the long ones are begun first
-        running = {at: self._threads.submit(self._number, pairs[at]) for at in order}
-        try:
-            return [running[at].result() for at in range(len(pairs))]
-        finally:
-            for future in running.values():
-                future.cancel()
+        return self._network.each(pairs, self._number)
 
     def close(self) -> None:
         """End the threads and free the memory."""
-        if self._threads:
-            self._threads.shutdown(cancel_futures=True)
-        del self._encoder
+        self._network.close()
 
-    def _number(self, pair: Sequence[int]) -> float:
+    def _number(self, output: Any) -> float:
         import numpy as np
 
-        pooled = np.asarray(self._encoder.forward_batch([list(pair)]).pooler_output)[0]
-        return float(pooled @ self._weights + self._bias)
+        return float(np.asarray(output.pooler_output)[0] @ self._weights + self._bias)
 
 
 def has_ctranslate() -> bool:

@@ -26,8 +26,8 @@ from localcrag.settings import ModelSettings, Settings
 
 if TYPE_CHECKING:
     from localcrag.embedding.embedder import SentenceTransformerEmbedder
+    from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
     from localcrag.embedding.static_embedder import StaticEmbedder
-    from localcrag.llm.llama_embedder import LlamaEmbedder
 
 MODEL_FILE_ENDINGS = frozenset({".safetensors", ".bin", ".gguf", ".json", ".txt", ".model"})
 """The endings of the files of an embedding model."""
@@ -132,7 +132,7 @@ def _embedded(base: knowledge_base.KnowledgeBase, texts: tuple[str, ...]) -> Emb
     return EmbedReply(embedder.name, vectors, sum(len(encoding.ids) for encoding in read))
 
 
-def _files_of(embedder: SentenceTransformerEmbedder | LlamaEmbedder | StaticEmbedder) -> list[Path]:
+def _files_of(embedder: SentenceTransformerEmbedder | MultilingualEmbedder | StaticEmbedder) -> list[Path]:
     """The files of an embedding model."""
     return [file for file in embedder.model_files() if file.suffix in MODEL_FILE_ENDINGS]
 

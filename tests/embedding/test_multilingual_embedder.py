@@ -12,12 +12,12 @@ import pytest
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
+from localcrag.embedding import e5_conversion
+from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
 from localcrag.errors import ModelFileError, ModelNotInstalled
-from localcrag.llm import e5_conversion
-from localcrag.llm.llama_embedder import LlamaEmbedder, _steps
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import ModelSettings
-from tests.llm.numpy_bert import BertEncoder
+from tests.embedding.numpy_bert import BertEncoder
 
 WIDTH, HEADS, INNER, POSITIONS, TYPES = 384, 12, 128, 512, 2
 PIECES = [
@@ -143,7 +143,7 @@ TEXTS = ["die Frist", "费用 35", "Frist die 35 Frist", "35\n３５\x01", "die 
 
 
 def test_the_vectors_are_those_of_the_same_weights_in_numpy(tmp_path: Path, values: Tensors) -> None:
-    embedder = LlamaEmbedder(tmp_path / "cache", threads=1)
+    embedder = MultilingualEmbedder(tmp_path / "cache", threads=1)
     expected = reference(tmp_path, values, embedder.tokenizer_file())
     for found, prefix in (
         (embedder.encode(TEXTS), "passage: "),
@@ -158,7 +158,7 @@ def test_the_vectors_are_those_of_the_same_weights_in_numpy(tmp_path: Path, valu
 
 
 def test_the_tokenizer_normalises_as_the_model_does(tmp_path: Path, values: Tensors) -> None:
-    tokenizer = Tokenizer.from_file(str(LlamaEmbedder(tmp_path / "cache").tokenizer_file()))
+    tokenizer = Tokenizer.from_file(str(MultilingualEmbedder(tmp_path / "cache").tokenizer_file()))
     assert tokenizer.encode("die\n  Frist \x01３５").tokens == ["▁die", "▁Frist", "▁", "35"]
     assert tokenizer.encode("费用").tokens == ["▁", "费", "用"]
 
@@ -167,10 +167,10 @@ def test_the_files_are_made_once_and_of_the_published_weights_only(
     tmp_path: Path, values: Tensors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = e5_conversion.converted(tmp_path / "cache")
-    times = made.weights.stat().st_mtime_ns
+    times = made.stat().st_mtime_ns
     monkeypatch.setattr(e5_conversion, "packaged_weights", lambda: pytest.fail("read again"))
-    assert e5_conversion.converted(tmp_path / "cache").weights.stat().st_mtime_ns == times
-    assert sorted(path.suffix for path in made.weights.parent.iterdir() if path.suffix == ".part") == []
+    assert e5_conversion.converted(tmp_path / "cache").stat().st_mtime_ns == times
+    assert [path for path in made.parent.iterdir() if path.suffix == ".part"] == []
     other = tmp_path / "other.bin"
     other.write_bytes(b"something else")
     monkeypatch.setattr(e5_conversion, "packaged_weights", lambda: other)
@@ -189,6 +189,11 @@ def test_without_the_package_it_is_said_how_to_install_it(
     assert "localcrag[multilingual]" in raised.value.hint
 
 
-def test_texts_of_similar_length_are_computed_together() -> None:
-    assert list(_steps([500, 10, 300, 12])) == [[1, 3, 2], [0]]
-    assert max(map(len, _steps([3] * 40))) == 16
+def test_what_is_damaged_is_made_again(tmp_path: Path, values: Tensors) -> None:
+    expected = MultilingualEmbedder(tmp_path / "cache").encode(TEXTS)
+    made = e5_conversion.converted(tmp_path / "cache")
+    (made / "model.bin").write_bytes(b"no network")
+    again = MultilingualEmbedder(tmp_path / "cache")
+    assert (again.encode(TEXTS) == expected).all()
+    again.close()
+    assert (again.encode(TEXTS) == expected).all()
