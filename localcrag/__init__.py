@@ -143,6 +143,9 @@ if TYPE_CHECKING:
         Bounded as Bounded,
     )
     from localcrag.events import (
+        Closest as Closest,
+    )
+    from localcrag.events import (
         Computed as Computed,
     )
     from localcrag.events import (
@@ -430,7 +433,7 @@ _NAMES = {
         WebError WebNotConfigured
     """,
     "events": """
-        Advanced Assessed Bounded Computed Condensed Contradicted Corrected Decided Degraded Delta
+        Advanced Assessed Bounded Closest Computed Condensed Contradicted Corrected Decided Degraded Delta
         Discovered Divided Event Filled Finished Gathered Graded Grounded Ingested Measured MovedSource
         Optimizing PageRead PartSettled Planned Processing Progressed Questioned Refined Reranked Retrieved
         Rewritten SkippedSource Spared Stepped Suggested Unread Verified WebAsked

@@ -255,6 +255,13 @@ class Unread(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Closest(Event):
+    """Nothing was found; ``grades`` are those of the passages that come nearest, which are no evidence."""
+
+    grades: tuple[Grade, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Degraded(Event):
     """A part of the work failed, and the work went on without it; ``reason`` says why."""
 

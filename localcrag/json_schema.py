@@ -44,6 +44,22 @@ class GradeObject(TypedDict):
     reason: str
 
 
+class ClosestObject(TypedDict):
+    """A passage near to an answer that was not found; ``confidence`` is P(it helps), null if it failed."""
+
+    source: str
+    title: str
+    page: int | None
+    sheet: str
+    rows: tuple[int, int] | None
+    start: int
+    end: int
+    text: str
+    origin: Origin
+    kb: str
+    confidence: float | None
+
+
 class UsageObject(TypedDict):
     """What the answer cost: tokens of all models, wall seconds by stage and in ``total``."""
 
@@ -74,6 +90,7 @@ class AnswerObject(TypedDict):
     suggestions: list[str]
     marks: list[CitationMark]
     unread: list[Skipped]
+    closest: list[ClosestObject]
     computed: Computation | None
     value: Any
     fields: list[FieldResult]

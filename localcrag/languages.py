@@ -29,6 +29,8 @@ _ENGLISH_WORDS = frozenset(_FUNCTION_WORDS.split())
 MIN_ENGLISH_WORDS, MIN_ENGLISH_SHARE, MIN_PLAIN_SHARE = 2, 0.2, 0.08
 """The different function words from which a text is English, and their share of all words; the second share
 is that for a text with no letter beyond A to Z."""
+MIN_PLAIN_WORDS = 4
+"""The words from which on the language of a question without letters beyond A to Z can be told."""
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3040-\u30ff]")),
@@ -68,15 +70,23 @@ FOREIGN_PASSAGES = (
 """The reason, in an answer's ``degraded``, why a no of the evaluator is not to be relied on."""
 
 
-def is_foreign_to(text: str, others: Iterable[str]) -> bool:
+def is_foreign_to(text: str, others: Iterable[str], *, thorough: bool = False) -> bool:
     """Whether a text is in another language than each of some others, as far as languages can be told.
 
     A text of ASCII alone is taken for English beside an English one, so that nothing is loaded for it.
+    With ``thorough`` it is not if it has :data:`MIN_PLAIN_WORDS`, which can take a second.
     """
     languages = {language for other in others if (language := language_of(other, ""))}
-    if not languages or (ENGLISH in languages and text.isascii()):
+    if not languages:
+        return False
+    if ENGLISH in languages and text.isascii() and not (thorough and _has_words(text)):
         return False
     return (language_of(text, "") or next(iter(languages))) not in languages
+
+
+def _has_words(text: str) -> bool:
+    """Whether a text has words enough for its language to be told without letters beyond A to Z."""
+    return len(_WORD.findall(text)) >= MIN_PLAIN_WORDS
 
 
 @cache

@@ -66,3 +66,21 @@ def test_scripts_without_spaces() -> None:
 )
 def test_a_text_is_foreign_to_texts_in_other_languages(text: str, others: list[str], foreign: bool) -> None:
     assert is_foreign_to(text, others) is foreign
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        ("Wer reparierte den Kran?", True),
+        ("Quanto costa una notte al porto?", True),
+        ("Welche Frist?", False),
+        ("rsync exclude pattern hidden files", False),
+        ("Maria Garcia Lopez phone number", False),
+    ],
+)
+def test_a_question_in_plain_letters_is_foreign_only_if_it_is_looked_at_thoroughly(
+    text: str, foreign: bool
+) -> None:
+    english = ["The fee is due in spring, and late payment costs more than that."]
+    assert not is_foreign_to(text, english)
+    assert is_foreign_to(text, english, thorough=True) is foreign

@@ -47,7 +47,6 @@ from localcrag.events import (
     Verified,
     WebAsked,
 )
-from localcrag.languages import FOREIGN_PASSAGES
 from localcrag.plain_answer import link, place, place_of, status_note
 from localcrag.types import (
     Answer,
@@ -57,7 +56,6 @@ from localcrag.types import (
     Evidence,
     Grade,
     Origin,
-    Status,
     StructuredValue,
     Support,
 )
@@ -65,8 +63,6 @@ from localcrag.types import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-MAX_CLOSEST_PASSAGES, MIN_CLOSEST_CONFIDENCE = 2, 0.01
-"""Passages that are named if no answer was found, and the least confidence of their grades."""
 MIN_SNIPPET_CHARACTERS = 24
 """Characters of a snippet that a line shows at least, however narrow the terminal is."""
 _OWN_KEY = re.compile(r"(?:\bcitation|\bthe sources of|\) and) \[(\d+)\]")
@@ -272,8 +268,7 @@ class StepRenderer:
             self._show_fields(answer.structured)
         if note := status_note(answer):
             self.say(note, "yellow")
-        if answer.status is Status.NOT_FOUND:
-            self._show_closest(answer)
+        self._show_closest(answer)
         for citation in answer.citations:
             line = Text(f"[{citation.key}] ", style="bold")
             line.append(
@@ -309,17 +304,8 @@ class StepRenderer:
         return any(code for strip in cited for _, code in shown_lines(strip))
 
     def _show_closest(self, answer: Answer) -> None:
-        """Print the passages nearest to an answer that was not found: places to look, not evidence.
-
-        If they are in another language than the question, no grade tells them apart: then it is the first
-        that the search found.
-        """
-        if any(reason.endswith(FOREIGN_PASSAGES) for reason in answer.degraded):
-            near = list(answer.grades)
-        else:
-            near = [grade for grade in answer.grades if (grade.confidence or 0.0) >= MIN_CLOSEST_CONFIDENCE]
-            near.sort(key=lambda grade: -(grade.confidence or 0.0))
-        for grade in near[:MAX_CLOSEST_PASSAGES]:
+        """Print the passages nearest to an answer that was not found: places to look, not evidence."""
+        for grade in answer.closest:
             passage = grade.hit.passage
             where = shown(place_of(passage))
             text = snippet(shown(passage.text), "", 90)[0]

@@ -9,6 +9,7 @@ from localcrag.crag.answer_form import moved_marks
 from localcrag.crag.state import Outcome
 from localcrag.events import (
     Bounded,
+    Closest,
     Computed,
     Condensed,
     Contradicted,
@@ -79,6 +80,7 @@ class AnswerBuilder:
     unread: tuple[Skipped, ...] = ()
     computed: Computation | None = None
     structured: StructuredValue | None = None
+    closest: tuple[Grade, ...] = ()
     _divided: bool = False
     _part_begins: int = 0
 
@@ -120,6 +122,8 @@ class AnswerBuilder:
                 self.suggestions.append(event.suggestion)
             case Unread():
                 self.unread = event.skipped
+            case Closest():
+                self.closest = event.grades
             case Bounded():
                 self.degraded.append(f"agent: stopped at a bound: {event.reason}")
             case Degraded():
@@ -169,6 +173,7 @@ class AnswerBuilder:
             marks=tuple(moved_marks(self.marks, len(self.text.lstrip()) - len(self.text))),
             unread=self.unread,
             structured=self.structured,
+            closest=self.closest,
         )
 
 

@@ -29,10 +29,8 @@ def grade_hits(state: QuestionState, hits: Sequence[Hit]) -> Steps[None]:
         state: the question and its adapters.
         hits: the hits to grade, best first.
     """
-    foreign = not state.grades and state.adapters.grader.kind not in _GRADERS_OF_LANGUAGE_MODEL
-    told = [prose_of(hit.passage) for hit in hits[:MAX_TOLD_PASSAGES]]
-    if foreign and is_foreign_to(state.question, filter(None, told)):
-        yield Degraded("grade", FOREIGN_PASSAGES)
+    if not state.grades:
+        yield from say_if_foreign(state, hits)
     joint = state.joint if state.options.layout is Layout.JOINT else None
     left = list(hits)
     while left and (wanted := _still_wanted(state)):
@@ -45,6 +43,19 @@ def grade_hits(state: QuestionState, hits: Sequence[Hit]) -> Steps[None]:
                 yield Degraded("grade", f"{grade.hit.passage.source}: {grade.reason}")
     if left:
         yield Spared(tuple(left))
+
+
+def say_if_foreign(state: QuestionState, hits: Sequence[Hit], *, thorough: bool = False) -> Steps[None]:
+    """Say that the grades do not count if the first of the hits are in another language than the question.
+
+    A language model reads both languages. ``thorough`` is that of :func:`~localcrag.languages.is_foreign_to`.
+    """
+    if state.foreign or state.adapters.grader.kind in _GRADERS_OF_LANGUAGE_MODEL:
+        return
+    told = [prose_of(hit.passage) for hit in hits[:MAX_TOLD_PASSAGES]]
+    if is_foreign_to(state.question, filter(None, told), thorough=thorough):
+        state.foreign = True
+        yield Degraded("grade", FOREIGN_PASSAGES)
 
 
 def emit_decision(state: QuestionState, when: str = "") -> Steps[Action]:

@@ -27,12 +27,13 @@ from time import perf_counter
 
 from localcrag.crag import agent, generation
 from localcrag.crag.answer_builder import AnswerBuilder
+from localcrag.crag.closest_passages import say_closest
 from localcrag.crag.condense import Standalone, condense
 from localcrag.crag.correction import correct_by
 from localcrag.crag.decomposition import divide, may_have_parts
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
-from localcrag.crag.grading import emit_decision, grade_hits
+from localcrag.crag.grading import emit_decision, grade_hits, say_if_foreign
 from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
@@ -181,7 +182,7 @@ class Pipeline:
             self.adapters.store.require_whole(thorough=True)
             web = any(grade.hit.passage.origin is Origin.WEB for grade in whole.grades)
             yield Delta(NOT_FOUND[web])
-            yield from say_unread(self.adapters.store)
+            yield from self._say_what_is_near(whole, findings)
         for finding in findings:
             if len(findings) > 1 and not finding.strips:
                 yield Degraded("answer", f"nothing was found for: {finding.state.question}")
@@ -196,8 +197,16 @@ class Pipeline:
         outcome = yield from fill_schema(whole, findings, schema)
         if not outcome.found:
             self.adapters.store.require_whole(thorough=True)
-            yield from say_unread(self.adapters.store)
+            yield from self._say_what_is_near(whole, findings)
         return replace(outcome, cut_short=any(finding.bound for finding in findings))
+
+    def _say_what_is_near(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[None]:
+        """Say what could help where nothing was found: documents to read, and passages to look at."""
+        yield from say_unread(self.adapters.store)
+        asked = [finding.state for finding in findings]
+        for state in asked:
+            yield from say_if_foreign(state, [grade.hit for grade in state.grades], thorough=True)
+        yield from say_closest(whole.grades, asked)
 
 
 def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[Strip, ...]:

@@ -226,7 +226,8 @@ class QuestionState:
     query is made from. ``action`` is the first decision, which says whether to correct. ``joint`` holds the
     passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question may
     be understood wrongly (made plainer by words that were part of it, or whole by the wrong ones), so that no
-    answer to it is sure. ``computed`` is the answer if it was computed over a table.
+    answer to it is sure. ``foreign`` says that the grades do not count, since question and passages are in
+    different languages. ``computed`` is the answer if it was computed over a table.
     """
 
     adapters: Adapters
@@ -238,6 +239,7 @@ class QuestionState:
     action: Action | None = None
     joint: JointPassages = field(default_factory=JointPassages)
     doubtful: bool = False
+    foreign: bool = False
     computed: ComputedAnswer | None = None
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)

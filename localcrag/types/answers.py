@@ -217,7 +217,8 @@ class Answer:
     computed over a table. ``found`` is False if the text only says that there is no answer. ``marks`` are the
     places of the citations in the text; a number in brackets elsewhere is a part of a document. ``unread``
     are documents that were skipped, if nothing was found. ``structured`` is set if the answer was asked for
-    in a form (``output``); :attr:`value` is its value.
+    in a form (``output``); :attr:`value` is its value. ``closest`` are the passages that come nearest to an
+    answer, if none was found: places to look, not evidence.
     """
 
     question: str
@@ -242,6 +243,7 @@ class Answer:
     marks: tuple[CitationMark, ...] = ()
     unread: tuple[Skipped, ...] = ()
     structured: StructuredValue | None = None
+    closest: tuple[Grade, ...] = ()
 
     @property
     def value(self) -> JsonValue:
@@ -281,6 +283,7 @@ class Answer:
             "computed": None if self.computed is None else asdict(self.computed),
             "marks": [asdict(m) for m in self.marks],
             "unread": [asdict(item) for item in self.unread],
+            "closest": [grade.to_closest() for grade in self.closest],
             "value": self.value,
             "fields": [asdict(each) for each in self.fields],
             "unsupported": list(self.unsupported),

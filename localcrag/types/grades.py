@@ -69,6 +69,23 @@ class Grade:
             "reason": self.reason,
         }
 
+    def to_closest(self) -> dict[str, JsonValue]:
+        """The object that the answer's JSON lists under ``closest``: where a passage is, and its text."""
+        p = self.hit.passage
+        return {
+            "source": p.source,
+            "title": p.title,
+            "page": p.page,
+            "sheet": p.sheet,
+            "rows": p.rows(),
+            "start": p.start,
+            "end": p.end,
+            "text": p.text,
+            "origin": p.origin,
+            "kb": p.kb,
+            "confidence": self.confidence,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:

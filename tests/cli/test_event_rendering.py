@@ -15,7 +15,6 @@ from localcrag.cli.event_rendering import StepRenderer
 from localcrag.cli.safe_output import plain
 from localcrag.conversations import SqliteThreads
 from localcrag.events import Degraded, Delta, Event, Gathered, Graded, PageRead, Refined, Retrieved
-from localcrag.languages import FOREIGN_PASSAGES
 from localcrag.plain_answer import link
 from localcrag.types import Action, Answer, Citation, Evidence, Mode, Origin, Policy, Status, Strip, Turn
 from localcrag.web.ledger import Ledger
@@ -26,30 +25,14 @@ EVIL = "a \x1b]0;PWNED\x07 and \x1b[31m\x9b2J\r\x08 of it"
 CONTROL = set(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
 
 
-def shown(capsys: pytest.CaptureFixture[str], status: Status, *confidences: float | None) -> str:
-    grades = tuple(grade(p, text=f"text {p}") for p in confidences)
-    StepRenderer(trace=False).sources(
-        Answer("q?", status, "", Mode.QUOTE, Policy.CRAG, Action.INCORRECT, grades=grades)
-    )
-    return capsys.readouterr().err
-
-
-def test_what_came_closest_is_named_where_there_is_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = shown(capsys, Status.NOT_FOUND, 0.02, None, 0.09, 0.05, 0.001).splitlines()
-    assert lines == ["closest: /a.txt (P=0.09): text 0.09", "closest: /a.txt (P=0.05): text 0.05"]
-
-
-def test_nothing_is_named_that_is_not_worth_a_look(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, Status.NOT_FOUND, 0.001, None) == ""
-    assert "closest" not in shown(capsys, Status.UNSURE, 0.09)
-
-
-def test_between_languages_the_first_passages_found_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    grades = tuple(grade(p, text=text) for p, text in ((0.0, "eins"), (0.004, "zwei"), (0.002, "drei")))
-    answer = Answer("q?", Status.NOT_FOUND, "", Mode.QUOTE, Policy.CRAG, Action.INCORRECT, grades=grades)
-    StepRenderer(trace=False).sources(replace(answer, degraded=(f"grade: {FOREIGN_PASSAGES}",)))
-    said = capsys.readouterr().err
-    assert "eins" in said and "zwei" in said and "drei" not in said
+def test_the_closest_passages_are_named_below_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = Answer("q?", Status.NOT_FOUND, "", Mode.QUOTE, Policy.CRAG, Action.INCORRECT)
+    StepRenderer(trace=False).sources(answer)
+    assert capsys.readouterr().err == ""
+    near = (grade(0.09, text="far off"), grade(None, text="ungraded"))
+    StepRenderer(trace=False).sources(replace(answer, closest=near))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["closest: /a.txt (P=0.09): far off", "closest: /a.txt (P=0.00): ungraded"]
 
 
 @pytest.mark.parametrize(("terminal", "longest"), [(True, 60), (False, 120)])

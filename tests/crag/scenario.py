@@ -15,6 +15,7 @@ from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.state import PipelineOptions, Query
 from localcrag.errors import ConstraintError, LocalCragError, WebError
 from localcrag.events import (
+    Closest,
     Corrected,
     Decided,
     Degraded,
@@ -211,8 +212,9 @@ def checked(
 
 
 def story(events: Sequence[Event]) -> list[str]:
-    """The names of events as a scenario tells them."""
-    return [_name(event) for event in events if not isinstance(event, (Measured, Delta, Finished))]
+    """The names of events as a scenario tells them; the closest passages have tests of their own."""
+    untold = (Measured, Delta, Finished, Closest)
+    return [_name(event) for event in events if not isinstance(event, untold)]
 
 
 def _name(event: Event) -> str:

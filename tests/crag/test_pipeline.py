@@ -81,7 +81,7 @@ def test_json_has_exactly_the_promised_fields() -> None:
     assert list(found) == [
         "question", "status", "answer", "mode", "citations", "action", "policy", "grades",
         "corrections", "web", "degraded", "usage", "standalone", "parts", "claims", "contradictions",
-        "suggestions", "computed", "marks", "unread",
+        "suggestions", "computed", "marks", "unread", "closest",
         "value",
         "fields",
         "unsupported",

@@ -45,6 +45,7 @@ from localcrag.types import (
     Origin,
     Passage,
     Policy,
+    Skipped,
     Status,
     Strip,
     StructuredValue,
@@ -163,6 +164,24 @@ def test_the_fields_of_a_structured_answer_stand_with_their_citations(settings: 
         ["items, 0, maker", "–", "no: the evidence does not say"],
     ]
     assert rows[0].xpath(".//a/@href") == ["#evidence-1"]
+
+
+def test_where_nothing_was_found_the_closest_passages_and_what_was_not_read_are_named(
+    settings: Settings,
+) -> None:
+    *before, finished = answered("/papers/a.txt", "digest")
+    assert isinstance(finished, Finished)
+    [grade, _] = finished.answer.grades
+    skipped = (Skipped("/papers/b.bin", HOSTILE),)
+    answer = replace(finished.answer, status=Status.NOT_FOUND, closest=(grade,), unread=skipped)
+    tree = parsed(page_of([*before, Finished(answer)], settings))
+    (section,) = tree.xpath("//section[@aria-labelledby='answer-title']")
+    said = [" ".join(item.text_content().split()) for item in section.xpath(".//li")]
+    assert any(line.startswith("a.txt, row 1: <script>alert(1)") and line.endswith("…") for line in said), (
+        said
+    )
+    assert any(line.startswith("/papers/b.bin: <script>alert(1)") for line in said)
+    assert tree.xpath("//script | //img") == []
 
 
 def test_a_page_of_a_pdf_is_shown_as_a_picture_unless_the_file_has_changed(

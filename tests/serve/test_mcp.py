@@ -135,6 +135,17 @@ def test_no_answer_is_no_error(session: Session) -> None:
     assert done.content[0].text.startswith("Status: not_found\n\nYour documents do not answer this.")
 
 
+def test_where_a_question_in_another_language_finds_nothing_the_first_passages_are_named(
+    session: Session,
+) -> None:
+    done = session.call("ask", question="Wer gewann die Weltmeisterschaft im Schach im Jahr 1972?")
+    near = done.structured_content["closest"]
+    assert done.structured_content["status"] == "not_found" and near
+    text = done.content[0].text
+    assert "Closest passages, which do not answer it:\n- source " in text
+    assert f"{near[0]['source']}, " in text and f"start {near[0]['start']}, end {near[0]['end']}" in text
+
+
 def test_numbers_in_brackets_of_documents_are_no_citations(session: Session) -> None:
     assert "‹7›" in session.call("search", query="where does the club meet?", k=1).content[0].text
 

@@ -26,7 +26,7 @@ from localcrag.serve.mcp_api.mcp_objects import (
 )
 from localcrag.serve.mcp_api.mcp_resources import uri_of
 from localcrag.serve.step_messages import step_message
-from localcrag.types import Answer, Citation, Hit, IngestReport, Mode
+from localcrag.types import Answer, Citation, Grade, Hit, IngestReport, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -174,6 +174,9 @@ def _answer_text(answer: Answer) -> str:
     parts = [f"Status: {answer.status}", disarmed(answer.text, answer.marks)]
     if answer.citations:
         parts.append("\n".join(["Citations:", *map(_citation_text, answer.citations)]))
+    if answer.closest:
+        near = map(_closest_text, answer.closest)
+        parts.append("\n".join(["Closest passages, which do not answer it:", *near]))
     notes = [
         *answer.degraded,
         *answer.suggestions,
@@ -185,10 +188,20 @@ def _answer_text(answer: Answer) -> str:
 
 
 def _citation_text(citation: Citation) -> str:
-    quote = " ".join(citation.quote.split())
-    shown = quote if len(quote) <= MAX_QUOTE_CHARACTERS else quote[:MAX_QUOTE_CHARACTERS] + "…"
     place = _place(citation.source, citation.page, citation.start, citation.end)
-    return f"[{citation.key}] {place} ({citation.origin}): “{disarmed(shown)}”"
+    return f"[{citation.key}] {place} ({citation.origin}): “{_shortened(citation.quote)}”"
+
+
+def _closest_text(grade: Grade) -> str:
+    passage = grade.hit.passage
+    place = _place(passage.source, passage.page, passage.start, passage.end)
+    return f"- {place} ({passage.origin}): “{_shortened(passage.text)}”"
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a text, in one line."""
+    line = " ".join(text.split())
+    return disarmed(line if len(line) <= MAX_QUOTE_CHARACTERS else line[:MAX_QUOTE_CHARACTERS] + "…")
 
 
 def _served_text(item: ServedObject) -> str:

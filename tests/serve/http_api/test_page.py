@@ -360,6 +360,18 @@ def test_text_of_documents_never_becomes_markup(browser: Browser) -> None:
         assert page.title() == "localcrag"
 
 
+def test_where_a_question_in_another_language_finds_nothing_the_first_passages_can_be_opened(
+    page: Page,
+) -> None:
+    ask(page, "Wer gewann die Weltmeisterschaft im Schach im Jahr 1972?")
+    assert page.inner_text(".status") == "Your documents do not say"
+    assert page.locator(".closest h3").count() == 1, page.inner_text(".turn")
+    page.click(".closest .card")
+    page.wait_for_selector("#source-body mark")
+    assert page.inner_text("#source-place").startswith("closest 1 · ")
+    assert_accessible(page)
+
+
 def test_errors_say_what_to_do_and_can_be_tried_again(page: Page) -> None:
     page.click("#how summary")
     page.fill("#filter", "team = ")

@@ -95,7 +95,7 @@ export class Turn {
     const notes = doubts(answer);
     if (notes.length) this.below.append(make("ul", { className: "notes" }, ...notes.map((note) => make("li", {}, note))));
     if (answer.fields.length) this.below.append(this.fields(answer));
-    this.below.append(this.cards(answer), this.actions(answer));
+    this.below.append(this.cards(answer), this.closest(answer), this.actions(answer));
     say(`${words}. ${count(answer.citations.length, "source")}.`);
   }
 
@@ -113,18 +113,34 @@ export class Turn {
   }
 
   cards(answer) {
-    const cards = answer.citations.map((citation) => {
-      const card = make(
-        "button",
-        { type: "button", className: "card", "aria-expanded": "false" },
-        make("strong", {}, `${citation.key} · ${place(citation)}`),
-        citation.origin === "web" ? make("span", { className: "small" }, "from the web") : "",
-        make("span", { className: "quote" }, `“${shown(citation.quote)}”`),
-      );
-      card.onclick = () => openSource(this, citation.key, card);
-      return make("li", {}, card);
-    });
+    const cards = answer.citations.map((cited) => this.card(cited.key, `${cited.key} · ${place(cited)}`, cited.origin, `“${shown(cited.quote)}”`));
     return make("ul", { className: "cards", "aria-label": "Sources" }, ...cards);
+  }
+
+  /** A button that opens a place in a document. */
+  card(key, title, origin, text) {
+    const card = make(
+      "button",
+      { type: "button", className: "card", "aria-expanded": "false" },
+      make("strong", {}, title),
+      origin === "web" ? make("span", { className: "small" }, "from the web") : "",
+      make("span", { className: "quote" }, text),
+    );
+    card.onclick = () => openSource(this, key, card);
+    return make("li", {}, card);
+  }
+
+  /** The passages that come nearest to an answer that was not found: places to look, not evidence. */
+  closest(answer) {
+    const near = answer.closest ?? [];
+    if (!near.length) return "";
+    const cards = near.map((passage, at) => {
+      const key = `closest ${at + 1}`;
+      this.evidence.set(key, { ...passage, quote: passage.text, passage });
+      return this.card(key, place(passage), passage.origin, line(passage.text));
+    });
+    const title = make("h3", {}, cards.length === 1 ? "The closest passage" : "The closest passages");
+    return make("section", { className: "closest" }, title, make("ul", { className: "cards" }, ...cards));
   }
 
   actions(answer) {
