@@ -188,7 +188,7 @@ class _Path:
         match event:
             case Refined():
                 self.correcting = False
-                detail = f"{event.dropped} left" if event.dropped else ""
+                detail = f"{event.dropped} left out" if event.dropped else ""
                 self._step(PathStep(f"Kept {_count(len(event.kept), 'piece')} of evidence", detail))
             case Verified(removed=()):
                 self._step(PathStep("Checked the citations", "every quotation stands in its document"))

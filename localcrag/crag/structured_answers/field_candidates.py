@@ -12,6 +12,7 @@ from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.structured_answers.field_scores import Candidate
 from localcrag.crag.structured_answers.field_wording import FieldWording
 from localcrag.crag.structured_answers.letter_layout import place_of
+from localcrag.crag.structured_answers.prose_roles import without_role
 from localcrag.crag.structured_answers.value_context import around
 from localcrag.crag.structured_answers.value_spans import SPANS_OF, ValueSpan, codes, dates, texts, times
 from localcrag.crag.table_answers.table_values import CURRENCIES
@@ -67,6 +68,8 @@ class CandidateFinder:
         for span in (*SPANS_OF[leaf.kind](text), *written):
             if _in_column_name(span, text):
                 continue
+            if leaf.kind is LeafKind.TEXT and not span.labelled:
+                span = _without_role(asked, span)
             if leaf.admits(span.value) and self._fits(leaf, asked, span, text):
                 yield span
 
@@ -88,6 +91,13 @@ class CandidateFinder:
         if span.start or not value.isalpha():
             return False
         return not any(value in _INNER_NAME.findall(strip.text) for strip in self.pieces)
+
+
+def _without_role(asked: FieldWording, span: ValueSpan) -> ValueSpan:
+    """A name without the word for what the field asks for ("Captain Jonas Berg")."""
+    value = str(span.value)
+    rest = without_role(asked, value)
+    return replace(span, start=span.end - len(rest), value=rest) if rest != value else span
 
 
 def _of_kind(leaf: Leaf, asked: FieldWording, text: str) -> list[ValueSpan]:

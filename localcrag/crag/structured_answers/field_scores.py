@@ -18,6 +18,7 @@ from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.structured_answers.field_wording import FieldWording
 from localcrag.crag.structured_answers.form_vocabulary import names_field
 from localcrag.crag.structured_answers.letter_layout import LetterPlace, asks_for
+from localcrag.crag.structured_answers.prose_roles import denies_role, tells_role
 from localcrag.crag.structured_answers.value_spans import ValueSpan, dates
 from localcrag.protocols import Embedder, Evaluator
 from localcrag.types import Strip
@@ -142,8 +143,11 @@ class FieldScorer:
 def _contradicts(asked: FieldWording, each: Candidate) -> bool:
     """Whether a value is said to be without something that the field wants it with ("sum without tax").
 
-    Or it is that of the next one, or of the previous one, and the field asks for another.
+    Or it is that of the next one, or of the previous one, and the field asks for another; or the name of a
+    deputy, or of somebody who did not do it.
     """
+    if denies_role(asked, each.strip.text, each.span.start):
+        return True
     lacking = [word.lower() for found in _WITHOUT.findall(each.before) for word in found if word]
     return any(
         re.search(rf"\b(?:with|including|incl\.) {re.escape(word)}\b", asked.whole) for word in lacking
@@ -164,7 +168,11 @@ def _named_score(asked: FieldWording, each: Candidate) -> float:
     is_date = isinstance(each.span.value, str) and any(
         found.start == 0 for found in dates(each.strip.text[each.span.start : each.span.end])
     )
-    return NAMED_SCORE if names_field(asked, each.label, each.before, is_date=is_date) else NOT_NAMED_SCORE
+    if names_field(asked, each.label, each.before, is_date=is_date):
+        return NAMED_SCORE
+    span = each.span
+    is_told = not each.label and tells_role(asked, each.strip.text, span.start, span.end)
+    return NAMED_SCORE if is_told and not is_date else NOT_NAMED_SCORE
 
 
 def _beside(asked: FieldWording, each: Candidate) -> float:

@@ -55,6 +55,12 @@ _SYNONYMS = (
         "maker, manufacturer, producer, made by, manufactured by, produced by",
         r"(?:made|manufactured|produced) by",
     ),
+    _synonyms("author writer", "author, writer, written by", r"written by(?: the)?"),
+    _synonyms("owner", "owner, owned by, property of", r"belong(?:s|ed)? to(?: the)?"),
+    _synonyms(
+        "tenant lessee", "tenant, lessee, let to, leased to, rented to", r"(?:let|leased|rented) to(?: the)?"
+    ),
+    _synonyms("sponsor", "sponsor, sponsored by, supported by", r"(?:paid for|funded|supported) by(?: the)?"),
     _synonyms("chair chaired chairperson", "chair, chairs, chairperson, chairman, chairwoman, in the chair"),
     _synonyms("present attendees participants", "present, attending, attendees, participants, in attendance"),
     _synonyms("apologies absent excused", "apologies, absent, excused, absent with apologies"),

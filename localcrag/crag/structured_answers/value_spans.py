@@ -74,7 +74,8 @@ _CELL = re.compile(
 )
 _ABBREVIATED = re.compile(r"\b(?:[A-Za-z]\.){2,}$|\b(?:Inc|Ltd|Co|Corp|Jr|Sr)\.$")
 _BEFORE_ADDRESS = re.compile(r"^([^,(]+?)(?:, (?=[^,\d]+ \d)| \().*$")
-_WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w'’-]*\.?|[A-Za-z]*\d[\w-]*)"
+_SHORT = r"(?:(?:Mrs|Prof|Rev|Inc|Ltd|Corp|Bros|[A-ZÀ-ÖØ-Þ][a-z]?)\.)"
+_WORD = rf"(?:{_SHORT}|[A-ZÀ-ÖØ-Þ](?:[\w'’-]|\.(?=\w))*|[A-Za-z]*\d[\w-]*)"
 _LEGAL_FORM = r"(?: (?:plc|mbH|oHG|gGmbH|e\.V\.|a\.s\.|s\.r\.o\.)(?!\w))?"
 _NAME = re.compile(rf"(?<![\w-]){_WORD}(?: (?:(?:of|the|and|de|von|van|für|&) )*{_WORD})*{_LEGAL_FORM}")
 _CODE = re.compile(r"(?<![\w/.-])(?=[A-Za-z0-9./-]*\d)[A-Za-z0-9]+(?:[./-][A-Za-z0-9]+)*(?![\w/-])")

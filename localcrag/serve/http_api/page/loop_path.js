@@ -107,7 +107,7 @@ export class Path {
       answer ? `${(answer.usage.seconds.total ?? 0).toFixed(1)} s` : "stopped",
     ];
     this.words.textContent = `The way: ${parts.filter(Boolean).join(" · ")}`;
-    this.element.open = !answer || (answer.status !== "answered" && !answer.citations.length);
+    this.element.open = !answer;
   }
 
   /** Draw the lines between the marks of the steps. */
@@ -185,7 +185,7 @@ const EVENT_STEPS = {
   bounded: (path, event) => path.add("Stopped at a bound", line(event.reason), { tone: "bad" }),
   refined: (path, event) => {
     path.correcting = false;
-    path.add(`Kept ${count(event.kept.length, "piece")} of evidence`, event.dropped ? `${event.dropped} left` : "");
+    path.add(`Kept ${count(event.kept.length, "piece")} of evidence`, event.dropped ? `${event.dropped} left out` : "");
   },
   verified: (path, event) => {
     if (event.removed.length) path.add("Removed what failed a check", event.removed.map(line).join(" · "), { tone: "bad" });
