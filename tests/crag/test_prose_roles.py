@@ -49,6 +49,7 @@ def test_a_noun_or_a_verb_of_the_sentence_tells_the_role(field: str, text: str, 
         ("founder", "The clinic was opened. Ruben Katz led it.", "Ruben Katz"),
         ("writer of the catalogue", "Nadia Orlova wrote the letter.", "Nadia Orlova"),
         ("number of the designer", "It was designed by Karin Solberg.", "Karin Solberg"),
+        ("director", "Lucia Ferro directed it from a script by Noel Grech.", "Noel Grech"),
         ("pilot", "Karin Solberg was piloted by Jonas Berg.", "Karin Solberg"),
     ],
 )

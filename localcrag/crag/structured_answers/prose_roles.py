@@ -54,7 +54,8 @@ _SUFFIX = re.compile(r"(?:ions?|ments?|ing|ied|ies|ed|ers?|ors?|s)$")
 _ENDING = re.compile(r"(?:e|i|y)$|(?<=([bdgklmnprt]))\1$")
 _LESSER = frozenset(word_list("deputy vice assistant acting co former late previous ex junior of not no"))
 """Words before a role that make it another one, or that of somebody else."""
-_JOINTS = frozenset(word_list("and or but while whereas by"))
+_JOINTS = frozenset(word_list("and or but while whereas by a an the our its his her their your my this"))
+"""Words that end the way back from an agent to its verb: of "directed it from a script by", the script is."""
 _VERB_FIELD = re.compile(r"(?:who|by whom) (?:is |was |has )?(?P<active>\w+)(?P<of> .*)?|(?P<passive>\w+) by")
 _OF = re.compile(r" (?:of|for|at|in) ")
 _SENTENCE_END = re.compile(r"[.!?;:](?= |$)|\n")
