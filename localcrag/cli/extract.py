@@ -49,8 +49,8 @@ def extract(
 
     SOURCES are files, folders, globs or addresses, which are read and not kept; without any, the
     documents of the knowledge base. Each line is a JSON object: the source, the value, the citation
-    of each part of it, and the fields that the document does not bear out, which are null. The exit
-    code is 3 if no document bears out any field.
+    of each part of it, and the fields that the document does not bear out, which are null, or left
+    out if the schema does not allow null. The exit code is 3 if no document bears out any field.
     """
     from localcrag.output_schema.schema_reading import read_schema, schema_file
 

@@ -151,3 +151,25 @@ def test_people_of_two_clauses_are_not_one_list() -> None:
     people = {"type": "array", "items": {"type": "string"}, "description": "the people who were present"}
     text = "Xylo paper.\n\nPresent were Ruth Calder, Piet Lamm and Noor Haddad; Emil Strand was ill."
     assert only(text, "present", people) == ["Ruth Calder", "Piet Lamm", "Noor Haddad"]
+
+
+def test_the_head_of_a_mail_names_the_sender_without_the_address() -> None:
+    mail = "From: Marta Lindqvist <marta@harbour.example>\nTo: office@lakeside.example\n\nThe crane is repaired.\n"
+    assert only(mail, "sender", TEXT) == "Marta Lindqvist"
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "value"),
+    [
+        (
+            "Bridges last. This one was designed by Karin Solberg and built by Nordvik Steel.",
+            "builder",
+            "Nordvik Steel",
+        ),
+        ("Ships sail. Captain Jonas Berg commands this one.", "captain", "Jonas Berg"),
+        ("Houses stand. This house belongs to Eva Lorentz.", "owner", "Eva Lorentz"),
+        ("Films end. The deputy director Sara Lind signed for this one.", "director", None),
+    ],
+)
+def test_a_sentence_tells_whose_name_fills_a_field(document: str, name: str, value: str | None) -> None:
+    assert only(document, name, TEXT) == value

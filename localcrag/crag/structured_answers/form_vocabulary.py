@@ -41,6 +41,7 @@ _SYNONYMS = (
     ),
     _synonyms("supplier seller vendor", "supplier, seller, vendor, sold by, supplied by"),
     _synonyms("recipient addressee addressed", "to, attention, attn, addressee, recipient"),
+    _synonyms("sender", "from, sender, sent by"),
     _synonyms("subject", "subject, re, regarding, concerning, concerns"),
     _synonyms("reference", "ref, our ref, our reference, your ref, your reference, reference no"),
     _synonyms("serial", "s/n, sn, serial no, serial number, serial"),

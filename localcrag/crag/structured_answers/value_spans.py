@@ -73,7 +73,7 @@ _CELL = re.compile(
     rf"(?:^|{re.escape(CELL_SEPARATOR)})(?P<value>[^\n·:]*[^\s·:])(?={re.escape(CELL_SEPARATOR)}|$)"
 )
 _ABBREVIATED = re.compile(r"\b(?:[A-Za-z]\.){2,}$|\b(?:Inc|Ltd|Co|Corp|Jr|Sr)\.$")
-_BEFORE_ADDRESS = re.compile(r"^([^,(]+?)(?:, (?=[^,\d]+ \d)| \().*$")
+_BEFORE_ADDRESS = re.compile(r"^([^,(<]+?)(?:, (?=[^,\d]+ \d)| \(| <(?=\S+@)).*$")
 _SHORT = r"(?:(?:Mrs|Prof|Rev|Inc|Ltd|Corp|Bros|[A-ZÀ-ÖØ-Þ][a-z]?)\.)"
 _WORD = rf"(?:{_SHORT}|[A-ZÀ-ÖØ-Þ](?:[\w'’-]|\.(?=\w))*|[A-Za-z]*\d[\w-]*)"
 _LEGAL_FORM = r"(?: (?:plc|mbH|oHG|gGmbH|e\.V\.|a\.s\.|s\.r\.o\.)(?!\w))?"
