@@ -9,6 +9,7 @@ import pytest
 
 from localcrag.crag.structured_answers.field_wording import FieldWording
 from localcrag.crag.structured_answers.form_vocabulary import names_field
+from localcrag.crag.structured_answers.value_spans import texts
 from localcrag.output_schema.schema_reading import read_schema
 from localcrag.types import Answer, JsonValue
 from tests.crag.world import World, answer, says
@@ -154,8 +155,9 @@ def test_people_of_two_clauses_are_not_one_list() -> None:
 
 
 def test_the_head_of_a_mail_names_the_sender_without_the_address() -> None:
-    mail = "From: Marta Lindqvist <marta@harbour.example>\nTo: office@lakeside.example\n\nThe crane is repaired.\n"
-    assert only(mail, "sender", TEXT) == "Marta Lindqvist"
+    head = "From: Marta Lindqvist <marta@harbour.example> · To: office@lakeside.example"
+    assert next(span.value for span in texts(head) if span.labelled) == "Marta Lindqvist"
+    assert only(f"Mail of a day\n\n{head}\n\nThe crane is mended.\n", "sender", TEXT) == "Marta Lindqvist"
 
 
 @pytest.mark.parametrize(
