@@ -47,20 +47,27 @@ _ALIASES = {"arz": "ar", "ary": "ar", "wuu": "zh", "yue": "zh", "nn": "no", "nb"
 @lru_cache(maxsize=4096)
 def language_of(text: str, fallback: str = ENGLISH) -> str:
     """The language of a text as its ISO 639 code, "de" for example; ``fallback`` if it cannot be told."""
+    if found := _told(text):
+        return found
+    if not _WORD.search(text[:MAX_CHARACTERS]):
+        return fallback
+    found, confidence = _identifier()(text[:MAX_CHARACTERS])
+    return _ALIASES.get(found, found) if confidence >= MIN_CONFIDENCE else fallback
+
+
+@lru_cache(maxsize=4096)
+def _told(text: str) -> str:
+    """The language that script or English function words tell, without the library; "" if they do not."""
     start = text[:MAX_CHARACTERS]
     words = _WORD.findall(start)
-    if not words:
-        return fallback
     letters = sum(map(len, words))
     for language, script in _SCRIPTS:
-        if len(script.findall(start)) >= MIN_SCRIPT_SHARE * letters:
+        if words and len(script.findall(start)) >= MIN_SCRIPT_SHARE * letters:
             return language
     english = [low for word in words if (low := word.lower()) in _ENGLISH_WORDS]
     share = MIN_PLAIN_SHARE if all(map(str.isascii, words)) else MIN_ENGLISH_SHARE
-    if len(set(english)) >= MIN_ENGLISH_WORDS and len(english) >= share * len(words):
-        return ENGLISH
-    found, confidence = _identifier()(start)
-    return _ALIASES.get(found, found) if confidence >= MIN_CONFIDENCE else fallback
+    plain = len(set(english)) >= MIN_ENGLISH_WORDS and len(english) >= share * len(words)
+    return ENGLISH if plain else ""
 
 
 FOREIGN_PASSAGES = (
@@ -73,9 +80,14 @@ FOREIGN_PASSAGES = (
 def is_foreign_to(text: str, others: Iterable[str], *, thorough: bool = False) -> bool:
     """Whether a text is in another language than each of some others, as far as languages can be told.
 
-    A text of ASCII alone is taken for English beside an English one, so that nothing is loaded for it.
+    A text of ASCII alone is taken for English beside an English one. Nothing is loaded where script and
+    function words tell that two are alike.
     With ``thorough`` it is not if it has :data:`MIN_PLAIN_WORDS`, which can take a second.
     """
+    others = list(others)
+    alike = _told(text) or (ENGLISH if text.isascii() and not (thorough and _has_words(text)) else "")
+    if alike and alike in map(_told, others):
+        return False
     languages = {language for other in others if (language := language_of(other, ""))}
     if not languages:
         return False
