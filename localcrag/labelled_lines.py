@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
-LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:.!?]{0,39}:[ \t]+(?=\S)")
-"""What stands before the value of a line such as "Apologies: Sven Malloy" or "Deposit: 900 EUR"."""
+LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:.!?]{0,39}(?:[ \t]?(?:\.{3,}|…+|_{3,})[ \t]?)?:[ \t]+(?=\S)")
+"""What stands before the value of a line such as "Apologies: Sven Malloy" or "Deposit .....: 900 EUR"."""
 _TIME = re.compile(
     r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)"

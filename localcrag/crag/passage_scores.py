@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from localcrag.crag.calendar_dates import are_shared
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement.knowledge_strips import strips
@@ -51,9 +52,9 @@ def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool
     if not wanted:
         return [False] * len(cut)
     dates = [[figures_of(strip.text) if is_row(strip) else None for strip in found] for found in cut]
-    if not any(wanted & held for found in dates for held in found if held):
+    if not any(are_shared(wanted, held) for found in dates for held in found if held):
         return [False] * len(dates)
-    return [bool(found) and all(held and not wanted & held for held in found) for found in dates]
+    return [bool(found) and all(held and not are_shared(wanted, held) for held in found) for found in dates]
 
 
 def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:

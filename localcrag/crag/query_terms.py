@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from localcrag.crag import prompts
+from localcrag.crag.calendar_dates import dates_of, without_dates
 from localcrag.languages import UNSPACED
 from localcrag.protocols import LanguageModel
 
@@ -80,8 +81,8 @@ def stem(word: str) -> str:
 
 
 def figures_of(text: str) -> set[str]:
-    """The dates and the like in a text, as they are written: the 4th of July is not the 7th of April."""
-    return set(_FIGURES.findall(text))
+    """The dates in a text, in one spelling, and the like, as they are written: "2/3" is not "3/2"."""
+    return dates_of(text) | set(_FIGURES.findall(without_dates(text)))
 
 
 def is_english(text: str) -> bool:

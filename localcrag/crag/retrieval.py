@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -9,6 +10,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import log_odds
+from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter
 from localcrag.protocols import Embedder, Evaluator, PassageReader
@@ -25,6 +27,9 @@ questions) this took 13 judgements instead of 24, at the same nDCG@10 (differenc
 """
 SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
 """The weights of the search rank and of the cosine; `scripts/train measure` uses them too."""
+
+_LONG_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/-]*\d(?!\w)")
+"""A number of two digits or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +106,31 @@ class Retriever:
         """
         if self.evaluator is None or not found:
             return list(found[: self.passages])
-        return rerank(question, found[: self._search_depth], self.evaluator, self.passages)[: self.passages]
+        best = rerank(question, found[: self._search_depth], self.evaluator, self.passages)[: self.passages]
+        return with_named_figures(best, found, question)
 
     @property
     def _search_depth(self) -> int:
         """The number of hits to ask the store for."""
         return max(self.candidates, self.passages) if self.evaluator else self.passages
+
+
+def with_named_figures(best: Sequence[Hit], found: Sequence[Hit], question: str) -> list[Hit]:
+    """The best hits, the last one replaced by the first hit found with a figure that no other has.
+
+    A version, a date or a number of a part is named by a question to find the one row that has it, and to
+    the evaluator the rows of a table are all alike.
+    """
+    named = _figures(question)
+    if not named or any(are_shared(named, _figures(hit.passage.text)) for hit in best):
+        return list(best)
+    having = next((hit for hit in found if are_shared(named, _figures(hit.passage.text))), None)
+    return [*best[:-1], having] if having else list(best)
+
+
+def _figures(text: str) -> set[str]:
+    """The dates of a text, and its numbers of several digits, as they are written."""
+    return dates_of(text) | set(_LONG_NUMBER.findall(without_dates(text)))
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:

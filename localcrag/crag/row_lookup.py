@@ -4,7 +4,8 @@
 that reads sentences such a row says little. But no other row has the cell E21, and nothing else is asked
 for: that is how people look a cell up. So a row counts for more if one of its cells is named as a whole by
 the question, if the rest of what is asked stands in the row, in its column names or above the table, and if
-no other row does so as well.
+no other row does so as well. A cell is also named by its day in other words ("2 June", 02.06.2025), by its
+unit ("kilometres", km), and by a number within its range ("for 20", 18–25).
 """
 
 from __future__ import annotations
@@ -14,15 +15,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
+from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
 from localcrag.crag.query_terms import WORD_PATTERN, figures_of, stem, terms
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.table_answers.table_conditions import is_akin
+from localcrag.crag.table_answers.table_values import respelled
 from localcrag.types import CELL_SEPARATOR, Strip
 
 COMPLETE_WEIGHT = 4.0
 """What the log-odds of a row gain if all that is asked is found in it and above it."""
 INCOMPLETE_WEIGHT = 2.5
 """What they gain if little of it is missing."""
+SINGLED_OUT_WEIGHT = 3.9
+"""What they gain if half of it is missing, but two of its cells are named, as a place and a day are."""
 MAX_INCOMPLETE = 0.5
 """The probability up to which such a row is raised: what is missing may be the very thing that is asked for
 ("What did buoy 7 cost?"), so that it is shown, and to be checked."""
@@ -30,16 +36,24 @@ DENIAL_WEIGHT = -4.0
 """What the log-odds of a row gain if it says no to what is asked of every row, as "Lift needed: no" does."""
 _DENIALS = frozenset({"no", "false", "nein", "non", "none", "keine", "-", "–", "—", "✗"})
 _NEGATION = re.compile(r"\b(?:not?|without|never|kein\w*|nicht|pas|sans)\b|n['’]t\b", re.IGNORECASE)
-MAX_MISSING_SHARE = 0.34
-"""The share of what is asked that may be missing; a cell that is named counts as one thing."""
+MAX_MISSING_SHARE, MAX_MISSING_OF_SINGLED_OUT = 0.34, 0.5
+"""The share of what is asked that may be missing, a cell that is named counts as one thing; and the same if
+two cells are named."""
 _CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
 """What stands between the cells of a row, or between the fields of a record."""
 _WORD_JOINER = re.compile(r"[-_/.]")
 _LIGHT_TERMS = terms(
     "against between during happen happened into mean means need needed needs onto over through under until "
-    "use used within"
+    "use used within "
+    "am auf aus bei beim bis das dem den der die ein eine einem einen einer eines es für hat hatte hatten im "
+    "ist kostet mit nach sind um und viel viele vom von wann war waren was welche welchem welchen welcher "
+    "welches wer wie wird wo wurde wurden zu zum zur"
 )
 """Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
+_INDEX = re.compile(r"\d+[-.)] ?(?=[^\W\d])")
+"""The number in front of a name in a cell: "33-Snowdon"."""
+_RANGE = re.compile(r"\D{0,3}(\d+(?:[.,]\d+)?) ?(?:–|—|-|to|bis) ?(\d+(?:[.,]\d+)?)(?:\s?[^\W\d]{1,12})?")
+"""A cell that says from which number to which a row holds: "18–25"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +66,37 @@ class _Match:
     at: int
     missing: float
     told: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a question asks: its words and dates for comparison, and the figures among them."""
+
+    words: frozenset[str]
+    figures: frozenset[str]
+
+    @staticmethod
+    def of(question: str) -> _Asked:
+        figures = figures_of(question)
+        return _Asked(frozenset(_terms(without_dates(question)) | dates_of(question)), frozenset(figures))
+
+    def has(self, value: str) -> bool:
+        """Whether a cell says no more than the question does."""
+        dates = dates_of(value)
+        others = figures_of(without_dates(value))
+        is_same_day = all(are_shared({date}, self.figures) for date in dates)
+        return is_same_day and others <= self.figures and _terms(without_dates(value)) <= self.words
+
+    def named_by(self, column: str, value: str) -> set[str]:
+        """The words of the question that name a cell as a whole, or lie within its range; none otherwise."""
+        bare = _INDEX.sub("", value, count=1)
+        if self.has(bare):
+            same_days = {word for word in self.words & self.figures if are_shared({word}, dates_of(bare))}
+            return _terms(without_dates(bare)) | same_days
+        if (between := _RANGE.fullmatch(value)) and _terms(column) & self.words:
+            low, high = (float(bound.replace(",", ".")) for bound in between.groups())
+            return {word for word in self.words if word.isdecimal() and low <= float(word) <= high}
+        return set()
 
 
 def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
@@ -68,19 +113,17 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
     Returns:
         The gain by the index of the strip: for one row, or for none, and for rows that say no.
     """
-    asked = _terms(question)
-    gains = {at: DENIAL_WEIGHT for at, strip in enumerate(found) if _denies(strip, question, asked)}
-    figures = figures_of(question)
-    matches = [
-        match for at, strip in enumerate(found) if (match := _match(at, strip, asked, figures)) is not None
-    ]
+    asked = _Asked.of(question)
+    gains = {at: DENIAL_WEIGHT for at, strip in enumerate(found) if _denies(strip, question, asked.words)}
+    matches = [match for at, strip in enumerate(found) if (match := _match(at, strip, asked)) is not None]
     if not matches:
         return gains
     least = min(match.missing for match in matches)
     best = [match for match in matches if match.missing == least]
     if len({match.told for match in best}) > 1:
         return gains
-    return gains | {best[0].at: INCOMPLETE_WEIGHT if least else COMPLETE_WEIGHT}
+    weight = INCOMPLETE_WEIGHT if least <= MAX_MISSING_SHARE else SINGLED_OUT_WEIGHT
+    return gains | {best[0].at: weight if least else COMPLETE_WEIGHT}
 
 
 def raised(p: float, gain: float) -> float:
@@ -118,26 +161,28 @@ def _stems(text: str) -> set[str]:
     return {stem(word) for word in WORD_PATTERN.findall(text)}
 
 
-def _match(at: int, strip: Strip, asked: set[str], figures: set[str]) -> _Match | None:
-    """How a strip answers to the terms of a question; None if it is no row, or names nothing of it.
-
-    ``figures`` are the dates and the like of the question.
-    """
-    if not asked or not is_row(strip):
+def _match(at: int, strip: Strip, asked: _Asked) -> _Match | None:
+    """How a strip answers to a question; None if it is no row, or names nothing of it."""
+    if not asked.words or not is_row(strip):
         return None
     cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
-    named = [
-        held
-        for _, value in cells
-        if (held := _terms(value)) and held <= asked and figures_of(value) <= figures
-    ]
+    named = [held for column, value in cells if (held := asked.named_by(column, value))]
     if not named or len(named) == len(cells):
         return None
-    missing = asked - _terms(f"{strip.text} {headings_above(strip)} {strip.passage.title}") - _LIGHT_TERMS
-    things = len(named) + len(asked - set().union(*named) - (_LIGHT_TERMS - _terms(strip.text)))
+    held = set[str]().union(*named)
+    told = _terms(f"{strip.text} {headings_above(strip)} {strip.passage.title}")
+    columns = set[str]().union(*(_terms(column) for column, _ in cells))
+    missing = {
+        word
+        for word in asked.words - told - held - _LIGHT_TERMS
+        if not any(is_akin(word, column) for column in columns)
+    }
+    things = len(named) + len(asked.words - held - (_LIGHT_TERMS - told))
     share = len(missing) / things
-    told = [value for column, value in cells if _terms(column) & asked and not _terms(value) <= asked]
-    return _Match(at, share, tuple(told) or (strip.text,)) if share <= MAX_MISSING_SHARE else None
+    if share > (MAX_MISSING_SHARE if len(named) == 1 else MAX_MISSING_OF_SINGLED_OUT):
+        return None
+    said = [value for column, value in cells if _terms(column) & asked.words and not asked.has(value)]
+    return _Match(at, share, tuple(said) or (strip.text,))
 
 
 def _named(cell: str) -> tuple[str, str]:
@@ -148,4 +193,5 @@ def _named(cell: str) -> tuple[str, str]:
 
 def _terms(text: str) -> set[str]:
     """The terms of a text, those within joined words ("north_marsh", "bird-counts") as well."""
+    text = respelled(text)
     return terms(text) | terms(_WORD_JOINER.sub(" ", text))

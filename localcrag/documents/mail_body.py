@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, groupby
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.fixed_width_tables import add_tables
 from localcrag.documents.line_wraps import prose_wraps
 from localcrag.labelled_lines import LABEL
-from localcrag.types import BlockKind
+from localcrag.types import BlockKind, Page
 
 _QUOTE_MARKS = re.compile(r"(?:> ?)*>")
 _SIGNATURE_LINE = re.compile(r"--[ \t]*")
@@ -21,6 +22,8 @@ MAX_ATTRIBUTION_LINES = 3
 _SENDER = re.compile(r"(?:From|Von|De|Da|Van|Från|Fra|Od): ")
 _SUBJECT = re.compile(r"(?:Subject|Betreff|Objet|Oggetto|Asunto|Assunto|Onderwerp|Ämne|Emne|Temat):")
 """The first and a later line of the header of an earlier mail, in several languages."""
+_HTML_HEADER = re.compile(rf"{_SENDER.pattern}[^\n]{{1,400}}? {_SUBJECT.pattern} [^\n]{{1,200}}")
+"""The header of an earlier mail in HTML, whose lines run on in one paragraph."""
 _DIGIT = re.compile(r"\d")
 LEVEL = 2
 """The level of the heading of an earlier mail; a message of a folder, and an attachment, have the first."""
@@ -83,6 +86,17 @@ def _add_body(made: BlockText, body: Sequence[tuple[int, str]], after: int) -> N
             title = "\n".join(line.strip("- ") for line in lines[header])
             made.add(BlockKind.HEADING, title, level=LEVEL + depth)
             add_tables(made, lines[header.stop :], lambda plain: _add_lines(made, plain))
+
+
+def with_earlier_headings(page: Page) -> Page:
+    """A page made of HTML, with each paragraph that is the header of an earlier mail as the mail's heading."""
+    blocks = tuple(
+        replace(block, kind=BlockKind.HEADING, level=LEVEL)
+        if block.kind is BlockKind.PARAGRAPH and _HTML_HEADER.fullmatch(page.text, block.start, block.end)
+        else block
+        for block in page.blocks
+    )
+    return replace(page, blocks=blocks)
 
 
 def _header_of_earlier(lines: Sequence[str]) -> slice | None:

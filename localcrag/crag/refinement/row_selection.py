@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence, Set
 
+from localcrag.crag.calendar_dates import are_shared
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_kinds import is_row
@@ -38,7 +39,7 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     If a row has the very date of the question, no row without it is kept.
     """
     figures = figures_of(question)
-    dated = {span(strip) for strip in kept if is_row(strip) and figures_of(strip.text) & figures}
+    dated = {span(strip) for strip in kept if is_row(strip) and are_shared(figures_of(strip.text), figures)}
     rows_by_passage = defaultdict[str, list[Strip]](list)
     for strip in kept:
         if is_row(strip) and (not dated or span(strip) in dated):

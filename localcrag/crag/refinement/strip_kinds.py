@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from localcrag.crag.query_terms import terms
+import re
+
+from localcrag.crag.query_terms import ASKING_WORDS, OPENING_WORDS, terms
 from localcrag.types import BlockKind, Passage, Strip
 
 QUESTION_MARKS = ("?", "？", "؟")
 """How a question ends."""
 _SENTENCE_ENDS = (*QUESTION_MARKS, ".", "!", ":", "…", "。", "！", "：")
 _CLOSING_QUOTES = "\"'”’»)]"
+_MAIL_HEADER = re.compile(r"From: .* · (?:Date|Subject): ", re.DOTALL)
+_ABOUT_MAIL = re.compile(
+    r"\b(?:e-?mails?|messages?|who|whom|whose|sen[dt]|sender|wr[oi]te|written|address(?:es)?|subject|re(?:ceiv|pl)\w*"
+    r"|cc|wer|wem|wen|mails?|nachricht\w*|geschrieben|schrieb|gesendet|absender|betreff|adress\w*)\b",
+    re.IGNORECASE,
+)
+"""What a question says that the header of a mail may answer."""
+_ASKED_IN_CHAT = re.compile(rf": (?:{'|'.join(sorted(OPENING_WORDS - ASKING_WORDS | {'who'}))}) [^.!?]*$")
+"""The end of a line of a chat that asks something, without a question mark."""
 _UNSPOKEN = frozenset({BlockKind.ROW, BlockKind.CODE})
 
 
@@ -28,14 +39,27 @@ def is_code(strip: Strip) -> bool:
     )
 
 
+def _is_mail_header(strip: Strip) -> bool:
+    """Whether a strip is the row that a mail begins with: from whom, to whom, when, about what."""
+    return _MAIL_HEADER.match(strip.text) is not None and is_row(strip)
+
+
 def ends_as_question(text: str) -> bool:
     """Whether a text ends in a question mark, quotation marks aside."""
     return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(QUESTION_MARKS)
 
 
 def says_more(strip: Strip, question: str) -> bool:
-    """Whether a strip says more than the question does, as a mere name that has only its words does not."""
+    """Whether a strip says more than the question does.
+
+    A mere name that has only its words does not, nor one who asks the same in a chat, nor the header of a
+    mail, unless the question is about the mail.
+    """
+    if _is_mail_header(strip):
+        return _ABOUT_MAIL.search(question) is not None
     words = terms(strip.text)
+    if _ASKED_IN_CHAT.search(strip.text) and terms(question) <= words:
+        return False
     is_sentence = strip.text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_SENTENCE_ENDS)
     return is_sentence or not words or not words <= terms(question) or is_row(strip) or is_code(strip)
 

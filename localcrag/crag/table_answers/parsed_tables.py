@@ -2,7 +2,8 @@
 
 A row is stored as a line, ``Category: Motorcycle · Fee: 35 EUR``, or, of a JSON record, as a line for each
 value. Rows that stand close are one table, which may go on in the next passage, and on the next page if that
-begins with rows of the same columns.
+begins with rows of the same columns. Cards, as the events of a calendar, are rows below their own names: those
+of one kind are one table, whatever stands between them.
 """
 
 from __future__ import annotations
@@ -98,19 +99,23 @@ def tables_of(passages: Sequence[Passage]) -> list[ParsedTable]:
 
 
 def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
-    """The runs of rows, with the names that each goes by."""
+    """The runs of rows, with the names that each goes by, and last the cards of each kind."""
     path: list[tuple[int, str]] = []
     draft: _Draft | None = None
     caption = ""
     before: Block | None = None
     page: int | None = None
     first_of_page = True
+    cards: dict[str, _Draft] = {}
     for passage in passages:
         if passage.page != page:
             page, before, first_of_page = passage.page, None, True
         for block in passage.blocks:
             text = passage.text_between(block.start, block.end)
-            if block.kind is BlockKind.ROW:
+            if block.kind is BlockKind.ROW and (kind := _kind_of_card(text, path, before)):
+                card = cards.setdefault(kind, _Draft(page, [], after_break=False))
+                card.add_row(text, strip_at(passage, block.start, block.end))
+            elif block.kind is BlockKind.ROW:
                 gap = block.start - before.end if before and before.kind is BlockKind.ROW else _FAR
                 within = before is not None and before.start >= passage.start
                 if draft and not within and _is_same_row(draft, text, gap):
@@ -134,6 +139,15 @@ def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
                 before = block
     if draft:
         yield draft
+    yield from cards.values()
+
+
+def _kind_of_card(text: str, path: Sequence[tuple[int, str]], before: Block | None) -> str:
+    """The name of the first column of a row that stands below its own first cell as heading; "" of others."""
+    if before is None or before.kind is not BlockKind.HEADING or not path:
+        return ""
+    name, value = next(iter(_named(text).items()), ("", ""))
+    return name if name and " ".join(value.split()) == " ".join(path[-1][1].split()) else ""
 
 
 def _is_same_row(draft: _Draft, text: str, gap: int) -> bool:

@@ -23,6 +23,7 @@ from localcrag.crag.table_answers.table_values import (
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SUPERLATIVES
 
 _PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_SIGNS = re.compile(r"[€$£%]")
 _TOTAL_LABEL = re.compile(
     r"(?:grand |sub-?|overall )?(?:total|sum)s?:?|all|overall|average|mean|Σ|∑", re.IGNORECASE
 )
@@ -175,7 +176,8 @@ class TableColumns:
 
     def units(self, column: str) -> set[str]:
         """The units of a column: those in its cells and in its name."""
-        return {self.kinds[column].unit} | (set(roots(self.table.header(column))) & UNITS)
+        header = self.table.header(column)
+        return {self.kinds[column].unit} | ({*roots(header), *map(root, _SIGNS.findall(header))} & UNITS)
 
 
 def is_total(row: ParsedRow, *, last: bool) -> bool:

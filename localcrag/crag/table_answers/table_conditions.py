@@ -216,9 +216,10 @@ def _comparison(sign: str, number: Decimal) -> Callable[[Decimal], bool]:
 
 
 def is_akin(word: str, other: str) -> bool:
-    """Whether a verb and a noun are of one stem: "own" and "owner"."""
+    """Whether a verb and a noun are of one stem: "own" and "owner", "win" and "winner"."""
     short, long = sorted((word, other), key=len)
-    return len(short) >= 3 and long.startswith(short) and len(long) - len(short) <= 2
+    ending = 3 if long.startswith(short + short[-1:]) else 2
+    return len(short) >= 3 and long.startswith(short) and len(long) - len(short) <= ending
 
 
 def _year(value: object) -> Decimal | None:

@@ -24,7 +24,12 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, QUANTITY_WORDS
+from localcrag.crag.table_answers.table_vocabulary import (
+    FUNCTION_WORDS,
+    LIGHT_VERBS,
+    PRONOUNS,
+    QUANTITY_WORDS,
+)
 from localcrag.types import Aggregate
 
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
@@ -249,14 +254,19 @@ class _Matching(TableConditions):
         return found[0]
 
     def _take_row_word(self, at: int) -> None:
-        """Account for a noun that means a row: the last word of the table's name, as of "lift-incidents"."""
+        """Account for a noun that means a row.
+
+        It is the last word of the table's name, as of "lift-incidents", or a person if the rows are named
+        by persons.
+        """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
         nearest = roots(self.table.names[0])[-1:] if self.table.names else ()
         plural = bool(self.table.names) and self.table.names[0].rstrip().lower().endswith("s")
         is_named = (plural and token.root in nearest) or token.root in prefix[-1:]
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
-        if not is_named and not is_any:
+        is_person = token.root in _PERSONS - {root("name")} and set(self.named(self.label)) & _PERSONS
+        if not is_named and not is_any and not is_person:
             raise UnclearError
         token.used = True
 
@@ -276,12 +286,16 @@ class _Matching(TableConditions):
             token.used = token.root in known and token.root not in within and not one_of_years
 
     def _take_light_verbs(self) -> None:
-        """Account for a verb that says no more than "has": "which company offers the longest guarantee"."""
+        """Account for a verb that says no more than "has": "which company offers the longest guarantee".
+
+        So does any verb of whoever asks in a total: "how many kilometres in total did we paddle".
+        """
         headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
         known = headers | self._words_in_cells()
         for at in self.question.open_tokens():
             token = self.tokens[at]
-            token.used = token.low in LIGHT_VERBS and token.root not in known
+            is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
+            token.used = (token.low in LIGHT_VERBS or is_own) and token.root not in known
 
     def _words_in_cells(self) -> set[str]:
         """The words of all cells that are text."""

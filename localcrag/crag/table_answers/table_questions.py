@@ -1,6 +1,6 @@
 """Questions over a table that code can answer: how many, which has the most, what is the total.
 
-:func:`recognised` reads the form of a question, in English, from its words alone; whether a table has the
+:func:`recognised` reads the form of a question, in English or German, from its words alone; whether a table has the
 columns and values that it names is for :mod:`.table_matching`. It refuses what it does not understand: a
 negation, alternatives, two of "most" and "least" in one question, a comparison by group.
 """
@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from localcrag.crag.table_answers.german_wording import in_english
 from localcrag.crag.table_answers.table_values import quantity, root
 from localcrag.crag.table_answers.table_vocabulary import (
     COMPARATIVES,
@@ -107,7 +108,7 @@ class TableQuestion:
 
 def recognised(question: str) -> TableQuestion | None:
     """The form of a question over a table; None for a question of another form, or one that is not clear."""
-    tokens = _tokens(question)
+    tokens = _tokens(in_english(question))
     if not tokens or len(tokens) > MAX_WORDS:
         return None
     words = [token.low for token in tokens]

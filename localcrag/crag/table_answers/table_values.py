@@ -157,6 +157,16 @@ def root(word: str) -> str:
     return _UNIT_OF.get(low) or stem(_IRREGULAR.get(low, low))
 
 
+def respelled(text: str) -> str:
+    """A text with its units and its irregular words in one spelling: "won 3 kilometres" is "win 3 km"."""
+    return WORD.sub(lambda found: _respelled_word(found[0]), text)
+
+
+def _respelled_word(word: str) -> str:
+    low = folded(word)
+    return _UNIT_OF.get(low) or _IRREGULAR.get(low, word)
+
+
 def roots(text: str) -> tuple[str, ...]:
     """The words of a text for comparison, in order."""
     return tuple(root(word) for word in WORD.findall(text))

@@ -7,8 +7,8 @@ from localcrag.crag.table_answers.table_values import root, word_list
 FUNCTION_WORDS = frozenset(
     word_list(
         """
-        a about according all among an and any are as at be been being by can current currently did do does
-        file for from get give given had has have having how i in into is it its list listed many may me much
+        a about according all among an and any are as at be been being by calendar can current currently did
+        do does file for from get give given had has have having how i in into is it its list listed many may me much
         my of on our out overall please question record row rows sheet show so table tell than that the their
         them then there these they this those to us was we were what when where which who whom whose with
         within you your
@@ -30,6 +30,8 @@ LIGHT_VERBS = frozenset(
     )
 )
 """Verbs that say no more than "have", unless a column or a cell of the table has the word."""
+PRONOUNS = frozenset(word_list("i we you they"))
+"""Whoever asks: what "we paddled" is what the table is about."""
 NEGATIONS = frozenset(
     word_list(
         """
@@ -90,7 +92,7 @@ GENERIC_ABOUT = {
 QUANTITY_WORDS: dict[str, frozenset[str]] = {
     about: frozenset(map(root, word_list(words)))
     for about, words in {
-        "price": "price cost fee fare charge rate rent",
+        "price": "price cost fee fare charge rate rent preis kosten gebühr",
         "spending": "amount cost expense expenditure spend pay",
         "length": "length distance duration runtime",
         "height": "height altitude elevation",

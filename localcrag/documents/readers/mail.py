@@ -25,7 +25,7 @@ from localcrag.documents.formats import (
     markup_of,
     refuse_by_name,
 )
-from localcrag.documents.mail_body import LEVEL, add_mail_text
+from localcrag.documents.mail_body import LEVEL, add_mail_text, with_earlier_headings
 from localcrag.errors import UnreadableError
 from localcrag.types import CELL_SEPARATOR, NO_META, BlockKind, Meta, Page
 
@@ -159,7 +159,9 @@ class MailReader:
         if leaf.media_type == _HTML:
             from localcrag.documents.html_blocks import add_html
 
-            add_html(self._made, text)
+            shown = BlockText(self._limits)
+            add_html(shown, text)
+            self._made.add_page(with_earlier_headings(shown.page()))
             return
         flowed = str(leaf.part.get_param("format", "")).lower() == "flowed"
         delete_space = str(leaf.part.get_param("delsp", "")).lower() == "yes"

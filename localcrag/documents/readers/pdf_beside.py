@@ -14,14 +14,17 @@ _MIN_ROWS, _MAX_ROWS = 3, 8
 _MAX_LABEL_CHARACTERS = 25
 _MAX_PITCH_EMS = 1.6
 _DIGIT = re.compile(r"\d")
+_POSTCODE = re.compile(
+    r"\b(?:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b|(?:[A-Z]{1,2}-)?\d{4,5} [A-ZÀ-Þ])|[A-Z]{2} \d{5}$"
+)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 
 
 def side_by_side(lines: Sequence[Line], grid: Grid, below: Sequence[Line]) -> list[Line]:
     """The lines of the left block and the right one, one after the other; [] if the lines are a table.
 
-    The right block has labels with a colon, or names beside values of several kinds: a number, a date. It
-    comes first if the left one goes on ``below``.
+    The right block has labels with a colon, or names beside values of several kinds: a number, a date; or both
+    blocks have a title with a colon, or one of them is an address. The right one comes first if the left one goes on ``below``.
     """
     cells = grid.cells
     if len(cells) != len(lines) or not _MIN_ROWS <= len(cells) <= _MAX_ROWS or grid.bold_header:
@@ -32,7 +35,9 @@ def side_by_side(lines: Sequence[Line], grid: Grid, below: Sequence[Line]) -> li
     if len(grid.columns) == 3 and _are_pairs(cells):
         pairs = [row[1:] for row in cells]
         right = [grid_line(Grid(pairs, grid.columns[1:], grid.top, grid.bottom, bold_header=False))]
-    elif len(grid.columns) != 2 or not all(_is_labelled(row[1]) for row in cells if row[1]):
+    elif len(grid.columns) != 2:
+        return []
+    elif not all(_is_labelled(row[1]) for row in cells if row[1]) and not _are_addresses(cells):
         return []
     goes_on = any(
         line.grid is None
@@ -41,6 +46,18 @@ def side_by_side(lines: Sequence[Line], grid: Grid, below: Sequence[Line]) -> li
         for line in below
     )
     return [*right, *left] if goes_on else [*left, *right]
+
+
+def _are_addresses(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether two columns have titles with a colon, or one of them is an address: one line has a postcode."""
+    if all(cell.endswith(":") for cell in cells[0]):
+        return True
+    columns = [[cell for cell in column if cell] for column in zip(*cells, strict=True)]
+    coded = [[_POSTCODE.search(cell) is not None for cell in column] for column in columns]
+    return any(
+        len(found) >= _MIN_ROWS and sum(found) == 1 and any(found[-2:]) and not any(found[:2])
+        for found in coded
+    )
 
 
 def _are_pairs(cells: Sequence[Sequence[str]]) -> bool:

@@ -1,0 +1,73 @@
+"""Questions over a table in German, in the words that :mod:`.table_questions` reads.
+
+Only the words that ask and compare are put into English; names of columns and of values stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ASKING = re.compile(
+    r"(?:wie ?viele?|(?:[ai]n |[ai]m |bei |auf |zu )?welche[rsnm]?|wer|wann|wo|was (?:ist|war|kostet)"
+    r"|wie (?:hoch|groß|lang|teuer))\b",
+    re.IGNORECASE,
+)
+"""How a German question begins that goes over a table."""
+_WORDINGS = tuple(
+    (re.compile(rf"\b(?:{german})\b", re.IGNORECASE), english)
+    for german, english in (
+        (r"wie ?viele", "how many"),
+        (r"wie ?viel", "how much"),
+        (r"welche[rsnm]?", "which"),
+        (r"wer", "who"),
+        (r"wann", "when"),
+        (r"wo", "where"),
+        (r"was", "what"),
+        (r"gibt es", "are there"),
+        (r"insgesamt|zusammen", "in total"),
+        (r"durchschnittlichen?|durchschnitt(?: der| von)?", "average"),
+        (r"(?:am )?teuersten?|(?:am )?meisten kostet", "most expensive"),
+        (r"(?:am )?(?:billigste|günstigste)n?", "cheapest"),
+        (r"(?:am |die |den |das )?meisten?", "the most"),
+        (r"(?:am |die |den |das )?wenigsten?", "the fewest"),
+        (r"(?:am )?höchsten?", "highest"),
+        (r"(?:am )?(?:niedrigste|tiefste)n?", "lowest"),
+        (r"(?:am )?größten?", "largest"),
+        (r"(?:am )?kleinsten?", "smallest"),
+        (r"(?:am )?längsten?", "longest"),
+        (r"(?:am )?kürzesten?", "shortest"),
+        (r"(?:am )?schwersten?", "heaviest"),
+        (r"(?:am )?leichtesten?", "lightest"),
+        (r"(?:am )?schnellsten?", "fastest"),
+        (r"(?:am )?langsamsten?", "slowest"),
+        (r"(?:am )?wärmsten?", "warmest"),
+        (r"(?:am )?kältesten?", "coldest"),
+        (r"(?:am )?ältesten?", "oldest"),
+        (r"(?:am )?(?:neueste|jüngste)n?", "newest"),
+        (r"mehr als", "more than"),
+        (r"weniger als", "less than"),
+        (r"mindestens", "at least"),
+        (r"höchstens", "at most"),
+        (r"nicht|keine?[rsnm]?|ohne|außer", "not"),
+        (r"oder", "or"),
+        (r"hat|haben|hatten?", "has"),
+        (r"ist|sind|waren?|stehen|steht", "is"),
+        (r"de[rnms]|die|das|es", "the"),
+        (r"eine?[rnms]?", "a"),
+        (r"im|in|am|an|auf|bei|beim", "in"),
+        (r"vom|von", "of"),
+        (r"mit", "with"),
+        (r"und", "and"),
+        (r"kalender|tabelle|liste|datei", "table"),
+        (r"termine?", "event"),
+    )
+)
+
+
+def in_english(question: str) -> str:
+    """A question with its German words that ask and compare in English; any other question as it is."""
+    if _ASKING.match(question.strip()) is None:
+        return question
+    for german, english in _WORDINGS:
+        question = german.sub(english, question)
+    return question
