@@ -12,6 +12,8 @@ from itertools import accumulate
 
 LABEL = re.compile(r"[ \t]*[^\W\d_][^\n:.!?]{0,39}(?:[ \t]?(?:\.{3,}|…+|_{3,})[ \t]?)?:[ \t]+(?=\S)")
 """What stands before the value of a line such as "Apologies: Sven Malloy" or "Deposit .....: 900 EUR"."""
+LEADERS = re.compile(r"\s*(?:\.{4,}|…{2,}|_{4,})(?:\s*(?P<colon>:))?")
+"""The dots or the line of a form between a name and its value, or where a value is to be written."""
 _TIME = re.compile(
     r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)"

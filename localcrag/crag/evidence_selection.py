@@ -80,7 +80,7 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
     evaluator, best = state.adapters.evaluator, passages[0]
     if evaluator is None:
         return []
-    cut = windows(best.hit.passage)
+    cut = [window for window in windows(best.hit.passage) if says_more(window, state.question)]
     scores = strip_scores(evaluator, state.question, cut)
     found = standing_out(cut, scores, state.question)
     if not found and best.verdict is Verdict.YES and is_graded_by_evaluator(state):

@@ -49,7 +49,7 @@ from localcrag.crag.state import (
     timed,
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
-from localcrag.crag.sureness import goes_over_rows, is_sure, is_weak, missing_numbers
+from localcrag.crag.sureness import goes_over_rows, is_sure, is_weak, may_be_outdated, missing_numbers
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.unread import say_unread
@@ -166,7 +166,7 @@ class Pipeline:
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
         weak = is_weak(state, kept)
         sure = not weak and is_sure(state, kept) and not state.doubtful
-        sure = sure and not goes_over_rows(state, kept)
+        sure = sure and not goes_over_rows(state, kept) and not may_be_outdated(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:

@@ -52,6 +52,8 @@ _LIGHT_TERMS = terms(
 """Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
 _INDEX = re.compile(r"\d+[-.)] ?(?=[^\W\d])")
 """The number in front of a name in a cell: "33-Snowdon"."""
+_SIZE = re.compile(r"\(?(?<!\w)\d[\d.,x×–-]*(?: ?(?:%|°C?|[^\W\d]{1,3}\b))?\)?")
+"""What the name of a row says of size: "Rope 60 m" is the rope."""
 _RANGE = re.compile(r"\D{0,3}(\d+(?:[.,]\d+)?) ?(?:–|—|-|to|bis) ?(\d+(?:[.,]\d+)?)(?:\s?[^\W\d]{1,12})?")
 """A cell that says from which number to which a row holds: "18–25"."""
 
@@ -167,6 +169,8 @@ def _match(at: int, strip: Strip, asked: _Asked) -> _Match | None:
         return None
     cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
     named = [held for column, value in cells if (held := asked.named_by(column, value))]
+    if not named and (label := asked.named_by("", _SIZE.sub(" ", cells[0][1]))):
+        named = [label]
     if not named or len(named) == len(cells):
         return None
     held = set[str]().union(*named)

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.policy import settled
-from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.table_questions import recognised
@@ -37,6 +37,12 @@ LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
 _GRADERS_OF_EVALUATOR = frozenset({GraderKind.EVALUATOR, GraderKind.FUSED})
+_CHANGEABLE = re.compile(
+    r"\b(?:when|until|how (?:much|many|long)|cost|price|date|day|time|wann|wie ?viele?|kostet|preis)\b",
+    re.IGNORECASE,
+)
+_REPLIED_TO = re.compile(r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto)\b[^\n]*:\s*$")
+"""The end of the heading of an earlier mail that a reply quotes."""
 _CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _IN_WORDS = {
@@ -81,6 +87,19 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     best = max(kept, key=lambda strip: strip.score, default=None)
     return (
         best is not None and is_one_of_many(state.question, best) and recognised(state.question) is not None
+    )
+
+
+def may_be_outdated(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether the best evidence is of an earlier mail that a later one answers, and may have changed since.
+
+    What changes in a thread are days, prices and numbers.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    return (
+        best is not None
+        and _CHANGEABLE.search(state.question) is not None
+        and _REPLIED_TO.search(headings_above(best)) is not None
     )
 
 

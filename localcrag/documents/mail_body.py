@@ -89,7 +89,7 @@ def _add_body(made: BlockText, body: Sequence[tuple[int, str]], after: int) -> N
 
 
 def with_earlier_headings(page: Page) -> Page:
-    """A page made of HTML, with each paragraph that is the header of an earlier mail as the mail's heading."""
+    """A page made of HTML; each paragraph that is the header of an earlier mail is that mail's heading."""
     blocks = tuple(
         replace(block, kind=BlockKind.HEADING, level=LEVEL)
         if block.kind is BlockKind.PARAGRAPH and _HTML_HEADER.fullmatch(page.text, block.start, block.end)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 
 from localcrag.crag.readable_names import without_prefix
-from localcrag.labelled_lines import flowing
+from localcrag.labelled_lines import LEADERS, flowing
 from localcrag.types import CELL_SEPARATOR, BlockKind, Strip
 
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
 _MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
-_LEADERS = re.compile(r"\s*(?:\.{4,}|…{2,}|_{4,})(?:\s*(?P<colon>:))?")
-"""The dots or the line of a form between a name and its value, or where a value is to be written."""
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 
 
@@ -52,5 +50,5 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
 
 def _tidy(text: str) -> str:
     """Prose in one line, without the marker of a list in front of it, a separator behind it, and leaders."""
-    flat = _LEADERS.sub(lambda found: found["colon"] or " …", " ".join(text.split()))
+    flat = LEADERS.sub(lambda found: found["colon"] or " …", " ".join(text.split()))
     return _SEPARATORS_BEHIND.sub("", _MARKERS_BEFORE.sub("", flat)) or flat

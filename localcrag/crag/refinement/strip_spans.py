@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from localcrag.crag.refinement.setting_spans import spans_of_code
-from localcrag.labelled_lines import LABEL, line_ends
+from localcrag.labelled_lines import LABEL, LEADERS, line_ends
 from localcrag.languages import ENGLISH, UNSPACED, language_of
 from localcrag.types import Block, BlockKind, Passage
 
@@ -54,12 +54,15 @@ def _sentences_within(text: str, start: int, end: int, language: str) -> Iterato
     """The spans of the sentences of a part of a text that is one block.
 
     In a language other than English, a sentence ends where the rules of both end one: the lists of
-    abbreviations of many languages lack titles that the English one has ("M.", "Dr.").
+    abbreviations of many languages lack titles that the English one has ("M.", "Dr."). The dots of a form
+    end none.
     """
     block = text[start:end]
     ends = _sentence_ends(block, ENGLISH)
     if len(ends) > 1 and (own := language or language_of(text)) != ENGLISH:
         ends &= _sentence_ends(block, own)
+    for leaders in LEADERS.finditer(block):
+        ends -= set(range(leaders.start(), leaders.end() + 2))
     ends |= line_ends(block)
     for first, last in pairwise(sorted(ends | {0, len(block)})):
         raw = block[first:last]

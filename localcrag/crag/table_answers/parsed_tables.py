@@ -2,8 +2,8 @@
 
 A row is stored as a line, ``Category: Motorcycle · Fee: 35 EUR``, or, of a JSON record, as a line for each
 value. Rows that stand close are one table, which may go on in the next passage, and on the next page if that
-begins with rows of the same columns. Cards, as the events of a calendar, are rows below their own names: those
-of one kind are one table, whatever stands between them.
+begins with rows of the same columns. Cards, as the events of a calendar, are rows below their own names:
+those of one kind are one table, whatever stands between them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Questions over a table that code can answer: how many, which has the most, what is the total.
 
-:func:`recognised` reads the form of a question, in English or German, from its words alone; whether a table has the
-columns and values that it names is for :mod:`.table_matching`. It refuses what it does not understand: a
-negation, alternatives, two of "most" and "least" in one question, a comparison by group.
+:func:`recognised` reads the form of a question, in English or German, from its words alone; whether a
+table has the columns and values that it names is for :mod:`.table_matching`. It refuses what it does not
+understand: a negation, alternatives, two of "most" and "least" in one question, a comparison by group.
 """
 
 from __future__ import annotations

@@ -23,8 +23,9 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 def side_by_side(lines: Sequence[Line], grid: Grid, below: Sequence[Line]) -> list[Line]:
     """The lines of the left block and the right one, one after the other; [] if the lines are a table.
 
-    The right block has labels with a colon, or names beside values of several kinds: a number, a date; or both
-    blocks have a title with a colon, or one of them is an address. The right one comes first if the left one goes on ``below``.
+    The right block has labels with a colon, or names beside values of several kinds: a number, a date; or one
+    of them is an address. The right one comes first if the left one goes on ``below``. If both have titles
+    with a colon, "Bill to:" and "Deliver to:", each is a row with its title.
     """
     cells = grid.cells
     if len(cells) != len(lines) or not _MIN_ROWS <= len(cells) <= _MAX_ROWS or grid.bold_header:
@@ -37,7 +38,10 @@ def side_by_side(lines: Sequence[Line], grid: Grid, below: Sequence[Line]) -> li
         right = [grid_line(Grid(pairs, grid.columns[1:], grid.top, grid.bottom, bold_header=False))]
     elif len(grid.columns) != 2:
         return []
-    elif not all(_is_labelled(row[1]) for row in cells if row[1]) and not _are_addresses(cells):
+    elif all(cell.endswith(":") for cell in cells[0]):
+        titled = [[title, ", ".join(filter(None, rest))] for title, *rest in zip(*cells, strict=True)]
+        return [grid_line(Grid(titled, grid.columns, grid.top, grid.bottom, bold_header=False))]
+    elif not (all(_is_labelled(row[1]) for row in cells if row[1]) or _are_addresses(cells)):
         return []
     goes_on = any(
         line.grid is None
@@ -49,9 +53,7 @@ def side_by_side(lines: Sequence[Line], grid: Grid, below: Sequence[Line]) -> li
 
 
 def _are_addresses(cells: Sequence[Sequence[str]]) -> bool:
-    """Whether two columns have titles with a colon, or one of them is an address: one line has a postcode."""
-    if all(cell.endswith(":") for cell in cells[0]):
-        return True
+    """Whether one of two columns is an address: of its lines, one of the last two has a postcode."""
     columns = [[cell for cell in column if cell] for column in zip(*cells, strict=True)]
     coded = [[_POSTCODE.search(cell) is not None for cell in column] for column in columns]
     return any(
