@@ -11,7 +11,7 @@ unit ("kilometres", km), and by a number within its range ("for 20", 18–25).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
@@ -52,7 +52,7 @@ _LIGHT_TERMS = terms(
 """Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
 _INDEX = re.compile(r"\d+[-.)] ?(?=[^\W\d])")
 """The number in front of a name in a cell: "33-Snowdon"."""
-_SIZE = re.compile(r"\(?(?<!\w)\d[\d.,x×–-]*(?: ?(?:%|°C?|[^\W\d]{1,3}\b))?\)?")
+_SIZE_OF_THING = re.compile(r"\(?(?<!\w)\d[\d.,x×–-]*(?: ?(?:%|°C?|[^\W\d]{1,3}\b))?\)?")
 """What the name of a row says of size: "Rope 60 m" is the rope."""
 _RANGE = re.compile(r"\D{0,3}(\d+(?:[.,]\d+)?) ?(?:–|—|-|to|bis) ?(\d+(?:[.,]\d+)?)(?:\s?[^\W\d]{1,12})?")
 """A cell that says from which number to which a row holds: "18–25"."""
@@ -144,7 +144,7 @@ def is_one_of_many(question: str, strip: Strip) -> bool:
     return not _terms(first) & _terms(question)
 
 
-def _denies(strip: Strip, question: str, asked: set[str]) -> bool:
+def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:
     """Whether a row that the question does not name says no in a column that it names."""
     if not is_row(strip) or _NEGATION.search(question):
         return False
@@ -169,7 +169,7 @@ def _match(at: int, strip: Strip, asked: _Asked) -> _Match | None:
         return None
     cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
     named = [held for column, value in cells if (held := asked.named_by(column, value))]
-    if not named and (label := asked.named_by("", _SIZE.sub(" ", cells[0][1]))):
+    if not named and (label := asked.named_by("", _SIZE_OF_THING.sub(" ", cells[0][1]))):
         named = [label]
     if not named or len(named) == len(cells):
         return None

@@ -90,7 +90,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     )
 
 
-def may_be_outdated(state: QuestionState, kept: Sequence[Strip]) -> bool:
+def may_be_outdated(question: str, kept: Sequence[Strip]) -> bool:
     """Whether the best evidence is of an earlier mail that a later one answers, and may have changed since.
 
     What changes in a thread are days, prices and numbers.
@@ -98,7 +98,7 @@ def may_be_outdated(state: QuestionState, kept: Sequence[Strip]) -> bool:
     best = max(kept, key=lambda strip: strip.score, default=None)
     return (
         best is not None
-        and _CHANGEABLE.search(state.question) is not None
+        and _CHANGEABLE.search(question) is not None
         and _REPLIED_TO.search(headings_above(best)) is not None
     )
 

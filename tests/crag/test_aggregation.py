@@ -230,3 +230,62 @@ def test_a_unit_behind_the_name_of_a_column_needs_no_mention(header: str, questi
     cells = (("Alder Burn", "4.2"), ("Birch Weir", "11.8"), ("Crow Pool", "7.5"))
     found = computed(question, [f"Site: {site} · {header}: {cell} · pH: 7.1" for site, cell in cells])
     assert found is not None and answer in found.text
+
+
+def cards(*names: str) -> list[Passage]:
+    """The events of a calendar, each below its name, with a note between them."""
+    text, blocks = "", []
+    for name in names:
+        for kind, part in (
+            (BlockKind.HEADING, name),
+            (BlockKind.ROW, f"Event: {name} · When: 2025-06-0{len(name)}"),
+            (BlockKind.PARAGRAPH, "Bring gloves."),
+        ):
+            blocks.append(Block(kind, len(text), len(text) + len(part), int(kind is BlockKind.HEADING)))
+            text += f"{part}\n\n"
+    return [
+        Passage("c", "h", "/club.ics", "Rowing club", "", None, 0, len(text), text, 0, blocks=tuple(blocks))
+    ]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many events are there in the rowing club calendar?",
+        "How many events are there?",
+        "Wie viele Termine stehen im Kalender?",
+    ],
+)
+def test_the_events_of_a_calendar_are_counted(question: str) -> None:
+    (table,) = tables_of(cards("Gala", "Lift", "Dinner"))
+    form = recognised(question)
+    match = matched(form, table) if form else None
+    found = aggregated(match) if match else None
+    assert found is not None and found.computation.value == "3"
+
+
+KURSE = ["Titel: Yoga · Tag: Mittwoch · Gebühr: 89,00", "Titel: Töpfern · Tag: Dienstag · Gebühr: 165,00"]
+PUPILS = ["Name: Ann · Level: beginner", "Name: Bo · Level: expert", "Name: Cy · Level: beginner"]
+SEATS = ["district: Est · winner: Joly", "district: Ouest · winner: Coderre", "district: Nord · winner: Joly"]
+LOG = ["Day: 1 · km: 11", "Day: 2 · km: 19"]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("Welcher Titel ist am teuersten?", KURSE, "165,00"),
+        ("Welcher Titel ist am günstigsten?", KURSE, "89,00"),
+        ("Wie viele Titel gibt es?", KURSE, "2"),
+        ("Wie viele Titel gibt es nicht?", KURSE, None),
+        ("How many pupils are beginners?", PUPILS, "2"),
+        ("How many boats are beginners?", PUPILS, None),
+        ("How many districts did Joly win?", SEATS, "2"),
+        ("How many kilometres in total did we paddle?", LOG, "30"),
+        ("How many kilometres in total did Ann paddle?", LOG, None),
+        ("Which item is the most expensive?", ["Item: Mast · Buy €: 90", "Item: Oar · Buy €: 30"], "90"),
+    ],
+)
+def test_what_is_counted_and_compared_in_other_words(
+    question: str, rows: list[str], answer: str | None
+) -> None:
+    assert value(question, rows) == answer

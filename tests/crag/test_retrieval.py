@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.retrieval import Retriever, distinct, fuse, rerank, standardized
+from localcrag.crag.retrieval import (
+    Retriever,
+    distinct,
+    fuse,
+    rerank,
+    standardized,
+    with_named_figures,
+)
 from localcrag.events import Event, Reranked, Retrieved, result_of
 from localcrag.types import Hit
 from tests.crag.values import passage
@@ -139,3 +146,13 @@ def test_a_similarity_is_to_the_question_or_not_known() -> None:
 def test_a_step_of_none_is_one() -> None:
     found = [hit("a", 2.0), hit("b", 1.0)]
     assert len(rerank("q", found, ScriptedEvaluator(lambda *_: 0.1), 0)) == 2
+
+
+def test_a_figure_that_the_question_names_is_among_the_best() -> None:
+    best, other = [hit("version: 15.04", 1.0), hit("version: 7.04", 0.9)], hit("version: 23.04", 0.1)
+    found = [*best, hit("version: 123.04", 0.2), other]
+    assert with_named_figures(best, found, "What is Ubuntu 23.04?") == [best[0], other]
+    assert with_named_figures(best, found, "What is Ubuntu 15.04?") == best
+    assert with_named_figures(best, found, "What is Ubuntu 99.04?") == best
+    day = hit("Datum: 02.06.2025", 0.1)
+    assert with_named_figures(best, [*best, day], "Who came on 2 June?") == [best[0], day]

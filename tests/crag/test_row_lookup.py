@@ -13,6 +13,7 @@ from localcrag.crag.row_lookup import (
     DENIAL_WEIGHT,
     INCOMPLETE_WEIGHT,
     MAX_INCOMPLETE,
+    SINGLED_OUT_WEIGHT,
     is_one_of_many,
     looked_up,
 )
@@ -141,3 +142,46 @@ def test_a_passage_of_rows_of_other_dates_loses_to_the_one_of_the_date() -> None
     first, second, third = passage_scores(evaluator, question, [other, own, prose])
     assert first < 0.1 < 0.3 == third <= second
     assert passage_scores(evaluator, question, [other]) == [0.6]
+
+
+WEATHER = (
+    "Datum: 02.06.2025 · Station: Leipzig · Niederschlag mm: 18,9",
+    "Datum: 02.06.2025 · Station: Bautzen · Niederschlag mm: 0,6",
+    "Datum: 03.06.2025 · Station: Leipzig · Niederschlag mm: 0,0",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "gain"),
+    [
+        ("How much rain fell in Leipzig on 2 June?", SINGLED_OUT_WEIGHT),
+        ("Wie viel Niederschlag gab es am 2. Juni in Leipzig?", INCOMPLETE_WEIGHT),
+        ("How much rain fell in Leipzig on 2 June 2025?", SINGLED_OUT_WEIGHT),
+        ("How much rain fell in Leipzig on 2 June 2024?", 0.0),
+        ("How much rain fell on 2 June?", 0.0),
+    ],
+)
+def test_a_day_is_named_in_words(question: str, gain: float) -> None:
+    assert looked_up(question, strips(table(*WEATHER, heading=""))).get(0, 0.0) == gain
+
+
+def test_a_unit_is_named_in_words_and_a_verb_by_the_name_of_its_column() -> None:
+    days = strips(table("Day: 3 · km: 0", "Day: 4 · km: 23 · Camp: tent", heading="Log"))
+    assert looked_up("How many kilometres on day 4?", days) == {1: COMPLETE_WEIGHT}
+    seats = strips(table("district: 32-Outremont · winner: Bo", "district: 33-Snowdon · winner: Ann"))
+    assert looked_up("Who won in Snowdon?", seats) == {1: COMPLETE_WEIGHT}
+
+
+def test_a_number_lies_within_the_range_of_a_row() -> None:
+    rows = "Hardness °dH: 9–12 · Setting: H03", "Hardness °dH: 18–25 · Setting: H05"
+    hardness = strips(table(*rows, heading=""))
+    assert looked_up("Which setting for 20 °dH?", hardness) == {1: COMPLETE_WEIGHT}
+    assert looked_up("Which setting for 15 °dH?", hardness) == {}
+    assert looked_up("Which setting for 20 cups?", hardness) == {}
+
+
+def test_a_size_does_not_hide_the_name_of_a_row() -> None:
+    hire = strips(table("Item: Shoes · deposit: 5", "Item: Rope 60 m · deposit: 50", heading=""))
+    assert looked_up("What's the deposit for a rope?", hire) == {1: COMPLETE_WEIGHT}
+    two = strips(table("Item: Rope 40 m · deposit: 30", "Item: Rope 60 m · deposit: 50", heading=""))
+    assert looked_up("What's the deposit for a rope?", two) == {}

@@ -69,3 +69,14 @@ def test_a_quotation_has_no_marker_in_front_and_no_separator_behind(text: str, s
 def test_behind_code_the_citation_has_a_line_of_its_own() -> None:
     *_, code, _, _, _, _, second = strips(HANDBOOK)
     assert before_mark(code) == "# a comment\nrun()\n" and before_mark(second) == "a glass of water "
+
+
+def test_the_dots_of_a_form_are_left_out_and_end_no_sentence() -> None:
+    form = "Owner .........: Mrs Honor Babbage\nMedicine ......: Pickle, in cheese\nFee ___: 5"
+    assert [shown_text(strip) for strip in strips(structured((BlockKind.PARAGRAPH, form)))] == [
+        "Owner: Mrs Honor Babbage",
+        "Medicine: Pickle, in cheese",
+        "Fee ___: 5",
+    ]
+    [blank] = strips(structured((BlockKind.PARAGRAPH, "The form was signed in ________ by Ann.")))
+    assert shown_text(blank) == "The form was signed in … by Ann."

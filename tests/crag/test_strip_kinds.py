@@ -22,3 +22,21 @@ def test_rows_and_code_are_no_prose() -> None:
     found = structured((BlockKind.PARAGRAPH, "Fees."), (BlockKind.ROW, "A: b"), (BlockKind.CODE, "x = 1"))
     assert prose_of(found) == "Fees."
     assert prose_of(passage("Plain.")) == "Plain."
+
+
+def test_the_header_of_a_mail_tells_of_the_mail_alone() -> None:
+    header = "From: Ann <ann@example.org> · Date: Wed, 12 Feb 2025 · Subject: Re: rehearsal weekend"
+    (strip,) = strips(structured((BlockKind.ROW, header)))
+    assert not says_more(strip, "When is the rehearsal weekend?")
+    assert says_more(strip, "When was the mail about the rehearsal weekend sent?")
+    assert says_more(strip, "Who wants a rehearsal weekend?")
+
+
+def test_who_asks_the_same_in_a_chat_answers_nothing() -> None:
+    def says(text: str) -> bool:
+        (strip,) = strips(structured((BlockKind.PARAGRAPH, text)))
+        return says_more(strip, "who ate the jam")
+
+    assert not says("[03/03/2025, 08:02] Odette: who ate my quince jam")
+    assert says("[03/03/2025, 08:02] Odette: Marisol ate my quince jam")
+    assert says("[03/03/2025, 08:02] Odette: who ate my bread")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag.refinement.knowledge_strips import whole
-from localcrag.crag.sureness import borne_out, missing_numbers, stands_alone
+from localcrag.crag.sureness import borne_out, may_be_outdated, missing_numbers, stands_alone
 from localcrag.types import Answer, Grade, Mode, Status, Strip, Thresholds
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import grade, passage
@@ -130,3 +130,15 @@ def test_of_a_passage_that_was_graded_yes_something_is_shown() -> None:
     world = World({"/a.txt": text}, scripted("kiln"), evaluator, bounds=bounds, by_evaluator=True)
     found = answer(world.with_options(mode=Mode.QUOTE).run("When does the kiln room open?"))
     assert found.status is Status.UNSURE and "quarter past" in found.text and "night" not in found.text
+
+
+def test_what_may_have_changed_since_an_earlier_mail_is_to_be_checked() -> None:
+    heading = "On Fri, 7 Feb 2025 at 19:40, Bettina Kolb wrote:"
+
+    def outdated(question: str, heading: str) -> bool:
+        strip = whole(replace(passage("I suggest 28-30 March."), heading=heading), 0.9)
+        return may_be_outdated(question, [strip])
+
+    assert outdated("When is the weekend?", heading) and outdated("Wie viel kostet es?", heading)
+    assert not outdated("Who has the key?", heading) and not outdated("When is the weekend?", "Dates")
+    assert not may_be_outdated("When is the weekend?", [])

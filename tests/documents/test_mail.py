@@ -220,3 +220,19 @@ def test_a_header_of_a_megabyte_costs_little(header: bytes) -> None:
     start = time.process_time()
     assert "Body." in read_mail(b"Subject: S\n" + header + b"\n\nBody.", Limits()).pages[0].text
     assert time.process_time() - start < 2
+
+
+def test_the_header_of_an_earlier_mail_in_html_is_its_heading() -> None:
+    message = EmailMessage()
+    message.set_content(
+        "<p>It is now 71.</p><div><p><b>From:</b> Judith Penrose &lt;j@example.org&gt;<br>"
+        "<b>Sent:</b> 28 May 2025<br><b>Subject:</b> meter</p></div><p>From: nobody. It says 96.</p>",
+        subtype="html",
+    )
+    (page,) = read_mail(bytes(message), Limits()).pages
+    header = "From: Judith Penrose <j@example.org> Sent: 28 May 2025 Subject: meter"
+    assert [(block.kind, page.text[block.start : block.end]) for block in page.blocks][-3:] == [
+        (BlockKind.PARAGRAPH, "It is now 71."),
+        (BlockKind.HEADING, header),
+        (BlockKind.PARAGRAPH, "From: nobody. It says 96."),
+    ]

@@ -291,6 +291,26 @@ def test_an_address_beside_lines_with_labels_is_no_table() -> None:
     assert blocks(page) == [(PARAGRAPH, line) for line in (*ADDRESS, *labelled)]
 
 
+def test_two_addresses_with_titles_are_a_row_each() -> None:
+    left, right = ("Bill to:", "Dr Vasey", "14 Curlew Lane"), ("Deliver to:", "Yacht Basin", "Berth 27")
+    sheet = Sheet()
+    sheet.rows([72, 330], 740, list(zip(left, right, strict=True)))
+    (page,) = pages(sheet)
+    assert blocks(page) == [
+        (ROW, "Bill to: Dr Vasey, 14 Curlew Lane"),
+        (ROW, "Deliver to: Yacht Basin, Berth 27"),
+    ]
+
+
+def test_an_address_beside_a_text_is_no_table() -> None:
+    beside = ["Biscuit, a beagle", "born in June", "weight 14.2 kg", "neutered"]
+    address = ["Mr Callum Reddy", "Owner", "Wilhelmsallee 41", "34131 Kassel"]
+    sheet = Sheet()
+    sheet.rows([72, 330], 740, list(zip(address, beside, strict=True)))
+    (page,) = pages(sheet)
+    assert blocks(page) == [*((PARAGRAPH, line) for line in address), (PARAGRAPH, " ".join(beside))]
+
+
 def test_rows_of_an_item_its_unit_and_its_price_stay_rows() -> None:
     rows = [("Oak plank", "each", "12.50"), ("Nails", "box", "6.20"), ("Glue", "litre", "9")]
     sheet = Sheet()
