@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
-from localcrag.crag.query_terms import WORD_PATTERN, figures_of, stem, terms
+from localcrag.crag.query_terms import WORD_PATTERN, figures_of, is_english, stem, terms
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.table_answers.table_conditions import is_akin
@@ -44,12 +44,15 @@ _CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
 _WORD_JOINER = re.compile(r"[-_/.]")
 _LIGHT_TERMS = terms(
     "against between during happen happened into mean means need needed needs onto over through under until "
-    "use used within "
+    "use used within"
+)
+"""Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
+_LIGHT_GERMAN_TERMS = terms(
     "am auf aus bei beim bis das dem den der die ein eine einem einen einer eines es für hat hatte hatten im "
     "ist kostet mit nach sind um und viel viele vom von wann war waren was welche welchem welchen welcher "
     "welches wer wie wird wo wurde wurden zu zum zur"
 )
-"""Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
+"""Such words of a question in German."""
 _INDEX = re.compile(r"\d+[-.)] ?(?=[^\W\d])")
 """The number in front of a name in a cell: "33-Snowdon"."""
 _SIZE_OF_THING = re.compile(r"\(?(?<!\w)\d[\d.,x×–-]*(?: ?(?:%|°C?|[^\W\d]{1,3}\b))?\)?")
@@ -72,15 +75,18 @@ class _Match:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a question asks: its words and dates for comparison, and the figures among them."""
+    """What a question asks: its words and dates for comparison, the figures, and the words that are light."""
 
     words: frozenset[str]
     figures: frozenset[str]
+    light: frozenset[str]
 
     @staticmethod
     def of(question: str) -> _Asked:
         figures = figures_of(question)
-        return _Asked(frozenset(_terms(without_dates(question)) | dates_of(question)), frozenset(figures))
+        words = _terms(without_dates(question)) | dates_of(question)
+        light = _LIGHT_TERMS if is_english(question) else _LIGHT_TERMS | _LIGHT_GERMAN_TERMS
+        return _Asked(frozenset(words), frozenset(figures), frozenset(light))
 
     def has(self, value: str) -> bool:
         """Whether a cell says no more than the question does."""
@@ -178,10 +184,10 @@ def _match(at: int, strip: Strip, asked: _Asked) -> _Match | None:
     columns = set[str]().union(*(_terms(column) for column, _ in cells))
     missing = {
         word
-        for word in asked.words - told - held - _LIGHT_TERMS
+        for word in asked.words - told - held - asked.light
         if not any(is_akin(word, column) for column in columns)
     }
-    things = len(named) + len(asked.words - held - (_LIGHT_TERMS - told))
+    things = len(named) + len(asked.words - held - (asked.light - told))
     share = len(missing) / things
     if share > (MAX_MISSING_SHARE if len(named) == 1 else MAX_MISSING_OF_SINGLED_OUT):
         return None

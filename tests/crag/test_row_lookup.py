@@ -165,6 +165,12 @@ def test_a_day_is_named_in_words(question: str, gain: float) -> None:
     assert looked_up(question, strips(table(*WEATHER, heading=""))).get(0, 0.0) == gain
 
 
+def test_a_german_word_is_light_in_a_german_question_alone() -> None:
+    people = strips(table("Name: Bach · born: 1685", "Name: Haydn · born: 1732", heading=""))
+    assert looked_up("When did Bach die?", people) == {}
+    assert looked_up("Wann ist Bach born?", people) == {0: COMPLETE_WEIGHT}
+
+
 def test_a_unit_is_named_in_words_and_a_verb_by_the_name_of_its_column() -> None:
     days = strips(table("Day: 3 · km: 0", "Day: 4 · km: 23 · Camp: tent", heading="Log"))
     assert looked_up("How many kilometres on day 4?", days) == {1: COMPLETE_WEIGHT}

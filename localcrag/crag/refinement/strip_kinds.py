@@ -13,8 +13,9 @@ _SENTENCE_ENDS = (*QUESTION_MARKS, ".", "!", ":", "…", "。", "！", "：")
 _CLOSING_QUOTES = "\"'”’»)]"
 _MAIL_HEADER = re.compile(r"From: .* · (?:Date|Subject): ", re.DOTALL)
 _ABOUT_MAIL = re.compile(
-    r"\b(?:e-?mails?|messages?|who|whom|whose|sen[dt]|sender|wr[oi]te|written|address(?:es)?|subject|re(?:ceiv|pl)\w*"
-    r"|cc|wer|wem|wen|mails?|nachricht\w*|geschrieben|schrieb|gesendet|absender|betreff|adress\w*)\b",
+    r"\b(?:e-?mails?|messages?|letters?|who|whom|whose|sen[dt]|sender|wr[oi]te|written|dated|subject|cc"
+    r"|address(?:es)?|answer\w*|forward\w*|receiv\w*|repl(?:y|ie[ds])|respon\w+"
+    r"|wer|wem|wen|nachricht\w*|geschrieben|schrieb|gesendet|absender|betreff|adress\w*)\b",
     re.IGNORECASE,
 )
 """What a question says that the header of a mail may answer."""
