@@ -166,7 +166,8 @@ class Pipeline:
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
         weak = is_weak(state, kept)
         sure = not weak and is_sure(state, kept) and not state.doubtful
-        sure = sure and not goes_over_rows(state, kept) and not may_be_outdated(state.question, kept)
+        seen = [grade.hit.passage for grade in state.grades]
+        sure = sure and not goes_over_rows(state, kept) and not may_be_outdated(state.question, kept, seen)
         return Finding(state, tuple(kept), sure, bound, weak)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:

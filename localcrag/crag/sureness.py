@@ -17,15 +17,16 @@ answerable are answered with confidence, before 39.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.policy import settled
+from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.table_questions import recognised
-from localcrag.types import Grade, GraderKind, Policy, Strip, Verdict
+from localcrag.types import Grade, GraderKind, Passage, Policy, Strip, Verdict
 
 SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
 """The evaluator's probability from which on a strip surely answers, and that from which on it does if hardly
@@ -43,6 +44,12 @@ _CHANGEABLE = re.compile(
 )
 _REPLIED_TO = re.compile(r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto)\b[^\n]*:\s*$")
 """The end of the heading of an earlier mail that a reply quotes."""
+_MESSAGE = re.compile(
+    r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
+    re.MULTILINE,
+)
+"""How a message of a chat begins in its export: "[02/03/2025, 18:04] Ann: "."""
+_MIN_MESSAGES = 2
 _CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _IN_WORDS = {
@@ -90,17 +97,33 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     )
 
 
-def may_be_outdated(question: str, kept: Sequence[Strip]) -> bool:
-    """Whether the best evidence is of an earlier mail that a later one answers, and may have changed since.
+def may_be_outdated(question: str, kept: Sequence[Strip], passages: Sequence[Passage] = ()) -> bool:
+    """Whether the best evidence is of an earlier mail or message than others, and may have changed since.
 
-    What changes in a thread are days, prices and numbers.
+    What changes in a thread or a chat are days, prices and numbers. In a chat there must be a later message
+    with half of the words that the question and the evidence share, in one of the ``passages``.
     """
     best = max(kept, key=lambda strip: strip.score, default=None)
-    return (
-        best is not None
-        and _CHANGEABLE.search(question) is not None
-        and _REPLIED_TO.search(headings_above(best)) is not None
-    )
+    if best is None or _CHANGEABLE.search(question) is None:
+        return False
+    if _REPLIED_TO.search(headings_above(best)):
+        return True
+    named = terms(question) & terms(best.text)
+    if not named or len(_MESSAGE.findall(best.passage.text)) < _MIN_MESSAGES:
+        return False
+    later = (line for passage in passages for line in _messages_after(passage, best))
+    return any(2 * len(named & terms(line)) >= len(named) for line in later)
+
+
+def _messages_after(passage: Passage, strip: Strip) -> Iterator[str]:
+    """The lines of a chat in a passage of the same document that stand below the line of a strip."""
+    if passage.source != strip.passage.source:
+        return
+    line_end = passage.text.find("\n", max(0, strip.end - passage.start))
+    if passage.start > strip.end:
+        yield from passage.text.split("\n")
+    elif line_end >= 0:
+        yield from passage.text[line_end:].split("\n")
 
 
 def borne_out(strips: Sequence[Strip]) -> bool:

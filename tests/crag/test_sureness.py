@@ -142,3 +142,17 @@ def test_what_may_have_changed_since_an_earlier_mail_is_to_be_checked() -> None:
     assert outdated("When is the weekend?", heading) and outdated("Wie viel kostet es?", heading)
     assert not outdated("Who has the key?", heading) and not outdated("When is the weekend?", "Dates")
     assert not may_be_outdated("When is the weekend?", [])
+
+
+def test_a_later_message_of_a_chat_may_have_changed_it() -> None:
+    first = "[02/03/2025, 18:10] Yannick: The plumber comes thursday at 8\n[02/03/2025, 18:15] Odette: ok?\n"
+    second = "[05/03/2025, 21:12] Marisol: plumber moved to FRIDAY\n[06/03/2025, 13:37] Yannick: sofa is paid"
+    early, late = passage(first, id="1"), passage(second, id="2", start=len(first))
+    comes, moved = (replace(whole(each, 0.9), end=each.start + 59) for each in (early, late))
+    comes, moved = replace(comes, text=first[:59]), replace(moved, text=second[:51], end=late.start + 51)
+    question = "When does the plumber come?"
+    assert may_be_outdated(question, [comes], [early, late])
+    assert not may_be_outdated(question, [moved], [early, late])
+    assert not may_be_outdated(question, [comes], [early])
+    assert not may_be_outdated("Who comes?", [comes], [early, late])
+    assert not may_be_outdated(question, [comes], [early, replace(late, source="/other.txt")])

@@ -119,6 +119,21 @@ def test_the_totals_below_a_table_are_rows_of_their_own() -> None:
     ]
 
 
+def test_the_name_of_a_total_may_cover_several_columns() -> None:
+    sheet = Sheet()
+    items = [("Item", "Qty", "Unit price", "Amount"), ("Batten", "4", "£18.50", "£74.00")]
+    items += [("Sail bag", "1", "£46.00", "£46.00"), ("Carriage", "2", "£16.00", "£32.00")]
+    sheet.rows([72, 250, 300, 430], 700, items)
+    sheet.rows([250, 430], 640, [("Deposit received on 4 April", "-£60.00"), ("Balance", "£92.00")])
+    (page,) = pages(sheet)
+    rows = [text for kind, text in blocks(page) if kind is ROW]
+    assert rows[0] == "Item: Batten · Qty: 4 · Unit price: £18.50 · Amount: £74.00"
+    assert rows[-2:] == [
+        "Item: Deposit received on 4 April · Amount: -£60.00",
+        "Item: Balance · Amount: £92.00",
+    ]
+
+
 @pytest.mark.parametrize("number", ["211", "- 3 -", "Ada Ltd · Page 1 of 1", "Seite 2 von 4"])
 def test_the_page_number_of_a_single_page_is_furniture(number: str) -> None:
     sheet = Sheet()

@@ -49,7 +49,7 @@ def with_tables(lines: Sequence[Line], carried: Sequence[Span] = (), *, code: bo
         end, rows = _run(lines, at, code=code)
         if len(rows) > _MIN_ROWS and len(_columns(rows[1:])) > len(_columns(rows)):
             found.append(rows.pop(0))  # a title over several columns, or a header whose names nearly touch
-        grid = _table(rows, _columns(rows), carried if not found else ())
+        grid = _table(rows, _columns_above_totals(rows), carried if not found else ())
         beside = side_by_side(rows, grid, lines[end : end + 1]) if grid is not None else []
         if beside:
             found += beside
@@ -164,6 +164,19 @@ def _columns(rows: Sequence[Line]) -> list[Span]:
         else:
             columns.append((start, end))
     return columns
+
+
+def _columns_above_totals(rows: Sequence[Line]) -> list[Span]:
+    """The places of the columns, of which the name of a total below the rows may cover several."""
+    items = list(rows)
+    while len(items) > _MIN_ROWS and len(items[-1].segments) == 2 and _ends_in_number(items[-1]):
+        items.pop()
+    columns, of_items = _columns(rows), _columns(items)
+    return of_items if len(of_items) > max(2, len(columns)) else columns
+
+
+def _ends_in_number(line: Line) -> bool:
+    return _NUMBER.fullmatch(line.segments[-1].text) is not None
 
 
 def _rows_of_cells(lines: Sequence[Line], columns: Sequence[Span]) -> list[list[str]]:
