@@ -127,6 +127,21 @@ def test_lines_become_paragraphs_by_the_gaps_between_them() -> None:
     assert texts([]) == []
 
 
+def test_a_letter_with_more_gaps_than_lines_has_its_paragraphs_and_the_lines_of_its_address() -> None:
+    head = [line("Larkfield Housing", 0, 0, 40), line("14 Mill Lane", 0, 15, 30)]
+    short = [line("2 October", 0, 45, 20), line("Dear Ms Okafor,", 0, 75, 40)]
+    body = [line("The boiler was inspected and the", 0, 105, 90), line("valve leaks.", 0, 120, 30)]
+    end = [line("Yours,", 0, 150, 15), line("P. Varga", 0, 180, 20)]
+    assert texts([*head, *short, *body, *end]) == [
+        "Larkfield Housing\n14 Mill Lane",
+        "2 October",
+        "Dear Ms Okafor,",
+        "The boiler was inspected and the valve leaks.",
+        "Yours,",
+        "P. Varga",
+    ]
+
+
 def test_two_columns_are_read_one_after_the_other() -> None:
     left = [line(f"left {n}", 0, 20 + 15 * n, 90) for n in range(4)]
     right = [line(f"right {n}", 100, 20 + 15 * n, 190) for n in range(4)]

@@ -20,6 +20,10 @@ _WIDE_MARKS = (("\u3000", "\u303f"), ("\uff00", "\uff60"))
 """Full stops, commas and brackets of Chinese and Japanese."""
 _PARAGRAPH_DISTANCE = 1.4
 """The distance to the next line that ends a paragraph, in multiples of the usual one."""
+_USUAL_QUANTILE = 4
+"""The usual distance of lines is that below which one of so many lies: a letter has more gaps than lines."""
+_ROOM = 2.0
+"""A line ends on purpose if so many times the first word of the next one had room behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +57,38 @@ class RecognisedText:
 
 
 def paragraphs_of(lines: Sequence[RecognisedLine]) -> list[RecognisedText]:
-    """The texts of the lines, column by column from top to bottom, cut where lines stand further apart."""
+    """The texts of the lines, column by column from top to bottom, cut where lines stand further apart.
+
+    A line that ends on purpose, as those of an address do, remains one.
+    """
     paragraphs: list[RecognisedText] = []
     for column in _columns(sorted(lines, key=lambda line: line.middle)):
         rows = _rows(column)
         if not rows:
             continue
         distances = [below[0].middle - above[0].middle for above, below in pairwise(rows)]
-        usual = median(distances) if distances else 0
+        usual = sorted(distances)[len(distances) // _USUAL_QUANTILE] if distances else 0
+        right = max(line.box[2] for row in rows for line in row)
         text = _text(rows[0])
         for distance, above, row in zip(distances, rows, rows[1:], strict=False):
             heights = sorted((above[0].height, row[0].height))
             if distance > _PARAGRAPH_DISTANCE * usual or heights[1] > _PARAGRAPH_DISTANCE * heights[0]:
                 paragraphs.append(text)
                 text = _text(row)
+            elif _ends_on_purpose(above, row, right):
+                text = _linked(text, _text(row), "\n")
             else:
                 text = _joined(text, _text(row))
         paragraphs.append(text)
     return paragraphs
+
+
+def _ends_on_purpose(above: Sequence[RecognisedLine], row: Sequence[RecognisedLine], right: float) -> bool:
+    """Whether the first word of a row would have had room on the line above, up to the edge ``right``."""
+    first = min(row, key=lambda line: line.box[0])
+    share = (len(first.text.split()[0]) + 1) / len(first.text)
+    word = share * (first.box[2] - first.box[0])
+    return right - max(line.box[2] for line in above) > _ROOM * word
 
 
 def _joined(text: RecognisedText, following: RecognisedText) -> RecognisedText:
