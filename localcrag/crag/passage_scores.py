@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from localcrag.crag.calendar_dates import are_shared
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.readable_names import in_words
+from localcrag.crag.refinement.earlier_mails import with_newer_mails_first
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.refinement.strip_kinds import is_row
@@ -58,10 +59,15 @@ def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool
 
 
 def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:
-    """P(the strip helps) of each strip, that of a row which is looked up raised (:mod:`.row_lookup`)."""
+    """P(the strip helps) of each strip, by the evaluator.
+
+    That of a row which is looked up is raised (:mod:`.row_lookup`), that of an earlier mail lowered where a
+    newer one may answer (:mod:`.refinement.earlier_mails`).
+    """
     gains = looked_up(question, found)
     scores = evaluator.score(question, [judged_text(strip) for strip in found])
-    return [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
+    scores = [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
+    return with_newer_mails_first(question, found, scores)
 
 
 def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tuple[Strip, float]]:

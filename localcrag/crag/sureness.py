@@ -22,7 +22,8 @@ from collections.abc import Iterator, Sequence
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
-from localcrag.crag.refinement.strip_context import headings_above, judged_text
+from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
+from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.table_questions import recognised
@@ -42,8 +43,6 @@ _CHANGEABLE = re.compile(
     r"\b(?:when|until|how (?:much|many|long)|cost|price|date|day|time|wann|wie ?viele?|kostet|preis)\b",
     re.IGNORECASE,
 )
-_REPLIED_TO = re.compile(r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto)\b[^\n]*:\s*$")
-"""The end of the heading of an earlier mail that a reply quotes."""
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
@@ -106,7 +105,7 @@ def may_be_outdated(question: str, kept: Sequence[Strip], passages: Sequence[Pas
     best = max(kept, key=lambda strip: strip.score, default=None)
     if best is None or _CHANGEABLE.search(question) is None:
         return False
-    if _REPLIED_TO.search(headings_above(best)):
+    if is_of_earlier_mail(best):
         return True
     named = terms(question) & terms(best.text)
     if not named or len(_MESSAGE.findall(best.passage.text)) < _MIN_MESSAGES:

@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 4
+READING = 5
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 4: with manual pages, and tables of names and values; 3: with the fields that documents give, and the rows of

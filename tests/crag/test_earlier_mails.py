@@ -1,0 +1,66 @@
+"""What a reply says counts more than what the mail that it quotes says of the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from localcrag.crag.passage_scores import strip_scores
+from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail, with_newer_mails_first
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.mail_body import add_mail_text
+from localcrag.types import Passage, Strip
+from tests.crag.values import passage
+from tests.fakes.llm import ScriptedEvaluator
+
+THREAD = """Hello all, the concert moves to Saturday 21 November.
+
+Huw brings the keyboard.
+
+On 12 Oct 2026, Huw Bevan wrote:
+> The concert is on 14 November.
+> The library is closed on Mondays.
+"""
+MOVED, KEYBOARD = "Hello all, the concert moves to Saturday 21 November.", "Huw brings the keyboard."
+OLD, LIBRARY = "The concert is on 14 November.", "The library is closed on Mondays."
+QUESTION = "When is the concert, and when is the library closed?"
+
+
+def thread(document: str = "a") -> Passage:
+    made = BlockText()
+    add_mail_text(made, THREAD)
+    page = made.page(None)
+    return replace(passage(page.text), blocks=page.blocks, document=document)
+
+
+def judged(p: dict[str, float], found: list[Strip]) -> dict[str, float]:
+    scores = with_newer_mails_first(QUESTION, found, [p.get(strip.text, 0.002) for strip in found])
+    return {strip.text: round(score, 3) for strip, score in zip(found, scores, strict=True)}
+
+
+def test_a_strip_of_the_earlier_mail_falls_below_one_of_the_reply_about_the_same() -> None:
+    found = strips(thread())
+    assert [strip.text for strip in found if is_of_earlier_mail(strip)] == [OLD, LIBRARY]
+    scores = judged({OLD: 0.3, MOVED: 0.06, LIBRARY: 0.3}, found)
+    assert scores[OLD] < scores[MOVED] == 0.06
+    assert scores[LIBRARY] == 0.3, "the reply says nothing of the library"
+
+
+@pytest.mark.parametrize("moved", [0.002, 0.02])
+def test_it_counts_in_full_if_the_reply_surely_does_not_answer(moved: float) -> None:
+    assert judged({OLD: 0.3, MOVED: moved}, strips(thread()))[OLD] == 0.3
+
+
+def test_other_documents_are_no_rivals() -> None:
+    replies = [strip for strip in strips(thread("b")) if strip.text == MOVED]
+    quoted = [strip for strip in strips(thread()) if strip.text == OLD]
+    assert judged({OLD: 0.3, MOVED: 0.3}, quoted + replies)[OLD] == 0.3
+
+
+def test_the_loop_judges_strips_so() -> None:
+    evaluator = ScriptedEvaluator(lambda _, text: 0.3 if OLD in text else 0.06 if MOVED in text else 0.002)
+    found = strips(thread())
+    scores = dict(zip((strip.text for strip in found), strip_scores(evaluator, QUESTION, found), strict=True))
+    assert scores[OLD] < scores[MOVED]
