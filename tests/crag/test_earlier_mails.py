@@ -23,14 +23,24 @@ On 12 Oct 2026, Huw Bevan wrote:
 > The concert is on 14 November.
 > The library is closed on Mondays.
 """
-MOVED, KEYBOARD = "Hello all, the concert moves to Saturday 21 November.", "Huw brings the keyboard."
+FORWARDED = """Hello all, the concert moves to Saturday 21 November.
+
+-----Original Message-----
+From: Huw Bevan
+Sent: Monday, 12 October 2026 18:00
+To: choir
+Subject: Autumn concert
+
+The concert is on 14 November. The library is closed on Mondays.
+"""
+MOVED = "Hello all, the concert moves to Saturday 21 November."
 OLD, LIBRARY = "The concert is on 14 November.", "The library is closed on Mondays."
 QUESTION = "When is the concert, and when is the library closed?"
 
 
-def thread(document: str = "a") -> Passage:
+def thread(document: str = "a", text: str = THREAD) -> Passage:
     made = BlockText()
-    add_mail_text(made, THREAD)
+    add_mail_text(made, text)
     page = made.page(None)
     return replace(passage(page.text), blocks=page.blocks, document=document)
 
@@ -51,6 +61,12 @@ def test_a_strip_of_the_earlier_mail_falls_below_one_of_the_reply_about_the_same
 @pytest.mark.parametrize("moved", [0.002, 0.02])
 def test_it_counts_in_full_if_the_reply_surely_does_not_answer(moved: float) -> None:
     assert judged({OLD: 0.3, MOVED: moved}, strips(thread()))[OLD] == 0.3
+
+
+def test_the_header_of_an_earlier_mail_says_so_too() -> None:
+    found = strips(thread(text=FORWARDED))
+    assert {strip.text for strip in found if is_of_earlier_mail(strip)} >= {OLD, LIBRARY}
+    assert not any(is_of_earlier_mail(strip) for strip in found if strip.text == MOVED)
 
 
 def test_other_documents_are_no_rivals() -> None:

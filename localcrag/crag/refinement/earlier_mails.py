@@ -15,8 +15,11 @@ from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.types import Strip
 
-_REPLIED_TO = re.compile(r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto)\b[^\n]*:\s*$")
-"""The end of the heading of an earlier mail that a reply quotes."""
+_REPLIED_TO = re.compile(
+    r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto)\b[^\n]*:\s*$"
+    r"|\b(?:From|Von|De|Da): [^\n]+ (?:Subject|Betreff|Objet|Oggetto|Asunto|Assunto): "
+)
+"""The heading of an earlier mail that a reply quotes: "… wrote:", or its header."""
 RIVAL_LOG_ODDS = math.log(10)
 """A strip of the newer mail may answer too if its odds are a tenth of the earlier one's, which then fall by
 as much."""
