@@ -1,7 +1,7 @@
 """Sentence embeddings by CTranslate2: the numbers of sentence-transformers in 8 bits, without torch.
 
-On two cores with AVX-512 it embeds four times as many passages a second as PyTorch does, and it is loaded
-in a tenth of a second where torch and transformers take five. The cosine of a vector to that of
+On two cores with AVX-512 it embeds 105 passages of 250 tokens a second, and PyTorch 37. It is loaded in a
+tenth of a second, where torch and transformers take five. The cosine of a vector to that of
 sentence-transformers is 0.996 and more. On 876 questions about three collections (an encyclopaedia, health,
 library science) nDCG@10 by these vectors alone was 0.879, 0.853 and 0.412, by those of sentence-transformers
 0.875, 0.854 and 0.416.

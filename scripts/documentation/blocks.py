@@ -48,6 +48,7 @@ PARTS = {
     "scale": "Retrieval from many passages",
     "simulate": "What many passages would cost",
     "warm": "The warm process",
+    "doors": "The HTTP door under load",
     "bundle": "A bundle for a room without a network",
 }
 """The parts of the benchmark, as they are headed in the manual."""
