@@ -279,6 +279,8 @@ LOG = ["Day: 1 · km: 11", "Day: 2 · km: 19"]
         ("Wie viele Titel gibt es nicht?", KURSE, None),
         ("How many pupils are beginners?", PUPILS, "2"),
         ("How many boats are beginners?", PUPILS, None),
+        ("How many members are there?", PUPILS, None),
+        ("How many people are there?", PUPILS, "3"),
         ("How many districts did Joly win?", SEATS, "2"),
         ("How many kilometres in total did we paddle?", LOG, "30"),
         ("How many kilometres in total did Ann paddle?", LOG, None),

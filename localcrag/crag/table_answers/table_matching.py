@@ -52,6 +52,7 @@ _PERSONS = frozenset(
         ),
     )
 )
+_ANY_PERSON = frozenset(map(root, word_list("person people")))
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
 _ROW_WORDS = frozenset(map(root, word_list("one thing item entry line")))
 """What a question may call a row, whatever it is."""
@@ -256,8 +257,8 @@ class _Matching(TableConditions):
     def _take_row_word(self, at: int) -> None:
         """Account for a noun that means a row.
 
-        It is the last word of the table's name, as of "lift-incidents", or a person if the rows are named
-        by persons.
+        It is the last word of the table's name, as of "lift-incidents", or a person if the rows are named by
+        persons: any word for one if a cell says which of them count, else "person" alone.
         """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
@@ -265,7 +266,8 @@ class _Matching(TableConditions):
         plural = bool(self.table.names) and self.table.names[0].rstrip().lower().endswith("s")
         is_named = (plural and token.root in nearest) or token.root in prefix[-1:]
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
-        is_person = token.root in _PERSONS - {root("name")} and set(self.named(self.label)) & _PERSONS
+        persons = _PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
+        is_person = token.root in persons and set(self.named(self.label)) & _PERSONS
         if not is_named and not is_any and not is_person:
             raise UnclearError
         token.used = True
