@@ -376,16 +376,26 @@ def result_of(steps: Steps[T]) -> T:
             return result
 
 
-def observed(steps: Steps[T], see: Callable[[Event], object]) -> Steps[T]:
-    """The steps, each event of which is shown to ``see`` before it is passed on."""
+def filtered(steps: Steps[T], keep: Callable[[Event], bool]) -> Steps[T]:
+    """The steps with those of their events for which ``keep`` holds; it is asked about each, in order."""
     while True:
         try:
             event = next(steps)
         except StopIteration as stop:
             result: T = stop.value
             return result
+        if keep(event):
+            yield event
+
+
+def observed(steps: Steps[T], see: Callable[[Event], object]) -> Steps[T]:
+    """The steps, each event of which is shown to ``see`` before it is passed on."""
+
+    def seen(event: Event) -> bool:
         see(event)
-        yield event
+        return True
+
+    return filtered(steps, seen)
 
 
 def answer_of(events: Iterable[Event]) -> Answer:

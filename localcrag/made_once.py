@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def made_once(target: Path, make: Callable[[Path], object]) -> Path:
@@ -34,3 +37,23 @@ def made_once(target: Path, make: Callable[[Path], object]) -> Path:
             finally:
                 shutil.rmtree(part, ignore_errors=True)
     return target
+
+
+def read_or_remade(
+    made: Callable[[], Path],
+    read: Callable[[Path], T],
+    damaged: type[Exception] | tuple[type[Exception], ...],
+) -> T:
+    """What is read of a folder; one that is damaged is removed and made again, once.
+
+    Args:
+        made: makes the folder if it is not there (:func:`made_once`).
+        read: reads it.
+        damaged: what ``read`` raises if it is damaged; raised if that is so again.
+    """
+    folder = made()
+    try:
+        return read(folder)
+    except damaged:
+        shutil.rmtree(folder)
+    return read(made())

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from localcrag.crag.state import Adapters, PipelineOptions
 from localcrag.errors import OfflineError, UsageError, WebError
-from localcrag.events import PageRead, Steps, WebAsked
+from localcrag.events import Event, PageRead, Steps, WebAsked, filtered
 from localcrag.protocols import Consent, PageFetcher, WebSearch
 from localcrag.types import WebPage, WebResult
 
@@ -36,17 +36,14 @@ class SharedWebAccess:
 
     def without_repeats(self, steps: Steps[T]) -> Steps[T]:
         """The steps without the WebAsked and PageRead events of a query that was made before."""
-        while True:
-            try:
-                event = next(steps)
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            if isinstance(event, WebAsked):
-                self._repeated = event.query in self._asked
-                self._asked.add(event.query)
-            if not (self._repeated and isinstance(event, (WebAsked, PageRead))):
-                yield event
+        return filtered(steps, self._is_new)
+
+    def _is_new(self, event: Event) -> bool:
+        """Whether an event is of no query that was made before; the query of a WebAsked is remembered."""
+        if isinstance(event, WebAsked):
+            self._repeated = event.query in self._asked
+            self._asked.add(event.query)
+        return not (self._repeated and isinstance(event, (WebAsked, PageRead)))
 
 
 @dataclass(slots=True)

@@ -13,7 +13,6 @@ import importlib.util
 import json
 import os
 import platform
-import shutil
 import sys
 import threading
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from localcrag._platform import expanded
 from localcrag.errors import ModelFileError, ModelNotFound
-from localcrag.made_once import made_once
+from localcrag.made_once import made_once, read_or_remade
 
 if TYPE_CHECKING:
     import numpy as np
@@ -192,7 +191,7 @@ class SentenceTransformerEmbedder:
             return None
         self._verify()
         target = self._cache / "models" / f"{_fingerprint(self.folder)}-{ctranslate_encoder.FORMAT}"
-        with contextlib.suppress(OSError, SafetensorError, ValueError, LookupError, TypeError):
+        with contextlib.suppress(OSError, RuntimeError, SafetensorError, ValueError, LookupError, TypeError):
             return self._converted(target)
         return None  # sentence-transformers reads it, or says what is wrong
 
@@ -200,11 +199,11 @@ class SentenceTransformerEmbedder:
         """The encoder without torch, its files made if they are not there or damaged."""
         from localcrag.embedding.ctranslate_encoder import CTranslateEncoder
 
-        try:
-            return CTranslateEncoder(self.folder, made_once(target, self._convert), threads=self._threads)
-        except RuntimeError:  # damaged
-            shutil.rmtree(target)
-        return CTranslateEncoder(self.folder, made_once(target, self._convert), threads=self._threads)
+        return read_or_remade(
+            lambda: made_once(target, self._convert),
+            lambda made: CTranslateEncoder(self.folder, made, threads=self._threads),
+            damaged=RuntimeError,
+        )
 
     def _convert(self, folder: Path) -> None:
         """Write the files of the encoder without torch. Raises as its ``convert`` does."""

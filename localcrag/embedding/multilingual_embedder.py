@@ -8,7 +8,6 @@ cosine of a vector to llama.cpp's was 0.999 and more for 96 passages.
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,6 +18,7 @@ from localcrag._platform import cores
 from localcrag.bert_network import BertNetwork
 from localcrag.embedding.ctranslate_encoder import unit
 from localcrag.embedding.e5_conversion import TOKENIZER, converted
+from localcrag.made_once import read_or_remade
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,18 +105,16 @@ class MultilingualEmbedder:
         """The loaded model; one that is damaged is made again."""
         with self._lock:
             if self._resident is None:
-                try:
-                    self._resident = self._read()
-                except (RuntimeError, ValueError):
-                    shutil.rmtree(self.__dict__.pop("folder"))
-                    self._resident = self._read()
+                self._resident = read_or_remade(
+                    lambda: converted(self._cache), self._read, damaged=(RuntimeError, ValueError)
+                )
             return self._resident
 
-    def _read(self) -> _LoadedEmbedder:
+    def _read(self, folder: Path) -> _LoadedEmbedder:
         from tokenizers import Tokenizer
 
-        network = BertNetwork(self.folder, self._threads or cores())
-        return _LoadedEmbedder(network, Tokenizer.from_file(str(self.tokenizer_file())))
+        network = BertNetwork(folder, self._threads or cores())
+        return _LoadedEmbedder(network, Tokenizer.from_file(str(folder / TOKENIZER)))
 
 
 class _LoadedEmbedder(NamedTuple):

@@ -13,7 +13,6 @@ put together as llama.cpp's own server does it.
 from __future__ import annotations
 
 import math
-import shutil
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -33,6 +32,7 @@ from localcrag.llm.pair_readers import (
     PairReader,
     has_ctranslate,
 )
+from localcrag.made_once import read_or_remade
 from localcrag.types import Thresholds, Tokens
 
 if TYPE_CHECKING:
@@ -172,12 +172,11 @@ class GgufEvaluator(LazyModel["_LoadedEvaluator"]):
 
     def _ctranslate_reader(self, cache: Path, threads: int) -> CTranslatePairReader:
         """The converted evaluator; one that is damaged is made again. Raises OSError, ModelError."""
-        folder = converted(self.info, cache)
-        try:
-            return CTranslatePairReader(folder, threads)
-        except ModelError:
-            shutil.rmtree(folder)
-        return CTranslatePairReader(converted(self.info, cache), threads)
+        return read_or_remade(
+            lambda: converted(self.info, cache),
+            lambda folder: CTranslatePairReader(folder, threads),
+            damaged=ModelError,
+        )
 
 
 class _LoadedEvaluator(NamedTuple):
