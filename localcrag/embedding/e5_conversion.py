@@ -89,8 +89,27 @@ def packaged_weights() -> Path:
     )
 
 
-def _convert(folder: Path) -> None:
-    """Write the network and the tokenizer. Raises ModelNotInstalled, ModelFileError, OSError."""
+@dataclass(frozen=True, slots=True)
+class PackagedModel:
+    """The model of the package.
+
+    Attributes:
+        weights: the tensors by the names that llama.cpp has for them.
+        tokenizer: the content of its ``tokenizer.json``.
+        layers: the number of layers.
+        heads: the number of attention heads.
+        epsilon: the ε of the layer normalisation.
+    """
+
+    weights: dict[str, Array]
+    tokenizer: dict[str, Any]
+    layers: int
+    heads: int
+    epsilon: float
+
+
+def packaged_model() -> PackagedModel:
+    """What the installed package holds. Raises ModelNotInstalled, ModelFileError, OSError."""
     path = packaged_weights()
     source = path.read_bytes()
     if (found := sha256(source).hexdigest()) != WEIGHTS_SHA256:
@@ -101,10 +120,21 @@ def _convert(folder: Path) -> None:
     header = _Header(*_HEADER.unpack_from(source))
     vocabulary, at = _vocabulary(source, header, _HEADER.size)
     replaced, at = _replaced(source, at)
-    tokenizer = json.dumps(_tokenizer(vocabulary, replaced, header), ensure_ascii=False)
-    (folder / TOKENIZER).write_text(tokenizer, "utf-8")
     weights = {_name(tensor.name): _weight(source, tensor, header) for tensor in _tensors(source, at)}
-    write_network(folder, weights, layers=header.layers, heads=header.heads, epsilon=header.epsilon)
+    tokenizer = _tokenizer(vocabulary, replaced, header)
+    return PackagedModel(weights, tokenizer, header.layers, header.heads, header.epsilon)
+
+
+def write_tokenizer(folder: Path, tokenizer: Mapping[str, Any]) -> None:
+    """Write the file of the tokenizer into a folder. Raises OSError."""
+    (folder / TOKENIZER).write_text(json.dumps(tokenizer, ensure_ascii=False), "utf-8")
+
+
+def _convert(folder: Path) -> None:
+    """Write the network and the tokenizer. Raises ModelNotInstalled, ModelFileError, OSError."""
+    model = packaged_model()
+    write_tokenizer(folder, model.tokenizer)
+    write_network(folder, model.weights, layers=model.layers, heads=model.heads, epsilon=model.epsilon)
 
 
 @dataclass(frozen=True, slots=True)

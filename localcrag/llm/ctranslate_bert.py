@@ -8,6 +8,7 @@ under the fingerprint of its source; deleting it is harmless.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,36 +42,8 @@ def is_plain_bert(info: GgufInfo) -> bool:
     )
 
 
-def converted(info: GgufInfo, cache: Path) -> Path:
-    """The folder of the converted evaluator, for which :func:`is_plain_bert` holds; made on first use.
-
-    Raises ModelFileError for a file that cannot be read, OSError if the folder cannot be written.
-    """
-    target = cache / f"{fingerprint(info.path)}-{_FORMAT_VERSION}"
-    return made_once(target, lambda folder: _convert(info, folder))
-
-
-def _layers(info: GgufInfo) -> int:
-    return int(info.number("bert.block_count", 0))
-
-
-def _convert(info: GgufInfo, folder: Path) -> None:
-    """Write the network and the classifier. Raises OSError."""
-    import numpy as np
-
-    weights = _weights(info)
-    write_network(
-        folder,
-        weights,
-        layers=_layers(info),
-        heads=int(info.number("bert.attention.head_count", 1)),
-        epsilon=info.number("bert.attention.layer_norm_epsilon", 1e-12),
-    )
-    np.save(folder / CLASSIFIER, np.append(weights[_OUTPUT_WEIGHT].reshape(-1), weights[_OUTPUT_BIAS]))
-
-
-def _weights(info: GgufInfo) -> dict[str, Array]:
-    """The tensors of the file by their names, in the shapes that NumPy has for them.
+def as_arrays(info: GgufInfo) -> dict[str, Array]:
+    """The tensors of a file by their names, in the shapes that NumPy has for them.
 
     The reader of the package ``gguf`` would take two seconds for the vocabulary.
     """
@@ -86,3 +59,40 @@ def _weights(info: GgufInfo) -> dict[str, Array]:
         stored = file[tensor.start : tensor.start + math.prod(in_bytes)].reshape(in_bytes)
         weights[tensor.name] = dequantize(stored, kind).reshape(shape).astype(np.float32)
     return weights
+
+
+def converted(info: GgufInfo, cache: Path) -> Path:
+    """The folder of the converted evaluator, for which :func:`is_plain_bert` holds; made on first use.
+
+    Raises ModelFileError for a file that cannot be read, OSError if the folder cannot be written.
+    """
+    target = cache / f"{fingerprint(info.path)}-{_FORMAT_VERSION}"
+    return made_once(target, lambda folder: _convert(info, folder))
+
+
+def _layers(info: GgufInfo) -> int:
+    return int(info.number("bert.block_count", 0))
+
+
+def _convert(info: GgufInfo, folder: Path) -> None:
+    write_cross_encoder(info, as_arrays(info), folder)
+
+
+def write_cross_encoder(info: GgufInfo, weights: Mapping[str, Array], folder: Path) -> None:
+    """Write the network and the classifier of an evaluator. Raises OSError.
+
+    Args:
+        info: the header of its file, which says its shape.
+        weights: all its weights.
+        folder: the folder, which exists.
+    """
+    import numpy as np
+
+    write_network(
+        folder,
+        weights,
+        layers=_layers(info),
+        heads=int(info.number("bert.attention.head_count", 1)),
+        epsilon=info.number("bert.attention.layer_norm_epsilon", 1e-12),
+    )
+    np.save(folder / CLASSIFIER, np.append(weights[_OUTPUT_WEIGHT].reshape(-1), weights[_OUTPUT_BIAS]))

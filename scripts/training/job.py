@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
+from .cross_encoder import CrossEncoder, PairTokenizer
 from .data import DataError, Example, split
+from .evaluator_base import EvaluatorBase, english_base, multilingual_base
 from .groups import Vectors
 from .headings import read_labelled
 from .instructions import INSTRUCTIONS_SET
 from .labelled_documents import DocumentGroups, document_folders, read_labelled_documents
-from .pairs import GroupSampler
+from .pairs import GroupSampler, Mixture
 from .text_kinds import TextKinds
 from .training_loop import Report
 
@@ -38,7 +39,8 @@ class Job:
     default the one that travels in a package). `models` is where export writes, and `anyway` exports an
     evaluator that judges no better than cosine similarity. `learning_rate` is the peak learning
     rate, if it is not to be the usual one. `blend` is an evaluator GGUF whose weights export averages those
-    that were trained with, of which `share` counts.
+    that were trained with, of which `share` counts. `multilingual` says that the evaluator is that for other
+    languages than English, and `teacher` is an evaluator GGUF whose probabilities are aimed at beside the labels.
     """
 
     data: Path
@@ -53,6 +55,8 @@ class Job:
     learning_rate: float | None = None
     blend: Path | None = None
     share: float = 1.0
+    multilingual: bool = False
+    teacher: Path | None = None
 
     @property
     def claim(self) -> Path:
@@ -67,7 +71,12 @@ class Job:
     @property
     def evaluator(self) -> Path:
         """The evaluator's checkpoint."""
-        return self.out / "evaluator" / "checkpoint.pt"
+        return self.out / ("multilingual" if self.multilingual else "evaluator") / "checkpoint.pt"
+
+    @property
+    def evaluator_base(self) -> EvaluatorBase:
+        """The encoder that the evaluator is fine-tuned from. Raises ModelNotFound, ModelFileError."""
+        return multilingual_base(self.out / "base") if self.multilingual else english_base()
 
     @property
     def chat(self) -> Path:
@@ -134,7 +143,8 @@ def mine(job: Job) -> None:
         return
     train, _ = examples_of(job)
     train = [e for e in train if e.dataset not in UNSEEN_SETS]
-    base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
+    known = english_base()
+    base, words = CrossEncoder(known), PairTokenizer(known.folder)
     began = time.monotonic()
     rng = random.Random(0)
     kinds, documents = None, None
@@ -155,11 +165,11 @@ def mine(job: Job) -> None:
     print(f"negatives mined in {time.monotonic() - began:.0f} s")
 
 
-def mined(job: Job, seed: int) -> GroupSampler:
+def mined(job: Job, seed: int, mixture: Mixture = Mixture()) -> GroupSampler:
     """The sampler that `mine` left, starting over in an order of its own. Raises StageError."""
     try:
         sampler: GroupSampler = pickle.loads(job.sampler.read_bytes())
     except (pickle.UnpicklingError, ImportError, AttributeError, EOFError) as error:
         raise StageError(f"{job.sampler} was made by another version: remove it to mine again") from error
-    sampler.reseed(random.Random(seed))
+    sampler.reseed(random.Random(seed), mixture)
     return sampler

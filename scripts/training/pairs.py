@@ -60,6 +60,11 @@ class Mixture:
     """The share of all groups that ask about whole documents; the shares above are of the rest."""
 
 
+FIRST_MIXTURE = Mixture(near_misses=0.12, unanswerable=0.08, text_kinds=0.1, documents=0.35)
+"""That for an encoder that has never seen a question beside a text: more groups of texts that are easily told
+apart."""
+
+
 class GroupSampler:
     """Draws groups for ever.
 
@@ -116,9 +121,9 @@ class GroupSampler:
             near = Neighbours([e.question for e in chosen], [text for text, _ in pool], embed)
             task[name] = _Questions(chosen, pool, near)
 
-    def reseed(self, rng: random.Random) -> None:
-        """Start over in another order."""
-        self._rng = rng
+    def reseed(self, rng: random.Random, mixture: Mixture = Mixture()) -> None:
+        """Start over in another order, and with these shares."""
+        self._rng, self._mixture = rng, mixture
         self._near_misses.reseed(rng)
         for task in [*self._sentences.values(), *self._passages.values()]:
             task.restart()

@@ -6,20 +6,18 @@ from pathlib import Path
 
 from .calibration import Calibrated
 from .checkpoint import load
-from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
+from .cross_encoder import CrossEncoder, PairTokenizer
+from .evaluator_base import EvaluatorBase, english_base
 from .gguf_files import About, write_evaluator
 from .job import StageError
-from .manifest import EVALUATOR, EVALUATOR_WORDS
-
-_BASE = ("all-MiniLM-L6-v2", "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2")
 
 
-def restored_evaluator(checkpoint: Path) -> CrossEncoder:
+def restored_evaluator(checkpoint: Path, base: EvaluatorBase | None = None) -> CrossEncoder:
     """The evaluator of a checkpoint. Raises StageError if there is none, CheckpointError."""
     trained = load(checkpoint)
     if trained is None:
         raise StageError("run the stage 'evaluator' first: there is no checkpoint")
-    model = CrossEncoder(base_folder())
+    model = CrossEncoder(base or english_base())
     model.load_state_dict(trained["model"])
     return model
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 import time
+from contextlib import ExitStack
 
 from .. import cross_encoder, parallel
 from ..job import Job, mine, mined, reporter
+from ..pairs import FIRST_MIXTURE, Mixture
+from ..product_evaluator import product_evaluator
 from ..training_loop import Budget, train
 
 PEAK_RATE, FINE_TUNING_RATE = 1e-4, 3e-5
@@ -16,18 +19,21 @@ PEAK_RATE, FINE_TUNING_RATE = 1e-4, 3e-5
 def run(job: Job) -> None:
     """Train until the budget is spent. Raises DataError, ShapeError, LocalCragError (a damaged `init`)."""
     if job.init:  # a file that cannot be used is refused before the negatives are mined
-        cross_encoder.CrossEncoder(cross_encoder.base_folder()).load_gguf(job.init)
+        cross_encoder.CrossEncoder(job.evaluator_base).load_gguf(job.init)
     mine(job)
     parallel.run(_work, job.workers, job)
 
 
 def _work(rank: int, job: Job) -> None:
     seed = time.time_ns() + rank
-    folder = cross_encoder.base_folder()
-    model = cross_encoder.CrossEncoder(folder)
+    base = job.evaluator_base
+    model = cross_encoder.CrossEncoder(base)
     if job.init:
         model.load_gguf(job.init)
-    words = cross_encoder.PairTokenizer(folder)
-    batches = cross_encoder.group_batches(mined(job, seed), words, random.Random(seed))
+    words = cross_encoder.PairTokenizer(base.folder)
     budget = Budget(job.minutes, job.learning_rate or (FINE_TUNING_RATE if job.init else PEAK_RATE))
-    train(cross_encoder.course(model.to(job.device)), batches, budget, job.evaluator, reporter(rank))
+    mixture = FIRST_MIXTURE if job.multilingual and not job.init else Mixture()
+    with ExitStack() as held:
+        teacher = held.enter_context(product_evaluator(job.teacher)).numbers if job.teacher else None
+        batches = cross_encoder.group_batches(mined(job, seed, mixture), words, random.Random(seed), teacher)
+        train(cross_encoder.course(model.to(job.device)), batches, budget, job.evaluator, reporter(rank))

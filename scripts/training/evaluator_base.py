@@ -1,0 +1,123 @@
+"""The encoders that evaluators are fine-tuned from: one for English, and one for many languages.
+
+Of the second one only the upper layers are trained. The lower ones bring a hundred languages into one space
+(Wang et al., arXiv 2402.05672); left as they are, what the upper ones learn of English questions holds for
+other languages too (zero-shot transfer, Pires et al. 2019, arXiv 1906.01502), and the file that travels
+needs to hold no more than the upper ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from localcrag.embedding.e5_conversion import packaged_model, write_tokenizer
+from localcrag.embedding.embedder import SentenceTransformerEmbedder
+from localcrag.made_once import made_once
+
+if TYPE_CHECKING:
+    from transformers import BertModel
+
+    from localcrag.embedding.e5_conversion import PackagedModel
+
+MULTILINGUAL_FROZEN_LAYERS = 6
+"""The lower layers of the multilingual encoder that stay as they are, of twelve."""
+
+
+@dataclass(frozen=True)
+class EvaluatorBase:
+    """An encoder to fine-tune.
+
+    `folder` holds it as transformers writes it, with its `tokenizer.json`; its word embeddings and
+    `frozen_layers` of its layers are not trained. `evaluator` is the name of what is trained from it.
+    """
+
+    name: str
+    url: str
+    folder: Path
+    evaluator: str
+    words: str
+    frozen_layers: int = 0
+
+
+def english_base() -> EvaluatorBase:
+    """all-MiniLM-L6-v2 inside its installed package. Raises ModelNotFound."""
+    return EvaluatorBase(
+        name="all-MiniLM-L6-v2",
+        url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+        folder=SentenceTransformerEmbedder().folder,
+        evaluator="localcrag-evaluator-v3",
+        words="Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned "
+        "from all-MiniLM-L6-v2 (Apache-2.0).",
+    )
+
+
+def multilingual_base(cache: Path) -> EvaluatorBase:
+    """multilingual-e5-small of the installed package, written into a folder of `cache` on first use.
+
+    Raises ModelNotInstalled, ModelFileError.
+    """
+    return EvaluatorBase(
+        name="multilingual-e5-small",
+        url="https://huggingface.co/intfloat/multilingual-e5-small",
+        folder=made_once(cache / "multilingual-e5-small", _write_multilingual),
+        evaluator="localcrag-evaluator-multilingual-v1",
+        words="Cross-encoder that judges whether a text helps to answer a question, in some hundred languages: "
+        "the upper layers, which go on those of multilingual-e5-small (MIT).",
+        frozen_layers=MULTILINGUAL_FROZEN_LAYERS,
+    )
+
+
+def _write_multilingual(folder: Path) -> None:
+    """Write the model of the package as transformers does, with a tokenizer that joins pairs."""
+    model = packaged_model()
+    _network(model).save_pretrained(folder)
+    pair = [_special("<s>"), _text("A"), _special("</s>"), _special("</s>"), _text("B"), _special("</s>")]
+    ids = {each["content"]: each["id"] for each in model.tokenizer["added_tokens"]}
+    joined = {
+        "type": "TemplateProcessing",
+        "single": pair[:3],
+        "pair": pair,
+        "special_tokens": {
+            token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in ("<s>", "</s>")
+        },
+    }
+    write_tokenizer(folder, {**model.tokenizer, "post_processor": joined})
+
+
+def _special(token: str) -> dict[str, Any]:
+    return {"SpecialToken": {"id": token, "type_id": 0}}
+
+
+def _text(name: str) -> dict[str, Any]:
+    return {"Sequence": {"id": name, "type_id": 0}}
+
+
+def _network(model: PackagedModel) -> BertModel:
+    """The network of the package in PyTorch."""
+    import torch
+    from gguf import MODEL_ARCH, get_tensor_name_map
+    from transformers import BertConfig, BertModel
+
+    words, positions = model.weights["token_embd.weight"], model.weights["position_embd.weight"]
+    kinds, inner = model.weights["token_types.weight"], model.weights["blk.0.ffn_up.weight"]
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=words.shape[1],
+        num_hidden_layers=model.layers,
+        num_attention_heads=model.heads,
+        intermediate_size=len(inner),
+        max_position_embeddings=len(positions),
+        type_vocab_size=len(kinds),
+        layer_norm_eps=model.epsilon,
+    )
+    network = BertModel(config, add_pooling_layer=False)
+    names = get_tensor_name_map(MODEL_ARCH.BERT, model.layers)
+    known = network.state_dict()
+    for name in known:
+        stem, kind = name.rsplit(".", 1)
+        if (mapped := names.get_name(f"{stem}")) is not None:
+            known[name] = torch.from_numpy(model.weights[f"{mapped}.{kind}"]).reshape(known[name].shape)
+    network.load_state_dict(known)
+    return network
