@@ -29,6 +29,32 @@ _ENGLISH_WORDS = frozenset(_FUNCTION_WORDS.split())
 MIN_ENGLISH_WORDS, MIN_ENGLISH_SHARE, MIN_PLAIN_SHARE = 2, 0.2, 0.08
 """The different function words from which a text is English, and their share of all words; the second share
 is that for a text with no letter beyond A to Z."""
+_OTHER_FUNCTION_WORDS = """
+    aber auch auf aus bei das dem den der durch ein eine einem einen einer eines es gibt haben ist mit nach
+    nicht noch nur oder sich sind sowie und viel viele vom von vor wann warum welche welchem welchen welcher
+    welches wenn wer werden wie wird wo wurde wurden zu zum zur
+    al como con cual cuando cuantos del desde donde el ella en entre es esta fue las lo los mas para pero
+    por que quien se ser sobre su sus tiene un una y
+    aux avec ce ces cette combien comment dans de des dont du elle est et il ils la le les leur mais ne nous ont
+    ou par pas plus pour quand quel quelle quelles quels qui sa sont sur une
+    alla che chi da dal dalla degli dei della delle di dove gli nel nella non ogni perche piu quale quali quando
+    quanto sono stato tra uno
+    aan bij dat deze een heeft het hoe hoeveel maar naar niet ook te uit van voor waar wanneer wat
+    welk welke werd wie worden zijn
+    ao aos com da das dos em foi mais muito na nas nos onde os ou pela pelo qual quem seu sua um uma
+    att av den det ett fra har hur hva hvad hvem hvilken hvor med och og paa som til var vilken
+    bir bu hangi ile kac kim nedir ve
+    cine cum din este intr pe unde
+    az egy hogy mennyi
+    czy gdzie ile jak jaki jest kiedy kto nie przez sie
+    adalah apa berapa dari dengan di ini itu pada siapa untuk yang
+"""
+_OTHER_WORDS = frozenset(_OTHER_FUNCTION_WORDS.split()) - _ENGLISH_WORDS
+"""Frequent words of other languages in Latin letters."""
+MIN_ACCENTED_SHARE = 0.25
+"""The share of words with letters beyond A to Z from which on a text may be in another language."""
+_BEYOND_LATIN = re.compile(r"[\u0370-\u1dff\u2c00-\ua6ff\ua840-\ufaff\ufb1d-\ufeff]")
+"""Letters of scripts other than Latin."""
 MIN_PLAIN_WORDS = 4
 """The words from which on the language of a question without letters beyond A to Z can be told."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -68,6 +94,30 @@ def _told(text: str) -> str:
     share = MIN_PLAIN_SHARE if all(map(str.isascii, words)) else MIN_ENGLISH_SHARE
     plain = len(set(english)) >= MIN_ENGLISH_WORDS and len(english) >= share * len(words)
     return ENGLISH if plain else ""
+
+
+def other_than_english(text: str) -> bool | None:
+    """Whether a text is in another language than English; None if it does not tell.
+
+    What is in Latin letters is only given to the library if it has :data:`MIN_PLAIN_WORDS`, and words that
+    are frequent in other languages or many with letters beyond A to Z: names and the rows of a table are of no
+    language.
+    """
+    if told := _told(text):
+        return told != ENGLISH
+    words = _WORD.findall(text[:MAX_CHARACTERS])
+    if not words:
+        return None
+    letters = sum(map(len, words))
+    if len(_BEYOND_LATIN.findall(text[:MAX_CHARACTERS])) >= MIN_SCRIPT_SHARE * letters:
+        return True
+    accented = sum(not word.isascii() for word in words)
+    frequent = {low for word in words if (low := word.lower()) in _OTHER_WORDS}
+    few = accented < MIN_ACCENTED_SHARE * len(words) and len(frequent) < MIN_ENGLISH_WORDS
+    if few or len(words) < MIN_PLAIN_WORDS:
+        return None
+    found = language_of(text, "")
+    return found != ENGLISH if found else None
 
 
 FOREIGN_PASSAGES = (

@@ -120,6 +120,11 @@ class Evaluator(Protocol):
         ...
 
     @property
+    def multilingual(self) -> bool:
+        """Whether it knows other languages than English, and compares texts of two."""
+        ...
+
+    @property
     def tokens(self) -> Tokens:
         """The tokens read since the model was loaded."""
         ...

@@ -168,9 +168,10 @@ def test_an_adapter_exported_before_can_be_fused_anew(trained: Path, tmp_path: P
 
 def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
     from training import cross_encoder
+    from training.evaluator_base import english_base
 
     shipped = next((ROOT / "models").glob("localcrag-evaluator-*.gguf"))
-    trained, file = (cross_encoder.CrossEncoder(cross_encoder.base_folder()) for _ in range(2))
+    trained, file = (cross_encoder.CrossEncoder(english_base()) for _ in range(2))
     file.load_gguf(shipped)
     blended = copy.deepcopy(trained)
     blended.blend(shipped, 0.25)
@@ -181,9 +182,10 @@ def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:
     from training import cross_encoder, shipping
+    from training.evaluator_base import english_base
 
     model = shipping.restored_evaluator(trained / "evaluator" / "checkpoint.pt")
-    words = cross_encoder.PairTokenizer(cross_encoder.base_folder())
+    words = cross_encoder.PairTokenizer(english_base().folder)
     pairs = [
         ("Which river runs through Köln?", "The city lies on the Rhine, 59 m above the sea."),
         ("a?", "b"),
@@ -233,10 +235,11 @@ def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> No
 
 def test_vectors_are_those_of_the_product() -> None:
     from training import cross_encoder
+    from training.evaluator_base import english_base
 
-    folder = cross_encoder.base_folder()
+    base = english_base()
     texts = ["Lyon lies on the Rhone.", "Bread is sold there.", "Which river runs through Lyon?"]
-    made = cross_encoder.CrossEncoder(folder).embed(cross_encoder.PairTokenizer(folder), texts)
+    made = cross_encoder.CrossEncoder(base).embed(cross_encoder.PairTokenizer(base.folder), texts)
     known = SentenceTransformerEmbedder().encode(texts)
     assert np.allclose(made @ made.T, known @ known.T, atol=0.02), "in bfloat16, but for that the same"
 

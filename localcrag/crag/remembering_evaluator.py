@@ -30,6 +30,11 @@ class RememberingEvaluator:
         return self.evaluator.thresholds
 
     @property
+    def multilingual(self) -> bool:
+        """Whether the given evaluator knows other languages than English."""
+        return self.evaluator.multilingual
+
+    @property
     def tokens(self) -> Tokens:
         """The tokens that the given evaluator has read since it was loaded."""
         return self.evaluator.tokens

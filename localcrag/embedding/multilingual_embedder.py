@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localcrag._platform import cores
 from localcrag.bert_network import BertNetwork
+from localcrag.e5_conversion import TOKENIZER, converted
 from localcrag.embedding.ctranslate_encoder import unit
-from localcrag.embedding.e5_conversion import TOKENIZER, converted
 from localcrag.made_once import read_or_remade
 
 if TYPE_CHECKING:

@@ -295,3 +295,8 @@ class _LoadedModel(NamedTuple):
     constraints: Constraints
     writable: Mask
     options: dict[tuple[str, ...], ChoiceOptions]
+
+    def close(self) -> None:
+        """Free its memory."""
+        self.context.close()
+        self.model.close()

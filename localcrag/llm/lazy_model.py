@@ -7,33 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from localcrag.llm.gguf import GgufInfo
 
-if TYPE_CHECKING:
-    from localcrag.llm.llama_backend import Model
-
-
-class Closable(Protocol):
-    """The working memory of a loaded model."""
-
-    def close(self) -> None:
-        """Free it."""
-        ...
-
 
 class Resident(Protocol):
-    """The least that a loaded model consists of."""
+    """A loaded model."""
 
-    @property
-    def model(self) -> Model:
-        """The weights and the vocabulary."""
-        ...
-
-    @property
-    def context(self) -> Closable:
-        """The working memory."""
+    def close(self) -> None:
+        """Free its memory."""
         ...
 
 
@@ -79,8 +62,7 @@ class LazyModel(ABC, Generic[R]):
             self._prepare_close()
             loaded, self._resident = self._resident, None
             if loaded:
-                loaded.context.close()
-                loaded.model.close()
+                loaded.close()
 
     def __enter__(self) -> Self:
         return self

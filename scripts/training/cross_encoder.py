@@ -81,7 +81,7 @@ class CrossEncoder(nn.Module):
 
     def __init__(self, base: EvaluatorBase) -> None:
         super().__init__()
-        self._frozen_layers = base.frozen_layers
+        self.base = base
         self.bert = BertModel.from_pretrained(
             base.folder,
             hidden_dropout_prob=0.0,
@@ -108,13 +108,13 @@ class CrossEncoder(nn.Module):
         return {
             name: tensor.detach().cpu().numpy()
             for name, tensor in self.named_parameters()
-            if tensor.requires_grad or not self._frozen_layers
+            if tensor.requires_grad or not self.base.frozen_layers
         }
 
     def load_gguf(self, path: Path) -> None:
         """Take the weights of an evaluator GGUF. Raises ModelError if it is damaged, ShapeError."""
         require_evaluator(path)
-        shapes = {name: tuple(parameter.shape) for name, parameter in self.named_parameters()}
+        shapes = {name: weights.shape for name, weights in self.weights().items()}
         tensors = read_evaluator(path, shapes, self.shape.layers)
         self.load_state_dict({name: torch.from_numpy(t.copy()) for name, t in tensors.items()}, strict=False)
 

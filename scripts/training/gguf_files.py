@@ -64,16 +64,20 @@ def write_evaluator(
     path: Path,
     weights: Mapping[str, Vectors],
     shape: Shape,
-    vocabulary: Mapping[str, int],
+    vocabulary: Mapping[str, int] | None,
     about: About,
     kind: str,
 ) -> None:
-    """Write a cross-encoder; `weights` are PyTorch's by name (`bert.…`, `classifier.…`)."""
+    """Write a cross-encoder; `weights` are PyTorch's by name (`bert.…`, `classifier.…`).
+
+    Without a vocabulary it is one that another file carries.
+    """
     writer, part = _start(path, "bert", shape, about, kind)
     writer.add_layer_norm_eps(shape.norm_epsilon)
     writer.add_causal_attention(False)
     writer.add_pooling_type(PoolingType.RANK)
-    _add_wordpiece(writer, vocabulary)
+    if vocabulary is not None:
+        _add_wordpiece(writer, vocabulary)
     names = get_tensor_name_map(MODEL_ARCH.BERT, shape.layers)
     for name, tensor in weights.items():
         _add(writer, _evaluator_tensor(name, names), tensor, kind)

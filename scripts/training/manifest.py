@@ -15,13 +15,9 @@ from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
 
 from .data import DataError
+from .evaluator_base import ENGLISH_EVALUATOR, ENGLISH_WORDS, MULTILINGUAL_EVALUATOR, MULTILINGUAL_WORDS
 
-EVALUATOR = "localcrag-evaluator-v3"
 ADAPTER = "localcrag-chat-v1"
-EVALUATOR_WORDS = (
-    "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "
-    "all-MiniLM-L6-v2 (Apache-2.0)."
-)
 ADAPTER_WORDS = (
     "Adapter that makes SmolLM2-135M-Instruct judge passages, write search lines, complete follow-ups, and "
     "answer from evidence with citations, or decline."
@@ -36,7 +32,11 @@ def write_manifest(models: Path) -> None:
     """
     shipped = tomllib.loads((embedded_folder() / "manifest.toml").read_text("utf-8"))["model"]
     tables = [table for table in shipped if "package" in table]
-    known = ((ADAPTER, Role.ADAPTER, ADAPTER_WORDS), (EVALUATOR, Role.EVALUATOR, EVALUATOR_WORDS))
+    known = (
+        (ADAPTER, Role.ADAPTER, ADAPTER_WORDS),
+        (ENGLISH_EVALUATOR, Role.EVALUATOR, ENGLISH_WORDS),
+        (MULTILINGUAL_EVALUATOR, Role.EVALUATOR, MULTILINGUAL_WORDS),
+    )
     tables += [
         _table(path, name, role, words)
         for name, role, words in known
@@ -66,7 +66,7 @@ def _table(path: Path, name: str, role: Role, words: str) -> dict[str, str | int
 
 
 def manifest_files(models: Path) -> dict[str, Path]:
-    """The files that `manifest.toml` lists, by role, without those in packages.
+    """The files that `manifest.toml` lists, by role, without those in packages and for other languages.
 
     Raises DataError if list and files do not match.
     """
@@ -81,7 +81,7 @@ def manifest_files(models: Path) -> dict[str, Path]:
     for entry in entries:
         if wrong := verify(entry):
             raise DataError(f"{manifest} does not match {entry.path.name}: {wrong}")
-    return {entry.role.value: entry.path for entry in entries}
+    return {entry.role.value: entry.path for entry in entries if entry.name != MULTILINGUAL_EVALUATOR}
 
 
 def _entry(models: Path, table: Mapping[str, Any]) -> ModelEntry:

@@ -34,8 +34,9 @@ from . import chat_measure
 from .base_model import PACKAGED, base_of
 from .calibration import Calibrated, Fused, auc, calibrate, calibration_error, cross_validated_auc, fuse
 from .chatter import Chatter
-from .cross_encoder import CrossEncoder, PairTokenizer, base_folder
+from .cross_encoder import CrossEncoder, PairTokenizer
 from .data import SQUAD, DataError, Example, split
+from .evaluator_base import english_base
 from .groups import Embed, Vectors
 from .headings import read_labelled
 from .labelled_documents import DOCUMENTS_SET, as_example, document_folders, read_labelled_documents
@@ -98,7 +99,8 @@ def material_of(data: Path, questions: int, fitting: bool) -> Bench:
         made.append(mixed)
     if not fitting and (library := bench.library_collection(data)):
         made.append(library)
-    base, words = CrossEncoder(base_folder()), PairTokenizer(base_folder())
+    known = english_base()
+    base, words = CrossEncoder(known), PairTokenizer(known.folder)
 
     def embed(texts: Sequence[str]) -> Vectors:
         return base.embed(words, texts, 256)
@@ -315,7 +317,7 @@ def format_rows(judged: dict[str, list[bench.Judged]], checkpoint: Path, most: i
 
     Both files are written from the checkpoint into a temporary folder.
     """
-    model, words = restored_evaluator(checkpoint), PairTokenizer(base_folder())
+    model, words = restored_evaluator(checkpoint), PairTokenizer(english_base().folder)
     some = [j.found for each in judged.values() for j in each[:most]]
     rows = []
     with tempfile.TemporaryDirectory() as folder:

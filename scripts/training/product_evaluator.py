@@ -8,13 +8,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from localcrag.llm.evaluator import GgufEvaluator
+from localcrag.llm.gguf import read_metadata
+from localcrag.llm.multilingual_evaluator import MultilingualEvaluator, is_upper_part
 
 
 @contextmanager
-def product_evaluator(path: Path, threads: int | None = None) -> Iterator[GgufEvaluator]:
+def product_evaluator(
+    path: Path, threads: int | None = None
+) -> Iterator[GgufEvaluator | MultilingualEvaluator]:
     """The evaluator of a file; what is converted of it lies in a temporary folder while it is used."""
-    with (
-        tempfile.TemporaryDirectory() as cache,
-        GgufEvaluator(path, threads=threads, cache=Path(cache)) as evaluator,
-    ):
-        yield evaluator
+    with tempfile.TemporaryDirectory() as cache:
+        if is_upper_part(read_metadata(path)):
+            with MultilingualEvaluator(path, Path(cache), threads=threads) as multilingual:
+                yield multilingual
+        else:
+            with GgufEvaluator(path, threads=threads, cache=Path(cache)) as evaluator:
+                yield evaluator

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from localcrag.e5_conversion import WEIGHTS_SHA256
+from localcrag.llm.multilingual_evaluator import BASE_KEY
+
 from .calibration import Calibrated
 from .checkpoint import load
 from .cross_encoder import CrossEncoder, PairTokenizer
@@ -29,8 +32,12 @@ def export_evaluator(
     calibration: Calibrated | None,
     kind: str = "q8_0",
 ) -> None:
-    """Write the evaluator, with its calibration if that is known."""
-    measured = {}
+    """Write the evaluator, with its calibration if that is known.
+
+    Of one that has frozen layers only what lies above them is written, and no vocabulary.
+    """
+    base = model.base
+    measured: dict[str, float | str] = {}
     if calibration:
         measured = {
             "localcrag.evaluator.temperature": calibration.scale.temperature,
@@ -38,5 +45,8 @@ def export_evaluator(
             "localcrag.crag.upper": calibration.thresholds.upper,
             "localcrag.crag.lower": calibration.thresholds.lower,
         }
-    about = About(EVALUATOR, EVALUATOR_WORDS, base=_BASE, measured=measured)
-    write_evaluator(path, model.weights(), model.shape, words.vocabulary, about, kind)
+    if base.frozen_layers:
+        measured[BASE_KEY] = WEIGHTS_SHA256
+    about = About(base.evaluator, base.words, base=(base.name, base.url), measured=measured)
+    vocabulary = None if base.frozen_layers else words.vocabulary
+    write_evaluator(path, model.weights(), model.shape, vocabulary, about, kind)

@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
-from localcrag.embedding import e5_conversion
+from localcrag import e5_conversion
 from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
 from localcrag.errors import ModelFileError, ModelNotInstalled
 from localcrag.loaded_models import LoadedModels

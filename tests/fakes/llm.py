@@ -129,6 +129,7 @@ class ScriptedEvaluator:
     """An :class:`~localcrag.protocols.Evaluator` whose scores are a rule of (query, text)."""
 
     name = "scripted evaluator"
+    multilingual = False
 
     def __init__(self, score: Callable[[str, str], float], thresholds: Thresholds | None = None) -> None:
         self._score = score

@@ -25,11 +25,12 @@ from ..adapted_llama import AdaptedLlama
 from ..base_model import base_of
 from ..calibration import Calibrated, auc, calibrate
 from ..checkpoint import load
-from ..cross_encoder import CrossEncoder, PairTokenizer, base_folder
+from ..cross_encoder import CrossEncoder, PairTokenizer
 from ..data import USER, Example
+from ..evaluator_base import ENGLISH_EVALUATOR
 from ..gguf_files import About, Measured, read_adapter, write_adapter
 from ..job import Job, StageError, examples_of
-from ..manifest import ADAPTER, ADAPTER_WORDS, EVALUATOR, write_manifest
+from ..manifest import ADAPTER, ADAPTER_WORDS, write_manifest
 from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
 
@@ -49,7 +50,7 @@ def run(job: Job) -> None:
     """
     if job.models is None:
         raise StageError("say where the models go: --models DIR")
-    judge = restored_evaluator(job.evaluator) if job.evaluator.exists() else None
+    judge = restored_evaluator(job.evaluator, job.evaluator_base) if job.evaluator.exists() else None
     is_adapted = job.chat.exists() or bool(job.init and read_metadata(job.init).adapter)
     if judge and job.blend:
         judge.blend(job.blend, job.share)
@@ -59,7 +60,7 @@ def run(job: Job) -> None:
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
         made = Path(folder)
         if judge:
-            _export_evaluator(job, judge, made / f"{EVALUATOR}.gguf")
+            _export_evaluator(job, judge, made / f"{judge.base.evaluator}.gguf")
         if is_adapted:
             _export_adapter(job, _adapted(job), made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
         for file in made.iterdir():
@@ -71,7 +72,8 @@ def _export_evaluator(job: Job, model: CrossEncoder, path: Path) -> None:
     """Write the evaluator, calibrated on held-out questions, or on the held-out part of one's own pairs."""
     _, held_out = examples_of(job)
     if own := [e for e in held_out if e.dataset == USER]:
-        export_evaluator(model, _words(), path, _calibrated_on_pairs(job, model, own))
+        words = PairTokenizer(model.base.folder)
+        export_evaluator(model, words, path, _calibrated_on_pairs(job, model, own))
     else:
         _calibrated(job, model, path)
 
@@ -79,7 +81,7 @@ def _export_evaluator(job: Job, model: CrossEncoder, path: Path) -> None:
 def _evaluator_beside(job: Job, made: Path) -> Path | None:
     """The evaluator that an adapter is fused with: made just now, exported before, or shipped."""
     folders = (made, job.models or made, embedded_folder())
-    return next((path for folder in folders if (path := folder / f"{EVALUATOR}.gguf").exists()), None)
+    return next((path for folder in folders if (path := folder / f"{ENGLISH_EVALUATOR}.gguf").exists()), None)
 
 
 def _adapted(job: Job) -> AdaptedLlama:
@@ -125,17 +127,13 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
     write_adapter(path, model.pairs(), model.alpha, about, heads=heads, kv_heads=kv_heads)
 
 
-def _words() -> PairTokenizer:
-    return PairTokenizer(base_folder())
-
-
 def _calibrated(job: Job, model: CrossEncoder, path: Path) -> None:
     """Calibrate on what llama.cpp says of the quantised file, and write the file with it.
 
     The questions are those of the half that fits.
     """
     material = measure.material_of(job.data, CALIBRATION_QUESTIONS, fitting=True)
-    words = _words()
+    words = PairTokenizer(model.base.folder)
     export_evaluator(model, words, path, None)
     with product_evaluator(path) as scorer:
         judged = {
@@ -169,7 +167,7 @@ def _calibrated_on_pairs(job: Job, model: CrossEncoder, examples: Sequence[Examp
     labels = np.array([float(e.relevant) for e in examples])
     if len(set(labels)) < 2:
         raise StageError("the held-out part has only one kind of label: add more examples of both kinds")
-    words, base = _words(), CrossEncoder(base_folder())
+    words, base = PairTokenizer(model.base.folder), CrossEncoder(model.base)
     pairs = [(e.question, e.passage) for e in examples]
     logits = model.score(words, pairs).astype(np.float64)
     asked, known = (base.embed(words, texts, 256) for texts in _columns(examples))

