@@ -77,16 +77,26 @@ def converted(cache: Path) -> Path:
         ) from error
 
 
+def is_installed() -> bool:
+    """Whether the package is installed, with its weights."""
+    return _weights_file() is not None
+
+
 def packaged_weights() -> Path:
     """The file of weights in the installed package. Raises ModelNotInstalled."""
-    spec = importlib.util.find_spec(PACKAGE)
-    for place in (spec.submodule_search_locations if spec else None) or ():
-        path = Path(place) / WEIGHTS_FILE_NAME
-        if path.is_file():
-            return path
+    if path := _weights_file():
+        return path
     raise ModelNotInstalled(
         "the multilingual embedding model is not installed", hint=f"install it: {INSTALLATION}"
     )
+
+
+def _weights_file() -> Path | None:
+    """The file of weights in the installed package, or None."""
+    spec = importlib.util.find_spec(PACKAGE)
+    places = (spec.submodule_search_locations if spec else None) or ()
+    files = (Path(place) / WEIGHTS_FILE_NAME for place in places)
+    return next((path for path in files if path.is_file()), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,10 @@ _OTHER_FUNCTION_WORDS = """
     welches wenn wer werden wie wird wo wurde wurden zu zum zur
     al como con cual cuando cuantos del desde donde el ella en entre es esta fue las lo los mas para pero
     por que quien se ser sobre su sus tiene un una y
-    aux avec ce ces cette combien comment dans de des dont du elle est et il ils la le les leur mais ne nous ont
-    ou par pas plus pour quand quel quelle quelles quels qui sa sont sur une
-    alla che chi da dal dalla degli dei della delle di dove gli nel nella non ogni perche piu quale quali quando
-    quanto sono stato tra uno
+    aux avec ce ces cette combien comment dans de des dont du elle est et il ils la le les leur mais ne nous
+    ont ou par pas plus pour quand quel quelle quelles quels qui sa sont sur une
+    alla che chi da dal dalla degli dei della delle di dove gli nel nella non ogni perche piu quale quali
+    quando quanto sono stato tra uno
     aan bij dat deze een heeft het hoe hoeveel maar naar niet ook te uit van voor waar wanneer wat
     welk welke werd wie worden zijn
     ao aos com da das dos em foi mais muito na nas nos onde os ou pela pelo qual quem seu sua um uma
@@ -100,8 +100,8 @@ def other_than_english(text: str) -> bool | None:
     """Whether a text is in another language than English; None if it does not tell.
 
     What is in Latin letters is only given to the library if it has :data:`MIN_PLAIN_WORDS`, and words that
-    are frequent in other languages or many with letters beyond A to Z: names and the rows of a table are of no
-    language.
+    are frequent in other languages or many with letters beyond A to Z: names and the rows of a table are of
+    no language.
     """
     if told := _told(text):
         return told != ENGLISH

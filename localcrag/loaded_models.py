@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from localcrag.fitness.fitness_result import FitnessResult
     from localcrag.fitness.fitness_results_folder import FitnessResults
     from localcrag.llm.evaluator import GgufEvaluator
+    from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
     from localcrag.llm.gguf import GgufInfo
     from localcrag.llm.language_model import LlamaCppModel
+    from localcrag.llm.multilingual_evaluator import MultilingualEvaluator
     from localcrag.model_server.served_model import ServedModel
 
 NO_EVALUATOR = "none"
@@ -38,6 +40,10 @@ STATIC = "static"
 ``static:MODEL`` for those of another one."""
 NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
 """The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
+DEFAULT_EVALUATOR = ModelSettings().evaluator
+"""The evaluator beside which another one is used for other languages."""
+MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v1"
+"""The embedded evaluator for other languages than English."""
 DEFAULT_LANGUAGE_MODEL = ModelSettings().language
 """The language model without which questions are answered by the evaluator alone, if it is not installed."""
 GRADERS_WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
@@ -201,9 +207,24 @@ class LoadedModels:
         """The GGUF file of the evaluator. Raises ModelNotFound."""
         return self._file(self.settings.evaluator)
 
+    @cached_property
+    def multilingual_evaluator_file(self) -> Path | None:
+        """The GGUF file of the evaluator for other languages than English; None if it is not used.
+
+        It goes with the default evaluator, if the package with its lower layers is installed. Raises
+        ModelNotFound.
+        """
+        from localcrag.e5_conversion import is_installed
+
+        with_default = self.settings.evaluator == DEFAULT_EVALUATOR
+        return self._file(MULTILINGUAL_EVALUATOR) if with_default and is_installed() else None
+
     def evaluator_files(self) -> list[Path]:
-        """The GGUF file of the evaluator, if there is one. Raises ModelNotFound."""
-        return [self.evaluator_file] if self.judges else []
+        """The GGUF files of the evaluators; none if there is none. Raises ModelNotFound."""
+        if not self.judges:
+            return []
+        other = self.multilingual_evaluator_file
+        return [self.evaluator_file, *([other] if other else [])]
 
     @property
     def judges(self) -> bool:
@@ -211,15 +232,33 @@ class LoadedModels:
         return self.settings.evaluator != NO_EVALUATOR
 
     @cached_property
-    def evaluator(self) -> GgufEvaluator | None:
+    def evaluator(self) -> GgufEvaluator | MultilingualEvaluator | EvaluatorByLanguage | None:
         """The evaluator with its calibration, or None. Raises ModelNotFound, ModelFileError."""
         if not self.judges:
             return None
-        from localcrag.llm.evaluator import GgufEvaluator
-
-        evaluator = GgufEvaluator(self.evaluator_file, cache=self.home / "cache" / "models")
+        evaluator = self._evaluator_for_all_languages()
         evaluator.calibration = self.calibration(GraderKind.EVALUATOR)
         return evaluator
+
+    def _evaluator_for_all_languages(self) -> GgufEvaluator | MultilingualEvaluator | EvaluatorByLanguage:
+        """The evaluator, with that for other languages if there is one. Raises ModelNotFound."""
+        evaluator = self._evaluator_of(self.evaluator_file)
+        if self.multilingual_evaluator_file is None:
+            return evaluator
+        from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
+
+        return EvaluatorByLanguage(evaluator, self._evaluator_of(self.multilingual_evaluator_file))
+
+    def _evaluator_of(self, file: Path) -> GgufEvaluator | MultilingualEvaluator:
+        """The evaluator of a file, whole or the upper part of one. Raises ModelNotFound, ModelFileError."""
+        from localcrag.llm.evaluator import GgufEvaluator
+        from localcrag.llm.gguf import read_metadata
+        from localcrag.llm.multilingual_evaluator import MultilingualEvaluator, is_upper_part
+
+        cache = self.home / "cache" / "models"
+        if is_upper_part(read_metadata(file)):
+            return MultilingualEvaluator(file, cache)
+        return GgufEvaluator(file, cache=cache)
 
     @property
     def fusion(self) -> tuple[Fusion, Thresholds] | None:

