@@ -109,6 +109,7 @@ class PackagedModel:
         layers: the number of layers.
         heads: the number of attention heads.
         epsilon: the ε of the layer normalisation.
+        sha256: the digest of the file it came from.
     """
 
     weights: dict[str, Array]
@@ -116,6 +117,7 @@ class PackagedModel:
     layers: int
     heads: int
     epsilon: float
+    sha256: str
 
 
 def packaged_model() -> PackagedModel:
@@ -132,7 +134,7 @@ def packaged_model() -> PackagedModel:
     replaced, at = _replaced(source, at)
     weights = {_name(tensor.name): _weight(source, tensor, header) for tensor in _tensors(source, at)}
     tokenizer = _tokenizer(vocabulary, replaced, header)
-    return PackagedModel(weights, tokenizer, header.layers, header.heads, header.epsilon)
+    return PackagedModel(weights, tokenizer, header.layers, header.heads, header.epsilon, found)
 
 
 def write_tokenizer(folder: Path, tokenizer: Mapping[str, Any]) -> None:

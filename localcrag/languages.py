@@ -9,7 +9,7 @@ every paragraph, and of a question it was never wrong if it was sure to :data:`M
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -118,6 +118,18 @@ def other_than_english(text: str) -> bool | None:
         return None
     found = language_of(text, "")
     return found != ENGLISH if found else None
+
+
+def beyond_english(query: str, texts: Sequence[str]) -> list[bool]:
+    """Whether each pair of a query and a text has something in another language than English.
+
+    A text too short to tell goes with most of the others.
+    """
+    if other_than_english(query):
+        return [True] * len(texts)
+    told = [other_than_english(text) for text in texts]
+    most = 2 * told.count(True) > len(told) - told.count(None)
+    return [most if other is None else other for other in told]
 
 
 FOREIGN_PASSAGES = (

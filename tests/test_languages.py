@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from localcrag import languages
-from localcrag.languages import is_foreign_to, is_unspaced, language_of
+from localcrag.languages import is_foreign_to, is_unspaced, language_of, other_than_english
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,26 @@ def test_nothing_is_loaded_where_function_words_tell_that_two_are_alike(
     others = ["pip install pump==1.2", "The valve of the pump is to be closed before it is opened."]
     assert not is_foreign_to("What is the weight of the pump that was sent?", others, thorough=True)
     assert not is_foreign_to("Pump 12", others)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What is the fee of a boat?", False),
+        ("fee of motorcycle, second hour", None),
+        ("Anna Weber | Köln | 12 €", None),
+        ("José García, São Paulo", None),
+        ("", None),
+        ("42", None),
+        ("Wie hoch ist die Gebühr für ein Boot?", True),
+        ("Wer war der Herzog in der Schlacht von Hastings?", True),
+        ("Quelle est la capitale de la France ?", True),
+        ("Gilt ab Mai.", None),
+        ("船的费用", True),
+        ("Цена лодки", True),
+        ("كم سعر القارب", True),
+        ("The naïve café of Gdańsk is what they have on the list.", False),
+    ],
+)
+def test_it_is_told_what_is_in_another_language_than_english(text: str, expected: bool | None) -> None:
+    assert other_than_english(text) is expected

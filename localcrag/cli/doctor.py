@@ -125,10 +125,27 @@ def _check_models(state: CommandState) -> Iterator[CheckResult]:
     if models.evaluator:
         models.evaluator.load()
         yield CheckResult("evaluator", True, f"{models.evaluator.name} loads")
+        yield from _findings("evaluator for other languages", _check_multilingual_evaluator, state)
     for fitted in models.calibrations():
         yield CheckResult(
             "calibration", True, f"{fitted.judge}, on {fitted.questions} questions of yours, {fitted.made}"
         )
+
+
+def _check_multilingual_evaluator(state: CommandState) -> Iterator[CheckResult]:
+    from localcrag.e5_conversion import INSTALLATION
+    from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
+    from localcrag.loaded_models import DEFAULT_EVALUATOR
+
+    models = state.open(None).models
+    if isinstance(models.evaluator, EvaluatorByLanguage):
+        models.evaluator.others.load()
+        detail = f"{models.evaluator.others.name} loads"
+    elif models.settings.evaluator == DEFAULT_EVALUATOR:
+        detail = f"not used, its lower layers are not installed: {INSTALLATION}"
+    else:
+        detail = f"not used, it goes with {DEFAULT_EVALUATOR}"
+    yield CheckResult("evaluator for other languages", True, detail)
 
 
 def _check_language_model(state: CommandState) -> Iterator[CheckResult]:

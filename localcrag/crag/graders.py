@@ -17,6 +17,7 @@ from localcrag.crag.passage_scores import passage_scores
 from localcrag.crag.prompt_layout import JointPassages
 from localcrag.crag.yes_no_choices import YES_NO_OPTIONS, ask_each, ask_jointly
 from localcrag.errors import ConstraintError, ContextOverflow
+from localcrag.languages import beyond_english
 from localcrag.protocols import Embedder, Evaluator, LanguageModel
 from localcrag.types import (
     Choice,
@@ -183,6 +184,10 @@ class FusedGrader:
     If the language model fails on a passage, the grade is an error: half a fusion is not on the scale that
     the thresholds were fitted on. A language model with the weight 0 is not asked, and with a ``band`` only
     about the passages whose P of the evaluator lies in it; one that is not asked counts as undecided.
+
+    The fusion was fitted to English. If question or passage are in another language, a multilingual evaluator
+    judges alone: there a small language model guesses, and the cosines of a multilingual embedding model are
+    high for right and wrong passages alike.
     """
 
     model: LanguageModel
@@ -196,6 +201,22 @@ class FusedGrader:
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order; each passage has a prompt of its own, and ``joint`` is ignored."""
         scores = passage_scores(self.evaluator, question, [hit.passage for hit in hits])
+        alone = self._judged_alone(question, hits)
+        together = [at for at, judges in enumerate(alone) if not judges]
+        fused = iter(self._fused(question, [hits[at] for at in together], [scores[at] for at in together]))
+        return [
+            _judged(hit, score) if judges else next(fused)
+            for hit, score, judges in zip(hits, scores, alone, strict=True)
+        ]
+
+    def _judged_alone(self, question: str, hits: Sequence[Hit]) -> list[bool]:
+        """Whether each hit is for the evaluator alone."""
+        if not self.evaluator.multilingual:
+            return [False] * len(hits)
+        return beyond_english(question, [hit.passage.text for hit in hits])
+
+    def _fused(self, question: str, hits: Sequence[Hit], scores: Sequence[float]) -> list[Grade]:
+        """One grade per hit, in order, from the evaluator's scores, the language model and the cosines."""
         choices = self._choices(question, [hit.passage.text for hit in hits], scores)
         cosines = self._similarities(question, hits)
         return [self._grade(*row) for row in zip(hits, scores, choices, cosines, strict=True)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from localcrag.languages import other_than_english
+from localcrag.languages import beyond_english
 from localcrag.types import Tokens
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class EvaluatorByLanguage:
 
         Raises ModelNotFound, ModelNotInstalled, ModelFileError, ModelError.
         """
-        foreign = self._foreign(query, texts)
+        foreign = beyond_english(query, texts)
         if not any(foreign):
             return self.english.score(query, texts)
         if all(foreign):
@@ -111,11 +111,3 @@ class EvaluatorByLanguage:
         """Free the memory of both; the next use loads them again."""
         self.english.close()
         self.others.close()
-
-    def _foreign(self, query: str, texts: Sequence[str]) -> list[bool]:
-        """Whether each pair is one for the multilingual evaluator."""
-        if other_than_english(query):
-            return [True] * len(texts)
-        told = [other_than_english(text) for text in texts]
-        most = 2 * told.count(True) > len(told) - told.count(None)
-        return [most if other is None else other for other in told]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from localcrag._platform import cores
-from localcrag.e5_conversion import TOKENIZER, WEIGHTS_SHA256, packaged_model, write_tokenizer
+from localcrag.e5_conversion import TOKENIZER, packaged_model, write_tokenizer
 from localcrag.errors import ModelError, ModelFileError
 from localcrag.llm.calibrated_evaluator import CalibratedEvaluator, PairFrame, joined_pair
 from localcrag.llm.ctranslate_bert import as_arrays, write_cross_encoder
@@ -73,12 +73,12 @@ class MultilingualEvaluator(CalibratedEvaluator["_LoadedEvaluator"]):
 
     def _convert(self, folder: Path) -> None:
         """Write the network. Raises ModelNotInstalled, ModelFileError, OSError."""
-        if self.info.value(BASE_KEY, "") != WEIGHTS_SHA256:
+        model = packaged_model()
+        if self.info.value(BASE_KEY, "") != model.sha256:
             raise ModelFileError(
                 f"{self.info.path.name} was trained on other weights than those of multilingual-e5-small.",
                 hint="Use the evaluator that came with this version.",
             )
-        model = packaged_model()
         write_tokenizer(folder, model.tokenizer)
         write_cross_encoder(self.info, {**model.weights, **as_arrays(self.info)}, folder)
 

@@ -42,6 +42,8 @@ def _found(models: LoadedModels) -> Iterator[ModelFile]:
             yield _digested("adapter", models.adapter_file.stem, models.adapter_file)
     if models.judges:
         yield _digested("evaluator", settings.evaluator, models.evaluator_file)
+        if other := models.multilingual_evaluator_file:
+            yield _digested("evaluator", other.stem, other)
     else:
         yield ModelFile("evaluator", NO_EVALUATOR)
     weights = list(_weights(models.embedder.model_files()))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from localcrag import e5_conversion
 from localcrag.e5_conversion import packaged_model, write_tokenizer
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.made_once import made_once
@@ -40,7 +41,8 @@ class EvaluatorBase:
     """An encoder to fine-tune.
 
     `folder` holds it as transformers writes it, with its `tokenizer.json`; its word embeddings and
-    `frozen_layers` of its layers are not trained. `evaluator` is the name of what is trained from it.
+    `frozen_layers` of its layers are not trained. `evaluator` is the name of what is trained from it, and
+    `words` describe that. `weights_sha256` is the digest of the file that the frozen layers come from.
     """
 
     name: str
@@ -49,6 +51,7 @@ class EvaluatorBase:
     evaluator: str
     words: str
     frozen_layers: int = 0
+    weights_sha256: str = ""
 
 
 def english_base() -> EvaluatorBase:
@@ -74,6 +77,7 @@ def multilingual_base(cache: Path) -> EvaluatorBase:
         evaluator=MULTILINGUAL_EVALUATOR,
         words=MULTILINGUAL_WORDS,
         frozen_layers=MULTILINGUAL_FROZEN_LAYERS,
+        weights_sha256=e5_conversion.WEIGHTS_SHA256,
     )
 
 

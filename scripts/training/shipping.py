@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from localcrag.e5_conversion import WEIGHTS_SHA256
 from localcrag.llm.multilingual_evaluator import BASE_KEY
 
 from .calibration import Calibrated
@@ -46,7 +45,7 @@ def export_evaluator(
             "localcrag.crag.lower": calibration.thresholds.lower,
         }
     if base.frozen_layers:
-        measured[BASE_KEY] = WEIGHTS_SHA256
+        measured[BASE_KEY] = base.weights_sha256
     about = About(base.evaluator, base.words, base=(base.name, base.url), measured=measured)
     vocabulary = None if base.frozen_layers else words.vocabulary
     write_evaluator(path, model.weights(), model.shape, vocabulary, about, kind)

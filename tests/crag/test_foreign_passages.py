@@ -32,3 +32,11 @@ def test_a_no_of_the_evaluator_is_not_to_be_relied_on_between_languages(
     events = world.run(question)
     reasons = [event.reason for event in of(Degraded, events) if event.part == "grade"]
     assert reasons == said
+
+
+def test_a_multilingual_evaluator_is_relied_on_between_languages() -> None:
+    evaluator = ScriptedEvaluator(lambda *_: 0.01)
+    evaluator.multilingual = True
+    world = World({"/hafen.txt": GERMAN}, Script().model(), evaluator=evaluator, by_evaluator=True)
+    events = world.run("What is the fee of a boat, and when is it due?")
+    assert not [event for event in of(Degraded, events) if event.part == "grade"]

@@ -78,6 +78,21 @@ def test_fused_grades_use_both_and_fail_where_one_fails() -> None:
     assert grades[0].confidence == pytest.approx(0.9 * 0.8 / (0.9 * 0.8 + 0.1 * 0.2))
 
 
+def test_a_multilingual_evaluator_judges_what_is_not_english_alone() -> None:
+    texts = ("good text of what is paid for the boat", "Die Gebühr für ein Boot beträgt 75 Euro im Jahr.")
+    hits = [Hit(passage(text), 0.5, 0.9) for text in texts]
+    model, evaluator = ScriptedModel(choose=choose), ScriptedEvaluator(lambda *_: 0.7)
+    fusion = Fusion(1.0, 1.0, 1.0, 0.0)
+    fused = FusedGrader(model, evaluator, HashEmbedder(), fusion, BOUNDS).grade("What is the fee?", hits)
+    assert all(grade.confidence != pytest.approx(0.7) for grade in fused)
+    evaluator.multilingual = True
+    asked = len(model.asked)
+    alone = FusedGrader(model, evaluator, HashEmbedder(), fusion, BOUNDS).grade("What is the fee?", hits)
+    assert alone[0] == fused[0]
+    assert (alone[1].confidence, alone[1].verdict) == (pytest.approx(0.7), Verdict.YES)
+    assert len(model.asked) == asked + 1
+
+
 def test_a_model_whose_word_weighs_nothing_is_not_asked() -> None:
     model, evaluator = ScriptedModel(choose=choose), ScriptedEvaluator(lambda *_: 0.9)
     grader = FusedGrader(model, evaluator, HashEmbedder(), Fusion(1.0, 0.0, 0.0, 0.0), BOUNDS)

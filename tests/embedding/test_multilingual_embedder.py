@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -18,78 +16,7 @@ from localcrag.errors import ModelFileError, ModelNotInstalled
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import ModelSettings
 from tests.embedding.numpy_bert import BertEncoder
-
-WIDTH, HEADS, INNER, POSITIONS, TYPES = 384, 12, 128, 512, 2
-PIECES = [
-    *[("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0)],
-    *[("▁query", -4.0), ("▁passage", -4.0), (":", -2.0), ("▁die", -4.0), ("▁Frist", -5.0), ("费", -5.0)],
-    *[("用", -5.0), ("35", -5.0), ("<mask>", 0.0)],
-]
-ROWS = len(PIECES) + 3
-Tensors = dict[str, np.ndarray]
-
-
-def small_tensors() -> Tensors:
-    """The tensors of a model of one layer, by their names in the package's file."""
-    random = np.random.default_rng(7)
-
-    def made(*shape: int) -> np.ndarray:
-        return random.standard_normal(shape).astype(np.float32) * 0.2
-
-    tensors = {
-        "emb.word": made(ROWS, WIDTH),
-        "emb.pos": made(POSITIONS, WIDTH),
-        "emb.type": made(TYPES, WIDTH),
-    }
-    tensors |= {"emb.ln.w": 1 + made(WIDTH), "emb.ln.b": made(WIDTH)}
-    for part in ("q", "k", "v", "ao"):
-        tensors |= {f"l0.{part}.w": made(WIDTH, WIDTH), f"l0.{part}.b": made(WIDTH)}
-    tensors |= {"l0.aln.w": 1 + made(WIDTH), "l0.aln.b": made(WIDTH)}
-    tensors |= {"l0.fi.w": made(INNER, WIDTH), "l0.fi.b": made(INNER)}
-    tensors |= {"l0.fo.w": made(WIDTH, INNER), "l0.fo.b": made(WIDTH)}
-    return tensors | {"l0.oln.w": 1 + made(WIDTH), "l0.oln.b": made(WIDTH)}
-
-
-def is_quantised(name: str, tensor: np.ndarray) -> bool:
-    return tensor.ndim == 2 and name not in ("emb.pos", "emb.type")
-
-
-def blocks(tensor: np.ndarray) -> tuple[bytes, np.ndarray]:
-    """A tensor in blocks as Q4_0 has them, and the numbers that they stand for."""
-    rows = tensor.reshape(-1, 32)
-    peaks = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
-    scales = (peaks / -8).astype(np.float16)
-    codes = np.clip(np.round(rows / scales[:, None].astype(np.float32)) + 8, 0, 15).astype(np.uint8)
-    packed = codes[:, :16] | codes[:, 16:] << 4
-    raw = b"".join(scale.tobytes() + row.tobytes() for scale, row in zip(scales, packed, strict=True))
-    values = (codes.astype(np.float32) - 8) * scales[:, None].astype(np.float32)
-    return raw, values.reshape(tensor.shape)
-
-
-def source_file(path: Path, tensors: Tensors) -> Tensors:
-    """Write the weights as the package carries them; returns the numbers that they stand for."""
-    texts = [text.encode() for text, _ in PIECES]
-    bounds = np.cumsum([0, *map(len, texts)]).astype("<u4")
-    normal = b"".join(
-        struct.pack("<IB", ord(a), len(b)) + struct.pack(f"<{len(b)}I", *map(ord, b))
-        for a, b in (("\n", " "), ("\x01", ""), ("５", "5"))
-    )
-    header = struct.pack(
-        "<4sI7ifi5iQ",
-        *(b"E5S1", 1, WIDTH, 1, HEADS, INNER, ROWS, POSITIONS, TYPES, 1e-12, 32),
-        *(len(PIECES), 0, 2, 1, 3, sum(map(len, texts))),
-    )
-    start = header + bounds.tobytes() + np.array([s for _, s in PIECES], "<f4").tobytes() + b"".join(texts)
-    start += struct.pack("<iI", 3, len(normal)) + normal + struct.pack("<i", len(tensors))
-    held = {name: blocks(t) if is_quantised(name, t) else (t.tobytes(), t) for name, t in tensors.items()}
-    at = len(start) + sum(2 + len(name) + 21 for name in tensors)
-    data = b""
-    for name, (raw, values) in held.items():
-        entry = (name in tensors and is_quantised(name, tensors[name]), values.size, at + len(data), len(raw))
-        start += struct.pack("<H", len(name)) + name.encode() + struct.pack("<BIQQ", *entry)
-        data += raw
-    path.write_bytes(start + data)
-    return {name: values for name, (_, values) in held.items()}
+from tests.small_e5_package import HEADS, POSITIONS, Tensors, use_small_package
 
 
 def reference(folder: Path, values: Tensors, tokenizer: Path) -> BertEncoder:
@@ -132,11 +59,7 @@ def reference(folder: Path, values: Tensors, tokenizer: Path) -> BertEncoder:
 @pytest.fixture
 def values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tensors:
     """The weights of a small model that takes the place of the package's."""
-    path = tmp_path / "small.bin"
-    made = source_file(path, small_tensors())
-    monkeypatch.setattr(e5_conversion, "packaged_weights", lambda: path)
-    monkeypatch.setattr(e5_conversion, "WEIGHTS_SHA256", sha256(path.read_bytes()).hexdigest())
-    return made
+    return use_small_package(tmp_path, monkeypatch)
 
 
 TEXTS = ["die Frist", "费用 35", "Frist die 35 Frist", "35\n３５\x01", "die " * 700]
@@ -168,12 +91,12 @@ def test_the_files_are_made_once_and_of_the_published_weights_only(
 ) -> None:
     made = e5_conversion.converted(tmp_path / "cache")
     times = made.stat().st_mtime_ns
-    monkeypatch.setattr(e5_conversion, "packaged_weights", lambda: pytest.fail("read again"))
+    monkeypatch.setattr(e5_conversion, "_weights_file", lambda: pytest.fail("read again"))
     assert e5_conversion.converted(tmp_path / "cache").stat().st_mtime_ns == times
     assert [path for path in made.parent.iterdir() if path.suffix == ".part"] == []
     other = tmp_path / "other.bin"
     other.write_bytes(b"something else")
-    monkeypatch.setattr(e5_conversion, "packaged_weights", lambda: other)
+    monkeypatch.setattr(e5_conversion, "_weights_file", lambda: other)
     with pytest.raises(ModelFileError, match="is not the published model"):
         e5_conversion.converted(tmp_path / "elsewhere")
 
