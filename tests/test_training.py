@@ -29,10 +29,12 @@ from localcrag.llm.chat_template import ChatFormat
 from localcrag.llm.evaluator import GgufEvaluator, _Pairs
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.llama_backend import Model
+from localcrag.llm.multilingual_evaluator import MultilingualEvaluator
 from localcrag.loaded_models import LoadedModels
 from localcrag.rank_fusion import rrf
 from localcrag.settings import ModelSettings
 from localcrag.types import Choice
+from tests.small_e5_package import use_small_package
 from tests.tiny_llama import TinySize, write_base
 
 pytest.importorskip("gguf")
@@ -140,7 +142,7 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
         trained,
     )
     judge, writer = models.evaluator, models.language
-    assert judge is not None
+    assert isinstance(judge, GgufEvaluator)
     with judge, writer:
         numbers = judge.numbers("Which river?", ["The Rhine.", "Bread is sold there."] * 20)
         assert np.isfinite(numbers).all()
@@ -330,6 +332,30 @@ def test_fine_tunes_on_a_users_own_file(
         near, far = tuned.score("Where is Lyon?", ["Lyon lies on the Rhone.", "Bread is sold there."])
         assert 0 < near < 1 and 0 < far < 1
         assert 0 < tuned.thresholds.lower <= tuned.thresholds.upper < 1
+
+
+def test_the_multilingual_evaluator_is_trained_above_its_frozen_layers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from training import cross_encoder, evaluator_base, shipping
+
+    use_small_package(tmp_path, monkeypatch, layers=2)
+    monkeypatch.setattr(evaluator_base, "MULTILINGUAL_FROZEN_LAYERS", 1)
+    out, data = tmp_path / "out", own_questions(tmp_path / "own.jsonl")
+    teacher = ROOT / "models" / "localcrag-evaluator-v3.gguf"
+    common = ("--data", data, "--out", out, "--minutes", 0.02, "--multilingual")
+    assert train("evaluator", *common, "--teacher", teacher) == 0
+    assert train("export", *common, "--anyway") == 0
+    base = evaluator_base.multilingual_base(out / "base")
+    before = cross_encoder.CrossEncoder(base).state_dict()
+    model = shipping.restored_evaluator(out / "multilingual" / "checkpoint.pt", base)
+    changed = {name for name, now in model.state_dict().items() if not torch.equal(now, before[name])}
+    assert changed and all("layer.1." in name or "pooler" in name or "classifier" in name for name in changed)
+    pairs = [("Where is Lyon?", "Lyon lies on the Rhone."), ("Wo liegt Lyon?", "Brot 35 费用")]
+    with MultilingualEvaluator(out / "models" / f"{base.evaluator}.gguf", tmp_path / "cache") as judge:
+        numbers = [number for question, text in pairs for number in judge.numbers(question, [text])]
+        assert np.allclose(numbers, model.score(cross_encoder.PairTokenizer(base.folder), pairs), atol=0.15)
+        assert 0 < judge.thresholds.lower <= judge.thresholds.upper < 1
 
 
 def test_results_of_other_data_are_not_resumed(

@@ -19,7 +19,7 @@ from benchmarks.material import QUESTION, corpus, run, tool
 from benchmarks.report import Figure, Report, Room
 
 if TYPE_CHECKING:
-    from localcrag.llm.evaluator import GgufEvaluator
+    from localcrag.protocols import Evaluator
 
 TOKENS, PAIRS = 250, 24
 """Tokens of a pair with its passage, and the pairs that one search has judged."""
@@ -83,7 +83,7 @@ def _evaluator_figures(room: Room, home: Path) -> Iterator[Figure]:
             yield Figure("the same in llama.cpp", _pairs_per_second(room, in_llama_cpp), "pairs/s")
 
 
-def _pairs_per_second(room: Room, evaluator: GgufEvaluator) -> float:
+def _pairs_per_second(room: Room, evaluator: Evaluator) -> float:
     """How many pairs an evaluator judges a second, each of :data:`TOKENS` tokens in all."""
     count = PAIRS // 8 if room.quick else PAIRS
     texts = [f"{_WORDS} " * (TOKENS // len(_WORDS.split()) - 1) + f"number {n}" for n in range(count)]

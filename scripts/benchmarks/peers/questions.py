@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from localcrag.llm.evaluator import GgufEvaluator
+    from localcrag.protocols import Evaluator
 
 GRADED, KEPT, RETRIEVED = 8, 2, 24
 MODULES = (
@@ -75,7 +75,7 @@ WARMING = Question(
 """Asked first, and not measured: it compiles what is compiled once, and touches the whole model."""
 
 
-def documented(count: int, size: int, evaluator: GgufEvaluator) -> list[Question]:
+def documented(count: int, size: int, evaluator: Evaluator) -> list[Question]:
     """Questions about the standard library, over passages of about ``size`` characters."""
     library = Library(size)
     questions: list[Question] = []
@@ -89,7 +89,7 @@ def documented(count: int, size: int, evaluator: GgufEvaluator) -> list[Question
     return questions
 
 
-def of_file(path: Path, count: int, size: int, evaluator: GgufEvaluator) -> list[Question]:
+def of_file(path: Path, count: int, size: int, evaluator: Evaluator) -> list[Question]:
     """The first ``count`` usable rows of a JSONL file: ``question``, ``passages`` (8 or more), ``kept``.
 
     ``kept`` are numbers of passages, from 0. Passages are cut to ``size`` characters; what a wide
@@ -113,7 +113,7 @@ def of_file(path: Path, count: int, size: int, evaluator: GgufEvaluator) -> list
 
 
 def ranked(
-    text: str, candidates: Sequence[str], kept: Sequence[str], evaluator: GgufEvaluator
+    text: str, candidates: Sequence[str], kept: Sequence[str], evaluator: Evaluator
 ) -> Question | None:
     """The question with the passages that the product's reranking puts first; None if it loses a kept one."""
     from benchmarks.peers.given import hits
@@ -127,7 +127,7 @@ def ranked(
 
 
 @cache
-def reranking(home: Path) -> GgufEvaluator:
+def reranking(home: Path) -> Evaluator:
     """The evaluator that ranks the passages; what it is converted to lies in ``home``."""
     from localcrag.loaded_models import LoadedModels
     from localcrag.settings import ModelSettings
