@@ -53,7 +53,7 @@ _OTHER_WORDS = frozenset(_OTHER_FUNCTION_WORDS.split()) - _ENGLISH_WORDS
 """Frequent words of other languages in Latin letters."""
 MIN_ACCENTED_SHARE = 0.25
 """The share of words with letters beyond A to Z from which on a text may be in another language."""
-_BEYOND_LATIN = re.compile(r"[\u0370-\u1dff\u2c00-\ua6ff\ua840-\ufaff\ufb1d-\ufeff]")
+_BEYOND_LATIN = re.compile(r"[\u0370-\u1dff\u2c00-\ua6ff\ua840-\ufaff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Letters of scripts other than Latin."""
 MIN_PLAIN_WORDS = 4
 """The words from which on the language of a question without letters beyond A to Z can be told."""

@@ -105,6 +105,7 @@ def test_nothing_is_loaded_where_function_words_tell_that_two_are_alike(
         ("José García, São Paulo", None),
         ("", None),
         ("42", None),
+        ("[10/06, 20:01] Søren: \u2764\ufe0f", None),
         ("Wie hoch ist die Gebühr für ein Boot?", True),
         ("Wer war der Herzog in der Schlacht von Hastings?", True),
         ("Quelle est la capitale de la France ?", True),

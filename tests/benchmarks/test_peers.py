@@ -34,7 +34,7 @@ from tests.shape_models import CACHE, NoVocabulariesError  # noqa: E402
 if TYPE_CHECKING:
     from llama_cpp import Llama
 
-    from localcrag.llm.evaluator import GgufEvaluator
+    from localcrag.protocols import Evaluator
 
 TEXTS = tuple(
     f"Passage {number}: the {word} opens at {number + 6} o'clock, and closes when the last visitor has left."
@@ -58,7 +58,7 @@ def model() -> str:
 
 
 @pytest.fixture(scope="module")
-def evaluator(tmp_path_factory: pytest.TempPathFactory) -> GgufEvaluator:
+def evaluator(tmp_path_factory: pytest.TempPathFactory) -> Evaluator:
     return reranking(tmp_path_factory.mktemp("home"))
 
 
@@ -145,7 +145,7 @@ def test_a_worker_that_ends_says_why(tmp_path: Path) -> None:
         )
 
 
-def test_questions_of_the_standard_library_keep_their_passages(evaluator: GgufEvaluator) -> None:
+def test_questions_of_the_standard_library_keep_their_passages(evaluator: Evaluator) -> None:
     first, second = documented(2, 400, evaluator)
     assert first.text != second.text
     for question in (first, second):
@@ -158,7 +158,7 @@ def test_questions_of_the_standard_library_keep_their_passages(evaluator: GgufEv
         assert all(len(text) <= 400 for text in question.passages)
 
 
-def test_questions_of_a_file(evaluator: GgufEvaluator, tmp_path: Path) -> None:
+def test_questions_of_a_file(evaluator: Evaluator, tmp_path: Path) -> None:
     row = {"question": "When does the library open?", "passages": [*TEXTS, *MORE[:4]], "kept": [1]}
     lost = {"question": "When does the library open?", "passages": [*TEXTS, *MORE[:4]], "kept": [11]}
     file = tmp_path / "own.jsonl"

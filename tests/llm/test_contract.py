@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.llm.evaluator import GgufEvaluator
+from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
+from localcrag.llm.multilingual_evaluator import MultilingualEvaluator
 from localcrag.protocols import Evaluator, LanguageModel
 from localcrag.types import Choice, FinishReason, Prompt, RemovableText, Tokens, UntrustedText
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
+from tests.small_e5_package import upper_part, use_small_package
 
 OPTIONS = ("yes", "no")
 
@@ -135,11 +139,33 @@ def test_tokens_are_counted(model: LanguageModel) -> None:
 # ------------------------------------------------------------------------------------- evaluators
 
 
-@pytest.fixture(params=["llama_evaluator", "ctranslate_evaluator", "scripted"])
+@pytest.fixture
+def multilingual_evaluator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Evaluator]:
+    values = use_small_package(tmp_path, monkeypatch, layers=2)
+    with MultilingualEvaluator(upper_part(tmp_path / "upper.gguf", values, 1), tmp_path / "cache") as made:
+        yield made
+
+
+@pytest.fixture
+def evaluator_by_language(
+    ctranslate_evaluator: GgufEvaluator, multilingual_evaluator: MultilingualEvaluator
+) -> Evaluator:
+    return EvaluatorByLanguage(ctranslate_evaluator, multilingual_evaluator)
+
+
+@pytest.fixture(
+    params=[
+        "llama_evaluator",
+        "ctranslate_evaluator",
+        "multilingual_evaluator",
+        "evaluator_by_language",
+        "scripted",
+    ]
+)
 def judge(request: pytest.FixtureRequest) -> Evaluator:
     if request.param == "scripted":
         return ScriptedEvaluator(lambda query, text: len(set(query.split()) & set(text.split())) / 10)
-    real: GgufEvaluator = request.getfixturevalue(request.param)
+    real: Evaluator = request.getfixturevalue(request.param)
     return real
 
 
@@ -166,6 +192,12 @@ def test_scoring_counts_tokens(judge: Evaluator) -> None:
     judge.score("what is blue", ["the sky"])
     assert (judge.tokens - before).evaluated > 0
     assert (judge.tokens - before) == Tokens((judge.tokens - before).evaluated, 0)
+
+
+def test_texts_in_other_languages_are_judged_too(judge: Evaluator) -> None:
+    scores = judge.score("Wie hoch ist die Gebühr?", ["Die Gebühr für ein Boot beträgt 75 Euro.", "船"])
+    assert all(0 <= score <= 1 for score in scores)
+    assert isinstance(judge.multilingual, bool)
 
 
 def test_thresholds_are_ordered(judge: Evaluator) -> None:
