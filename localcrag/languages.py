@@ -134,7 +134,8 @@ def beyond_english(query: str, texts: Sequence[str]) -> list[bool]:
 
 FOREIGN_PASSAGES = (
     "the question and the passages found are in different languages, which the evaluator cannot compare; "
-    "ask in the language of the documents"
+    "ask in the language of the documents, or take the default evaluator with its part for other languages: "
+    "pip install 'localcrag[multilingual]'"
 )
 """The reason, in an answer's ``degraded``, why a no of the evaluator is not to be relied on."""
 

@@ -198,6 +198,8 @@ class Encoded:
 
 Teacher = Callable[[str, Sequence[str]], Sequence[float]]
 """The raw numbers that another evaluator gives a question and texts."""
+Vary = Callable[[str], str]
+"""Puts a question in other words."""
 
 
 def group_batches(
@@ -205,15 +207,17 @@ def group_batches(
     tokenizer: PairTokenizer,
     rng: random.Random,
     teacher: Teacher | None = None,
+    vary: Vary = str,
     pool: int = 320,
 ) -> Iterator[list[Encoded]]:
     """Batches of whole groups, of about equal length within a batch, in random order.
 
     With a teacher the targets are halfway between the labels and its probabilities, so that a text that
-    answers though it was taken for a negative counts less (Hinton et al. 2015, arXiv 1503.02531).
+    answers though it was taken for a negative counts less (Hinton et al. 2015, arXiv 1503.02531). The teacher
+    is asked before the question is varied.
     """
     while True:
-        groups = [_encode(sampler.draw(), tokenizer, teacher) for _ in range(pool)]
+        groups = [_encode(sampler.draw(), tokenizer, teacher, vary) for _ in range(pool)]
         groups.sort(key=lambda g: g.width)
         batches: list[list[Encoded]] = [[]]
         for group in groups:
@@ -225,8 +229,9 @@ def group_batches(
         yield from batches
 
 
-def _encode(group: Group, tokenizer: PairTokenizer, teacher: Teacher | None) -> Encoded:
-    ids = tokenizer.pairs([(group.question, text) for text in group.texts])
+def _encode(group: Group, tokenizer: PairTokenizer, teacher: Teacher | None, vary: Vary) -> Encoded:
+    question = vary(group.question)
+    ids = tokenizer.pairs([(question, text) for text in group.texts])
     if teacher is None:
         return Encoded(ids, group.labels, group.labels)
     taught = (sigmoid(number) for number in teacher(group.question, group.texts))

@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
+
+from .code_switching import CodeSwitching, code_switching
 from .cross_encoder import CrossEncoder, PairTokenizer
 from .data import DataError, Example, split
 from .evaluator_base import EvaluatorBase, english_base, multilingual_base
@@ -164,6 +167,19 @@ def mine(job: Job) -> None:
     part.write_bytes(pickle.dumps(sampler))
     part.replace(job.sampler)
     print(f"negatives mined in {time.monotonic() - began:.0f} s")
+
+
+def switched(job: Job) -> CodeSwitching:
+    """What puts words of questions in other languages; its dictionary lies under `out`.
+
+    Raises ModelNotInstalled, ModelFileError.
+    """
+    train, _ = examples_of(job)
+    embedder = MultilingualEmbedder(job.out / "base")
+    try:
+        return code_switching(job.out / "substitutes.json", train, embedder)
+    finally:
+        embedder.close()
 
 
 def mined(job: Job, seed: int, mixture: Mixture | None = None) -> GroupSampler:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import time
 from contextlib import ExitStack
+from functools import partial
 
 from .. import cross_encoder, parallel
-from ..job import Job, mine, mined, reporter
+from ..job import Job, mine, mined, reporter, switched
 from ..pairs import FIRST_MIXTURE, Mixture
 from ..product_evaluator import product_evaluator
 from ..training_loop import Budget, train
@@ -21,6 +22,8 @@ def run(job: Job) -> None:
     if job.init:  # a file that cannot be used is refused before the negatives are mined
         cross_encoder.CrossEncoder(job.evaluator_base).load_gguf(job.init)
     mine(job)
+    if job.multilingual:
+        switched(job)
     parallel.run(_work, job.workers, job)
 
 
@@ -35,5 +38,7 @@ def _work(rank: int, job: Job) -> None:
     mixture = FIRST_MIXTURE if job.multilingual and not job.init else Mixture()
     with ExitStack() as held:
         teacher = held.enter_context(product_evaluator(job.teacher)).numbers if job.teacher else None
-        batches = cross_encoder.group_batches(mined(job, seed, mixture), words, random.Random(seed), teacher)
+        rng = random.Random(seed)
+        vary = partial(switched(job), rng=rng) if job.multilingual else str
+        batches = cross_encoder.group_batches(mined(job, seed, mixture), words, rng, teacher, vary)
         train(cross_encoder.course(model.to(job.device)), batches, budget, job.evaluator, reporter(rank))
