@@ -18,11 +18,14 @@ from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.row_lookup import DENIAL_WEIGHT, looked_up, raised
+from localcrag.languages import beyond_english
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
 
 JUDGED_STRIPS = 2
 """The number of strips of each passage that are judged beside the whole."""
+MAX_STRIPS_ACROSS = 8
+"""That number if question and passage have no term in common because they are in different languages."""
 
 
 def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[float]:
@@ -31,9 +34,13 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
     gains = looked_up(question, [strip for found in cut for strip in found])
     chosen: list[list[tuple[Strip, float]]] = []
     first, asked = 0, terms(question)
-    for found in cut:
+    other_languages = _beyond_english(evaluator, question, passages)
+    for found, other in zip(cut, other_languages, strict=True):
         own = [gains.get(first + at, 0.0) for at in range(len(found))]
-        chosen.append(_nearest(list(zip(found, own, strict=True)), asked))
+        nearest = _nearest(list(zip(found, own, strict=True)), asked)
+        if not nearest and other and len(found) > 1:
+            nearest = [(strip, 0.0) for strip in found[:MAX_STRIPS_ACROSS]]
+        chosen.append(nearest)
         first += len(found)
     texts = [passage.judged for passage in passages]
     texts += [judged_text(strip) for picked in chosen for strip, _ in picked]
@@ -45,6 +52,13 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
     ]
     of_another_date = _of_another_date(question, cut)
     return [raised(p, DENIAL_WEIGHT) if other else p for p, other in zip(best, of_another_date, strict=True)]
+
+
+def _beyond_english(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[bool]:
+    """Whether each passage, or the question, is in another language than English that the evaluator knows."""
+    if not evaluator.multilingual:
+        return [False] * len(passages)
+    return beyond_english(question, [passage.text for passage in passages])
 
 
 def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool]:

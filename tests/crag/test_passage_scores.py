@@ -29,3 +29,12 @@ def test_the_whole_counts_if_no_sentence_is_better() -> None:
     assert passage_scores(evaluator, "Who counted the snipe?", [LONG]) == [0.6]
     assert passage_scores(evaluator, "Why so?", [LONG]) == [0.6]
     assert evaluator.asked[-1][1] == (LONG.in_context,), "no sentence shares a word with the question"
+
+
+def test_all_sentences_of_another_language_are_judged_if_they_share_no_word() -> None:
+    german = passage("Am Montag wurden die Enten gezählt. Das tat der Wärter Nils Akker mit einem Fernrohr.")
+    evaluator = ScriptedEvaluator(lambda _, text: 0.9 if text.startswith("Das tat") else 0.1)
+    assert passage_scores(evaluator, "Who counted the birds?", [german]) == [0.1]
+    evaluator.multilingual = True
+    assert passage_scores(evaluator, "Who counted the birds?", [german]) == [0.9]
+    assert passage_scores(evaluator, "Why so?", [LONG]) == [0.1], "all of it is English"
