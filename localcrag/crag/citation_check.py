@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from localcrag.crag.answer_form import cited_keys, without_keys
 from localcrag.crag.bracketed_numbers import without_bracketed_numbers
-from localcrag.crag.prompt_leaks import leak
+from localcrag.crag.prompt_leaks import leak, without_mention
 from localcrag.crag.query_terms import (
     ASKING_WORDS,
     OPENING_WORDS,
@@ -95,7 +95,7 @@ class CitationChecker:
             there are none, or the sentence fails.
         """
         known = {item.key: item.text for item in self.evidence if item.key not in self.lost}
-        text, keys = _uncited(sentence), cited_keys(sentence)
+        text, keys = without_mention(_uncited(sentence), self._everything), cited_keys(sentence)
         for key in sorted(set(keys) - set(known)):
             reason = f"citation [{key}]: {self.lost.get(key, 'there is no such evidence')}"
             if reason not in self.removed:
@@ -117,8 +117,7 @@ class CitationChecker:
         """
         if not support:
             return "it cites nothing"
-        everything = "\n".join((self.question, *(item.text for item in self.evidence)))
-        if leaked := leak(text, everything):
+        if leaked := leak(text, self._everything):
             return f"it repeats {leaked}"
         stated, asked = without_bracketed_numbers(support), without_bracketed_numbers(self.question)
         return (
@@ -128,6 +127,11 @@ class CitationChecker:
             or _name_error(text, stated, self.question)
             or _support_error(text, stated, self.question)
         )
+
+    @property
+    def _everything(self) -> str:
+        """The question and all evidence, whose words a sentence may repeat."""
+        return "\n".join((self.question, *(item.text for item in self.evidence)))
 
     def citations(self, shown: Iterable[str]) -> list[Citation]:
         """The evidence that the shown sentences cite, in the order of its keys."""

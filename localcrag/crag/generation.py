@@ -95,12 +95,13 @@ def _layout_of(state: QuestionState, kept: Sequence[Strip]) -> PromptLayout:
     It is the joint layout, if the passages were graded in a joint prompt, the evidence is whole passages,
     and the answer fits the context after them; otherwise the independent layout.
     """
-    joint_layout = JointLayout(state.joint)
+    trained = state.adapters.model.trained
+    joint_layout = JointLayout(state.joint, trained)
     if not state.joint.passages or any(strip.text != strip.passage.text for strip in kept):
-        return IndependentLayout()
+        return IndependentLayout(trained)
     prompt = joint_layout.answer(state.question, joint_layout.evidence(kept))
     fits = state.adapters.model.count(prompt) + state.options.answer_tokens <= state.adapters.model.context
-    return joint_layout if fits else IndependentLayout()
+    return joint_layout if fits else IndependentLayout(trained)
 
 
 class _Written(NamedTuple):

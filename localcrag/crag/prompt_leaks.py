@@ -27,6 +27,34 @@ _WORD = re.compile(r"\w+")
 _PROMPT_WORDS = frozenset({"passage", "passages"})
 """What the prompts call the evidence: a text that speaks of it speaks of the prompt."""
 
+_NUMBERED = (
+    r"(?:the\s+)?(?:(?:first|second|third|fourth|fifth|last|given|provided)\s+)?passages?(?:\s+\[?\d+\]?)?"
+)
+_TOLD = (
+    r"(?:stated|mentioned|described|noted|said|given|shown|indicated|listed|found|seen|reported|explained)"
+)
+_MENTION_LAST = re.compile(
+    rf",?\s+(?:(?:as|which\s+is)\s+)?(?:{_TOLD}\s+)?(?:in|by|from|per|according\s+to)\s+{_NUMBERED}(?=\W*$)",
+    re.IGNORECASE,
+)
+_MENTION_FIRST = re.compile(
+    rf"^(?:(?:according\s+to|as\s+{_TOLD}\s+in|in)\s+{_NUMBERED},|{_NUMBERED}\s+(?:says|states|mentions|notes)"
+    r"\s+that)\s+",
+    re.IGNORECASE,
+)
+
+
+def without_mention(sentence: str, known: str = "") -> str:
+    """A sentence without words such as ", as stated in passage 2", which its citation says already.
+
+    Only a mention at its beginning or its end is taken out. A sentence that consists of one stays, and so
+    does every sentence if passages are spoken of in ``known``: the evidence and the question.
+    """
+    if set(_words(known)) & _PROMPT_WORDS:
+        return sentence
+    rest = _MENTION_FIRST.sub("", _MENTION_LAST.sub("", sentence))
+    return rest[:1].upper() + rest[1:] if _WORD.search(rest) else sentence
+
 
 def leak(text: str, known: str = "") -> str:
     """The part of a prompt that a text repeats, in words for the user; "" if there is none.

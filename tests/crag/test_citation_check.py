@@ -137,6 +137,22 @@ def test_what_is_no_statement_of_the_evidence_is_left_out(sentence: str, reason:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("The dose is 5 mg a day, as stated in passage 2. [1]", "The dose is 5 mg a day. [1]"),
+        ("The dose is 5 mg a day, according to the first passage. [1]", "The dose is 5 mg a day. [1]"),
+        ("The dose is 5 mg a day in passage 1. [1]", "The dose is 5 mg a day. [1]"),
+        ("According to passage 1, the dose is 5 mg a day. [1]", "The dose is 5 mg a day. [1]"),
+        ("Passage 1 states that the dose is 5 mg a day. [1]", "The dose is 5 mg a day. [1]"),
+    ],
+)
+def test_a_mention_of_the_passage_is_taken_out_since_the_citation_says_it(sentence: str, shown: str) -> None:
+    check = verifier()
+    assert check.check(sentence) == shown
+    assert not check.removed
+
+
+@pytest.mark.parametrize(
     "sentence", ["Yes, it is so. [1]", "Take 5 mg. [1]", "Dr. J. R. R. Dose says 5 mg a day. [1]"]
 )
 def test_short_statements_stay(sentence: str) -> None:
