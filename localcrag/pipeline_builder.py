@@ -63,6 +63,7 @@ DEFAULTS_WITHOUT_MODEL = ModelDefaults(
     extractive=True,
     divide_by_rule=True,
     contradictions=False,
+    second_opinion=False,
 )
 """The defaults where the language model is missing: what needs none."""
 
@@ -160,6 +161,7 @@ class PipelineBuilder:
             divide_by_rule=defaults.divide_by_rule,
             grounding=given.grounding or loop.grounding or defaults.grounding,
             contradictions=loop.contradictions and defaults.contradictions,
+            second_opinion=defaults.second_opinion,
             agent=bounds if given.agent else None,
             corrections=self._corrections(),
             extractive=defaults.extractive,

@@ -24,6 +24,7 @@ from localcrag.crag.quotation import quote
 from localcrag.crag.refinement.recomposition import with_surroundings
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.crag.stored_quotes import lost_citations
+from localcrag.crag.sureness import borne_out
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.types import (
@@ -56,7 +57,8 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
 
     A constraint allows only sentences that cite evidence that exists, and each is checked before it is
     shown. The answer ends where the model declines, or says a thing again. If the constraint fails before a
-    sentence was kept, or no sentence that was written passes, the evidence is quoted instead.
+    sentence was kept, no sentence that was written passes, or the model declines although a strip
+    surely answers by itself, the evidence is quoted instead, as unsure.
 
     Raises ContextOverflow if not even one piece of evidence fits the context.
     """
@@ -70,7 +72,7 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         written, finish, declined = yield from _check_sentences(whole, text, verifier)
     finally:
         text.close()
-    if finish is None and not written:
+    if not written and (finish is None or (declined and borne_out(kept))):
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
     agreed = (yield from check_agreement(whole, evidence)) if written else True
     shown, grounding = yield from _check_grounding(whole, written, evidence)

@@ -199,6 +199,15 @@ def answer(question: str, evidence: Sequence[Evidence], *, trained: bool = False
     )
 
 
+def answerable(question: str, evidence: Sequence[Evidence]) -> Prompt:
+    """The prompt that asks whether evidence answers; the reply is constrained to yes or no.
+
+    It begins as :func:`answer` does for a model that was not trained on the prompts.
+    """
+    task = "Can this question be answered from the passages alone? Reply yes or no."
+    return Prompt(_READER, (*_keyed(evidence), "\n", *_asked(question), task))
+
+
 def answer_joint(
     question: str, passages: Sequence[str], keys: Sequence[int], *, trained: bool = False
 ) -> Prompt:

@@ -250,3 +250,12 @@ def test_quotations_in_other_marks_must_be_verbatim(marks: str) -> None:
     assert check.check(f"Es heißt {marks.format('die Dosis beträgt fünf Milligramm')}. [1]") != ""
     assert check.check(f"Es heißt {marks.format('die Dosis beträgt zehn Milligramm')}. [1]") == ""
     assert "the quotation is not in the evidence" in check.removed[0]
+
+
+def test_an_option_of_a_command_stands_in_the_evidence_as_it_is_written() -> None:
+    options = evidence("--limit-rate <speed>: the largest speed of a transfer. -L follows redirects.")
+    check = CitationChecker("How do I limit the speed?", options)
+    assert check.check("Take --limit-rate for the largest speed. [1]")
+    assert check.check("Take -limit-rate for the largest speed. [1]") == ""
+    assert check.removed[-1].endswith("-limit-rate is not in the evidence")
+    assert check.check("It follows redirects with -l there. [1]") == ""
