@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec, module_from_spec
 
 from localcrag._platform import cores
@@ -35,6 +36,22 @@ def defer(package: str) -> None:
 
     vars(module)["__getattr__"] = load
     sys.modules[package] = module
+
+
+@contextmanager
+def defer_validators() -> Iterator[None]:
+    """Let the pydantic models that are defined in the block build their validators on first use.
+
+    lancedb defines more than a hundred, most of them for catalogue servers; to build them all takes a quarter
+    of its import time.
+    """
+    from pydantic import BaseModel
+
+    BaseModel.model_config["defer_build"] = True
+    try:
+        yield
+    finally:
+        del BaseModel.model_config["defer_build"]
 
 
 def limit_heaps() -> None:

@@ -69,3 +69,19 @@ print((before - resident()) // 1024**2)
 @pytest.mark.skipif(sys.platform != "linux", reason="the GNU C library's heaps")
 def test_what_was_freed_goes_back_to_the_system() -> None:
     assert int(run(FREED)) >= 40
+
+
+DEFERRED = """
+from pydantic import BaseModel
+from localcrag.store import native_memory
+with native_memory.defer_validators():
+    class Inside(BaseModel):
+        number: int
+class Outside(BaseModel):
+    number: int
+print(Inside.__pydantic_complete__, Outside.__pydantic_complete__, Inside(number="1").number)
+"""
+
+
+def test_validators_are_deferred_within_the_block_alone() -> None:
+    assert run(DEFERRED) == "False True 1"
