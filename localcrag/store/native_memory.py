@@ -54,6 +54,27 @@ def defer_validators() -> Iterator[None]:
         del BaseModel.model_config["defer_build"]
 
 
+@contextmanager
+def skip_override_checks() -> Iterator[None]:
+    """Let classes be defined in the block without the checks of the package ``overrides``.
+
+    Before Python 3.12 lancedb has it compare the signatures of its own methods, which takes a third of its
+    import time; from then on it does without, and takes ``typing.override``.
+    """
+    if sys.version_info >= (3, 12) or find_spec("overrides") is None:
+        yield
+        return
+    import overrides
+    from typing_extensions import override
+
+    checking = {name: vars(overrides)[name] for name in ("override", "EnforceOverrides")}
+    vars(overrides).update(override=override, EnforceOverrides=type("EnforceOverrides", (), {}))
+    try:
+        yield
+    finally:
+        vars(overrides).update(checking)
+
+
 def limit_heaps() -> None:
     """Limit the allocator to one heap for each core, at least two; call it before lancedb is loaded.
 

@@ -44,7 +44,7 @@ native_memory.limit_heaps()
 # A client for catalogue servers, which takes half of lancedb's import time.
 native_memory.defer("lance_namespace_urllib3_client")
 
-with native_memory.defer_validators():
+with native_memory.defer_validators(), native_memory.skip_override_checks():
     import lancedb
     from lancedb.index import FTS, BTree, IvfSq
     from lancedb.query import MatchQuery
