@@ -204,10 +204,9 @@ class PipelineBuilder:
     def grader_kind(self) -> GraderKind:
         """The kind of grader; the default depends on the models.
 
-        By default the evaluator and the language model are fused if that was fitted for the two. Otherwise
-        the language model is asked about what the evaluator is unsure of (``cascade``), unless its check
-        found that its word is worth nothing and no ``localcrag calibrate`` found otherwise. Without a
-        language model the evaluator judges alone.
+        By default the evaluator and the language model are fused if that was fitted for the two. If
+        ``localcrag calibrate`` fitted a band, the language model is asked about what the evaluator is unsure
+        of (``cascade``). Otherwise the evaluator judges alone, and without one the language model.
         """
         if chosen := self.given.grader or self.settings.loop.grader:
             return chosen

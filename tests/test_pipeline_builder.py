@@ -61,14 +61,14 @@ def test_a_question_may_say_how_many_passages_are_graded(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("given", "enough"),
     [
-        (AskOptions(), 3),
-        (AskOptions(policy=Policy.NONE_RELEVANT), 3),
-        (AskOptions(grader=GraderKind.RUBRIC), 3),
         (AskOptions(grader=GraderKind.CASCADE), 3),
+        (AskOptions(grader=GraderKind.CASCADE, policy=Policy.NONE_RELEVANT), 3),
+        (AskOptions(grader=GraderKind.RUBRIC), 3),
+        (AskOptions(), 0),
         (AskOptions(grader=GraderKind.EVALUATOR), 0),
-        (AskOptions(policy=Policy.ANY_IRRELEVANT), 0),
-        (AskOptions(policy=Policy.SCORE), 0),
-        (AskOptions(agent=True), 0),
+        (AskOptions(grader=GraderKind.CASCADE, policy=Policy.ANY_IRRELEVANT), 0),
+        (AskOptions(grader=GraderKind.CASCADE, policy=Policy.SCORE), 0),
+        (AskOptions(grader=GraderKind.CASCADE, agent=True), 0),
     ],
 )
 def test_grading_ends_early_only_where_a_grade_costs_a_passage_and_more_would_not_matter(
@@ -78,8 +78,9 @@ def test_grading_ends_early_only_where_a_grade_costs_a_passage_and_more_would_no
 
 
 def test_grading_can_be_made_to_end_earlier_or_never(tmp_path: Path) -> None:
-    assert options(tmp_path, AskOptions(), enough=1).enough == 1
-    assert options(tmp_path, AskOptions(), enough=0).enough == 0
+    cascade = AskOptions(grader=GraderKind.CASCADE)
+    assert options(tmp_path, cascade, enough=1).enough == 1
+    assert options(tmp_path, cascade, enough=0).enough == 0
 
 
 @pytest.mark.parametrize(

@@ -93,17 +93,21 @@ def _prompt_shingles() -> frozenset[tuple[str, ...]]:
     passage = Passage("", "", "", "", "", None, 0, 0, "")
     evidence = [Evidence(1, Strip(passage, 0, 0, "", 0.0))]
     made: list[Prompt] = [
-        prompts.grade("", ""),
-        prompts.grade_joint("", [""], 1),
         prompts.rewrite(""),
         prompts.phrasing("", ()),
         prompts.hypothesis(""),
         prompts.condense((), ""),
-        prompts.answer("", evidence),
-        prompts.answer_joint("", ["", ""], [1]),
-        prompts.answer_joint("", ["", ""], [1, 2]),
+        prompts.answerable("", evidence),
         prompts.grounded("", [""]),
     ]
+    for trained in (True, False):
+        made += [
+            prompts.grade("", "", trained=trained),
+            prompts.grade_joint("", [""], 1, trained=trained),
+            prompts.answer("", evidence, trained=trained),
+            prompts.answer_joint("", ["", ""], [1], trained=trained),
+            prompts.answer_joint("", ["", ""], [1, 2], trained=trained),
+        ]
     found: set[tuple[str, ...]] = set()
     for prompt in made:
         for part in (prompt.system, *prompt.user):
