@@ -41,6 +41,7 @@ from localcrag.stored_knowledge_base import StoredKnowledgeBase
 from localcrag.types import (
     NO_META,
     Answer,
+    Document,
     ExtractedRecord,
     GivenText,
     GraderKind,
@@ -48,6 +49,7 @@ from localcrag.types import (
     IngestReport,
     Meta,
     MetaValue,
+    Passage,
 )
 
 if TYPE_CHECKING:
@@ -383,7 +385,7 @@ class KnowledgeBase(StoredKnowledgeBase):
         builder = replace(self._builder(given), embedder=held.embedder)
         held.reader.require_whole()
         reader = held.reader if given.context is None else self._with_text(held, given.context)
-        pipeline = builder.build(reader, self.corpus.split, self.ledger, query.question)
+        pipeline = builder.build(reader, self._split, self.ledger, query.question)
         builder.models.warm(held.warm, answering=True)
         return pipeline.run(query)
 
@@ -517,6 +519,10 @@ class KnowledgeBase(StoredKnowledgeBase):
             follow_links=limits.follow_links,
             token_vectors=lambda: self.models.token_vectors,
         )
+
+    def _split(self, document: Document) -> list[Passage]:
+        """The passages of a document, cut as in an ingestion; the readers are imported on first use."""
+        return self.corpus.split(document)
 
     def _models(self, options: AskOptions) -> LoadedModels:
         """The models for one question, which may name others than the settings."""

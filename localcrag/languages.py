@@ -1,17 +1,19 @@
 """The language of a text, found on this machine: by its script, by frequent English words, by a library.
 
 English is recognised by its function words, and Chinese, Japanese, Korean and Thai by their scripts, so that
-nothing is loaded for them; every other text is given to py3langid, a model of byte sequences (Lui and
-Baldwin, ACL 2012). On 3,936 questions and 240 paragraphs in 12 languages (XQuAD), it named the language of
-every paragraph, and of a question it was never wrong if it was sure to :data:`MIN_CONFIDENCE`.
+nothing is loaded for them; every other text is given to py3langid, a model of byte sequences
+(:mod:`localcrag.language_identifier`). On 3,936 questions and 240 paragraphs in 12 languages (XQuAD), it
+named the language of every paragraph, and of a question it was never wrong if it was sure to
+:data:`MIN_CONFIDENCE`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from localcrag.language_identifier import classifier
 
 ENGLISH = "en"
 """The language of a text that is too short, or too mixed, to tell."""
@@ -77,7 +79,7 @@ def language_of(text: str, fallback: str = ENGLISH) -> str:
         return found
     if not _WORD.search(text[:MAX_CHARACTERS]):
         return fallback
-    found, confidence = _identifier()(text[:MAX_CHARACTERS])
+    found, confidence = classifier()(text[:MAX_CHARACTERS])
     return _ALIASES.get(found, found) if confidence >= MIN_CONFIDENCE else fallback
 
 
@@ -162,17 +164,6 @@ def is_foreign_to(text: str, others: Iterable[str], *, thorough: bool = False) -
 def _has_words(text: str) -> bool:
     """Whether a text has words enough for its language to be told without letters beyond A to Z."""
     return len(_WORD.findall(text)) >= MIN_PLAIN_WORDS
-
-
-@cache
-def _identifier() -> Callable[[str], tuple[str, float]]:
-    """The library's classifier, by a model of some hundred languages that is read on first use."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    identifier: Any = LanguageIdentifier
-    loaded = identifier.from_model_file(MODEL_FILE, norm_probs=True)
-    classify: Callable[[str], tuple[str, float]] = loaded.classify
-    return classify
 
 
 def is_unspaced(text: str) -> bool:

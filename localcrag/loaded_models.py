@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -424,22 +424,32 @@ class LoadedModels:
                 model.close()
 
     def warm(self, *others: Callable[[], object], answering: bool) -> None:
-        """Load the models in parallel, and run ``others`` at the same time.
+        """Load what a search needs in parallel, and run ``others`` at the same time.
 
         Args:
             others: further work to do at the same time; its errors are raised.
-            answering: load the language model too, which a search does not need.
+            answering: begin to load the language model too, which a search does not need. Its file is checked
+                at once; what uses it first waits until it is loaded, and gets the errors of that. One on a
+                server is connected to at once.
         """
-        work: list[Callable[[], object]] = [partial(self._load_llama, answering), self.embedder.warm, *others]
+        work: list[Callable[[], object]] = [self.embedder.warm, *others]
+        in_background = answering and not self.is_served and not self.missing
+        if in_background:
+            work.append(self.language.check)
+        elif answering and not self.missing:
+            work.append(self.language.load)
+        # llama.cpp tells its errors by messages of the process, so it loads one model after the other.
+        llama = ThreadPoolExecutor(1, "llama")
         with ThreadPoolExecutor(len(work)) as pool:
-            loads = [pool.submit(load) for load in work]
+            loads: list[Future[object]] = [llama.submit(self._load_evaluator), *map(pool.submit, work)]
+            if in_background:
+                llama.submit(self.language.load)
+            llama.shutdown(wait=False)
         for load in loads:
             load.result()
 
-    def _load_llama(self, answering: bool) -> None:
-        """Load the evaluator, and the language model if an answer is needed, one after the other."""
-        if answering and not self.missing:
-            self.language.load()
+    def _load_evaluator(self) -> None:
+        """Load the evaluator, if there is one."""
         if self.evaluator:
             self.evaluator.load()
 

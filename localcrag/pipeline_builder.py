@@ -63,6 +63,7 @@ DEFAULTS_WITHOUT_MODEL = ModelDefaults(
     extractive=True,
     divide_by_rule=True,
     contradictions=False,
+    second_opinion=False,
 )
 """The defaults where the language model is missing: what needs none."""
 
@@ -160,6 +161,7 @@ class PipelineBuilder:
             divide_by_rule=defaults.divide_by_rule,
             grounding=given.grounding or loop.grounding or defaults.grounding,
             contradictions=loop.contradictions and defaults.contradictions,
+            second_opinion=defaults.second_opinion,
             agent=bounds if given.agent else None,
             corrections=self._corrections(),
             extractive=defaults.extractive,
@@ -202,10 +204,9 @@ class PipelineBuilder:
     def grader_kind(self) -> GraderKind:
         """The kind of grader; the default depends on the models.
 
-        By default the evaluator and the language model are fused if that was fitted for the two. Otherwise
-        the language model is asked about what the evaluator is unsure of (``cascade``), unless its check
-        found that its word is worth nothing and no ``localcrag calibrate`` found otherwise. Without a
-        language model the evaluator judges alone.
+        By default the evaluator and the language model are fused if that was fitted for the two. If
+        ``localcrag calibrate`` fitted a band, the language model is asked about what the evaluator is unsure
+        of (``cascade``). Otherwise the evaluator judges alone, and without one the language model.
         """
         if chosen := self.given.grader or self.settings.loop.grader:
             return chosen

@@ -7,10 +7,14 @@ document says can never be taken for a citation, see :mod:`localcrag.crag.bracke
 from __future__ import annotations
 
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from localcrag.crag.bracketed_numbers import disarmed
-from localcrag.events import Delta
-from localcrag.types import Answer, Citation, Origin, Passage, Status, Verdict
+from localcrag.types import Origin, Status, Verdict
+
+if TYPE_CHECKING:  # a search shows places alone, and loads neither answers nor events
+    from localcrag.events import Delta
+    from localcrag.types import Answer, Citation, Passage
 
 _PAGE_NOUNS = {
     **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".odp", ".otp"), "slide"),

@@ -55,6 +55,11 @@ class LanguageModel(Protocol):
         ...
 
     @property
+    def trained(self) -> bool:
+        """Whether the model was trained on the prompts of :mod:`localcrag.crag.prompts`, in their order."""
+        ...
+
+    @property
     def tokens(self) -> Tokens:
         """The tokens read and written since the model was loaded."""
         ...

@@ -82,7 +82,7 @@ class LoopSettings:
     policy: Policy = _setting(Policy.CRAG, "rule that turns grades into an action")
     grader: GraderKind | None = _setting(
         None,
-        "grader; unset: `fused` with the models that travel, else `cascade`, or what `models check` found",
+        "grader; unset: `fused` with the models that travel, else `evaluator`",
     )
     mode: Mode | None = _setting(
         None, "how to answer; unset: `write` if the model is fit for it, else `quote`"

@@ -14,6 +14,7 @@ from localcrag._platform import expanded
 from localcrag.errors import UsageError
 from localcrag.filters import Comparison, Operator, parse
 from localcrag.ingestion import checked_sources
+from localcrag.language_identifier import keep_unpacked_in
 from localcrag.object_address import is_object_address
 from localcrag.settings import Settings
 from localcrag.types import Document, IndexedDocument, Relocation, Skipped, StoreInfo, StoreProblem
@@ -31,6 +32,7 @@ class StoredKnowledgeBase:
     def __init__(self, name: str, settings: Settings) -> None:
         self.name, self.settings = name, settings
         self._opened: LanceStore | None = None
+        keep_unpacked_in(settings.home / "cache" / "models")
 
     def info(self) -> StoreInfo:
         """What it holds. Raises UnknownKnowledgeBase."""

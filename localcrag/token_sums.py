@@ -67,15 +67,13 @@ class TokenSums:
     def _sums(self, texts: Sequence[str]) -> Vectors:
         """The sum of the vectors of each text's tokens, shape (len(texts), dimension), float32."""
         import numpy as np
-        from scipy.sparse import csr_matrix
 
         rows, ends = self._tokens(texts)
-        places = np.concatenate([[0], ends])
-        ones = np.ones(len(rows), np.float32)
-        chosen = csr_matrix(  # type: ignore[no-untyped-call]
-            (ones, rows, places), shape=(len(texts), len(self._vectors))
-        )
-        found: Vectors = chosen @ self._vectors
+        found = np.empty((len(texts), self._vectors.shape[1]), np.float32)
+        start = 0
+        for sum_, end in zip(found, ends.tolist(), strict=True):
+            np.add.reduce(self._vectors.take(rows[start:end], axis=0), axis=0, out=sum_)
+            start = end
         return found
 
     def _tokens(self, texts: Sequence[str]) -> tuple[Ids, Ends]:

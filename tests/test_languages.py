@@ -90,7 +90,7 @@ def test_a_question_in_plain_letters_is_foreign_only_if_it_is_looked_at_thorough
 def test_nothing_is_loaded_where_function_words_tell_that_two_are_alike(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(languages, "_identifier", lambda: pytest.fail("loaded"))
+    monkeypatch.setattr(languages, "classifier", lambda: pytest.fail("loaded"))
     others = ["pip install pump==1.2", "The valve of the pump is to be closed before it is opened."]
     assert not is_foreign_to("What is the weight of the pump that was sent?", others, thorough=True)
     assert not is_foreign_to("Pump 12", others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import Registry, embedded_folder
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.settings import ModelSettings, Settings
-from localcrag.types import CorrectionKind, GraderKind, Mode, Status, Thresholds
+from localcrag.types import CorrectionKind, GraderKind, Mode, Prompt, Status, Thresholds
 from tests.packaged_model import ADAPTER, NAME, PackagedModel, packaged
 from tests.tiny_llama import TinySize, write_base, write_lora
 
@@ -209,3 +210,38 @@ def test_calibrations_of_the_evaluator_are_kept_without_the_model(
     kept = Calibration(GraderKind.EVALUATOR, prints, Scale(2.0), Thresholds(0.8, 0.2), 9, 9, "2026-11-21")
     models.keep([kept])
     assert models.calibrations() == [kept] and models.forget() == [kept]
+
+
+# ---------------------------------------------------------------------------------- loading
+
+
+def test_a_search_need_not_wait_until_the_language_model_is_loaded(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_load, load = threading.Event(), LlamaCppModel._load
+
+    def loaded_later(model: LlamaCppModel) -> object:
+        assert may_load.wait(timeout=60)
+        return load(model)
+
+    monkeypatch.setattr(LlamaCppModel, "_load", loaded_later)
+    chosen = models(tmp_path / "home", base)
+    chosen.warm(answering=True)
+    assert chosen.evaluator and chosen.evaluator.score("What is due?", ["The fee is due."])
+    may_load.set()
+    assert chosen.language.choose([Prompt("", ("Is it so?",))], ["yes", "no"])
+    chosen.close()
+
+
+def test_a_language_model_that_cannot_be_loaded_is_an_error_when_it_is_needed(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(model: LlamaCppModel) -> object:
+        raise ModelFileError("memory is short", hint="take a smaller model")
+
+    monkeypatch.setattr(LlamaCppModel, "_load", fails)
+    chosen = models(tmp_path / "home", base)
+    chosen.warm(answering=True)
+    with pytest.raises(ModelFileError, match="memory is short"):
+        chosen.language.choose([Prompt("", ("Is it so?",))], ["yes", "no"])
+    chosen.close()

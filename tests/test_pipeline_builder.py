@@ -61,14 +61,14 @@ def test_a_question_may_say_how_many_passages_are_graded(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("given", "enough"),
     [
-        (AskOptions(), 3),
-        (AskOptions(policy=Policy.NONE_RELEVANT), 3),
-        (AskOptions(grader=GraderKind.RUBRIC), 3),
         (AskOptions(grader=GraderKind.CASCADE), 3),
+        (AskOptions(grader=GraderKind.CASCADE, policy=Policy.NONE_RELEVANT), 3),
+        (AskOptions(grader=GraderKind.RUBRIC), 3),
+        (AskOptions(), 0),
         (AskOptions(grader=GraderKind.EVALUATOR), 0),
-        (AskOptions(policy=Policy.ANY_IRRELEVANT), 0),
-        (AskOptions(policy=Policy.SCORE), 0),
-        (AskOptions(agent=True), 0),
+        (AskOptions(grader=GraderKind.CASCADE, policy=Policy.ANY_IRRELEVANT), 0),
+        (AskOptions(grader=GraderKind.CASCADE, policy=Policy.SCORE), 0),
+        (AskOptions(grader=GraderKind.CASCADE, agent=True), 0),
     ],
 )
 def test_grading_ends_early_only_where_a_grade_costs_a_passage_and_more_would_not_matter(
@@ -78,8 +78,9 @@ def test_grading_ends_early_only_where_a_grade_costs_a_passage_and_more_would_no
 
 
 def test_grading_can_be_made_to_end_earlier_or_never(tmp_path: Path) -> None:
-    assert options(tmp_path, AskOptions(), enough=1).enough == 1
-    assert options(tmp_path, AskOptions(), enough=0).enough == 0
+    cascade = AskOptions(grader=GraderKind.CASCADE)
+    assert options(tmp_path, cascade, enough=1).enough == 1
+    assert options(tmp_path, cascade, enough=0).enough == 0
 
 
 @pytest.mark.parametrize(
@@ -109,9 +110,10 @@ def keep_check(home: Path, **parts: object) -> None:
     models.fitness_results.put(fitness_result(fingerprints=models.language_fingerprints, **parts))
 
 
-def test_a_chat_model_that_was_never_checked_is_asked_where_the_evaluator_is_unsure(tmp_path: Path) -> None:
+def test_a_chat_model_that_was_never_checked_writes_and_judges_nothing(tmp_path: Path) -> None:
     unchecked = builder(tmp_path)
-    assert unchecked.grader_kind is GraderKind.CASCADE
+    assert unchecked.grader_kind is GraderKind.EVALUATOR
+    assert not unchecked.pipeline_options().second_opinion
     assert (unchecked.mode, unchecked.pipeline_options().grounding) == (Mode.WRITE, Grounding.MARK)
     assert unchecked.pipeline_options().corrections == LOCAL_CORRECTIONS
     assert builder(tmp_path, evaluator="none").grader_kind is GraderKind.YESNO
@@ -133,8 +135,8 @@ def test_a_checked_model_has_the_defaults_that_follow_from_its_check(tmp_path: P
     assert found.extractive and found.divide_by_rule and not found.contradictions
     keep_check(tmp_path)
     found = builder(tmp_path).pipeline_options()
-    assert (builder(tmp_path).grader_kind, found.mode) == (GraderKind.CASCADE, Mode.WRITE)
-    assert found.contradictions and not (found.extractive or found.divide_by_rule)
+    assert (builder(tmp_path).grader_kind, found.mode) == (GraderKind.EVALUATOR, Mode.WRITE)
+    assert found.second_opinion and found.contradictions and not (found.extractive or found.divide_by_rule)
 
 
 def test_what_the_user_chose_is_not_changed_by_a_check(tmp_path: Path) -> None:

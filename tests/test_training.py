@@ -147,6 +147,7 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
         numbers = judge.numbers("Which river?", ["The Rhine.", "Bread is sold there."] * 20)
         assert np.isfinite(numbers).all()
         assert np.allclose(numbers[::2], numbers[0], atol=0.02)
+        assert writer.trained, "its adapter was trained on the prompts"
         assert judge.own_scale != Scale() and 0 < judge.thresholds.lower <= judge.thresholds.upper < 1
         (choice,) = ask_each(writer, "Which river?", ["The Rhine."])
         assert isinstance(choice, Choice) and 0 < choice.probabilities[0] < 1
@@ -218,7 +219,7 @@ def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> No
     model.set_pairs(read_adapter(path, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
     tokens = ChatTokens(loaded)
     texts = ["The Rhine.", "Bread is sold there, as everywhere.", "It lies on the Rhine."]
-    asked = [prompts.grade("Which river?", text) for text in texts]
+    asked = [prompts.grade("Which river?", text, trained=True) for text in texts]
     row = Row()
     for task in (asked[:1], asked):
         row.add(tokens.of(Task("grade", tuple((prompt, "yes") for prompt in task))))

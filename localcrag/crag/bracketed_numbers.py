@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from localcrag.types import CitationMark
+if TYPE_CHECKING:
+    from localcrag.types import CitationMark
 
 _OPENING = "\\[［【〔〖⟦❲⦋⦍⦏⁅﹝〚〘"
 _CLOSING = "\\]］】〕〗⟧❳⦌⦎⦐⁆﹞〛〙"

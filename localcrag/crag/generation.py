@@ -24,6 +24,7 @@ from localcrag.crag.quotation import quote
 from localcrag.crag.refinement.recomposition import with_surroundings
 from localcrag.crag.state import Finding, Outcome, QuestionState, timed
 from localcrag.crag.stored_quotes import lost_citations
+from localcrag.crag.sureness import borne_out
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.types import (
@@ -56,7 +57,8 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
 
     A constraint allows only sentences that cite evidence that exists, and each is checked before it is
     shown. The answer ends where the model declines, or says a thing again. If the constraint fails before a
-    sentence was kept, or no sentence that was written passes, the evidence is quoted instead.
+    sentence was kept, no sentence that was written passes, or the model declines although a strip
+    surely answers by itself, the evidence is quoted instead, as unsure.
 
     Raises ContextOverflow if not even one piece of evidence fits the context.
     """
@@ -70,7 +72,8 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         written, finish, declined = yield from _check_sentences(whole, text, verifier)
     finally:
         text.close()
-    if finish is None and not written:
+    surely_answers = whole.adapters.evaluator is not None and borne_out(kept)
+    if not written and (finish is None or (declined and surely_answers)):
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
     agreed = (yield from check_agreement(whole, evidence)) if written else True
     shown, grounding = yield from _check_grounding(whole, written, evidence)
@@ -95,12 +98,13 @@ def _layout_of(state: QuestionState, kept: Sequence[Strip]) -> PromptLayout:
     It is the joint layout, if the passages were graded in a joint prompt, the evidence is whole passages,
     and the answer fits the context after them; otherwise the independent layout.
     """
-    joint_layout = JointLayout(state.joint)
+    trained = state.adapters.model.trained
+    joint_layout = JointLayout(state.joint, trained)
     if not state.joint.passages or any(strip.text != strip.passage.text for strip in kept):
-        return IndependentLayout()
+        return IndependentLayout(trained)
     prompt = joint_layout.answer(state.question, joint_layout.evidence(kept))
     fits = state.adapters.model.count(prompt) + state.options.answer_tokens <= state.adapters.model.context
-    return joint_layout if fits else IndependentLayout()
+    return joint_layout if fits else IndependentLayout(trained)
 
 
 class _Written(NamedTuple):

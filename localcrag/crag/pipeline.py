@@ -38,6 +38,7 @@ from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.strip_context import in_context
+from localcrag.crag.second_opinion import reconsidered
 from localcrag.crag.shared_web_access import SharedWebAccess
 from localcrag.crag.state import (
     Adapters,
@@ -176,6 +177,7 @@ class Pipeline:
             return (yield from show_computed(computed, sure=findings[0].sure))
         if self.options.output is not None:
             return (yield from self._fill(whole, findings, self.options.output))
+        findings = yield from reconsidered(whole, findings)
         outcome = Outcome(Status.NOT_FOUND)
         if any(finding.strips for finding in findings):
             outcome = yield from generation.answer(whole, findings)

@@ -1,8 +1,9 @@
 """Prompt layouts: each passage is graded in a prompt of its own, or all passages in one joint prompt.
 
-``independent``: one prompt for each passage. The prompts share their beginning, no passage influences the
-grade of another, and the prompt of an answer begins as the grading prompt of its first passage did, so
-that the KV cache of that prompt is used again.
+``independent``: one prompt for each passage, so that no passage influences the grade of another. For a model
+that was trained on the prompts (:mod:`~localcrag.crag.prompts`) they share their beginning, and the prompt of
+an answer begins as the grading prompt of its first passage did, so that the KV cache of that prompt is used
+again.
 
 ``joint``: one prompt holds all passages, each followed by its number, and a short continuation of that
 prompt asks for each passage whether it helps. The answer is written from the same KV cache, from which the
@@ -60,8 +61,14 @@ class PromptLayout(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class IndependentLayout:
-    """A prompt that holds only the evidence, with keys from 1."""
+    """A prompt that holds only the evidence, with keys from 1.
+
+    ``trained`` says that the model was trained on the prompts.
+    """
+
+    trained: bool = False
 
     def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
         """The strips with keys from 1; adjacent strips of one passage are merged."""
@@ -69,14 +76,18 @@ class IndependentLayout:
 
     def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
         """The prompt that asks for an answer from this evidence."""
-        return prompts.answer(question, evidence)
+        return prompts.answer(question, evidence, trained=self.trained)
 
 
 @dataclass(frozen=True, slots=True)
 class JointLayout:
-    """A prompt that goes on from the joint prompt of the grades; keys are its passage numbers."""
+    """A prompt that goes on from the joint prompt of the grades; keys are its passage numbers.
+
+    ``trained`` says that the model was trained on the prompts.
+    """
 
     joint: JointPassages
+    trained: bool = False
 
     def evidence(self, kept: Sequence[Strip]) -> list[Evidence]:
         """The strips, which are whole passages, keyed by their numbers; passages not yet in it are added."""
@@ -86,4 +97,5 @@ class JointLayout:
 
     def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
         """The prompt with all passages, of which those that are no evidence are marked as removed."""
-        return prompts.answer_joint(question, self.joint.texts, [item.key for item in evidence])
+        keys = [item.key for item in evidence]
+        return prompts.answer_joint(question, self.joint.texts, keys, trained=self.trained)

@@ -27,6 +27,34 @@ _WORD = re.compile(r"\w+")
 _PROMPT_WORDS = frozenset({"passage", "passages"})
 """What the prompts call the evidence: a text that speaks of it speaks of the prompt."""
 
+_NUMBERED = (
+    r"(?:the\s+)?(?:(?:first|second|third|fourth|fifth|last|given|provided)\s+)?passages?(?:\s+\[?\d+\]?)?"
+)
+_TOLD = (
+    r"(?:stated|mentioned|described|noted|said|given|shown|indicated|listed|found|seen|reported|explained)"
+)
+_MENTION_LAST = re.compile(
+    rf",?\s+(?:(?:as|which\s+is)\s+)?(?:{_TOLD}\s+)?(?:in|by|from|per|according\s+to)\s+{_NUMBERED}(?=\W*$)",
+    re.IGNORECASE,
+)
+_MENTION_FIRST = re.compile(
+    rf"^(?:(?:according\s+to|as\s+{_TOLD}\s+in|in)\s+{_NUMBERED},|{_NUMBERED}\s+(?:says|states|mentions|notes)"
+    r"\s+that)\s+",
+    re.IGNORECASE,
+)
+
+
+def without_mention(sentence: str, known: str = "") -> str:
+    """A sentence without words such as ", as stated in passage 2", which its citation says already.
+
+    Only a mention at its beginning or its end is taken out. A sentence that consists of one stays, and so
+    does every sentence if passages are spoken of in ``known``: the evidence and the question.
+    """
+    if set(_words(known)) & _PROMPT_WORDS:
+        return sentence
+    rest = _MENTION_FIRST.sub("", _MENTION_LAST.sub("", sentence))
+    return rest[:1].upper() + rest[1:] if _WORD.search(rest) else sentence
+
 
 def leak(text: str, known: str = "") -> str:
     """The part of a prompt that a text repeats, in words for the user; "" if there is none.
@@ -65,17 +93,21 @@ def _prompt_shingles() -> frozenset[tuple[str, ...]]:
     passage = Passage("", "", "", "", "", None, 0, 0, "")
     evidence = [Evidence(1, Strip(passage, 0, 0, "", 0.0))]
     made: list[Prompt] = [
-        prompts.grade("", ""),
-        prompts.grade_joint("", [""], 1),
         prompts.rewrite(""),
         prompts.phrasing("", ()),
         prompts.hypothesis(""),
         prompts.condense((), ""),
-        prompts.answer("", evidence),
-        prompts.answer_joint("", ["", ""], [1]),
-        prompts.answer_joint("", ["", ""], [1, 2]),
+        prompts.answerable("", evidence),
         prompts.grounded("", [""]),
     ]
+    for trained in (True, False):
+        made += [
+            prompts.grade("", "", trained=trained),
+            prompts.grade_joint("", [""], 1, trained=trained),
+            prompts.answer("", evidence, trained=trained),
+            prompts.answer_joint("", ["", ""], [1], trained=trained),
+            prompts.answer_joint("", ["", ""], [1, 2], trained=trained),
+        ]
     found: set[tuple[str, ...]] = set()
     for prompt in made:
         for part in (prompt.system, *prompt.user):

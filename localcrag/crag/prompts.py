@@ -5,9 +5,13 @@ Our own words are ``str``. A question, a passage or a conversation is
 contain a control token. A passage is also put between ``<passage>`` tags, and such a tag inside it is
 made ineffective.
 
-The instructions and the question come first and the passages after them, so that the prompts of one
-question share their beginning and a model reads it once. The prompt of an answer begins as the grading
-prompt of its first passage did.
+What is asked about passages has two orders. A model that was ``trained`` on these prompts, as the embedded
+adapter was, gets the question before the passages, so that the prompts of one question share their beginning
+and it reads it once; the prompt of an answer begins as the grading prompt of its first passage did. Any other
+model gets the question after the passages, since it judges and answers far better so. For Qwen2.5-Coder 1.5B
+Instruct the AUC of yes or no over the 40 pairs of `localcrag models check` is 0.79 in the first order and
+0.96 in the second; over 32 whole passages of SQuAD 2.0, half of them with a question that only seems to be
+answered, 0.59 and 0.89.
 
 The texts must not change without new calibrations: the scales and thresholds of the models were fitted
 with them.
@@ -24,13 +28,16 @@ _READER = f"You answer questions from passages and from nothing else, and you ju
 """The system text of grading and of answering; it is the same for both, so that it is read once."""
 
 
-def grade(question: str, passage: str) -> Prompt:
+def grade(question: str, passage: str, *, trained: bool = False) -> Prompt:
     """The prompt that asks whether a passage helps to answer; the reply is constrained to yes or no."""
-    task = "Does the passage help to answer the question? Answer yes or no."
-    return Prompt(_READER, (*_asked(question), *_passage(passage), f"\n{task}"))
+    if trained:
+        task = "Does the passage help to answer the question? Answer yes or no."
+        return Prompt(_READER, (*_asked(question), *_passage(passage), f"\n{task}"))
+    task = "Can this question be answered from the passage alone? Reply yes or no."
+    return Prompt(_READER, (*_passage(passage), "\n", *_asked(question), task))
 
 
-def grade_joint(question: str, passages: Sequence[str], place: int) -> Prompt:
+def grade_joint(question: str, passages: Sequence[str], place: int, *, trained: bool = False) -> Prompt:
     """The prompt that asks whether one of several passages helps; the reply is constrained to yes or no.
 
     The prompts of all numbers share everything up to the last line, so that the passages are read once.
@@ -39,11 +46,14 @@ def grade_joint(question: str, passages: Sequence[str], place: int) -> Prompt:
         question: the question that the passage should help to answer.
         passages: the texts of all passages of the joint prompt, in order.
         place: the number of the passage that is asked about, from 1.
+        trained: whether the model was trained on these prompts.
     """
-    task = f"Does passage [{place}] help to answer the question? Answer yes or no."
-    return Prompt(
-        _READER, (*_asked(question), *_numbered_passages(passages, range(1, len(passages) + 1)), f"\n{task}")
-    )
+    places = range(1, len(passages) + 1)
+    if trained:
+        task = f"Does passage [{place}] help to answer the question? Answer yes or no."
+        return Prompt(_READER, (*_asked(question), *_passages_before_numbers(passages, places), f"\n{task}"))
+    task = f"Can this question be answered from passage [{place}] alone? Reply yes or no."
+    return Prompt(_READER, (*_numbered_passages(passages, places), "\n", *_asked(question), task))
 
 
 def rubric(question: str, passage: str) -> Prompt:
@@ -53,12 +63,10 @@ def rubric(question: str, passage: str) -> Prompt:
         "with the question. Poor: the same subject, but no help. Good: it answers in part. Perfect: it "
         f"answers fully. {_FENCED}",
         (
-            "Question: ",
-            UntrustedText(question),
-            "\n\n<passage>\n",
-            fenced(passage),
-            "\n</passage>\n\nReply in JSON: justification (one short sentence), then label "
-            "(Awful, Poor, Good or Perfect).",
+            *_passage(passage),
+            "\n",
+            *_asked(question),
+            "Reply in JSON: justification (one short sentence), then label (Awful, Poor, Good or Perfect).",
         ),
     )
 
@@ -157,13 +165,11 @@ def contradict(question: str, first: str, second: str) -> Prompt:
     return Prompt(
         f"You check whether two passages disagree about a question. {_FENCED}",
         (
-            "Question: ",
-            UntrustedText(question),
-            "\n\n<passage>\n",
-            fenced(first),
-            "\n</passage>\n<passage>\n",
-            fenced(second),
-            "\n</passage>\n\nDo the two passages contradict each other about this? Answer yes or no.",
+            *_passage(first),
+            *_passage(second),
+            "\n",
+            *_asked(question),
+            "Do the two passages contradict each other about this? Answer yes or no.",
         ),
     )
 
@@ -183,22 +189,42 @@ def condense(history: Sequence[Turn], question: str) -> Prompt:
     )
 
 
-def answer(question: str, evidence: Sequence[Evidence]) -> Prompt:
+def answer(question: str, evidence: Sequence[Evidence], *, trained: bool = False) -> Prompt:
     """The prompt that asks for an answer from numbered evidence, with the keys after each sentence."""
-    return _over(question, evidence, _write("these passages", 1))
+    if trained:
+        parts = (part for item in evidence for part in (*_passage(item.text), f"[{item.key}]\n"))
+        return Prompt(_READER, (*_asked(question), *parts, f"\n{_write_as_trained('these passages', 1)}"))
+    return Prompt(
+        _READER, (*_keyed(evidence), "\n", *_asked(question), _write("the passage that has the answer"))
+    )
 
 
-def answer_joint(question: str, passages: Sequence[str], keys: Sequence[int]) -> Prompt:
+def answerable(question: str, evidence: Sequence[Evidence]) -> Prompt:
+    """The prompt that asks whether evidence answers; the reply is constrained to yes or no.
+
+    It begins as :func:`answer` does for a model that was not trained on the prompts.
+    """
+    task = "Can this question be answered from the passages alone? Reply yes or no."
+    return Prompt(_READER, (*_keyed(evidence), "\n", *_asked(question), task))
+
+
+def answer_joint(
+    question: str, passages: Sequence[str], keys: Sequence[int], *, trained: bool = False
+) -> Prompt:
     """The prompt that asks for an answer from some passages of a joint prompt.
 
     Args:
         question: the question to answer.
         passages: the texts of all passages of the joint prompt, in order.
         keys: the numbers, from 1, of the passages to answer from; the others are marked as removed.
+        trained: whether the model was trained on these prompts.
     """
     shown = ", ".join(f"[{key}]" for key in keys)
-    task = _write(f"passages {shown}" if len(keys) > 1 else f"passage {shown}", keys[0] if keys else 1)
-    return Prompt(_READER, (*_asked(question), *_numbered_passages(passages, keys), f"\n{task}"))
+    sources = f"passages {shown}" if len(keys) > 1 else f"passage {shown}"
+    if trained:
+        task = _write_as_trained(sources, keys[0] if keys else 1)
+        return Prompt(_READER, (*_asked(question), *_passages_before_numbers(passages, keys), f"\n{task}"))
+    return Prompt(_READER, (*_numbered_passages(passages, keys), "\n", *_asked(question), _write(sources)))
 
 
 def plan(question: str, *, web: bool) -> Prompt:
@@ -256,12 +282,11 @@ def _task(question: str, web: bool) -> tuple[str | UntrustedText, ...]:
 
 def select(question: str, evidence: Sequence[Evidence]) -> Prompt:
     """The prompt that asks which numbered sentences answer; the reply is constrained to numbers or none."""
-    return _over(
-        question,
-        evidence,
-        "Which of these passages answer the question? Reply with their numbers, the best first, like "
-        "2, 5. If none does, reply none.",
+    task = (
+        "Which of these passages answer the question? Reply with their numbers, the best first, like 2, 5. "
+        "If none does, reply none."
     )
+    return Prompt(_READER, (*_keyed(evidence), "\n", *_asked(question), task))
 
 
 def field_value(question: str, evidence: Sequence[str], offered: Sequence[str]) -> Prompt:
@@ -275,9 +300,10 @@ def field_value(question: str, evidence: Sequence[str], offered: Sequence[str]) 
     return Prompt(
         _READER,
         (
-            *_asked(question),
             *(part for text in evidence for part in _passage(text)),
-            "\nWhich of these values do the passages state as the answer?\n",
+            "\n",
+            *_asked(question),
+            "Which of these values do the passages state as the answer?\n",
             UntrustedText("\n".join(f"{number}. {value}" for number, value in enumerate(offered, 1))),
             "\nReply with its number. If they state none of them, reply none.",
         ),
@@ -293,27 +319,42 @@ def fenced(text: str) -> UntrustedText:
     return UntrustedText(text.replace("<passage", "<\u200bpassage").replace("</passage", "<\u200b/passage"))
 
 
-def _over(question: str, evidence: Sequence[Evidence], task: str) -> Prompt:
-    """The prompt of a task over numbered evidence.
-
-    The number follows its passage, so that the prompt begins as the grading prompt of the first passage.
-    """
-    parts: list[str | UntrustedText] = []
+def _keyed(evidence: Sequence[Evidence]) -> Iterator[str | UntrustedText]:
+    """The evidence as passages, each with its key before it."""
     for item in evidence:
-        parts += [*_passage(item.text), f"[{item.key}]\n"]
-    return Prompt(_READER, (*_asked(question), *parts, f"\n{task}"))
+        yield from _numbered_passage(item.key, fenced(item.text))
 
 
 def _numbered_passages(passages: Sequence[str], shown: Container[int]) -> Iterator[str | UntrustedText]:
-    """The passages, each followed by its number from 1; those not ``shown`` are marked as removed."""
+    """The passages, each with its number from 1 before it; those not ``shown`` are marked as removed."""
+    for place, text in enumerate(passages, 1):
+        yield from _numbered_passage(place, RemovableText(fenced(text).text, removed=place not in shown))
+
+
+def _numbered_passage(number: int, text: UntrustedText) -> tuple[str | UntrustedText, ...]:
+    """A fenced text between ``<passage>`` tags, with its number before it."""
+    return f"<passage>\n[{number}] ", text, "\n</passage>\n"
+
+
+def _passages_before_numbers(passages: Sequence[str], shown: Container[int]) -> Iterator[str | UntrustedText]:
+    """As :func:`_numbered_passages`, but each number follows its passage, as in the training."""
     for place, text in enumerate(passages, 1):
         yield "<passage>\n"
         yield RemovableText(fenced(text).text, removed=place not in shown)
         yield f"\n</passage>\n[{place}]\n"
 
 
-def _write(sources: str, example: int) -> str:
-    """The task of writing an answer from ``sources``, with ``example`` as the number in the example."""
+def _write(sources: str) -> str:
+    """The task of writing an answer from ``sources``."""
+    return (
+        f"Answer in one or two short, complete sentences, from {sources}. End each sentence with the number "
+        "of that passage in square brackets. If none has the answer, reply: "
+        f'"{NOT_IN_EVIDENCE}"'
+    )
+
+
+def _write_as_trained(sources: str, example: int) -> str:
+    """The same task in the words of the training, with ``example`` as the number in the example."""
     return (
         f"Answer the question in a few sentences, using only {sources}. After each sentence "
         f"give the number of the passage it rests on, like [{example}]. If they do not answer the question, "

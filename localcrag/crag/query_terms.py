@@ -80,9 +80,12 @@ def stem(word: str) -> str:
     return f"{kept[:-1]}i" if kept.endswith("y") else kept
 
 
-def figures_of(text: str) -> set[str]:
-    """The dates in a text, in one spelling, and the like, as they are written: "2/3" is not "3/2"."""
-    return dates_of(text) | set(_FIGURES.findall(without_dates(text)))
+def figures_of(text: str, others: re.Pattern[str] = _FIGURES) -> set[str]:
+    """The dates in a text, in one spelling, and the like, as they are written: "2/3" is not "3/2".
+
+    ``others`` finds what counts beside dates.
+    """
+    return dates_of(text) | set(others.findall(without_dates(text)))
 
 
 def is_english(text: str) -> bool:

@@ -10,7 +10,8 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
+from localcrag.crag.calendar_dates import are_shared
+from localcrag.crag.query_terms import figures_of
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter
 from localcrag.protocols import Embedder, Evaluator, PassageReader
@@ -121,16 +122,16 @@ def with_named_figures(best: Sequence[Hit], found: Sequence[Hit], question: str)
     A version, a date or a number of a part is named by a question to find the one row that has it, and to
     the evaluator the rows of a table are all alike.
     """
-    named = _figures(question)
-    if not named or any(are_shared(named, _figures(hit.passage.text)) for hit in best):
+    named = figures_of(question, _LONG_NUMBER)
+
+    def has_one(hit: Hit) -> bool:
+        return are_shared(named, figures_of(hit.passage.text, _LONG_NUMBER))
+
+    if not named or any(map(has_one, best)):
         return list(best)
-    having = next((hit for hit in found if are_shared(named, _figures(hit.passage.text))), None)
+    tried = {hit.passage.id for hit in best}
+    having = next((hit for hit in found if hit.passage.id not in tried and has_one(hit)), None)
     return [*best[:-1], having] if having else list(best)
-
-
-def _figures(text: str) -> set[str]:
-    """The dates of a text, and its numbers of several digits, as they are written."""
-    return dates_of(text) | set(_LONG_NUMBER.findall(without_dates(text)))
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:

@@ -1,7 +1,6 @@
 """The constrained yes or no of the language model: does a passage help, is a claim borne out?
 
-The model can reply nothing else, and P(yes) is read from its logits. The prompts of one question share their
-beginning, which the model reads once.
+The model can reply nothing else, and P(yes) is read from its logits.
 """
 
 from __future__ import annotations
@@ -21,12 +20,11 @@ YES_NO_OPTIONS = ("yes", "no")
 def ask_each(model: LanguageModel, question: str, texts: Sequence[str]) -> list[Choice | Exception]:
     """The model's constrained yes or no for each text, in order; a failed choice is its error.
 
-    Each text has a prompt of its own. The prompts share their beginning, so the model reads the question
-    once for all of them.
+    Each text has a prompt of its own. What the prompts share at their beginning is read once.
     """
     if not texts:
         return []
-    choices = yes_or_no(model, [prompts.grade(question, text) for text in texts])
+    choices = yes_or_no(model, [prompts.grade(question, text, trained=model.trained) for text in texts])
     return [_checked(choice) for choice in choices]
 
 
@@ -44,7 +42,7 @@ def ask_jointly(
     for earlier in (joint.passages, []):
         joint.passages = earlier
         places = joint.add(passages)
-        asked = [prompts.grade_joint(question, joint.texts, place) for place in places]
+        asked = [prompts.grade_joint(question, joint.texts, place, trained=model.trained) for place in places]
         try:
             return [_checked(choice) for choice in model.choose(asked, YES_NO_OPTIONS)]
         except ContextOverflow:

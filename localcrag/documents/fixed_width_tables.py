@@ -23,7 +23,7 @@ from localcrag.types import Block, BlockKind
 Span = tuple[int, int]
 
 _GAP = re.compile(r"\S(?: {2,}|\s*\t\s*)\S")
-_MAY_HAVE_TABLE = re.compile(r"\S {2}|\t|\|")
+_SPACED = re.compile(r"\S {2}")
 _MAY_BEGIN = re.compile(r"\S {2}|\t|\||^\s*[-=_+─═]{3}")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _RULE = re.compile(r"(?=.*(?:[-=_─═]{3}|\+-))[-=_+|:─═┼│ ]+")
@@ -94,7 +94,7 @@ def add_tables(made: BlockText, lines: Sequence[str], add_text: Callable[[list[s
 
 def with_rows(text: str) -> tuple[str, list[Block]]:
     """A text with each table in it written as rows, one a line, and the places of the rows."""
-    if not _MAY_HAVE_TABLE.search(text):
+    if not _may_have_table(text):
         return text, []
     lines = [match[0] for match in _LINE.finditer(text)]
     parts: list[str] = []
@@ -117,6 +117,11 @@ def with_rows(text: str) -> tuple[str, list[Block]]:
             length += 1
         last = table.end
     return "".join([*parts, *lines[last:]]), blocks
+
+
+def _may_have_table(text: str) -> bool:
+    """Whether there is anything in a text that could stand between two columns."""
+    return _TAB in text or _BAR in text or ("  " in text and _SPACED.search(text) is not None)
 
 
 def _found(lines: Sequence[str], first: int) -> tuple[int, TextTable | None]:

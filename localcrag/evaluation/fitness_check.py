@@ -294,7 +294,7 @@ class _Run:
 
     def _stream(self, question: GradedQuestion, evidence: Sequence[Evidence]) -> Iterator[str]:
         """The answer as the model writes it."""
-        prompt = prompts.answer(question.text, evidence)
+        prompt = prompts.answer(question.text, evidence, trained=self.model.trained)
         return self.model.stream(
             prompt, pattern=answer_pattern(item.key for item in evidence), max_tokens=ANSWER_TOKENS
         )

@@ -29,6 +29,11 @@ class WrappedModel:
         return self.model.context
 
     @property
+    def trained(self) -> bool:
+        """Whether the given model was trained on the prompts."""
+        return self.model.trained
+
+    @property
     def tokens(self) -> Tokens:
         """The tokens that the given model has read and written."""
         return self.model.tokens

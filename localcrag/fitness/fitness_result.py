@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from localcrag.types import JsonValue
 
-FITNESS_EDITION = 1
+FITNESS_EDITION = 2
 """The edition of the labelled set, the prompts and the measures. It is raised when one of them changes, and
 results of an earlier edition count no more."""
 

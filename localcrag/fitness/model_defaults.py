@@ -1,8 +1,7 @@
 """The defaults that follow from what is known of a chat model: one pure function.
 
-A model that was never checked is not trusted blindly: the evaluator judges first, and the model's yes or no
-counts only where the evaluator is unsure. What the user chose by an option or a setting is never changed by
-these defaults.
+A model that was never checked is not trusted blindly: the evaluator judges alone, and what the model writes
+is checked as ever. What the user chose by an option or a setting is never changed by these defaults.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ class ModelDefaults:
     """How a question is answered with a model if nothing else was chosen.
 
     ``extractive`` makes search lines and follow-ups of the user's own words alone, ``divide_by_rule`` divides
-    a question of several parts without the model, and ``contradictions`` asks it whether sources disagree.
+    a question of several parts without the model, ``contradictions`` asks it whether sources disagree, and
+    ``second_opinion`` whether the evidence answers.
     """
 
     grader: GraderKind
@@ -37,6 +37,7 @@ class ModelDefaults:
     extractive: bool
     divide_by_rule: bool
     contradictions: bool
+    second_opinion: bool
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The defaults as a JSON object, by the names of the settings and of the pipeline's options."""
@@ -48,14 +49,16 @@ class ModelDefaults:
             "extractive": self.extractive,
             "divide_by_rule": self.divide_by_rule,
             "contradictions": self.contradictions,
+            "second_opinion": self.second_opinion,
         }
 
 
 def model_defaults(result: FitnessResult | None, *, evaluator: bool) -> ModelDefaults:
     """The defaults for a chat model.
 
-    - The grader is the cascade, or the evaluator alone if the model's yes or no is unfit. The model judges
-      alone only if there is no evaluator.
+    - The evaluator grades the passages, and a model whose yes or no is fit gives a second opinion on the
+      evidence. The model judges passages only if there is no evaluator: to read them all takes a model of a
+      billion weights ten seconds and more on two cores, and brought nothing that the opinion does not bring.
     - Answers are quoted if the model's own are unfit, or if hidden instructions sway it.
     - Written sentences that the evidence does not bear out are removed if the answers are partly fit, and
       else marked. If nobody can be trusted with that, they are not looked for.
@@ -74,13 +77,9 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool) -> ModelDef
     lines = search_line_fitness(result)
     follow_ups = follow_up_fitness(result)
     instructions = instruction_fitness(result)
-    if not evaluator:
-        grader = GraderKind.YESNO
-    else:
-        grader = GraderKind.EVALUATOR if yes_no is Fitness.UNFIT else GraderKind.CASCADE
     extractive = Fitness.UNFIT in (lines, follow_ups)
     return ModelDefaults(
-        grader=grader,
+        grader=GraderKind.EVALUATOR if evaluator else GraderKind.YESNO,
         mode=Mode.QUOTE if Fitness.UNFIT in (answers, instructions) else Mode.WRITE,
         corrections=_corrections(
             phrasings=not extractive and lines is not Fitness.PARTLY, hyde=answers is not Fitness.UNFIT
@@ -89,6 +88,7 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool) -> ModelDef
         extractive=extractive,
         divide_by_rule=json_fitness(result) is Fitness.UNFIT,
         contradictions=yes_no is not Fitness.UNFIT,
+        second_opinion=evaluator and yes_no is Fitness.FIT,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Generator, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -33,8 +34,12 @@ class Sampler:
     """
 
     def __init__(self, temperature: float, seed: int) -> None:
-        self._temperature = temperature
-        self._random = np.random.default_rng(seed)
+        self._temperature, self._seed = temperature, seed
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        """The random numbers, which NumPy imports on first use."""
+        return np.random.default_rng(self._seed)
 
     def pick(self, row: Row, allowed: Mask) -> int:
         """The picked token, by the logits ``row`` and the mask ``allowed``, both of shape (vocabulary,).

@@ -111,6 +111,11 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         return min(self._requested_context, trained) if trained else self._requested_context
 
     @property
+    def trained(self) -> bool:
+        """Whether the adapter was trained by `scripts/train chat`, and so on localcrag's own prompts."""
+        return bool(self.adapter_info and self.adapter_info.value("localcrag.adapter.base_sha256", ""))
+
+    @property
     def tokens(self) -> Tokens:
         """The tokens of prompts that were read, and those written, since this object was made."""
         loaded = self._resident

@@ -22,6 +22,7 @@ class MissingModel:
     error: ModelNotInstalled
     name: str = "no language model"
     context: int = 0
+    trained: bool = False
     tokens: Tokens = field(default=Tokens())
     last_finish: FinishReason = FinishReason.STOP
 

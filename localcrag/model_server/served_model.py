@@ -115,6 +115,11 @@ class ServedModel:
         return min(self._requested_context, self.profile.context or self._requested_context)
 
     @property
+    def trained(self) -> bool:
+        """No: what a server's model was trained on is not known."""
+        return False
+
+    @property
     def tokens(self) -> Tokens:
         """The tokens of prompts that the server read anew, and those of texts that it wrote."""
         return self._tokens

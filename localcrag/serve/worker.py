@@ -79,6 +79,8 @@ class Worker:
         self._open[base.name, self.settings.model] = base
         models = base.models
         models.warm(answering=True)
+        if not models.missing:
+            models.language.load()
         models.embedder.encode(["first"])
         if models.evaluator:
             models.evaluator.score("first", ["first"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec, module_from_spec
 
 from localcrag._platform import cores
@@ -35,6 +36,43 @@ def defer(package: str) -> None:
 
     vars(module)["__getattr__"] = load
     sys.modules[package] = module
+
+
+@contextmanager
+def defer_validators() -> Iterator[None]:
+    """Let the pydantic models that are defined in the block build their validators on first use.
+
+    lancedb defines more than a hundred, most of them for catalogue servers; to build them all takes a quarter
+    of its import time.
+    """
+    from pydantic import BaseModel
+
+    BaseModel.model_config["defer_build"] = True
+    try:
+        yield
+    finally:
+        del BaseModel.model_config["defer_build"]
+
+
+@contextmanager
+def skip_override_checks() -> Iterator[None]:
+    """Let classes be defined in the block without the checks of the package ``overrides``.
+
+    Before Python 3.12 lancedb has it compare the signatures of its own methods, which takes a third of its
+    import time; from then on it does without, and takes ``typing.override``.
+    """
+    if sys.version_info >= (3, 12) or find_spec("overrides") is None:
+        yield
+        return
+    import overrides
+    from typing_extensions import override
+
+    checking = {name: vars(overrides)[name] for name in ("override", "EnforceOverrides")}
+    vars(overrides).update(override=override, EnforceOverrides=type("EnforceOverrides", (), {}))
+    try:
+        yield
+    finally:
+        vars(overrides).update(checking)
 
 
 def limit_heaps() -> None:

@@ -44,9 +44,10 @@ native_memory.limit_heaps()
 # A client for catalogue servers, which takes half of lancedb's import time.
 native_memory.defer("lance_namespace_urllib3_client")
 
-import lancedb  # noqa: E402
-from lancedb.index import FTS, BTree, IvfSq  # noqa: E402
-from lancedb.query import MatchQuery  # noqa: E402
+with native_memory.defer_validators(), native_memory.skip_override_checks():
+    import lancedb
+    from lancedb.index import FTS, BTree, IvfSq
+    from lancedb.query import MatchQuery
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,7 +22,7 @@ def measure(room: Room) -> Report:
     settings = load(home=room.scratch / "home")
     model = models_for(settings.model, settings.home).language
     passages = [text[2000:3000] for _, text in texts(200_000)][:8]
-    asked = [prompts.grade(QUESTION, text) for text in passages]
+    asked = [prompts.grade(QUESTION, text, trained=True) for text in passages]
 
     ratios = []
     for _ in range(room.rounds):

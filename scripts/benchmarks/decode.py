@@ -102,7 +102,7 @@ def _written(model: LlamaCppModel, text: Text, limit: int, ahead: bool) -> Writt
 
     parts = model._loaded()
     keys = list(range(1, len(text.evidence) + 1))
-    prompt = parts.chat.tokenise(prompts.answer_joint(QUESTION, text.evidence, keys))
+    prompt = parts.chat.tokenise(prompts.answer_joint(QUESTION, text.evidence, keys, trained=True))
     script = parts.model.tokenize_continuation(text.answer, special=False)[:limit]
     writer = Decoder(
         parts.cache, parts.model, None, parts.writable, _given([*script, parts.model.endings[0]])

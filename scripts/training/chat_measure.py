@@ -178,7 +178,7 @@ def answer_rows(
 def write(model: LanguageModel, question: str, texts: Sequence[str]) -> str:
     """The answer that the model writes from these texts, under the product's constraint; "" if it fails."""
     pattern = answer_pattern(range(1, len(texts) + 1))
-    prompt = prompts.answer(question, evidence_of(texts))
+    prompt = prompts.answer(question, evidence_of(texts), trained=model.trained)
     try:
         return "".join(model.stream(prompt, pattern=pattern, max_tokens=MAX_ANSWER_TOKENS))
     except ConstraintError:

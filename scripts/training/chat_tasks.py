@@ -122,7 +122,7 @@ class ChatTasks:
             key=lambda pair: -pair[1]
         )  # what does not fit a row is cut off: never the one that answers
         items = [
-            (prompts.grade(group.question, text[:MAX_GRADED_CHARACTERS]), YES if label else NO)
+            (prompts.grade(group.question, text[:MAX_GRADED_CHARACTERS], trained=True), YES if label else NO)
             for text, label in pairs
         ]
         return Task("grade", tuple(items))
@@ -166,7 +166,7 @@ class ChatTasks:
         self._rng.shuffle(order)
         place = {text: key for key, text in enumerate(order, 1)}
         question = answer.question
-        prompt = prompts.answer(question, evidence_of(order))
+        prompt = prompts.answer(question, evidence_of(order), trained=True)
         if declines:
             return Task("answer", ((prompt, prompts.NOT_IN_EVIDENCE),))
         parts = [

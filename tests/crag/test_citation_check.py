@@ -137,6 +137,22 @@ def test_what_is_no_statement_of_the_evidence_is_left_out(sentence: str, reason:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("The dose is 5 mg a day, as stated in passage 2. [1]", "The dose is 5 mg a day. [1]"),
+        ("The dose is 5 mg a day, according to the first passage. [1]", "The dose is 5 mg a day. [1]"),
+        ("The dose is 5 mg a day in passage 1. [1]", "The dose is 5 mg a day. [1]"),
+        ("According to passage 1, the dose is 5 mg a day. [1]", "The dose is 5 mg a day. [1]"),
+        ("Passage 1 states that the dose is 5 mg a day. [1]", "The dose is 5 mg a day. [1]"),
+    ],
+)
+def test_a_mention_of_the_passage_is_taken_out_since_the_citation_says_it(sentence: str, shown: str) -> None:
+    check = verifier()
+    assert check.check(sentence) == shown
+    assert not check.removed
+
+
+@pytest.mark.parametrize(
     "sentence", ["Yes, it is so. [1]", "Take 5 mg. [1]", "Dr. J. R. R. Dose says 5 mg a day. [1]"]
 )
 def test_short_statements_stay(sentence: str) -> None:
@@ -234,3 +250,12 @@ def test_quotations_in_other_marks_must_be_verbatim(marks: str) -> None:
     assert check.check(f"Es heißt {marks.format('die Dosis beträgt fünf Milligramm')}. [1]") != ""
     assert check.check(f"Es heißt {marks.format('die Dosis beträgt zehn Milligramm')}. [1]") == ""
     assert "the quotation is not in the evidence" in check.removed[0]
+
+
+def test_an_option_of_a_command_stands_in_the_evidence_as_it_is_written() -> None:
+    options = evidence("--limit-rate <speed>: the largest speed of a transfer. -L follows redirects.")
+    check = CitationChecker("How do I limit the speed?", options)
+    assert check.check("Take --limit-rate for the largest speed. [1]")
+    assert check.check("Take -limit-rate for the largest speed. [1]") == ""
+    assert check.removed[-1].endswith("-limit-rate is not in the evidence")
+    assert check.check("It follows redirects with -l there. [1]") == ""

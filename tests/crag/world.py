@@ -128,7 +128,7 @@ class Script:
     def _write(self, prompt: str) -> object:
         if prompt.startswith(prompts.divide("").system):
             return self.parts if isinstance(self.parts, Exception) else Division(self.parts)
-        label = first_of(self.labels, prompt.split("<passage>")[-1], RubricLabel.AWFUL)
+        label = first_of(self.labels, prompt.split("<passage>")[-1].split("</passage>")[0], RubricLabel.AWFUL)
         return label if isinstance(label, Exception) else RubricAssessment("For a reason.", label)
 
 

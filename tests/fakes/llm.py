@@ -52,8 +52,9 @@ class ScriptedModel:
         streams: Teller | Sequence[str | Exception] = (),
         objects: Callable[[str], object] | Sequence[object] = (),
         context: int = 4096,
+        trained: bool = True,
     ) -> None:
-        self.context = context
+        self.context, self.trained = context, trained
         self.tokens = Tokens()
         self.last_finish = FinishReason.STOP
         self.asked: list[tuple[str, str]] = []

@@ -25,7 +25,7 @@ from tests.fitness.values import (
 )
 
 ALL = (CorrectionKind.REWRITE, CorrectionKind.PHRASINGS, CorrectionKind.HYDE, CorrectionKind.NEIGHBOURS)
-TRUSTED = ModelDefaults(GraderKind.CASCADE, Mode.WRITE, ALL, Grounding.MARK, False, False, True)
+TRUSTED = ModelDefaults(GraderKind.EVALUATOR, Mode.WRITE, ALL, Grounding.MARK, False, False, True, True)
 UNCHECKED: FitnessResult | None = None
 
 
@@ -37,12 +37,12 @@ def without(*kinds: CorrectionKind) -> tuple[CorrectionKind, ...]:
     ("result", "wanted"),
     [
         (FIT, TRUSTED),
-        (UNCHECKED, TRUSTED),
+        (UNCHECKED, replace(TRUSTED, second_opinion=False)),
         (
             fitness_result(yes_no=UNFIT_YES_NO),
-            replace(TRUSTED, grader=GraderKind.EVALUATOR, contradictions=False),
+            replace(TRUSTED, contradictions=False, second_opinion=False),
         ),
-        (fitness_result(yes_no=PARTLY_YES_NO), TRUSTED),
+        (fitness_result(yes_no=PARTLY_YES_NO), replace(TRUSTED, second_opinion=False)),
         (fitness_result(answers=PARTLY_ANSWERS), replace(TRUSTED, grounding=Grounding.REMOVE)),
         (
             fitness_result(answers=UNFIT_ANSWERS),
@@ -62,7 +62,10 @@ def without(*kinds: CorrectionKind) -> tuple[CorrectionKind, ...]:
             replace(TRUSTED, extractive=True, corrections=without(CorrectionKind.PHRASINGS)),
         ),
         (fitness_result(json=UNFIT_JSON), replace(TRUSTED, divide_by_rule=True)),
-        (fitness_result(yes_no=None, answers=None, follow_ups=None), TRUSTED),
+        (
+            fitness_result(yes_no=None, answers=None, follow_ups=None),
+            replace(TRUSTED, second_opinion=False),
+        ),
     ],
     ids=[
         "fit", "unchecked", "yes or no unfit", "yes or no partly fit", "answers partly fit", "answers unfit",
@@ -77,6 +80,11 @@ def test_the_defaults_follow_from_the_figures(result: FitnessResult | None, want
 def test_the_model_judges_alone_only_if_there_is_no_evaluator(result: FitnessResult | None) -> None:
     assert model_defaults(result, evaluator=True).grader is not GraderKind.YESNO
     assert model_defaults(result, evaluator=False).grader is GraderKind.YESNO
+
+
+def test_a_model_that_judges_alone_gives_no_second_opinion() -> None:
+    assert model_defaults(FIT, evaluator=True).second_opinion
+    assert not model_defaults(FIT, evaluator=False).second_opinion
 
 
 def test_a_word_that_is_worth_nothing_marks_no_sentence() -> None:

@@ -31,7 +31,7 @@ PASSAGES = [
 
 
 def grades(passages: Sequence[str], question: str = "What is the dose?") -> list[Prompt]:
-    return [prompts.grade(question, passage) for passage in passages]
+    return [prompts.grade(question, passage, trained=True) for passage in passages]
 
 
 def chosen(answers: Sequence[Choice | Exception]) -> list[Choice]:
@@ -105,7 +105,7 @@ def test_an_answer_goes_on_from_the_grading_of_its_first_passage(shaped: Shaped)
     model, asked = shaped.model, grades(PASSAGES)
     forget(model)
     model.choose(asked, OPTIONS)
-    writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]))
+    writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]), trained=True)
     tokens = model._loaded().chat.tokens
     known = common_prefix_length([tokens(writing), tokens(asked[1])])
     assert known > common_length(model, asked)
@@ -116,7 +116,7 @@ def test_an_answer_goes_on_from_the_grading_of_its_first_passage(shaped: Shaped)
 
 def test_what_was_adopted_is_as_good_as_read_anew(shaped: Shaped) -> None:
     model = shaped.model
-    writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]))
+    writing = prompts.answer("What is the dose?", evidence(PASSAGES[1], PASSAGES[0]), trained=True)
     forget(model)
     parts = model._loaded()
     anew = parts.cache.read(parts.chat.tokenise(writing))

@@ -36,7 +36,7 @@ def ids(model: LlamaCppModel, prompt: Prompt) -> list[int]:
 
 
 def joint_layout(passages: Sequence[str], places: Sequence[int]) -> list[Prompt]:
-    return [prompts.grade_joint(QUESTION, passages, place) for place in places]
+    return [prompts.grade_joint(QUESTION, passages, place, trained=True) for place in places]
 
 
 def cost(model: LlamaCppModel, asked: Sequence[Prompt]) -> int:
@@ -59,20 +59,20 @@ def written(model: LlamaCppModel, prompt: Prompt) -> int:
 def test_an_answer_goes_on_from_a_grading_that_was_rounds_and_a_rewriting_ago(shaped: Shaped) -> None:
     model = shaped.model
     forget(model)
-    first = [prompts.grade(QUESTION, passage) for passage in PASSAGES[:2]]
-    later = [prompts.grade(QUESTION, passage) for passage in PASSAGES[2:]]
+    first = [prompts.grade(QUESTION, passage, trained=True) for passage in PASSAGES[:2]]
+    later = [prompts.grade(QUESTION, passage, trained=True) for passage in PASSAGES[2:]]
     cost(model, first)
     cost(model, later[:1])
     cost(model, later[1:])
     model.line(prompts.rewrite(QUESTION))
-    answer = prompts.answer(QUESTION, evidence(PASSAGES[1], PASSAGES[0]))
+    answer = prompts.answer(QUESTION, evidence(PASSAGES[1], PASSAGES[0]), trained=True)
     known = common_prefix_length([ids(model, answer), ids(model, first[1])])
     assert known > common_prefix_length([ids(model, prompt) for prompt in first])
     assert written(model, answer) == model.count(answer) - known
 
 
 def test_passages_graded_in_slices_cost_what_they_cost_at_once(shaped: Shaped) -> None:
-    model, asked = shaped.model, [prompts.grade(QUESTION, passage) for passage in PASSAGES]
+    model, asked = shaped.model, [prompts.grade(QUESTION, passage, trained=True) for passage in PASSAGES]
     forget(model)
     at_once = cost(model, asked)
     forget(model)
@@ -85,12 +85,12 @@ def test_a_text_is_written_without_the_forks_of_others(load: Load) -> None:
     """llama.cpp looks at every cell in use for each token: what a text does not go on from is forgotten."""
     model = load("llama2")
     forget(model)
-    cost(model, [prompts.grade(QUESTION, passage) for passage in PASSAGES])
+    cost(model, [prompts.grade(QUESTION, passage, trained=True) for passage in PASSAGES])
     cells = model._loaded().cache
     before = in_use(cells)
     model.line(prompts.rewrite(QUESTION))
     assert in_use(cells) > before  # a line does not drive them out
-    answer = prompts.answer(QUESTION, evidence(PASSAGES[1]))
+    answer = prompts.answer(QUESTION, evidence(PASSAGES[1]), trained=True)
     list(model.stream(answer, max_tokens=2))
     assert in_use(cells) <= model.count(answer) + 2
 
@@ -100,7 +100,7 @@ def test_a_text_is_written_without_the_forks_of_others(load: Load) -> None:
 
 def test_on_a_table_every_passage_is_read_once_for_grades_and_answer(shaped: Shaped) -> None:
     model, asked = shaped.model, joint_layout(PASSAGES, range(1, 5))
-    answer = prompts.answer_joint(QUESTION, PASSAGES, [1, 3])
+    answer = prompts.answer_joint(QUESTION, PASSAGES, [1, 3], trained=True)
     forget(model)
     common = common_prefix_length([ids(model, prompt) for prompt in asked])
     assert cost(model, asked) == common + sum(model.count(prompt) - common for prompt in asked)
@@ -132,7 +132,7 @@ def test_the_answer_does_not_see_what_was_taken_back(shaped: Shaped) -> None:
 
     def row(last: str, keys: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
         forget(model)
-        prompt = prompts.answer_joint(QUESTION, [PASSAGES[0], last], keys)
+        prompt = prompts.answer_joint(QUESTION, [PASSAGES[0], last], keys, trained=True)
         return parts.cache.read(parts.chat.tokenise(prompt))
 
     seen = np.abs(row(hidden, [1, 2]) - row(other, [1, 2])).max()
@@ -147,7 +147,7 @@ def test_the_answer_does_not_see_what_was_taken_back(shaped: Shaped) -> None:
 def test_an_answer_is_the_same_from_a_warm_cache_and_a_cold_one(shaped: Shaped) -> None:
     model = shaped.model
     parts = model._loaded()
-    answer = parts.chat.tokenise(prompts.answer_joint(QUESTION, PASSAGES, [1, 4]))
+    answer = parts.chat.tokenise(prompts.answer_joint(QUESTION, PASSAGES, [1, 4], trained=True))
     assert answer.gaps
     forget(model)
     cold = parts.cache.read(answer)
@@ -165,7 +165,7 @@ def test_a_passage_on_a_table_has_tokens_of_its_own(shaped: Shaped) -> None:
     """Whatever stands in it, what is taken back is its text and nothing else."""
     model = shaped.model
     parts = model._loaded()
-    reading = parts.chat.tokenise(prompts.answer_joint(QUESTION, PASSAGES, [2]))
+    reading = parts.chat.tokenise(prompts.answer_joint(QUESTION, PASSAGES, [2], trained=True))
     assert len(reading.gaps) == 3
     for (start, end), passage in zip(reading.gaps, [PASSAGES[0], *PASSAGES[2:]], strict=True):
         spelled = b"".join(parts.model.piece(token) for token in reading.ids[start:end]).decode()
@@ -174,7 +174,7 @@ def test_a_passage_on_a_table_has_tokens_of_its_own(shaped: Shaped) -> None:
 
 def test_a_model_that_forgets_only_the_whole_reads_on_with_all_in_sight(load: Load) -> None:
     model = load("mamba")
-    answer = prompts.answer_joint(QUESTION, PASSAGES, [1])
+    answer = prompts.answer_joint(QUESTION, PASSAGES, [1], trained=True)
     assert written(model, answer) == model.count(answer)
     assert cost(model, joint_layout(PASSAGES, [1, 2])) > 0
 
@@ -183,9 +183,13 @@ def test_a_full_context_lets_the_oldest_forks_go() -> None:
     """Many questions in a small context: each is answered, and none overflows what there is."""
     with LlamaCppModel(shape("llama2"), context=700, threads=1, cache_dir=CACHE / "constraints") as model:
         for number in range(6):
-            asked = [prompts.grade(f"Question {number}?", passage) for passage in PASSAGES[:3]]
+            asked = [prompts.grade(f"Question {number}?", passage, trained=True) for passage in PASSAGES[:3]]
             cost(model, asked)
-            list(model.stream(prompts.answer(f"Question {number}?", evidence(PASSAGES[1])), max_tokens=40))
+            list(
+                model.stream(
+                    prompts.answer(f"Question {number}?", evidence(PASSAGES[1]), trained=True), max_tokens=40
+                )
+            )
         assert in_use(model._loaded().cache) <= 700
 
 

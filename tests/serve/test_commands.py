@@ -10,6 +10,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from localcrag.cli.command_state import CommandState
 from localcrag.cli.doctor import CHECKS
 from tests.forked import Forked
@@ -262,7 +264,8 @@ def test_a_folder_that_others_may_enter_is_not_used(house: House) -> None:
 # ---------------------------------------------------------------------------------- how light
 
 
-def test_a_warm_search_imports_none_of_what_does_the_work(house: House) -> None:
+@pytest.mark.parametrize("form", [["--json"], []])
+def test_a_warm_search_imports_none_of_what_does_the_work(house: House, form: list[str]) -> None:
     house.serve()
     program = (
         "import sys; from localcrag.cli.main import main; main(sys.argv[1:]);"
@@ -272,7 +275,7 @@ def test_a_warm_search_imports_none_of_what_does_the_work(house: House) -> None:
         "numpy,torch,lancedb,pyarrow,llama_cpp,outlines_core,transformers,rich,httpx2,"
         "localcrag.knowledge_base,localcrag.events,localcrag.options,localcrag.types.answers,localcrag.types.ingest_report"
     )
-    arguments = ["--home", str(house.home), "search", "--json", "--", heavy]
+    arguments = ["--home", str(house.home), "search", *form, "--", heavy]
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
-    assert done.stderr == "[]\n" and json.loads(done.stdout)["hits"]
+    assert done.stderr == "[]\n" and (json.loads(done.stdout)["hits"] if form else done.stdout)

@@ -69,3 +69,39 @@ print((before - resident()) // 1024**2)
 @pytest.mark.skipif(sys.platform != "linux", reason="the GNU C library's heaps")
 def test_what_was_freed_goes_back_to_the_system() -> None:
     assert int(run(FREED)) >= 40
+
+
+DEFERRED = """
+from pydantic import BaseModel
+from localcrag.store import native_memory
+with native_memory.defer_validators():
+    class Inside(BaseModel):
+        number: int
+class Outside(BaseModel):
+    number: int
+print(Inside.__pydantic_complete__, Outside.__pydantic_complete__, Inside(number="1").number)
+"""
+
+
+def test_validators_are_deferred_within_the_block_alone() -> None:
+    assert run(DEFERRED) == "False True 1"
+
+
+OVERRIDES = """
+from localcrag.store import native_memory, tables
+from lancedb.db import LanceDBConnection
+from overrides import override
+class Base:
+    def read(self, name: str) -> str: ...
+try:
+    class Other(Base):
+        @override
+        def read(self) -> str: ...
+except TypeError:
+    print(type(LanceDBConnection).__name__, "checked")
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="lancedb does without")
+def test_signatures_are_compared_outside_of_lancedb_alone() -> None:
+    assert run(OVERRIDES) == "type checked"

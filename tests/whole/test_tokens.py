@@ -34,7 +34,11 @@ WRITTEN = 16
 
 
 class Labelled(LlamaCppModel):
-    """Reads and decides as ever; then the verdict is the right one."""
+    """Reads and decides as ever; then the verdict is the right one. It says that it knows the prompts."""
+
+    @property
+    def trained(self) -> bool:
+        return True
 
     def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> list[Choice | Exception]:
         for choice in super().choose(prompts, options):
@@ -80,7 +84,7 @@ def asked(model: Labelled, grader: Grader, **changes: object) -> tuple[int, list
 
 def plain(model: Labelled, texts: Sequence[str]) -> int:
     """Tokens of one prompt over all these passages: what retrieval without any correction costs."""
-    return model.count(prompts.answer(QUESTION, evidence(*texts)))
+    return model.count(prompts.answer(QUESTION, evidence(*texts), trained=True))
 
 
 def ids(model: Labelled, prompt: Prompt) -> list[int]:
@@ -94,9 +98,9 @@ def guessed(model: Labelled) -> int:
 
 def test_independent_reads_the_beginning_once_and_one_kept_passage_twice(model: Labelled) -> None:
     cost, order = asked(model, YesNoGrader(model, BOUNDS))
-    gradings = [ids(model, prompts.grade(QUESTION, text)) for text in order]
+    gradings = [ids(model, prompts.grade(QUESTION, text, trained=True)) for text in order]
     kept = [text for text in order if "Zeldrine" in text]
-    writing = ids(model, prompts.answer(QUESTION, evidence(*kept)))
+    writing = ids(model, prompts.answer(QUESTION, evidence(*kept), trained=True))
     common = common_prefix_length(gradings)
     known = max(common_prefix_length([writing, grading]) for grading in gradings)
     exact = common + sum(len(grading) - common for grading in gradings) + len(writing) - known
@@ -130,13 +134,13 @@ def test_passages_that_are_not_graded_cost_nothing(model: Labelled, layout: Layo
     slices = 2 * (last // 2 + 1)
     enough, graded = asked(model, YesNoGrader(model, BOUNDS), layout=layout, enough=2)
     assert len(graded) <= slices
-    left = [model.count(prompts.grade(QUESTION, text)) for text in order[len(graded) :]]
+    left = [model.count(prompts.grade(QUESTION, text, trained=True)) for text in order[len(graded) :]]
     assert enough < everything - 0.6 * sum(left) or not left
 
 
 def test_the_table_and_the_answer_share_all_but_the_task(model: Labelled) -> None:
     joint = JointPassages([item.strip.passage for item in evidence(*TEXTS)])
-    writing = JointLayout(joint).answer(QUESTION, [evidence(*TEXTS)[2]])
-    grading = prompts.grade_joint(QUESTION, joint.texts, 1)
+    writing = JointLayout(joint, trained=True).answer(QUESTION, [evidence(*TEXTS)[2]])
+    grading = prompts.grade_joint(QUESTION, joint.texts, 1, trained=True)
     known = common_prefix_length([ids(model, writing), ids(model, grading)])
     assert known > len(ids(model, grading)) - 40
