@@ -127,11 +127,26 @@ def beyond_english(query: str, texts: Sequence[str]) -> list[bool]:
 
     A text too short to tell goes with most of the others.
     """
-    if other_than_english(query):
-        return [True] * len(texts)
-    told = [other_than_english(text) for text in texts]
+    return [True] * len(texts) if other_than_english(query) else _as_most(map(other_than_english, texts))
+
+
+def is_across_english(query: str, texts: Sequence[str]) -> list[bool]:
+    """Whether each pair is of a query and a text of which one is in English and the other one is not.
+
+    It is not for a query too short to tell; a text too short to tell goes with most of the others.
+    """
+    asked = other_than_english(query)
+    if asked is None:
+        return [False] * len(texts)
+    told = map(other_than_english, texts)
+    return _as_most(None if other is None else other != asked for other in told)
+
+
+def _as_most(told: Iterable[bool | None]) -> list[bool]:
+    """Each of some answers; in place of None that of more than half of the others, else False."""
+    told = list(told)
     most = 2 * told.count(True) > len(told) - told.count(None)
-    return [most if other is None else other for other in told]
+    return [most if each is None else each for each in told]
 
 
 FOREIGN_PASSAGES = (

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from localcrag._platform import cores
 from localcrag.e5_conversion import TOKENIZER, packaged_model, write_tokenizer
 from localcrag.errors import ModelError, ModelFileError
+from localcrag.languages import is_across_english
 from localcrag.llm.calibrated_evaluator import CalibratedEvaluator, PairFrame, joined_pair
 from localcrag.llm.ctranslate_bert import as_arrays, write_cross_encoder
 from localcrag.llm.gguf import GgufInfo, fingerprint
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 BASE_KEY = "localcrag.evaluator.base_sha256"
 """The key of the metadata for the sha256 of the weights that the file's layers go on."""
+ACROSS_KEY = "localcrag.evaluator.across_english"
+"""The key of the metadata for what is added to the number of a pair of English and another language, in
+log-odds: such numbers rank as well as others, but are lower."""
 WINDOW_TOKENS = 512
 """The most tokens of a pair."""
 _FRAME = PairFrame([0], [2, 2], [2])
@@ -52,6 +56,16 @@ class MultilingualEvaluator(CalibratedEvaluator["_LoadedEvaluator"]):
     def __init__(self, path: Path | str, cache: Path, *, threads: int | None = None) -> None:
         super().__init__(path)
         self._cache, self._threads = cache, threads
+
+    def numbers(self, query: str, texts: Sequence[str]) -> list[float]:
+        """The model's number for each text before calibration, with what it lacks across languages added.
+
+        Raises ModelNotFound, ModelNotInstalled, ModelFileError, ModelError.
+        """
+        numbers = super().numbers(query, texts)
+        lacking = self.info.number(ACROSS_KEY, 0.0)
+        across = is_across_english(query, texts)
+        return [number + lacking if other else number for number, other in zip(numbers, across, strict=True)]
 
     def _load(self) -> _LoadedEvaluator:
         """The loaded evaluator; one that is damaged is made again.

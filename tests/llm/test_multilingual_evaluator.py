@@ -12,10 +12,10 @@ from localcrag import e5_conversion
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale, log_odds
 from localcrag.errors import ModelError, ModelFileError, ModelNotInstalled
-from localcrag.languages import beyond_english
+from localcrag.languages import beyond_english, is_across_english
 from localcrag.llm.ctranslate_bert import CLASSIFIER
 from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
-from localcrag.llm.multilingual_evaluator import WINDOW_TOKENS, MultilingualEvaluator
+from localcrag.llm.multilingual_evaluator import ACROSS_KEY, WINDOW_TOKENS, MultilingualEvaluator
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import ModelSettings
 from localcrag.types import GraderKind, Thresholds
@@ -110,6 +110,29 @@ def test_each_pair_goes_to_the_evaluator_that_knows_its_languages(
     assert scores == pair.others.score(query, texts)
     assert (pair.english.tokens.evaluated > 0) == (not all(expected))
     pair.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "texts", "expected"),
+    [
+        ("What is the fee of a boat?", [GERMAN, ENGLISH], [True, False]),
+        ("What is the fee of a boat?", [GERMAN, GERMAN, ROW], [True, True, True]),
+        ("Wie hoch ist die Gebühr für ein Boot?", [GERMAN, ENGLISH, ROW], [False, True, False]),
+        ("Boot 75", [GERMAN, ENGLISH], [False, False]),
+    ],
+)
+def test_what_numbers_lack_across_languages_is_added(
+    file: Path, tmp_path: Path, query: str, texts: list[str], expected: list[bool]
+) -> None:
+    assert is_across_english(query, texts) == expected
+    values = use_small_package(tmp_path, pytest.MonkeyPatch(), layers=2)
+    raised = upper_part(tmp_path / "raised.gguf", values, 1, SCALE | {ACROSS_KEY: 1.5})
+    with (
+        MultilingualEvaluator(file, tmp_path / "cache", threads=1) as plain,
+        MultilingualEvaluator(raised, tmp_path / "cache", threads=1) as other,
+    ):
+        gained = [b - a for a, b in zip(plain.numbers(query, texts), other.numbers(query, texts), strict=True)]
+    assert gained == pytest.approx([1.5 if across else 0.0 for across in expected], abs=1e-4)
 
 
 def test_plainly_english_pairs_load_neither_the_library_nor_the_other_evaluator(
