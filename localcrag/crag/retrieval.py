@@ -28,6 +28,8 @@ questions) this took 13 judgements instead of 24, at the same nDCG@10 (differenc
 """
 SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
 """The weights of the search rank and of the cosine; `scripts/train measure` uses them too."""
+LEAST_EVALUATOR_WEIGHT = SIMILARITY_WEIGHT
+"""The weight of an evaluator that holds nothing to be relevant; it still tells more than the cosine does."""
 
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/-]*\d(?!\w)")
 """A number of two digits or more."""
@@ -154,8 +156,8 @@ def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) 
     The hits are judged ``step`` at a time in their given order, until one is more probably relevant than
     not; the rest are left out. The score of a hit is w · z(log-odds of P) + 0.3 · z(1 / (60 + rank)) +
     0.5 · z(cosine), with z the z-score among the judged hits. An unknown cosine is taken as the mean. The
-    weight w is 1 if a hit is more probably relevant than not; if none is, the evaluator knows little of such
-    texts or questions, and w falls with the largest P.
+    weight w is 1 if a hit is more probably relevant than not; if none is, the evaluator may know little of
+    such texts or questions, and w falls with the largest P, to no less than that of the cosine.
 
     Args:
         question: the question that the passages are judged against.
@@ -175,8 +177,8 @@ def rerank(question: str, hits: Sequence[Hit], evaluator: Evaluator, step: int) 
 
 
 def evaluator_weight(best: float) -> float:
-    """The weight of the evaluator's word in an order, in [0, 1], from the largest P among the hits."""
-    return min(1.0, best / RELEVANT_PROBABILITY)
+    """The weight of the evaluator's word in an order, in [0.5, 1], from the largest P among the hits."""
+    return min(1.0, max(LEAST_EVALUATOR_WEIGHT, best / RELEVANT_PROBABILITY))
 
 
 def reranking_scores(

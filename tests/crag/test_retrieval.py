@@ -7,6 +7,7 @@ import pytest
 from localcrag.crag.retrieval import (
     Retriever,
     distinct,
+    evaluator_weight,
     fuse,
     rerank,
     standardized,
@@ -41,15 +42,18 @@ def test_the_evaluator_may_overturn_the_search_and_the_search_breaks_ties() -> N
     assert [h.passage.text for h in rerank("q", found, undecided, 3)] == ["a", "b", "c"]
 
 
-def test_an_evaluator_that_holds_nothing_to_be_relevant_cannot_overturn_the_search() -> None:
-    found = [hit("a", 1.0), hit("b", 0.9), hit("c", 0.8)]
+def test_an_evaluator_that_holds_nothing_to_be_relevant_weighs_no_more_than_the_cosine() -> None:
+    cosines = {"a": 0.9, "b": 0.8, "c": 0.1}
+    found = [Hit(passage(text, id=text), 1.0, cosine) for text, cosine in cosines.items()]
 
     def order(best: float) -> list[str]:
-        evaluator = ScriptedEvaluator(lambda _, text: {"a": best / 3, "b": best / 4, "c": best}[text])
+        evaluator = ScriptedEvaluator(lambda _, text: {"a": best / 4, "b": best / 5, "c": best}[text])
         return [h.passage.text for h in rerank("q", found, evaluator, 3)]
 
     assert order(0.6) == ["c", "a", "b"]
     assert order(0.03) == ["a", "b", "c"]
+    weights = [evaluator_weight(p) for p in (0.0, 0.03, 0.25, 0.4, 0.5, 0.9)]
+    assert weights == pytest.approx([0.5, 0.5, 0.5, 0.8, 1.0, 1.0])
 
 
 def test_where_the_evaluator_is_undecided_the_cosine_outweighs_how_they_were_found() -> None:

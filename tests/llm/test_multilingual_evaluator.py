@@ -131,7 +131,9 @@ def test_what_numbers_lack_across_languages_is_added(
         MultilingualEvaluator(file, tmp_path / "cache", threads=1) as plain,
         MultilingualEvaluator(raised, tmp_path / "cache", threads=1) as other,
     ):
-        gained = [b - a for a, b in zip(plain.numbers(query, texts), other.numbers(query, texts), strict=True)]
+        gained = [
+            b - a for a, b in zip(plain.numbers(query, texts), other.numbers(query, texts), strict=True)
+        ]
     assert gained == pytest.approx([1.5 if across else 0.0 for across in expected], abs=1e-4)
 
 
