@@ -31,6 +31,7 @@ from localcrag.events import (
     Steps,
 )
 from localcrag.filters import is_key
+from localcrag.languages import other_than_english
 from localcrag.protocols import Corpus, DocumentReader, Embedder, PassageStore, SourceFile
 from localcrag.types import (
     NO_META,
@@ -72,6 +73,8 @@ this size may not fit into memory."""
 
 LARGE_SHARE_LEFT_OUT = 0.3
 """The share of a page taken for navigation from which on the report names the page."""
+PASSAGES_THAT_TELL = 3
+"""The passages at the beginning of a document by which its language is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ class _Tally:
     renamed: set[str] = field(default_factory=set)
     passages: int = 0
     removed: int = 0
+    not_english: int = 0
     batch: list[_ReadDocument] = field(default_factory=list)
     batched: int = 0
     bare: int = 0
@@ -219,6 +223,7 @@ class Ingestion:
                 moved=tuple(move.moved for move in moves),
                 gone=() if prune else tuple(filter(self.corpus.is_gone, vanished)),
                 left_out=tuple(tally.left_out),
+                not_english=tally.not_english,
                 seconds=perf_counter() - started,
             )
         )
@@ -350,7 +355,13 @@ class Ingestion:
             tally.passages += len(read.passages)
             if read.document.left_out >= LARGE_SHARE_LEFT_OUT:
                 tally.left_out.append(LeftOut(read.file.source, read.document.left_out))
+            tally.not_english += bool(other_than_english(_beginning(read.passages)))
             yield Progressed(read.file.source, read.file.size, outcome, len(read.passages))
+
+
+def _beginning(passages: Sequence[Passage]) -> str:
+    """The text of a document's first passages."""
+    return " ".join(passage.text for passage in passages[:PASSAGES_THAT_TELL])
 
 
 def checked_sources(sources: object) -> list[str]:

@@ -104,6 +104,13 @@ class LeftOutObject(TypedDict):
     share: float
 
 
+class MovedObject(TypedDict):
+    """A document whose file was at ``former`` and is at ``source`` now."""
+
+    former: str
+    source: str
+
+
 class IngestObject(TypedDict):
     """The object of ``localcrag ingest --json`` and of ``IngestReport.to_dict()``."""
 
@@ -117,6 +124,9 @@ class IngestObject(TypedDict):
     seconds: float
     questions: int
     left_out: list[LeftOutObject]
+    moved: list[MovedObject]
+    gone: list[str]
+    not_english: int
 
 
 class FinishedObject(AnswerObject):

@@ -493,6 +493,6 @@ def test_the_json_has_the_promised_fields() -> None:
     found: Mapping[str, object] = report.to_dict()
     assert list(found) == [
         "kb", "added", "changed", "unchanged", "removed", "passages", "skipped", "seconds", "questions",
-        "left_out", "moved", "gone",
+        "left_out", "moved", "gone", "not_english",
     ]  # fmt: skip
     assert found["skipped"] == [{"source": "/d/b", "reason": "broken"}]

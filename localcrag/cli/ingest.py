@@ -261,6 +261,16 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
         )
 
 
+def _lacking_for(not_english: int) -> str:
+    """A line on what is not installed for documents in other languages than English, "" if nothing lacks."""
+    from localcrag.e5_conversion import INSTALLATION, is_installed
+
+    if not not_english or is_installed():
+        return ""
+    documents = "1 document is" if not_english == 1 else f"{not_english:,} documents are"
+    return f"{documents} not in English; to have answers judged as in English: {INSTALLATION}"
+
+
 def vanished_lines(report: IngestReport) -> Iterator[str]:
     """A line for each document that was moved or is gone, and how to forget those that are gone."""
     for item in report.moved[:MAX_SHOWN_SKIPS]:
@@ -311,6 +321,8 @@ def _print_report(report: IngestReport) -> None:
         console.print(table)
     for line in vanished_lines(report):
         console.print(Text(one_line(line), style="dim"))
+    if line := _lacking_for(report.not_english):
+        console.print(Text(line, style="yellow"))
     for item in report.skipped[:MAX_SHOWN_SKIPS]:
         console.print(Text(one_line(f"skipped {item.source}: {item.reason}"), style="yellow"))
     for page in report.left_out[:MAX_SHOWN_SKIPS]:

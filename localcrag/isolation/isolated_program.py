@@ -7,7 +7,8 @@ Three limits hold, each with its own guard, because native code may keep Python 
 * wall time: the parent, and if the parent was killed a thread of :mod:`faulthandler`, which needs no
   interpreter;
 * memory: a thread looks at the peak twenty times a second and ends the process; on Linux ``RLIMIT_DATA``
-  refuses what is asked for in between. Windows does not tell the peak, so that memory is not limited there.
+  refuses what is asked for in between. What the process held before its first job is not counted. Windows
+  does not tell the peak, so that memory is not limited there.
 
 The environment tells the process whether it is offline. Its stdout is the pipe to the parent, so the
 descriptor is moved before anything else runs, and the output of libraries goes to stderr, which is discarded.
@@ -48,7 +49,8 @@ WALL_FACTOR = 3.0
 MAX_MORE_SECONDS = 3600.0
 """Seconds of processor time that a job may be given in addition."""
 MAX_IDLE_MEMORY = 1 << 30
-"""Bytes of peak memory after which the process ends with its job, to give the memory back."""
+"""Bytes of peak memory, over what it held before its first job, after which the process ends with its job, to
+give the memory back."""
 _MEMORY_CHECK_SECONDS = 0.05
 _MEMORY_SLACK = 512 << 20
 """Bytes above the limit from which on the system refuses memory: libraries reserve more than they use."""
@@ -61,6 +63,7 @@ class _Guard:
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
+        self._own_memory = peak_memory_bytes() or 0
         self._memory = math.inf
         self._wall_end = self._more = 0.0
         if _HAS_RESOURCE:
@@ -70,7 +73,7 @@ class _Guard:
 
     def begin(self, budget: Budget) -> None:
         """Begin a job with its limits."""
-        self._memory = max(float(budget.memory), float(peak_memory_bytes() or 0))
+        self._memory = float(max(self._own_memory + budget.memory, peak_memory_bytes() or 0))
         self._wall_end = time.monotonic() + budget.seconds * WALL_FACTOR
         self._more = 0.0
         self._limit_wall()
@@ -98,7 +101,7 @@ class _Guard:
         faulthandler.cancel_dump_traceback_later()
         if _HAS_RESOURCE:
             _lower(resource.RLIMIT_CPU, resource.RLIM_INFINITY)
-        return (peak_memory_bytes() or 0) <= MAX_IDLE_MEMORY
+        return (peak_memory_bytes() or 0) <= self._own_memory + MAX_IDLE_MEMORY
 
     def _limit_wall(self) -> None:
         left = max(1.0, self._wall_end - time.monotonic())

@@ -113,7 +113,7 @@ class IngestReport:
     ``seconds`` is the wall time, and ``left_out`` are the pages of which much was taken for navigation.
     ``moved`` are the documents that were found in another place; they count as unchanged, or as changed if
     they had to be read again. ``gone`` are the documents that are still held, although their files are not
-    there any more.
+    there any more. ``not_english`` counts those written whose text begins in another language.
     """
 
     kb: str
@@ -128,6 +128,7 @@ class IngestReport:
     left_out: tuple[LeftOut, ...] = ()
     moved: tuple[MovedDocument, ...] = ()
     gone: tuple[str, ...] = ()
+    not_english: int = 0
 
     def to_dict(self) -> dict[str, JsonValue]:
         """The object that ``ingest --json`` prints."""

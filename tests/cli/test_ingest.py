@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from localcrag import e5_conversion
 from localcrag.cli.parameters import parse_meta
 from localcrag.loaded_models import LoadedModels
 from localcrag.types import MetaValue
@@ -37,6 +38,7 @@ def test_the_report_says_what_was_added_and_then_that_nothing_changed(fresh: Run
         "left_out": [],
         "moved": [],
         "gone": [],
+        "not_english": 0,
     }
     again = fresh("ingest", str(documents))
     assert again.code == 0 and again.out == ""
@@ -94,6 +96,28 @@ def test_a_page_of_which_much_is_left_out_is_named(fresh: Run, tmp_path: Path) -
     assert [0.3 < row["left_out"] < 1 for row in rows] == [False, True]
     [told] = fresh("ingest", "--reread", "--meta", "a=b", str(tmp_path), "--json").json["left_out"]
     assert told == {"source": str(page.resolve()), "share": rows[1]["left_out"]}
+
+
+def test_documents_in_other_languages_are_counted_and_what_they_need_is_named(
+    fresh: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "fees.txt").write_text("The fee of a boat is 75 euros a year, and it is due in March.")
+    (folder / "gebuehr.txt").write_text(
+        "Die Gebühr für ein Boot beträgt 75 Euro, und sie ist im März fällig."
+    )
+    (folder / "zahlen.csv").write_text("a,b\n1,2\n")
+    monkeypatch.setattr(e5_conversion, "_weights_file", lambda: None)
+    first = fresh("ingest", str(folder))
+    assert "1 document is not in English; to have answers judged as in English: pip install" in first.err
+    (folder / "frist.md").write_text(
+        "# Frist\n\nDie Frist endet am ersten Mai, wenn nicht anders vereinbart."
+    )
+    monkeypatch.setattr(e5_conversion, "_weights_file", lambda: tmp_path)
+    second = fresh("ingest", str(folder), "--json")
+    assert second.json["not_english"] == 1
+    assert "not in English" not in fresh("ingest", str(folder), "--reread").err
 
 
 def test_a_folder_where_nothing_can_be_read_fails_and_leaves_no_knowledge_base(
