@@ -41,6 +41,6 @@ def process() -> Iterator[IsolatedProcess]:
 def test_what_the_program_holds_is_not_counted_as_its_jobs(process: IsolatedProcess) -> None:
     budget = Budget(20.0, 200 * MEBIBYTE)
     assert process.ask(100 * MEBIBYTE, budget) == 100 * MEBIBYTE
-    with pytest.raises(JobLost, match="needs more than 0.2 GiB of memory"):
+    with pytest.raises(JobLost, match=r"needs more than 0\.2 GiB of memory"):
         process.ask(400 * MEBIBYTE, budget)
     assert process.ask(100 * MEBIBYTE, budget) == 100 * MEBIBYTE

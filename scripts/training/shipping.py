@@ -13,7 +13,6 @@ from .evaluator_base import EvaluatorBase, english_base
 from .gguf_files import About, write_evaluator
 from .job import StageError
 
-
 ACROSS_ENGLISH = 1.8
 """What the multilingual evaluator's numbers lack for a pair of English and another language, in log-odds.
 
