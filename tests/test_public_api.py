@@ -89,6 +89,7 @@ def test_a_closed_knowledge_base_can_be_used_again(kb: localcrag.KnowledgeBase) 
 def test_closing_frees_the_models_whatever_was_asked_between(home: Path, tmp_path: Path) -> None:
     """The models of two configurations are kept; a third takes the place of the first, which loads anew."""
     from localcrag.llm.evaluator import GgufEvaluator
+    from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
     from localcrag.llm.registry import Registry
 
     judge = tmp_path / "judge.gguf"
@@ -98,6 +99,7 @@ def test_closing_frees_the_models_whatever_was_asked_between(home: Path, tmp_pat
         for evaluator in (None, "none", str(judge), None):
             assert kb.search("heron", k=1, evaluator=evaluator)
         used = kb.models.evaluator
+        used = used.english if isinstance(used, EvaluatorByLanguage) else used
         assert isinstance(used, GgufEvaluator) and used._resident is not None
     assert used._resident is None
 
