@@ -97,7 +97,8 @@ class CitationChecker:
             there are none, or the sentence fails.
         """
         known = {item.key: item.text for item in self.evidence if item.key not in self.lost}
-        text, keys = without_mention(_uncited(sentence), self._everything), cited_keys(sentence)
+        text = _without_open_parenthesis(without_mention(_uncited(sentence), self._everything))
+        keys = cited_keys(sentence)
         for key in sorted(set(keys) - set(known)):
             reason = f"citation [{key}]: {self.lost.get(key, 'there is no such evidence')}"
             if reason not in self.removed:
@@ -147,6 +148,14 @@ def _uncited(sentence: str) -> str:
     text = without_keys(sentence)
     stripped = without_bracketed_numbers(text)
     return text if stripped == text else " ".join(stripped.split())
+
+
+def _without_open_parenthesis(text: str) -> str:
+    """A sentence without a remark in parentheses that it was cut off in: "at the hut (not the library!"."""
+    at = text.rfind("(")
+    if at < 0 or ")" in text[at:] or not WORD_PATTERN.search(text[:at]):
+        return text
+    return text[:at].rstrip(" ,;:–-") + "."
 
 
 def cite(evidence: Evidence) -> Citation:

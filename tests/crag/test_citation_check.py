@@ -153,6 +153,20 @@ def test_a_mention_of_the_passage_is_taken_out_since_the_citation_says_it(senten
 
 
 @pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("The dose is 5 mg a day (not a week! [1]", "The dose is 5 mg a day. [1]"),
+        ("The dose, 5 mg a day, is so – (see there. [1]", "The dose, 5 mg a day, is so. [1]"),
+        ("The dose is 5 mg (a day). [1]", "The dose is 5 mg (a day). [1]"),
+    ],
+)
+def test_a_remark_that_is_cut_off_in_parentheses_is_taken_out(sentence: str, shown: str) -> None:
+    check = verifier()
+    assert check.check(sentence) == shown
+    assert not check.removed
+
+
+@pytest.mark.parametrize(
     "sentence", ["Yes, it is so. [1]", "Take 5 mg. [1]", "Dr. J. R. R. Dose says 5 mg a day. [1]"]
 )
 def test_short_statements_stay(sentence: str) -> None:
