@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localcrag.crag.compared_reader import ComparedReader
+from localcrag.crag.cross_lingual_reader import CrossLingualReader
 from localcrag.crag.joined_reader import JoinedEmbedder, JoinedReader, NamedReader
 from localcrag.errors import EmbeddingMismatch, ModelError
 from localcrag.loaded_models import MULTILINGUAL, LoadedModels, embedding_for, models_for
@@ -66,10 +67,13 @@ def joined_stores(names: Sequence[str], settings: Settings, models: LoadedModels
 
 
 def reader_of(store: LanceStore, embedder: Embedder) -> PassageReader:
-    """What is searched: the store, or one with static vectors whose hits the real model compares."""
+    """What is searched: the store, or one around it for static vectors or those of several languages."""
+    from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
     from localcrag.embedding.static_embedder import StaticEmbedder
 
-    return ComparedReader(store, embedder.teacher) if isinstance(embedder, StaticEmbedder) else store
+    if isinstance(embedder, StaticEmbedder):
+        return ComparedReader(store, embedder.teacher)
+    return CrossLingualReader(store) if isinstance(embedder, MultilingualEmbedder) else store
 
 
 def _embedder(store: LanceStore, settings: Settings, models: LoadedModels) -> Embedder:
