@@ -170,6 +170,8 @@ _UNSUPPORTED_REASONS = {
     "ppt": "the old PowerPoint format (.ppt) is not read",
     "xls": "the old Excel format (.xls) is not read",
     "msg": "Outlook messages (.msg) are not read",
+    "ps": "PostScript (.ps) is not read",
+    "eps": "PostScript (.eps) is not read",
 }
 _MEDIA_TYPE_PART = "mimetype"
 _PROGRAM_PARTS = frozenset({_MEDIA_TYPE_PART, "META-INF/MANIFEST.MF"})
@@ -181,6 +183,7 @@ PDF_START_BYTES = 1024
 """The first bytes of a file, in which the signature of PDF stands."""
 _IMAGE_TYPES = frozenset(f"image/{name}" for name in ("png", "jpeg", "tiff", "bmp", "webp"))
 _IMAGE_START = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|II\*\x00|MM\x00\*|RIFF[\s\S]{4}WEBP")
+_POSTSCRIPT_SIGNATURE = b"%!PS"
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
@@ -286,6 +289,8 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
                 hint="Save a copy without the password.",
             )
         raise UnreadableError("an old Office format is not read", hint="Save it as DOCX, PPTX or XLSX.")
+    if data.startswith(_POSTSCRIPT_SIGNATURE):
+        raise UnreadableError("PostScript is not read", hint="Save it as PDF: ps2pdf does.")
     if is_pdf(data):
         return DocumentFormat.PDF
     if _IMAGE_START.match(data):

@@ -74,3 +74,21 @@ def test_a_row_is_judged_below_the_question_above_its_table() -> None:
         (BlockKind.ROW, "Ticket: Child · Price: 3"),
     )
     assert judged_text(strips(found)[-1]) == "How much is it? Ticket: Child · Price: 3"
+
+
+def test_what_a_mail_says_of_me_is_judged_after_the_name_of_its_sender() -> None:
+    texts = (
+        (BlockKind.ROW, "From: Marit Solheim <marit@example.org> · To: me@example.org"),
+        (BlockKind.PARAGRAPH, "I am on leave, and Per stands in for me."),
+        (BlockKind.PARAGRAPH, "The boat leaves at six."),
+        (BlockKind.PARAGRAPH, "Ich bin im Mai da."),
+    )
+    mail = replace(structured(*texts), meta={"from": "Marit Solheim <marit@example.org>"}, title="Winter")
+    header, mine, boat, german = (judged_text(strip) for strip in strips(mail))
+    assert mine == "Winter\nMarit Solheim: I am on leave, and Per stands in for me."
+    assert german == "Winter\nMarit Solheim: Ich bin im Mai da."
+    assert boat == "Winter\nThe boat leaves at six." and "Marit Solheim: " not in header
+    quoted = replace(mail, heading="On 3 May, Per wrote:")
+    assert not any("Marit Solheim: " in judged_text(strip) for strip in strips(quoted))
+    without = replace(mail, meta={"from": "marit@example.org"})
+    assert judged_text(strips(without)[1]) == "Winter\nI am on leave, and Per stands in for me."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import random
@@ -43,6 +44,9 @@ MEBIBYTE = 1024 * 1024
         ("x.pdf", pdf([], []), "PDF without a text layer (scanned?): localcrag[ocr] reads it"),
         ("x.docx", OLE + "EncryptedPackage".encode("utf-16-le"), "encrypted DOCX (needs a password)"),
         ("x", OLE, "an old Office format is not read"),
+        ("x", b"%!PS-Adobe-3.0\n/Times findfont", "PostScript is not read"),
+        ("x.txt", b"%!PS-Adobe-3.0\n/Times findfont", "PostScript is not read"),
+        ("x.ps.gz", gzip.compress(b"%!PS-Adobe-3.0"), "PostScript (.ps) is not read"),
         ("x.doc", b"anything", "the old Word format (.doc) is not read"),
         ("x.docx", docx()[:2000], "damaged DOCX"),
         ("x.docx", b"no zip", "damaged DOCX"),

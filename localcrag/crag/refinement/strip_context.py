@@ -2,7 +2,8 @@
 
 "a glass of water" answers what is needed below "Before you take it, you need:", and "Not by itself." says
 what it means below "Does it open archives?". So a strip is judged below its headings, and after the sentence
-that leads in to its list, the question that it answers, or the line above its section of settings.
+that leads in to its list, the question that it answers, or the line above its section of settings. What a
+mail says of "me" is judged after the name of its sender.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import replace
+from email.utils import parseaddr
 from itertools import takewhile
 
 from localcrag.crag.readable_names import in_words
@@ -27,6 +29,11 @@ _LEAD_ENDS = (":", "：")
 _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
 """How an item begins that is a term with its definition, or an option with what it does."""
 _SENTENCE_GAP = re.compile(r"(?<=[.!?:])\s+")
+_FIRST_PERSON = re.compile(
+    r"\bI\b(?!\.)|\b(?:me|my|mine|myself|ich|mir|mich|mein(?:e[mnrs]?)?|je|moi)\b(?!\.)|\b[jJ]['’]"
+)
+"""Words of whoever writes of themselves, in English, German and French."""
+_SENDER_FIELD = "from"
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
 ANSWERING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 """The kinds of block in which questions of a document are asked and answered."""
@@ -35,7 +42,21 @@ ANSWERING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 def judged_text(strip: Strip) -> str:
     """A strip in its context, below the title of its document, as the evaluator reads it (names in words)."""
     text = in_context(strip)
-    return strip.passage.below_title(in_words(text) if is_row(strip) or is_code(strip) else text)
+    if is_row(strip) or is_code(strip):
+        return strip.passage.below_title(in_words(text))
+    speaker = sender_of(strip)
+    return strip.passage.below_title(f"{speaker}: {text}" if speaker else text)
+
+
+def sender_of(strip: Strip) -> str:
+    """The name of whoever wrote the mail that a strip with "I" or "me" is of; "" if that is not known.
+
+    A mail that another one quotes stands below a heading that has the name already.
+    """
+    sender = strip.passage.meta.get(_SENDER_FIELD)
+    if not isinstance(sender, str) or headings_above(strip) or not _FIRST_PERSON.search(strip.text):
+        return ""
+    return parseaddr(sender)[0]
 
 
 def in_context(strip: Strip) -> str:
