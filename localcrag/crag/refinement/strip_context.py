@@ -30,7 +30,7 @@ _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
 """How an item begins that is a term with its definition, or an option with what it does."""
 _SENTENCE_GAP = re.compile(r"(?<=[.!?:])\s+")
 _FIRST_PERSON = re.compile(
-    r"\bI\b(?!\.)|\b(?:me|my|mine|myself|ich|mir|mich|mein(?:e[mnrs]?)?|je|moi)\b(?!\.)|\b[jJ]['’]"
+    r"\bI\b(?!\.)|\b(?:[Mm]e|[Mm]y|mine|myself|[Ii]ch|[Mm]ir|[Mm]ich|[Mm]ein(?:e[mnrs]?)?|[Jj]e|[Mm]oi)\b(?!\.)|\b[jJ]['’]"
 )
 """Words of whoever writes of themselves, in English, German and French."""
 _SENDER_FIELD = "from"
