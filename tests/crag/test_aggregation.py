@@ -268,6 +268,9 @@ KURSE = ["Titel: Yoga · Tag: Mittwoch · Gebühr: 89,00", "Titel: Töpfern · T
 PUPILS = ["Name: Ann · Level: beginner", "Name: Bo · Level: expert", "Name: Cy · Level: beginner"]
 SEATS = ["district: Est · winner: Joly", "district: Ouest · winner: Coderre", "district: Nord · winner: Joly"]
 LOG = ["Day: 1 · km: 11", "Day: 2 · km: 19"]
+TOOLS = ["Tool: Saw · Shelf: A3 · Value EUR: 980", "Tool: Drill · Shelf: A1 · Value EUR: 420"]
+STAFF = ["Name: Ann · Salary: 900", "Name: Bob · Salary: 700"]
+GERAETE = ["Gerät: Säge · Wert €: 980", "Gerät: Bohrer · Wert €: 420"]
 
 
 @pytest.mark.parametrize(
@@ -284,6 +287,11 @@ LOG = ["Day: 1 · km: 11", "Day: 2 · km: 19"]
         ("How many districts did Joly win?", SEATS, "2"),
         ("How many kilometres in total did we paddle?", LOG, "30"),
         ("How many kilometres in total did Ann paddle?", LOG, None),
+        ("Which tool is worth the most?", TOOLS, "980"),
+        ("Which tool is worth the least?", TOOLS, "420"),
+        ("Which shelf is worth the most?", LOG, None),
+        ("Who earns the most?", STAFF, "900"),
+        ("Welches Gerät ist am meisten wert?", GERAETE, "980"),
         ("Which item is the most expensive?", ["Item: Mast · Buy €: 90", "Item: Oar · Buy €: 30"], "90"),
     ],
 )

@@ -44,6 +44,8 @@ _WORDINGS = tuple(
         (r"(?:am )?kältesten?", "coldest"),
         (r"(?:am )?ältesten?", "oldest"),
         (r"(?:am )?(?:neueste|jüngste)n?", "newest"),
+        (r"wert", "worth"),
+        (r"verdient", "earns"),
         (r"mehr als", "more than"),
         (r"weniger als", "less than"),
         (r"mindestens", "at least"),

@@ -20,7 +20,12 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_answers.table_vocabulary import (
+    FUNCTION_WORDS,
+    QUANTITY_OF_VERB,
+    QUANTITY_WORDS,
+    SUPERLATIVES,
+)
 
 _PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SIGNS = re.compile(r"[€$£%]")
@@ -169,9 +174,9 @@ class TableColumns:
     def verb_about(self) -> str:
         """What the verb is about, which is then accounted for: "which costs the most"."""
         for at in self.question.open_tokens():
-            if self.tokens[at].root == root("cost"):
+            if about := QUANTITY_OF_VERB.get(self.tokens[at].root):
                 self.tokens[at].used = True
-                return "price"
+                return about
         return ""
 
     def units(self, column: str) -> set[str]:

@@ -93,6 +93,8 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
     about: frozenset(map(root, word_list(words)))
     for about, words in {
         "price": "price cost fee fare charge rate rent preis kosten gebühr",
+        "worth": "value worth wert",
+        "earnings": "salary wage pay income earning",
         "spending": "amount cost expense expenditure spend pay",
         "length": "length distance duration runtime",
         "height": "height altitude elevation",
@@ -108,6 +110,8 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
     }.items()
 }
 """The words for columns that each kind of superlative is about."""
+QUANTITY_OF_VERB = {root("cost"): "price", root("worth"): "worth", root("earn"): "earnings"}
+"""What "costs the most", "is worth the least" and "earns the most" are about."""
 WORD_NUMBERS = {
     word: n for n, word in enumerate(word_list("two three four five six seven eight nine ten"), 2)
 }
