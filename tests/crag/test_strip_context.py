@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from localcrag.crag.refinement.knowledge_strips import statements, strips
+from localcrag.crag.refinement.recomposition import with_surroundings
 from localcrag.crag.refinement.strip_context import in_context, judged_text, lead_in
 from localcrag.types import BlockKind
 from tests.crag.values import HANDBOOK, passage, structured
@@ -43,6 +44,22 @@ def test_a_later_sentence_of_an_item_is_judged_with_its_term() -> None:
     lead, first, second, third, fourth = strips(groups)
     assert lead_in(second) == first and in_context(second) == f"{first.text} {second.text}"
     assert lead_in(first) == lead_in(third) == lead_in(fourth) == lead
+
+
+def test_a_paragraph_that_speaks_of_this_option_is_judged_and_shown_with_its_item() -> None:
+    options = structured(
+        (BlockKind.PARAGRAPH, "The options are:"),
+        (BlockKind.ITEM, "-k, --keep: Don't delete the input files."),
+        (BlockKind.PARAGRAPH, "This option also reads a file that has more than one hard link."),
+        (BlockKind.PARAGRAPH, "Files are read one after the other."),
+        (BlockKind.ITEM, "Nothing is deleted by it."),
+        (BlockKind.PARAGRAPH, "With this option the file stays."),
+    )
+    _, keep, also, others, item, stays = strips(options)
+    assert lead_in(also) == keep and in_context(also) == f"{keep.text} {also.text}"
+    assert with_surroundings([also]) == [keep, also]
+    assert lead_in(others) is None and lead_in(stays) is None
+    assert item.text == "Nothing is deleted by it."
 
 
 def test_names_of_fields_are_judged_in_words() -> None:

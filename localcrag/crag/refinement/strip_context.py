@@ -28,6 +28,12 @@ _LEAD_ENDS = (":", "：")
 """How what leads in to a list ends."""
 _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
 """How an item begins that is a term with its definition, or an option with what it does."""
+_OF_THE_ITEM = re.compile(
+    r"\bthis (?:option|command|flag|switch|variable|setting|parameter|argument|function|mode)\b"
+    r"|\bdiese[rsmn]? (?:Option|Befehl|Schalter|Variable|Einstellung|Parameter|Argument|Funktion)\b",
+    re.IGNORECASE,
+)
+"""How a paragraph speaks of the item of a list that it stands below."""
 _SENTENCE_GAP = re.compile(r"(?<=[.!?:])\s+")
 _FIRST_PERSON = re.compile(
     r"\bI\b(?!\.)|\b(?:[Mm]e|[Mm]y|mine|myself|[Ii]ch|[Mm]ir|[Mm]ich|[Mm]ein(?:e[mnrs]?)?|[Jj]e|[Mm]oi)\b(?!\.)|\b[jJ]['’]"
@@ -86,15 +92,19 @@ def headings_above(strip: Strip) -> str:
 def lead_in(strip: Strip) -> Strip | None:
     """What leads in to an item of a list, "You need:", or what a later sentence of an item is about.
 
-    The latter is the item's first sentence, with its term: "adm: A group for watching the system." None if
-    the strip is no item, or nothing leads in to it.
+    The latter is the item's first sentence, with its term: "adm: A group for watching the system.", also for
+    a paragraph below the item that speaks of "this option". None if nothing leads in to the strip.
     """
     blocks, at = strip.passage.blocks, _block_index(strip)
+    is_below = at > 0 and blocks[at].kind is BlockKind.PARAGRAPH and bool(_OF_THE_ITEM.search(strip.text))
+    at -= is_below
     if at < 0 or blocks[at].kind is not BlockKind.ITEM:
         return None
     first, *_ = strips_of_block(strip.passage, blocks[at]) or [strip]
     if first.end <= strip.start and _TERM.match(first.text):
         return replace(first, score=strip.score)
+    if is_below:
+        return None
     while at >= 0 and blocks[at].kind is BlockKind.ITEM:
         at -= 1
     if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
