@@ -209,6 +209,9 @@ if TYPE_CHECKING:
         PartSettled as PartSettled,
     )
     from localcrag.events import (
+        PassagesRead as PassagesRead,
+    )
+    from localcrag.events import (
         Planned as Planned,
     )
     from localcrag.events import (
@@ -435,8 +438,8 @@ _NAMES = {
     "events": """
         Advanced Assessed Bounded Closest Computed Condensed Contradicted Corrected Decided Degraded Delta
         Discovered Divided Event Filled Finished Gathered Graded Grounded Ingested Measured MovedSource
-        Optimizing PageRead PartSettled Planned Processing Progressed Questioned Refined Reranked Retrieved
-        Rewritten SkippedSource Spared Stepped Suggested Unread Verified WebAsked
+        Optimizing PageRead PartSettled PassagesRead Planned Processing Progressed Questioned Refined Reranked
+        Retrieved Rewritten SkippedSource Spared Stepped Suggested Unread Verified WebAsked
     """,
     "json_schema": "answer_schema event_schema",
     "knowledge_base": "KnowledgeBase import_archive open",

@@ -109,6 +109,14 @@ class Spared(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PassagesRead(Event):
+    """The language model read so many passages whole; ``probability`` is its P(they answer the question)."""
+
+    passages: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class Decided(Event):
     """The policy chose an action from the grades so far."""
 

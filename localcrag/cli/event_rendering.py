@@ -35,6 +35,7 @@ from localcrag.events import (
     Measured,
     PageRead,
     PartSettled,
+    PassagesRead,
     Planned,
     Refined,
     Reranked,
@@ -153,6 +154,8 @@ class StepRenderer:
                 self._show_grade(event.grade)
             case Spared():
                 self.say(f"enough is surely relevant: {count(len(event.hits), 'passage')} not graded")
+            case PassagesRead(passages=number, probability=p):
+                self.say(f"the chat model read {count(number, 'passage')} whole: P(they answer) = {p:.2f}")
             case Decided():
                 self.say(f"{event.action} ({event.policy}): {event.reason}")
             case Rewritten():

@@ -43,10 +43,10 @@ _BODY = rf"(?:{_ABBREVIATION} )*{_FIRST}{_IN_FIRST_WORD}*(?:{_GOES_ON}(?:{_INSID
 _END = "[.!?。！？]+[\"”’')]?"
 
 
-def answer_pattern(keys: Iterable[int]) -> str:
+def answer_pattern(keys: Iterable[int], *, may_decline: bool = True) -> str:
     """The regular expression of the answers that may cite these keys.
 
-    An answer is the declining sentence alone, or sentences like ``It is so. [1][2]``: each ends in ``.``,
+    An answer is the declining sentence alone, if it may be, or sentences like ``It is so. [1][2]``: each ends in ``.``,
     ``!`` or ``?``, a space, and one or more of the keys. Inside a sentence there is no bracket, tag, line
     break or invisible character, and no end of a sentence followed by a space, except after initials and
     short titles; so no sentence can hide one that cites nothing. The first word has no colon, so that it is
@@ -57,7 +57,8 @@ def answer_pattern(keys: Iterable[int]) -> str:
     would multiply its states; :data:`MAX_SENTENCES` and the tokens of the answer bound them.
     """
     cited = "|".join(map(str, keys))
-    return rf"{re.escape(prompts.NOT_IN_EVIDENCE)}|(?: ?{_BODY}{_END} (?:\[(?:{cited})\])+)+"
+    sentences = rf"(?: ?{_BODY}{_END} (?:\[(?:{cited})\])+)+"
+    return rf"{re.escape(prompts.NOT_IN_EVIDENCE)}|{sentences}" if may_decline else sentences
 
 
 def by_sentence(pieces: Iterable[str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ what people wrote; of these, four in five are not in the passage at all, but kno
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from localcrag.crag.answer_form import cited_keys, without_keys
@@ -39,6 +39,8 @@ from localcrag.types import Citation, Evidence
 MIN_SUPPORT = 0.3
 """The share of a sentence's content words that must be in the evidence that it cites; words of the question
 that are not in the evidence are not counted."""
+MIN_ATTRIBUTION = 0.6
+"""The share that must be in evidence which a sentence did not cite itself, for it to cite that."""
 MIN_WORDS = 3
 """The fewest words of a statement in a script that separates words, except "yes" and "no"."""
 MAX_NAMING_WORDS = 6
@@ -92,6 +94,10 @@ class CitationChecker:
     def check(self, sentence: str) -> str:
         """Check a sentence, and record in ``removed`` what fails.
 
+        A small model confuses the numbers of its passages. So a sentence that what it cites does not bear out is
+        held against the other evidence too, and cites what bears it out in place of what does not: attribution
+        after the fact, as in RARR (Gao et al. 2023, arXiv 2210.08726).
+
         Returns:
             The sentence with those of its citations whose evidence exists and is not lost, each once; "" if
             there are none, or the sentence fails.
@@ -107,8 +113,13 @@ class CitationChecker:
         if keys and not held:
             return ""
         if reason := self._error(text, "\n".join(known[key] for key in held)):
-            self.removed.append(f"“{text}”: {reason}")
-            return ""
+            others = {key: known[key] for key in known if key not in held} if keys else {}
+            bearing = self._bearing_out(text, others)
+            if bearing is None:
+                self.removed.append(f"“{text}”: {reason}")
+                return ""
+            self.removed.append(f"citation {''.join(f'[{key}]' for key in held)} of “{text}”: {reason}")
+            held = [bearing]
         return f"{text} {''.join(f'[{key}]' for key in held)}"
 
     def _error(self, text: str, support: str) -> str:
@@ -131,6 +142,14 @@ class CitationChecker:
             or _name_error(text, stated, self.question)
             or _support_error(text, stated, self.question)
         )
+
+    def _bearing_out(self, text: str, others: Mapping[int, str]) -> int | None:
+        """The key of the evidence that bears a sentence out and shares most of its words; None if none does."""
+        shares = {key: support_share(text, other, self.question) for key, other in others.items()}
+        likely = sorted(
+            (key for key in shares if shares[key] >= MIN_ATTRIBUTION), key=lambda key: -shares[key]
+        )
+        return next((key for key in likely if not self._error(text, others[key])), None)
 
     @property
     def _everything(self) -> str:

@@ -13,10 +13,12 @@ from localcrag.crag.answer_form import (
     answer_pattern,
     by_sentence,
     citation_marks,
+    cited_keys,
     declines,
     without_keys,
 )
 from localcrag.crag.citation_check import CitationChecker
+from localcrag.crag.citation_narrowing import narrowed_evidence
 from localcrag.crag.evidence_fitting import fitting_evidence
 from localcrag.crag.grounding import check_agreement, ground, is_unsupported
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, PromptLayout
@@ -58,16 +60,18 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     A constraint allows only sentences that cite evidence that exists, and each is checked before it is
     shown. The answer ends where the model declines, or says a thing again. If the constraint fails before a
     sentence was kept, no sentence that was written passes, or the model declines although a strip
-    surely answers by itself, the evidence is quoted instead, as unsure.
+    surely answers by itself, the evidence is quoted instead, as unsure. A model that has said that the
+    evidence answers is not offered to decline.
 
     Raises ContextOverflow if not even one piece of evidence fits the context.
     """
-    kept = with_surroundings(strip for finding in findings for strip in finding.strips)
+    kept = with_surroundings(strip for finding in findings for strip in finding.evidence)
+    believed = all(finding.believed for finding in findings) and not whole.adapters.model.trained
     layout = _layout_of(whole, kept)
     evidence = yield from fitting_evidence(whole, layout.evidence(kept), layout)
     yield Gathered(tuple(evidence))
     verifier = CitationChecker(whole.question, evidence)
-    text = _generated_text(whole, evidence, layout)
+    text = _generated_text(whole, evidence, layout, believed=believed)
     try:
         written, finish, declined = yield from _check_sentences(whole, text, verifier)
     finally:
@@ -75,8 +79,13 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     surely_answers = whole.adapters.evaluator is not None and borne_out(kept)
     if not written and (finish is None or (declined and surely_answers)):
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
-    agreed = (yield from check_agreement(whole, evidence)) if written else True
     shown, grounding = yield from _check_grounding(whole, written, evidence)
+    compared = evidence
+    if any(finding.read for finding in findings):
+        verifier.evidence = narrowed_evidence(whole, shown, evidence)
+        yield Gathered(tuple(verifier.evidence))
+        compared = _cited_evidence(shown, verifier.evidence)
+    agreed = (yield from check_agreement(whole, compared)) if shown else True
     citations = verifier.citations(shown)
     yield Verified(
         (*verifier.removed, *(f"“{text}”: its evidence does not say so" for text in grounding.removed))
@@ -210,12 +219,18 @@ def _status(shown: str, citations: Sequence[Citation], finish: FinishReason | No
     return Status.ANSWERED if sure and citations else Status.UNSURE
 
 
+def _cited_evidence(shown: Sequence[str], evidence: Sequence[Evidence]) -> list[Evidence]:
+    """The evidence that the shown sentences cite; what else was read need not agree with it."""
+    cited = {key for sentence in shown for key in cited_keys(sentence)}
+    return [item for item in evidence if item.key in cited]
+
+
 def _generated_text(
-    state: QuestionState, evidence: Sequence[Evidence], layout: PromptLayout
+    state: QuestionState, evidence: Sequence[Evidence], layout: PromptLayout, *, believed: bool
 ) -> Generator[str]:
     """The answer as the model writes it, in the form of :func:`~.answer_form.answer_pattern`."""
     yield from state.adapters.model.stream(
-        layout.answer(state.question, evidence),
-        pattern=answer_pattern(item.key for item in evidence),
+        layout.answer(state.question, evidence, believed=believed),
+        pattern=answer_pattern((item.key for item in evidence), may_decline=not believed),
         max_tokens=state.options.answer_tokens,
     )

@@ -38,7 +38,7 @@ from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.strip_context import in_context
-from localcrag.crag.second_opinion import reconsidered
+from localcrag.crag.second_opinion import read_passages, reconsidered
 from localcrag.crag.shared_web_access import SharedWebAccess
 from localcrag.crag.state import (
     Adapters,
@@ -179,7 +179,7 @@ class Pipeline:
             return (yield from self._fill(whole, findings, self.options.output))
         findings = yield from reconsidered(whole, findings)
         outcome = Outcome(Status.NOT_FOUND)
-        if any(finding.strips for finding in findings):
+        if any(finding.evidence for finding in findings):
             outcome = yield from generation.answer(whole, findings)
         if not outcome.found:
             self.adapters.store.require_whole(thorough=True)
@@ -187,7 +187,7 @@ class Pipeline:
             yield Delta(NOT_FOUND[web])
             yield from self._say_what_is_near(whole, findings)
         for finding in findings:
-            if len(findings) > 1 and not finding.strips:
+            if len(findings) > 1 and not finding.evidence:
                 yield Degraded("answer", f"nothing was found for: {finding.state.question}")
         if any(finding.bound for finding in findings):
             return replace(outcome, cut_short=True)
@@ -221,15 +221,19 @@ def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[
 def gather_evidence(state: QuestionState) -> Steps[str]:
     """Search the documents, grade the hits, and correct unless the decided action is ``correct``.
 
-    The grades are added to ``state.grades``. Returns "", since this loop has no bound at which it stops.
+    Nothing is corrected either if a language model that gives a second opinion has read the best passages,
+    and believes that they answer. The grades are added to ``state.grades``. Returns "", since this loop has
+    no bound at which it stops.
     """
     state.mark_tried([state.question])
     hits = state.mark_seen((yield from timed(state.adapters, "retrieve", _search(state))))
     if state.computed:
         return ""
     yield from timed(state.adapters, "grade", grade_hits(state, hits))
-    if (yield from emit_decision(state)) is not Action.CORRECT:
+    correct = (yield from emit_decision(state)) is Action.CORRECT
+    if not correct and not (yield from read_passages(state)):
         yield from timed(state.adapters, "correct", _correct(state))
+        yield from read_passages(state)
     return ""
 
 

@@ -56,8 +56,11 @@ class PromptLayout(Protocol):
         """The strips as evidence with keys, in the order of the keys."""
         ...
 
-    def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
-        """The prompt that asks for an answer from this evidence."""
+    def answer(self, question: str, evidence: Sequence[Evidence], *, believed: bool = False) -> Prompt:
+        """The prompt that asks for an answer from this evidence.
+
+        ``believed`` says that the model holds that it answers.
+        """
         ...
 
 
@@ -74,9 +77,9 @@ class IndependentLayout:
         """The strips with keys from 1; adjacent strips of one passage are merged."""
         return numbered(joined(kept))
 
-    def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
+    def answer(self, question: str, evidence: Sequence[Evidence], *, believed: bool = False) -> Prompt:
         """The prompt that asks for an answer from this evidence."""
-        return prompts.answer(question, evidence, trained=self.trained)
+        return prompts.answer(question, evidence, trained=self.trained, believed=believed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class JointLayout:
         keyed = [Evidence(place, strip) for place, strip in zip(places, kept, strict=True)]
         return sorted(keyed, key=lambda item: item.key)
 
-    def answer(self, question: str, evidence: Sequence[Evidence]) -> Prompt:
+    def answer(self, question: str, evidence: Sequence[Evidence], *, believed: bool = False) -> Prompt:
         """The prompt with all passages, of which those that are no evidence are marked as removed."""
         keys = [item.key for item in evidence]
         return prompts.answer_joint(question, self.joint.texts, keys, trained=self.trained)

@@ -189,14 +189,20 @@ def condense(history: Sequence[Turn], question: str) -> Prompt:
     )
 
 
-def answer(question: str, evidence: Sequence[Evidence], *, trained: bool = False) -> Prompt:
-    """The prompt that asks for an answer from numbered evidence, with the keys after each sentence."""
+def answer(
+    question: str, evidence: Sequence[Evidence], *, trained: bool = False, believed: bool = False
+) -> Prompt:
+    """The prompt that asks for an answer from numbered evidence, with the keys after each sentence.
+
+    A model that was not trained on the prompts, and has said that the evidence answers (``believed``), is not
+    offered to decline: a small one takes the offer even then. Of 14 questions about manuals whose answer was
+    among four passages, Qwen2.5-Coder 1.5B Instruct believed so of 13, and declined 11 of them.
+    """
     if trained:
         parts = (part for item in evidence for part in (*_passage(item.text), f"[{item.key}]\n"))
         return Prompt(_READER, (*_asked(question), *parts, f"\n{_write_as_trained('these passages', 1)}"))
-    return Prompt(
-        _READER, (*_keyed(evidence), "\n", *_asked(question), _write("the passage that has the answer"))
-    )
+    task = _write("the passage that has the answer", may_decline=not believed)
+    return Prompt(_READER, (*_keyed(evidence), "\n", *_asked(question), task))
 
 
 def answerable(question: str, evidence: Sequence[Evidence]) -> Prompt:
@@ -344,13 +350,13 @@ def _passages_before_numbers(passages: Sequence[str], shown: Container[int]) -> 
         yield f"\n</passage>\n[{place}]\n"
 
 
-def _write(sources: str) -> str:
+def _write(sources: str, *, may_decline: bool = True) -> str:
     """The task of writing an answer from ``sources``."""
-    return (
+    task = (
         f"Answer in one or two short, complete sentences, from {sources}. End each sentence with the number "
-        "of that passage in square brackets. If none has the answer, reply: "
-        f'"{NOT_IN_EVIDENCE}"'
+        "of that passage in square brackets."
     )
+    return f'{task} If none has the answer, reply: "{NOT_IN_EVIDENCE}"' if may_decline else task
 
 
 def _write_as_trained(sources: str, example: int) -> str:

@@ -168,12 +168,22 @@ def checked_question(question: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageOpinion:
+    """What the language model holds of whole passages that it ``read``: P(they answer the question)."""
+
+    read: tuple[Strip, ...]
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """The evidence gathered for one question, or for one part of it.
 
     ``sure`` says whether the policy holds the evidence to be enough. ``bound`` is the bound at which the
     agent stopped, in words, or "" if it reached none. ``weak`` says that the evaluator held no strip to
-    answer, so that there is none, or one that only stands out from the rest of its passage.
+    answer, so that there is none, or one that only stands out from the rest of its passage. ``believed`` says
+    that the language model, asked for its opinion, believes that the evidence answers; ``read`` are then the
+    whole passages that it read, if it did.
     """
 
     state: QuestionState
@@ -181,6 +191,13 @@ class Finding:
     sure: bool
     bound: str = ""
     weak: bool = False
+    believed: bool = False
+    read: tuple[Strip, ...] = ()
+
+    @property
+    def evidence(self) -> tuple[Strip, ...]:
+        """What an answer is written from: the passages that the model read, or else the strips."""
+        return self.read or self.strips
 
     @property
     def status(self) -> Status:
@@ -229,7 +246,8 @@ class QuestionState:
     passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question may
     be understood wrongly (made plainer by words that were part of it, or whole by the wrong ones), so that no
     answer to it is sure. ``foreign`` says that the grades do not count, since question and passages are in
-    different languages. ``computed`` is the answer if it was computed over a table.
+    different languages. ``computed`` is the answer if it was computed over a table. ``opinion`` is what the
+    language model holds of the best passages, if it was to read them.
     """
 
     adapters: Adapters
@@ -243,6 +261,7 @@ class QuestionState:
     doubtful: bool = False
     foreign: bool = False
     computed: ComputedAnswer | None = None
+    opinion: PassageOpinion | None = None
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 

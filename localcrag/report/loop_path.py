@@ -22,6 +22,7 @@ from localcrag.events import (
     Grounded,
     PageRead,
     PartSettled,
+    PassagesRead,
     Planned,
     Refined,
     Retrieved,
@@ -113,6 +114,8 @@ class _Path:
                 self._grade(event.grade)
             case Spared(hits=hits):
                 self._note(f"{_count(len(hits), 'passage')} not graded: enough is surely relevant")
+            case PassagesRead(passages=number, probability=p):
+                self._note(f"the chat model read {_count(number, 'passage')} whole: P(they answer) = {p:.2f}")
             case Decided():
                 self.correcting = event.action is not Action.CORRECT
                 words, tone = ACTION_WORDS[event.action], ACTION_TONES[event.action]

@@ -42,6 +42,26 @@ def test_a_number_must_stand_in_the_evidence_that_is_cited() -> None:
     assert verifier().check("It was written in 2019. [2]") != ""
 
 
+def test_a_sentence_with_the_wrong_number_cites_the_evidence_that_says_so() -> None:
+    check = verifier()
+    sentence = check.check("The leaflet of 2019 says that children take half. [1]")
+    assert sentence == "The leaflet of 2019 says that children take half. [2]"
+    assert [citation.key for citation in check.citations([sentence])] == [2]
+    [reason] = check.removed
+    assert reason.startswith("citation [1] of “The leaflet of 2019") and "2019 is not" in reason
+
+
+@pytest.mark.parametrize(
+    "sentence", ["The leaflet of 2018 says that children take half. [1]", "The leaflet says so."]
+)
+def test_a_sentence_that_nothing_bears_out_or_that_cites_nothing_gets_no_other_citation(
+    sentence: str,
+) -> None:
+    check = verifier()
+    assert check.check(sentence) == ""
+    assert check.removed
+
+
 def test_a_number_of_the_question_may_be_repeated() -> None:
     assert verifier("Is 10 mg too much?").check("10 mg is more than the dose. [1]") != ""
 
