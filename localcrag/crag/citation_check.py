@@ -94,9 +94,9 @@ class CitationChecker:
     def check(self, sentence: str) -> str:
         """Check a sentence, and record in ``removed`` what fails.
 
-        A small model confuses the numbers of its passages. So a sentence that what it cites does not bear out is
-        held against the other evidence too, and cites what bears it out in place of what does not: attribution
-        after the fact, as in RARR (Gao et al. 2023, arXiv 2210.08726).
+        A small model confuses the numbers of its passages. So a sentence that what it cites does not bear out
+        is held against the other evidence too, and cites what bears it out in place of what does not:
+        attribution after the fact, as in RARR (Gao et al. 2023, arXiv 2210.08726).
 
         Returns:
             The sentence with those of its citations whose evidence exists and is not lost, each once; "" if
@@ -144,7 +144,7 @@ class CitationChecker:
         )
 
     def _bearing_out(self, text: str, others: Mapping[int, str]) -> int | None:
-        """The key of the evidence that bears a sentence out and shares most of its words; None if none does."""
+        """The key of what bears a sentence out and shares most of its words, or None."""
         shares = {key: support_share(text, other, self.question) for key, other in others.items()}
         likely = sorted(
             (key for key in shares if shares[key] >= MIN_ATTRIBUTION), key=lambda key: -shares[key]
