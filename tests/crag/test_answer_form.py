@@ -78,6 +78,12 @@ def test_no_answer_in_form(text: str) -> None:
     assert not PATTERN.fullmatch(text)
 
 
+def test_an_answer_that_may_not_decline_consists_of_cited_sentences() -> None:
+    held = re.compile(answer_pattern([1, 2], may_decline=False))
+    assert held.fullmatch("The dose is 5 mg a day. [1] Children take half. [2]")
+    assert not held.fullmatch(prompts.NOT_IN_EVIDENCE) and not held.fullmatch("It is so. [3]")
+
+
 def test_sentences_come_with_the_citations_that_follow_them() -> None:
     pieces = ["The dose", " is 5 mg. [", "1", "][2]", " Chil", "dren take half. [1", "]", " Yes."]
     assert list(by_sentence(pieces)) == ["The dose is 5 mg. [1][2] ", "Children take half. [1] ", "Yes."]

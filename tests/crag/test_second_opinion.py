@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ SURE, PROBABLE = 0.9, 0.4
 
 
 def asked(
-    opinion: float | Exception, *, graded: float = SURE, says: str = WRITTEN, **options: object
+    opinion: float | Exception, *, graded: float = SURE, says: str = WRITTEN, **options: Any
 ) -> tuple[Answer, ScriptedModel]:
     """The answer of a model of this opinion about evidence that the evaluator graded so."""
     events, model = asked_for_events(opinion, graded=graded, says=says, **options)
@@ -39,7 +40,7 @@ def asked_for_events(
     graded: float | Callable[[str, str], float] = SURE,
     says: str = WRITTEN,
     documents: Mapping[str, str] = DOCUMENTS,
-    **options: object,
+    **options: Any,
 ) -> tuple[list[Event], ScriptedModel]:
     """The events of such an answer; ``graded`` may depend on the question and the text."""
 
@@ -140,8 +141,8 @@ def test_without_an_opinion_the_answer_stands_and_it_is_said() -> None:
 
 @pytest.mark.parametrize(("graded", "status"), [(SURE, Status.UNSURE), (0.3, Status.NOT_FOUND)])
 def test_what_the_model_declines_is_quoted_if_a_strip_surely_answers(graded: float, status: Status) -> None:
-    declining = {"says": prompts.NOT_IN_EVIDENCE, "second_opinion": False}
-    found, _ = asked(0.9, graded=graded, mode=Mode.WRITE, **declining)
+    declining = prompts.NOT_IN_EVIDENCE
+    found, _ = asked(0.9, graded=graded, says=declining, mode=Mode.WRITE, second_opinion=False)
     assert found.status is status
     assert ("5 mg" in found.text) is (status is Status.UNSURE)
 
