@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from localcrag.calibration.scale import rescaled
 from localcrag.crag.graders import (
     RUBRIC_THRESHOLDS,
     CalibratedGrader,
@@ -23,6 +24,12 @@ from localcrag.crag.graders import (
 )
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.remembering_evaluator import RememberingEvaluator
+from localcrag.crag.similarity_evaluator import (
+    FITTED_EMBEDDING,
+    FITTED_EVALUATOR,
+    STRIP_FUSION,
+    SimilarityEvaluator,
+)
 from localcrag.crag.state import Adapters, AgentBounds, PipelineOptions
 from localcrag.crag.structured_answers.structured_generation import SchemaFiller
 from localcrag.errors import ModelNotInstalled, UsageError, WebNotConfigured
@@ -121,7 +128,18 @@ class PipelineBuilder:
             grader=self.grader(evaluator),
             split=split,
             evaluator=evaluator,
+            strip_evaluator=self.strip_evaluator(evaluator) if evaluator else None,
         )
+
+    def strip_evaluator(self, evaluator: Evaluator) -> Evaluator:
+        """The judge of strips: the evaluator, fused with the cosine if that was fitted to the two models."""
+        models = self.models
+        embedder: Embedder = models.teacher or self.embedder or models.embedder
+        judge = models.evaluator
+        if judge is None or (judge.name, embedder.name) != (FITTED_EVALUATOR, FITTED_EMBEDDING):
+            return evaluator
+        fusion = rescaled(STRIP_FUSION, judge.own_scale, judge.scale)
+        return SimilarityEvaluator(evaluator, embedder, fusion)
 
     def schema_filler(self, schema: OutputSchema) -> SchemaFiller:
         """What fills the fields of a schema from one document. Raises ModelNotFound, ModelFileError."""

@@ -10,6 +10,7 @@ import pytest
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
 from localcrag.crag.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
+from localcrag.crag.similarity_evaluator import FITTED_EMBEDDING, STRIP_FUSION, SimilarityEvaluator
 from localcrag.crag.state import LOCAL_CORRECTIONS, PipelineOptions
 from localcrag.errors import UsageError
 from localcrag.loaded_models import LoadedModels, models_for
@@ -213,3 +214,35 @@ def test_the_lower_bound_is_never_above_the_upper_one(
     own = grader(tmp_path, AskOptions()).thresholds
     assert own.lower > 0.05
     assert grader(tmp_path, AskOptions(), loop=bounds).thresholds == Thresholds(upper or own.upper, lower)
+
+
+def test_strips_are_judged_by_the_cosine_too_if_that_was_fitted_to_the_two_models(
+    tmp_path: Path, reranker: str
+) -> None:
+    def judge(**model: str) -> object:
+        made = builder(tmp_path, AskOptions(), **model)
+        evaluator = made.models.evaluator
+        assert evaluator is not None
+        return made.strip_evaluator(evaluator)
+
+    fitted = judge()
+    assert isinstance(fitted, SimilarityEvaluator) and fitted.fusion == STRIP_FUSION
+    static = judge(embedding="static")
+    assert isinstance(static, SimilarityEvaluator) and static.embedder.name == FITTED_EMBEDDING
+    assert not isinstance(judge(evaluator=reranker), SimilarityEvaluator)
+    assert not isinstance(judge(embedding="multilingual"), SimilarityEvaluator)
+
+
+def test_the_fusion_of_strips_follows_the_scale_that_was_fitted_to_the_users_questions(
+    tmp_path: Path,
+) -> None:
+    made = builder(tmp_path)
+    evaluator = made.models.evaluator
+    assert evaluator is not None
+    own = evaluator.own_scale
+    scale = Scale(2 * own.temperature, own.bias)
+    bounds = Thresholds(0.7, 0.3)
+    evaluator.calibration = Calibration(GraderKind.EVALUATOR, (), scale, bounds, 20, 160, "2025-01-01")
+    fused = made.strip_evaluator(evaluator)
+    assert isinstance(fused, SimilarityEvaluator)
+    assert fused.fusion.evaluator == pytest.approx(2 * STRIP_FUSION.evaluator)

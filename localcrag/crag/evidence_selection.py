@@ -20,6 +20,7 @@ from localcrag.crag.state import QuestionState
 from localcrag.crag.sureness import is_graded_by_evaluator
 from localcrag.crag.yes_no_choices import ask_each
 from localcrag.events import Degraded, Refined, Steps
+from localcrag.protocols import Evaluator
 from localcrag.types import Choice, Grade, Passage, Strip, StripKind, Verdict
 
 MODEL_STRIP_FLOOR = 0.5
@@ -77,7 +78,7 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
     If the evaluator judged the passage itself to help, it is its best window even if none stands out.
     ``passages`` are the grades of the relevant passages, best first.
     """
-    evaluator, best = state.adapters.evaluator, passages[0]
+    evaluator, best = _judge_of_strips(state), passages[0]
     if evaluator is None:
         return []
     cut = [window for window in windows(best.hit.passage) if says_more(window, state.question)]
@@ -90,9 +91,14 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
     return [row for strip in kept for row in narrowed_to_rows(strip, state.question)]
 
 
+def _judge_of_strips(state: QuestionState) -> Evaluator | None:
+    """The evaluator that judges strips, or None if there is none."""
+    return state.adapters.strip_evaluator or state.adapters.evaluator
+
+
 def _judged(state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
     """The strips that help, with their scores, and the number of the others."""
-    options, evaluator = state.options, state.adapters.evaluator
+    options, evaluator = state.options, _judge_of_strips(state)
     if evaluator is not None:
         scores, floor = strip_scores(evaluator, state.question, cut), evaluator.thresholds.lower
     else:

@@ -63,3 +63,34 @@ def test_a_record_of_settings_is_understood_as_a_whole() -> None:
 @pytest.mark.parametrize("text", [FUNCTION, TABLE, "workers = 6"])
 def test_other_code_stays_whole(text: str) -> None:
     assert [strip.text for strip in strips(code(text))] == [text]
+
+
+OPTIONS = """usage: ferry [options]
+  -n, --name=NAME        the name of the boat
+  --fast                 take the short way,
+                         even at low tide
+  -h, -?                 show this help
+  --port PORT, -p PORT   the harbour"""
+
+
+def test_the_options_that_a_program_lists_stand_apart_with_the_lines_that_go_on() -> None:
+    assert [strip.text for strip in strips(code(OPTIONS))] == [
+        "usage: ferry [options]",
+        "-n, --name=NAME        the name of the boat",
+        "--fast                 take the short way,\n                         even at low tide",
+        "-h, -?                 show this help",
+        "--port PORT, -p PORT   the harbour",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$ ferry --fast  now\n$ ferry -n  Ann\n$ ferry -h  me",
+        "-1  one\n-2  two",
+        "-a  first\n-b  second\n-c  third\nand then more",
+        "--- old\n+++ new\n- left  out\n- gone  too\n- never  there",
+    ],
+)
+def test_what_only_looks_like_options_stays_whole(text: str) -> None:
+    assert [strip.text for strip in strips(code(text))] == [text]

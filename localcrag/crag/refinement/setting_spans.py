@@ -1,8 +1,9 @@
 """Where the settings of a file of settings begin and end, and the section that each is in.
 
 A setting is understood with the comments above it and what stands further in below it, and is told apart from
-one of the same name by the line above its section ("[server]", "network:"). Other code stays whole between
-its blank lines.
+one of the same name by the line above its section ("[server]", "network:"). The options that a program lists
+("--bwlimit=RATE   limit socket I/O bandwidth") stand apart too, each with the lines that go on with it. Other
+code stays whole between its blank lines.
 """
 
 from __future__ import annotations
@@ -23,13 +24,44 @@ _RECORD = re.compile(r"[ \t]*\[\[[^\[\]\n]+\]\][ \t]*(?:#.*)?\n?")
 _CLOSING = re.compile(r"[ \t]*[\])}]+[,;]?[ \t]*")
 MIN_SETTINGS_SHARE = 0.8
 """The share of the lines of a piece of code, without comments, that are settings if it is cut into them."""
+_OPTION = re.compile(r"[ \t]*-{1,2}[A-Za-z0-9?#@]\S*(?: \S+){0,5}(?:[ \t]{2,}|\t)\S.*")
+"""A line of the options of a program: its names, two blanks, and what it does."""
+_OPTION_START = re.compile(r"[ \t]*-{1,2}[A-Za-z0-9?#@]")
+MIN_OPTIONS = 3
+"""The fewest options of a piece of code that is a list of them."""
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 
 
 def spans_of_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the settings of a part of a text that is code; of its pieces if it has no settings."""
+    """The spans of the settings or options of a part of a text that is code; else those of its pieces."""
     for first, last in _pieces(text, start, end):
-        yield from _settings(text, first, last)
+        yield from _options(text, first, last) or _settings(text, first, last)
+
+
+def _options(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The spans of the options that a piece of code lists, each with the lines that go on with it.
+
+    A line goes on if it stands further in than the options. There are none if the piece has other lines, but
+    for those above its first option.
+    """
+    lines = text[start:end].splitlines(keepends=True)
+    begins = [at for at, line in enumerate(lines) if _OPTION_START.match(line)]
+    described = [at for at in begins if _OPTION.match(lines[at])]
+    if len(described) < MIN_OPTIONS or len(described) < MIN_SETTINGS_SHARE * len(begins):
+        return []
+    depth = max(_indent(lines[at]) for at in begins)
+    others = (line for at, line in enumerate(lines) if at > begins[0] and at not in begins)
+    if any(line.strip() and _indent(line) <= depth for line in others):
+        return []
+    places = list(accumulate(map(len, lines), initial=start))
+    above = [0] if begins[0] else []
+    return [
+        (
+            places[first] + _indent(lines[first]),
+            places[first] + len(text[places[first] : places[last]].rstrip()),
+        )
+        for first, last in pairwise([*above, *begins, len(lines)])
+    ]
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
