@@ -100,6 +100,10 @@ def create_bundle(
 
     Raises BundleError, ModelError, StoreError, UsageError.
     """
+    if file.is_dir():
+        raise BundleError(f"{file} is a folder", hint="give the name of a file in it")
+    if not file.parent.is_dir():
+        raise BundleError(f"there is no folder {file.parent}", hint="make it first, or give another name")
     if file.exists():
         raise BundleError(f"{file} exists already", hint="give another name, or delete it")
     if request.wheels and not request.wheels.is_dir():

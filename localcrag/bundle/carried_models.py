@@ -118,9 +118,7 @@ def settings_in(home: Path, manifest: BundleManifest) -> Mapping[str, str]:
         folder = folders.get(embedding.removeprefix(prefix))
         return f"{prefix}{home / folder}" if folder else embedding
 
-    return {
-        name: placed(value) if name == "model.embedding" else value for name, value in manifest.settings
-    }
+    return {name: placed(value) if name == "model.embedding" else value for name, value in manifest.settings}
 
 
 def _carry_gguf(found: CarriedModels, home: Path, name: str, setting: str) -> None:

@@ -164,7 +164,9 @@ def test_an_archive_is_not_overwritten_and_needs_its_folder(made: MadeBundle, tm
     (tmp_path / "b.tar").touch()
     with pytest.raises(BundleError, match="exists already"):
         create_bundle(tmp_path / "b.tar", made.settings, REQUEST, installed=made.installed)
-    with pytest.raises(BundleError, match=r"cannot write .*No such file"):
+    with pytest.raises(BundleError, match="is a folder"):
+        create_bundle(tmp_path, made.settings, REQUEST, installed=made.installed)
+    with pytest.raises(BundleError, match=r"there is no folder .*none"):
         create_bundle(tmp_path / "none/b.tar", made.settings, REQUEST, installed=made.installed)
 
 
