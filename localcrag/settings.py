@@ -18,7 +18,7 @@ from typing import Any, get_type_hints
 
 from localcrag import _platform
 from localcrag.errors import SettingsError
-from localcrag.model_address import require_named
+from localcrag.model_address import ModelAddress, is_model_address, require_named
 from localcrag.setting_values import converted
 from localcrag.types import (
     CorrectionKind,
@@ -294,6 +294,8 @@ def setting_value(key: str, text: str) -> SettingValue:
         near = " or ".join(get_close_matches(key, known, n=2)) or "one that `localcrag docs settings` lists"
         raise SettingsError(f"there is no setting {key!r}", hint=f"did you mean {near}?")
     value = _value(item, text, get_type_hints(kind)[name], key)
+    if key == "model.language" and is_model_address(text):
+        ModelAddress.parse(text)
     if isinstance(value, tuple):
         return [str(word) for word in value]
     return str(value) if isinstance(value, StrEnum) else value

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 import localcrag
 from localcrag._platform import cores
+from localcrag.background import interruptible
 from localcrag.bundle.bundle_archive import verify_archive, write_archive
 from localcrag.bundle.bundle_manifest import (
     BundledFile,
@@ -19,7 +21,7 @@ from localcrag.bundle.bundle_manifest import (
     BundleManifest,
     BundleTarget,
 )
-from localcrag.bundle.bundle_signature import signature_of
+from localcrag.bundle.bundle_signature import require_key, signature_of
 from localcrag.bundle.carried_kbs import copied_kb
 from localcrag.bundle.carried_models import CarriedModels, models_to_carry
 from localcrag.bundle.package_resolution import (
@@ -27,6 +29,7 @@ from localcrag.bundle.package_resolution import (
     InstalledPackages,
     named_target,
     present_target,
+    provided_extras,
     resolved_packages,
 )
 from localcrag.bundle.wheel_sources import (
@@ -39,7 +42,7 @@ from localcrag.bundle.wheel_sources import (
     unpacked_bytes,
     wheel_package,
 )
-from localcrag.errors import BundleError
+from localcrag.errors import BundleError, UsageError
 from localcrag.llm.model_entry import sha256
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import Settings
@@ -97,10 +100,16 @@ def create_bundle(
 
     Raises BundleError, ModelError, StoreError, UsageError.
     """
+    if file.is_dir():
+        raise BundleError(f"{file} is a folder", hint="give the name of a file in it")
+    if not file.parent.is_dir():
+        raise BundleError(f"there is no folder {file.parent}", hint="make it first, or give another name")
     if file.exists():
         raise BundleError(f"{file} exists already", hint="give another name, or delete it")
     if request.wheels and not request.wheels.is_dir():
         raise BundleError(f"there is no folder of wheels {request.wheels}", hint="check the spelling")
+    if request.key:
+        require_key(request.key)
     part = file.with_name(f".{file.name}.part")
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".bundle-") as folder:
@@ -191,6 +200,7 @@ class _Packages:
         extras = self.request.extras
         if extras is None:
             extras = self.installed.extras(root.requires, USER_EXTRAS)
+        _require_extras(root, extras)
         wanted = f"localcrag[{','.join(sorted({*extras, *models.extras}))}]"
         first = _RootFirst(root, source)
         found = resolved_packages([wanted, INSTALLER], first, self.target)
@@ -211,17 +221,41 @@ class _Packages:
         raise BundleError("there is no installed package of localcrag", hint="install it with pip")
 
     def pack(self, packages: Iterable[FoundPackage]) -> tuple[BundledPackage, ...]:
-        """Make the wheels, several at a time. Raises BundleError, OSError."""
+        """Make the wheels, several at a time; what fails or is interrupted ends them all.
+
+        Raises BundleError, OSError.
+        """
         wheels = self.folder / "wheels"
         wheels.mkdir()
         largest_first = sorted(packages, key=unpacked_bytes, reverse=True)
+        ended = Event()
+
+        def check() -> None:
+            if ended.is_set():
+                raise CancelledError
+
+        def pack_one(package: FoundPackage) -> Path:
+            with interruptible(check):
+                return packed(package, wheels)
+
         with ThreadPoolExecutor(cores()) as pool:
-            files = list(pool.map(lambda package: packed(package, wheels), largest_first))
+            try:
+                files = list(pool.map(pack_one, largest_first))
+            except BaseException:
+                ended.set()
+                raise
         made = (
             BundledPackage(package.name, package.version, wheel.name)
             for package, wheel in zip(largest_first, files, strict=True)
         )
         return tuple(sorted(made, key=lambda package: package.name))
+
+
+def _require_extras(root: FoundPackage, extras: Iterable[str]) -> None:
+    """Raise UsageError if localcrag has none of these extras."""
+    known = provided_extras(root.requires)
+    if unknown := sorted({*extras} - {*known}):
+        raise UsageError(f"localcrag has no extra {unknown[0]!r}", hint=f"there are: {', '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ def signature_of(content: bytes, key: Path) -> bytes:
 
     Raises BundleError.
     """
-    if not key.is_file():
-        raise BundleError(f"there is no key {key}", hint="give the file of an SSH key; ssh-keygen makes one")
+    require_key(key)
     done = _ssh_keygen(["sign", "-f", str(key), "-n", SIGNATURE_NAMESPACE], content)
     if done.returncode or not done.stdout:
         raise BundleError(
@@ -35,6 +34,12 @@ def signature_of(content: bytes, key: Path) -> bytes:
             hint="give an SSH key that is yours, and its passphrase",
         )
     return done.stdout
+
+
+def require_key(key: Path) -> None:
+    """Raise BundleError unless there is a file of this key."""
+    if not key.is_file():
+        raise BundleError(f"there is no key {key}", hint="give the file of an SSH key; ssh-keygen makes one")
 
 
 def require_signature(content: bytes, signature: bytes, public: Path) -> None:

@@ -22,7 +22,9 @@ from localcrag.loaded_models import (
     DEFAULT_LANGUAGE_MODEL,
     MULTILINGUAL,
     NO_ADAPTER,
+    STATIC,
     LoadedModels,
+    teacher_of,
 )
 from localcrag.model_address import is_model_address
 from localcrag.settings import ModelSettings, Settings
@@ -30,6 +32,7 @@ from localcrag.settings import ModelSettings, Settings
 EMBEDDING_ROLE = "embedding"
 MODELS_FOLDER = "models"
 """The folder of the models in a bundle, and in a home."""
+_STATIC_PREFIX = f"{STATIC}:"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 
 
@@ -109,10 +112,13 @@ def place_models(folder: Path, manifest: BundleManifest, home: Path) -> Iterator
 def settings_in(home: Path, manifest: BundleManifest) -> Mapping[str, str]:
     """The settings of a bundle as they are in a home, where the embedding model is a folder."""
     folders = {model.name: model.path for model in manifest.models if model.role == EMBEDDING_ROLE}
-    return {
-        name: str(home / folders[value]) if name == "model.embedding" and folders.get(value) else value
-        for name, value in manifest.settings
-    }
+
+    def placed(embedding: str) -> str:
+        prefix = _STATIC_PREFIX if embedding.startswith(_STATIC_PREFIX) else ""
+        folder = folders.get(embedding.removeprefix(prefix))
+        return f"{prefix}{home / folder}" if folder else embedding
+
+    return {name: placed(value) if name == "model.embedding" else value for name, value in manifest.settings}
 
 
 def _carry_gguf(found: CarriedModels, home: Path, name: str, setting: str) -> None:
@@ -151,7 +157,10 @@ def _add(found: CarriedModels, entry: ModelEntry) -> None:
 
 
 def _carry_embedding(found: CarriedModels, loaded: LoadedModels) -> None:
-    """Add the embedding model. Raises BundleError, ModelNotFound."""
+    """Add the embedding model; of a static one that which it is distilled from, as it will be in the room.
+
+    Raises BundleError, ModelNotFound.
+    """
     from localcrag.embedding.embedder import DEFAULT_MODEL, MODEL_PACKAGE
 
     chosen = loaded.settings.embedding
@@ -160,21 +169,24 @@ def _carry_embedding(found: CarriedModels, loaded: LoadedModels) -> None:
         found.models.append(BundledModel(loaded.embedder.name, EMBEDDING_ROLE))
         found.settings.append(("model.embedding", MULTILINGUAL))
         return
-    if loaded.embedder.name == DEFAULT_MODEL:
+    teacher = teacher_of(chosen)
+    if (loaded.teacher or loaded.embedder).name == DEFAULT_MODEL:
         package = MODEL_PACKAGE.replace("_", "-")
         found.models.append(BundledModel(DEFAULT_MODEL, EMBEDDING_ROLE, "", package))
+        if teacher:
+            found.settings.append(("model.embedding", STATIC))
         return
-    folder = Path(chosen).expanduser()
+    folder = Path(teacher or chosen).expanduser()
     if not folder.is_dir():
         raise BundleError(
-            f"the embedding model {chosen!r} comes from the cache of a hub",
+            f"the embedding model {teacher or chosen!r} comes from the cache of a hub",
             hint="save it as a folder, and name the folder in model.embedding",
         )
     path = f"{MODELS_FOLDER}/{folder.name}"
     files = {f"{path}/{file.relative_to(folder).as_posix()}": file for file in folder.rglob("*")}
     found.files.update({inner: file for inner, file in files.items() if file.is_file()})
     found.models.append(BundledModel(folder.name, EMBEDDING_ROLE, path))
-    found.settings.append(("model.embedding", folder.name))
+    found.settings.append(("model.embedding", f"{_STATIC_PREFIX if teacher else ''}{folder.name}"))
 
 
 def _safe(name: str) -> str:

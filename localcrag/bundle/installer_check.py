@@ -14,16 +14,33 @@ import sys
 
 NOT_LISTED = ("manifest.json", "manifest.json.sig")
 READ_CHUNK_BYTES = 1 << 20
+MAX_SHOWN_PROBLEMS = 10
+INTERRUPTED_EXIT_CODE = 130
 
 
 def main(folder: str) -> int:
-    """Print what is wrong with the bundle in a folder, one line each; the exit code is 0 if nothing is."""
-    with open(os.path.join(folder, "manifest.json"), "rb") as file:  # noqa: PTH118, PTH123 - by any Python
-        manifest = json.loads(file.read())
-    problems = [*platform_problems(manifest["target"]), *file_problems(folder, manifest["files"])]
-    for problem in problems:
+    """Print what is wrong with the bundle in a folder, in some lines; the exit code is 0 if nothing is."""
+    try:
+        problems = problems_of(folder)
+    except KeyboardInterrupt:
+        return INTERRUPTED_EXIT_CODE
+    for problem in problems[:MAX_SHOWN_PROBLEMS]:
         print("not installed: " + problem, file=sys.stderr)
+    if len(problems) > MAX_SHOWN_PROBLEMS:
+        print(f"not installed: and {len(problems) - MAX_SHOWN_PROBLEMS} more", file=sys.stderr)
     return 1 if problems else 0
+
+
+def problems_of(folder: str) -> list[str]:
+    """What is wrong with the bundle in a folder."""
+    try:
+        with open(os.path.join(folder, "manifest.json"), "rb") as file:  # noqa: PTH118, PTH123 - by any Python
+            manifest = json.loads(file.read())
+        return [*platform_problems(manifest["target"]), *file_problems(folder, manifest["files"])]
+    except OSError as error:
+        return [f"{error.filename} cannot be read: {error.strerror}"]
+    except (ValueError, LookupError, TypeError):
+        return ["manifest.json cannot be understood: unpack the bundle again"]
 
 
 def platform_problems(target: dict[str, str]) -> list[str]:

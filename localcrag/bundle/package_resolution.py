@@ -26,6 +26,7 @@ _SYSTEMS = {"linux": ("Linux", "linux"), "macosx": ("Darwin", "darwin")}
 _TAG_PATTERN = re.compile(
     r"(?:many|musl)?(linux|macosx)(?:_?\d+)*_(x86_64|aarch64|arm64|ppc64le|s390x|riscv64)"
 )
+_EXTRA_PATTERN = re.compile(r"""\bextra\s*==\s*['"]([^'"]+)['"]""")
 _PYTHON_PATTERN = re.compile(r"3\.\d{1,2}")
 
 
@@ -135,6 +136,11 @@ def applying(requires: Sequence[str], extra: str, environment: Mapping[str, str]
         if item.marker and item.marker.evaluate(here | {"extra": extra})
         if not item.marker.evaluate(here | {"extra": ""})
     ]
+
+
+def provided_extras(requires: Sequence[str]) -> list[str]:
+    """The extras that requirements are made for, by name."""
+    return sorted({name for text in requires for name in _EXTRA_PATTERN.findall(text)})
 
 
 @dataclass(frozen=True, slots=True)

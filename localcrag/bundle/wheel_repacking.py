@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, PackagePath
 from pathlib import Path
 
+from localcrag.background import check_interruption
 from localcrag.errors import BundleError
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
@@ -145,6 +146,7 @@ def _pack(archive: zipfile.ZipFile, entry: _WheelEntry, package: Distribution) -
         with entry.place.open("rb") as source, archive.open(info, "w") as target:
             packed = hashlib.sha256()
             while chunk := source.read(_READ_CHUNK_BYTES):
+                check_interruption()
                 digest.update(chunk)
                 if head and not size:
                     chunk = head + chunk.partition(b"\n")[2]

@@ -192,6 +192,22 @@ def _check_knowledge_bases(state: CommandState) -> Iterator[CheckResult]:
             yield CheckResult(subject, True, f"{held}, {'all read and whole' if in_full else quick}")
 
 
+def _check_object_storage(state: CommandState) -> Iterator[CheckResult]:
+    """The knowledge bases of the settings on object storage; only their lists of files are fetched."""
+    from localcrag.object_address import is_object_address
+    from localcrag.store.kb_folders import NAMES_SEPARATOR
+
+    for name in filter(is_object_address, state.settings.kb.split(NAMES_SEPARATOR)):
+        subject = f"knowledge base {name}"
+        try:
+            size = state.open(name).size()
+        except LocalCragError as error:
+            yield CheckResult(subject, False, str(error), error.hint)
+        else:
+            read = f"`localcrag kb check {name}` reads them"
+            yield CheckResult(subject, True, f"{size / 1e6:.1f} MB of files are listed; {read}")
+
+
 def _check_web(state: CommandState) -> Iterator[CheckResult]:
     settings = state.settings
     if not settings.web.url:
@@ -242,6 +258,7 @@ CHECKS: dict[str, Callable[[CommandState], Iterator[CheckResult]]] = {
     "embedding model": _check_embedding_model,
     "models": _check_models,
     "knowledge bases": _check_knowledge_bases,
+    "object storage": _check_object_storage,
     "warm process": _check_warm_process,
     "web": _check_web,
 }

@@ -244,7 +244,7 @@ def forget(
     base = state.open(kb)
     chosen = {item: base.sources(item, filter=filter_) for item in source}
     if not source:
-        chosen["--filter"] = [document.source for document in base.documents(filter=filter_)]
+        chosen[""] = [document.source for document in base.documents(filter=filter_)]
     sources = {held for found in chosen.values() for held in found}
     asks = not yes and sys.stdin.isatty() and sys.stderr.isatty()
     wide = len(sources) > len(source)
@@ -252,7 +252,9 @@ def forget(
         return DECLINED_EXIT_CODE
     forgotten = base.forget(sorted(sources))
     for item in (item for item, found in chosen.items() if not found):
-        click.echo(one_line(f"no document is held of {item}"), err=True)
+        passing = f" that passes {filter_}" if filter_ else ""
+        held = f" is held of {item}" if item else ""
+        click.echo(one_line(f"no document{passing}{held or ' is held'}"), err=True)
     click.echo(f"Forgot {count(forgotten, 'document')}.", err=True)
     return 0 if all(chosen.values()) else 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -43,7 +44,8 @@ def relocate(state: CommandState, name: str, folders: tuple[str, ...], as_json: 
     click.echo(one_line(f"{count(done.documents, 'document')} of {done.old}: now in {done.new}"), err=True)
     if done.missing:
         missing = (
-            f"{done.missing} of them are not there; `localcrag ingest {done.new} --kb {name}` looks again"
+            f"{done.missing} of them are not there; `localcrag ingest {shlex.quote(done.new)} --kb {name}` "
+            "looks again"
         )
         click.echo(click.style(one_line(missing), fg="yellow"), err=True)
     return 0
@@ -55,11 +57,15 @@ def relocate(state: CommandState, name: str, folders: tuple[str, ...], as_json: 
 @pass_state
 def rename(state: CommandState, name: str, new: str) -> None:
     """Give a knowledge base another name."""
+    from localcrag.store.kb_folders import NAMES_SEPARATOR
+
     base = state.open(name)
     base.rename(new)
     click.echo(one_line(f"{name} is called {new} now."), err=True)
-    if state.settings.kb == name:
-        advice = f"The settings name {name} as the default: localcrag config set kb {new}"
+    chosen = state.settings.kb.split(NAMES_SEPARATOR)
+    if name in chosen:
+        wanted = ",".join(new if other == name else other for other in chosen)
+        advice = f"The settings name {name} as the default: localcrag config set kb {wanted}"
         click.echo(click.style(one_line(advice), fg="yellow"), err=True)
 
 
@@ -87,5 +93,6 @@ def import_(state: CommandState, file: Path, name: str | None) -> None:
     click.echo(one_line(held), err=True)
     for place in info.places:
         if not Path(place.folder).is_dir():
-            advice = f"{place.folder} is not here: localcrag kb relocate {base.name} {place.folder} FOLDER"
+            former = shlex.quote(place.folder)
+            advice = f"{place.folder} is not here: localcrag kb relocate {base.name} {former} FOLDER"
             click.echo(click.style(one_line(advice), fg="yellow"), err=True)

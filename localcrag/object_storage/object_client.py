@@ -48,6 +48,14 @@ LEAST_BYTES_PER_SECOND = 256 << 10
 RETRY_SECONDS = (0.5, 2.0)
 """The pauses before a request is sent again, and so how often."""
 _BUSY_STATUSES = (409, 429, 500, 502, 503, 504)
+_WRONG_KEY_CODES = (
+    "SignatureDoesNotMatch",
+    "InvalidAccessKeyId",
+    "InvalidToken",
+    "ExpiredToken",
+    "RequestTimeTooSkewed",
+)
+"""The words of S3 for a request that is not signed by keys of a user of it, at this time."""
 _PIECE_BYTES = 1 << 20
 _ERROR_CODE = re.compile(rb"<Code>([A-Za-z]{1,60})</Code>")
 _LISTED = re.compile(r"<Contents>.*?<Key>(.*?)</Key>.*?<Size>(\d+)</Size>.*?</Contents>", re.DOTALL)
@@ -115,7 +123,7 @@ class ObjectClient:
         """A small object; None if there is none, and without its bytes if its tag is the ``known`` one."""
         reply = self._repeated("read", lambda: self._exchange("GET", key, known=known))
         if reply.status == 404 and reply.code == "NoSuchBucket":
-            raise self._unusable(f"there is no bucket {self.address.bucket}")
+            raise self._without_bucket()
         if reply.status == 404:
             return None
         if reply.status == 304 and known:
@@ -136,7 +144,7 @@ class ObjectClient:
         if reply.status == 412 or (reply.status == 404 and instead_of and reply.code != "NoSuchBucket"):
             return None
         if reply.status == 404:
-            raise self._unusable(f"there is no bucket {self.address.bucket}")
+            raise self._without_bucket()
         self._require(reply, 200, "write to")
         if not reply.etag:
             raise self._unusable("it gives no ETag, by which versions are told apart")
@@ -308,6 +316,14 @@ class ObjectClient:
         if reply.status in (statuses if isinstance(statuses, tuple) else (statuses,)):
             return
         said = f" ({reply.code})" if reply.code else ""
+        if reply.code in _WRONG_KEY_CODES:
+            raise ObjectStorageError(
+                f"the object storage at {self.endpoint.base} does not take the keys{said}",
+                hint="look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and at the "
+                "clock of this machine",
+            )
+        if reply.code == "NoSuchBucket":
+            raise self._without_bucket()
         if reply.status in (401, 403):
             raise ObjectStorageError(
                 f"no permission to {attempt} {self.address} at {self.endpoint.base}{said}",
@@ -315,6 +331,12 @@ class ObjectClient:
                 "get objects there, and to put and delete them for writing",
             )
         raise self._unusable(f"cannot {attempt} it: status {reply.status}{said}")
+
+    def _without_bucket(self) -> ObjectStorageError:
+        return ObjectStorageError(
+            f"there is no bucket {self.address.bucket} at {self.endpoint.base}",
+            hint="make it with the tools of the storage, or look at its name and at AWS_ENDPOINT_URL",
+        )
 
     def _unusable(self, why: str) -> ObjectStorageError:
         return ObjectStorageError(

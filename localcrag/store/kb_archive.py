@@ -70,6 +70,10 @@ def write_archive(folders: KnowledgeBaseFolders, name: str, file: Path) -> None:
     UnknownKnowledgeBase, DamagedKnowledgeBase if a file is not as it was written, StoreError, StorageFull.
     """
     folder = folders.existing(name)
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder", hint=f"name a file in it, such as {file / name}.tar.gz")
+    if not file.parent.is_dir():
+        raise UsageError(f"there is no folder {file.parent}", hint="make it first, or name another one")
     if file.exists():
         raise UsageError(f"there is a file {file} already", hint="choose another name, or delete it first")
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
@@ -129,6 +133,8 @@ def read_archive(folders: KnowledgeBaseFolders, file: Path, name: str | None = N
     does not hold what its manifest says; UsageError if there is a knowledge base of that name; StoreError,
     StorageFull.
     """
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder", hint="name an archive of `localcrag kb export --archive`")
     if not file.is_file():
         raise UsageError(
             f"there is no file {file}", hint="name an archive of `localcrag kb export --archive`"

@@ -206,8 +206,14 @@ def joined_name(names: str | Iterable[str]) -> str:
     if isinstance(names, str):
         listed = names.split(NAMES_SEPARATOR)
     else:
-        listed = list(names) if isinstance(names, Iterable) else [names]
+        listed = [part for name in names for part in _parts(name)] if isinstance(names, Iterable) else [names]
     return NAMES_SEPARATOR.join(dict.fromkeys(_name_or_address(name) for name in listed or [""]))
+
+
+def _parts(named: str) -> list[str]:
+    """The names in one of several names, which may be joined ones, or an address."""
+    is_joined = isinstance(named, str) and NAMES_SEPARATOR in named and not is_object_address(named)
+    return named.split(NAMES_SEPARATOR) if is_joined else [named]
 
 
 def _name_or_address(named: str) -> str:

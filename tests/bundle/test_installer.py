@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,55 @@ def test_it_installs_nothing_of_a_bundle_that_is_not_as_it_was_made(
     named = "more.whl does not belong" if harm == "more" else f"{wheel.name} is "
     assert done.returncode == 1 and named in done.stderr and len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "env").exists()
+
+
+@pytest.mark.parametrize("wheel", ["localcrag", "pip"])
+def test_an_installation_that_fails_half_way_leaves_nothing_and_can_be_made_again(
+    unpacked: Path, tmp_path: Path, wheel: str
+) -> None:
+    """The wheel is spoilt after the check, as by a disk that fills up."""
+    check = unpacked / "check.py"
+    before, file = check.read_bytes(), next((unpacked / "wheels").glob(f"{wheel}-*"))
+    whole = file.read_bytes()
+    check.write_text("")
+    file.write_bytes(b"")
+    done = installed(unpacked, tmp_path / "env")
+    assert done.returncode and f"nothing is left of {tmp_path / 'env'}" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "env").exists()
+    check.write_bytes(before)
+    file.write_bytes(whole)
+    assert installed(unpacked, tmp_path / "env").returncode == 0
+
+
+def test_a_bundle_of_which_much_is_missing_is_refused_in_some_lines(
+    unpacked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(unpacked / "manual")
+    assert installer_check.main(str(unpacked)) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == installer_check.MAX_SHOWN_PROBLEMS + 1
+    assert lines[0].endswith("is missing") and lines[-1].endswith(" more")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{}", b'{"target": 1}'])
+def test_a_manifest_that_cannot_be_read_is_one_line(
+    unpacked: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    manifest = unpacked / "manifest.json"
+    manifest.unlink()
+    if content is not None:
+        manifest.write_bytes(content)
+    assert installer_check.main(str(unpacked)) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert "manifest.json cannot be" in line
+
+
+def test_ctrl_c_during_the_check_is_no_traceback(unpacked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(path: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(installer_check, "sha256", interrupted)
+    assert installer_check.main(str(unpacked)) == 130
 
 
 def test_it_says_which_python_and_which_platform_it_needs() -> None:

@@ -165,3 +165,13 @@ def test_the_shell_does_not_wait_for_libraries(home: Path, words: str) -> None:
     done = subprocess.run([sys.executable, "-c", program, line], capture_output=True, text=True)
     *found, imported = done.stdout.splitlines()
     assert found and imported == "[]", done
+
+
+@pytest.mark.parametrize(
+    "address", ["http://", "http://box:99999", "http://me:secret@box:80", "http://box?x=1"]
+)
+def test_an_address_that_no_model_server_can_have_is_not_written(fresh: Run, address: str) -> None:
+    done = fresh("config", "set", "model.language", address)
+    assert done.code == 1 and "the address of the model server" in done.err and "secret" not in done.err
+    assert "model.language" not in fresh("config").out and "http://" not in fresh("config").out
+    assert fresh("config", "set", "model.language", "http://box:8080#qwen").code == 0

@@ -57,13 +57,36 @@ def test_another_name_a_copy_and_an_archive(fresh: Run, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("copied")
 def test_an_archive_of_folders_that_are_not_here_says_so(fresh: Run, documents: Path, tmp_path: Path) -> None:
-    (tmp_path / "papers").mkdir()
-    shutil.copy(documents / "notes.md", tmp_path / "papers" / "notes.md")
-    fresh("ingest", str(tmp_path / "papers"), "--kb", "papers")
+    folder = tmp_path / "old papers"
+    folder.mkdir()
+    shutil.copy(documents / "notes.md", folder / "notes.md")
+    fresh("ingest", str(folder), "--kb", "papers")
     fresh("kb", "export", "papers", "--archive", str(tmp_path / "x"))
-    shutil.rmtree(tmp_path / "papers")
+    shutil.rmtree(folder)
     done = fresh("kb", "import", str(tmp_path / "x"), "--name", "there")
-    assert f"localcrag kb relocate there {tmp_path / 'papers'} FOLDER" in done.err
+    assert f"localcrag kb relocate there '{folder}' FOLDER" in done.err
+
+
+@pytest.mark.usefixtures("copied")
+def test_a_folder_is_no_archive_and_a_missing_one_is_named(fresh: Run, tmp_path: Path) -> None:
+    done = fresh("kb", "export", "default", "--archive", str(tmp_path))
+    assert done.code == 2 and "is a folder" in done.err and "default.tar.gz" in done.err
+    done = fresh("kb", "export", "default", "--archive", str(tmp_path / "none" / "x"))
+    assert done.code == 2 and f"there is no folder {tmp_path / 'none'}" in done.err
+    done = fresh("kb", "import", str(tmp_path))
+    assert done.code == 2 and "is a folder" in done.err
+
+
+@pytest.mark.usefixtures("copied")
+def test_one_of_several_that_the_settings_name_is_renamed_and_they_are_asked_by_their_joined_name(
+    fresh: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh("kb", "copy", "default", "two")
+    monkeypatch.setenv("LOCALCRAG_KB", "default,two")
+    assert "localcrag config set kb default,three" in fresh("kb", "rename", "two", "three").err
+    apart = fresh("search", "--kb", "default", "--kb", "three", "Zeldrine", "--json")
+    joined = fresh("search", "--kb", "default+three", "Zeldrine", "--json")
+    assert joined.code == 0 and joined.json == apart.json
 
 
 @pytest.mark.usefixtures("copied")
@@ -73,5 +96,8 @@ def test_several_documents_are_forgotten(fresh: Run, documents: Path) -> None:
     assert (done.code, done.err) == (1, "no document is held of nothing.md\nForgot 1 document.\n")
     done = fresh("kb", "forget", "--filter", 'title = "Zeldrine"')
     assert (done.code, done.err) == (0, "Forgot 1 document.\n")
+    done = fresh("kb", "forget", "--filter", 'title = "none"')
+    said = 'no document that passes title = "none" is held'
+    assert (done.code, done.err) == (1, f"{said}\nForgot 0 documents.\n")
     assert fresh("kb", "forget", str(documents)).err == "Forgot 1 document.\n"
     assert fresh("kb", "show", "--json").json["documents"] == 0

@@ -11,8 +11,9 @@ import pytest
 
 import localcrag
 from localcrag import egress
+from localcrag.cli import doctor
 from localcrag.cli.main import main
-from localcrag.errors import OfflineError, UsageError
+from localcrag.errors import ObjectStorageError, OfflineError, UsageError
 from localcrag.knowledge_base import KnowledgeBase
 from localcrag.serve.mcp_api.mcp_access import McpAccess
 from localcrag.settings import load
@@ -97,7 +98,12 @@ def test_commands_list_show_check_and_remove_it(
     ):
         code, output = run(*arguments)
         assert (code, said in output) == (0, True), output
+    localcrag.open(address, home=tmp_path).ingest_text("Leave expires on 31 March.", name="leave")
+    monkeypatch.setattr(doctor, "CHECKS", {"object storage": doctor._check_object_storage})
+    code, output = run("doctor")
+    assert code == 0 and f"ok     knowledge base {address}: 0.0 MB of files are listed" in output
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "")
+    assert run("doctor")[0] == 1
     code, output = run("kb", "show", address)
     assert code == 1
     assert "no keys for the object storage" in output
@@ -105,9 +111,18 @@ def test_commands_list_show_check_and_remove_it(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another-secret")
     code, output = run("ask", "--kb", address, "When?")
     assert code == 1
-    assert "no permission to read" in output
+    assert "does not take the keys (SignatureDoesNotMatch)" in output
+    assert "clock" in output
     assert "another-secret" not in output
     assert "Traceback" not in output
+
+
+def test_a_bucket_that_is_not_there_is_named_with_what_to_do(tmp_path: Path) -> None:
+    base = localcrag.open("s3://not-there/papers", home=tmp_path)
+    for attempt in (base.info, lambda: base.ingest_text("One.", name="one")):
+        with pytest.raises(ObjectStorageError, match="there is no bucket not-there at http://127") as caught:
+            attempt()
+        assert "make it" in caught.value.hint
 
 
 @pytest.mark.parametrize("named", ["s3://kbs/other", "S3://kbs/other", "local+s3://kbs/other"])

@@ -14,12 +14,16 @@ if [ -e "$environment" ]; then
   echo "not installed: $environment exists already; name another folder, or delete it" >&2
   exit 1
 fi
+trap 'rm -rf "$environment"; echo "not installed: nothing is left of $environment" >&2' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 "$python" -m venv --without-pip "$environment"
 set -- "$here"/wheels/pip-*.whl
 "$environment/bin/python" -I "$1/pip" --isolated --disable-pip-version-check install --quiet --no-cache-dir \
   --no-compile --no-index --find-links "$here/wheels" --no-deps --require-hashes --requirement "$here/requirements.txt"
 "$environment/bin/python" -m compileall -q -j 0 "$environment/lib" > /dev/null || true # some are templates
 "$environment/bin/localcrag" --offline bundle load "$here"
+trap - EXIT INT TERM
 "$environment/bin/localcrag" --offline doctor || {
   code=$?
   [ "$code" -ne 132 ] || echo "llama.cpp was compiled for another processor: see manual/air-gap.md" >&2
