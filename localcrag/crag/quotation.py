@@ -16,7 +16,6 @@ from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
-from localcrag.crag.sureness import SURE_STRIP
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.types import CitationMark, Evidence, Status, Strip, StripKind
@@ -45,7 +44,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        chosen.append(joined(with_surroundings(completed_quotations(picked, SURE_STRIP))))
+        chosen.append(joined(with_surroundings(completed_quotations(picked))))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)

@@ -50,33 +50,38 @@ def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
     return list(result.values())
 
 
-def completed_quotations(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
-    """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
+def completed_quotations(picked: Sequence[Strip]) -> list[Strip]:
+    """The strips, the most probable one with the rest of its short paragraph or item.
 
-    ``sure`` is the probability from which on a strip surely answers by itself. What follows a sentence often
-    has what it only leads up to ("It had the number 41"). A sentence of a long paragraph that refers to the
-    one before ("This also …") stands after it.
+    What follows a sentence often has what it only leads up to ("It had the number 41"), however probable the
+    sentence is; of a long paragraph it is as much as a short one has. A sentence of a long paragraph that
+    refers to the one before ("This also …") stands after it.
     """
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
-    made = [_completed(strip, is_whole=strip is best and best.score < sure) for strip in picked]
+    made = [_completed(strip, is_best=strip is best) for strip in picked]
     return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
 
 
-def _completed(strip: Strip, *, is_whole: bool) -> Strip:
-    """A strip with the rest of its block if ``is_whole``, or with the sentence that it refers to."""
+def _completed(strip: Strip, *, is_best: bool) -> Strip:
+    """A strip with the sentence that it refers to; the best one with the rest of its block."""
     passage = strip.passage
     block = next((b for b in passage.blocks if b.start <= strip.start and strip.end <= b.end), None)
     if block is None or block.kind not in ANSWERING_KINDS:
         return strip
     text, within = passage.text_between(block.start, block.end), strips_of_block(passage, block)
-    if is_whole and len(text) <= MAX_COMPLETED_CHARACTERS and not line_ends(text):
+    is_prose = is_best and not line_ends(text)
+    if is_prose and len(text) <= MAX_COMPLETED_CHARACTERS:
         return strip_at(passage, within[0].start, within[-1].end, strip.score) if within else strip
-    before = [other for other in within if other.end <= strip.start]
-    if before and _REFERRING.match(strip.text) and strip.end - before[-1].start <= MAX_COMPLETED_CHARACTERS:
-        return strip_at(passage, before[-1].start, strip.end, strip.score)
-    return strip
+    start, end = strip.start, strip.end
+    before = [other for other in within if other.end <= start]
+    if before and _REFERRING.match(strip.text) and end - before[-1].start <= MAX_COMPLETED_CHARACTERS:
+        start = before[-1].start
+    after = [
+        other.end for other in within if is_prose and end < other.end <= start + MAX_COMPLETED_CHARACTERS
+    ]
+    return strip_at(passage, start, max([end, *after]), strip.score)
 
 
 def _is_part(strip: Strip, other: Strip) -> bool:
