@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.policy import settled
-from localcrag.crag.query_terms import terms
+from localcrag.crag.query_terms import IN_WORDS, terms
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.row_lookup import is_one_of_many
@@ -49,14 +49,14 @@ _MESSAGE = re.compile(
 )
 """How a message of a chat begins in its export: "[02/03/2025, 18:04] Ann: "."""
 _MIN_MESSAGES = 2
-_CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_IN_WORDS = {
-    word: str(value) for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words.split(), 1)
-}
 _WORD = re.compile(r"[a-z]+")
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _DIGITS = re.compile(r"\d+")
+_VERSION_MARK = re.compile(r"(?<=\d)\.")
+_OFFERED = re.compile(
+    rf"({_NUMBER.pattern})(?: [^\W\d]+){{0,2}} (?:or|oder|ou) (?:[^\W\d]+ ){{0,2}}({_NUMBER.pattern})"
+)
+"""Two numbers that a question offers: "1000 kilobytes or 1024"."""
 
 
 def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
@@ -163,7 +163,8 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     """The numbers of a question that no strip has, nor its headings, its title or its source, in order.
 
     Separators do not count ("1,000" is "1000"), nor do zeros in front ("05" is "5"); small ones may stand in
-    English words ("2nd" is "second").
+    English words ("2nd" is "second"). A version is told by one within it ("2.53" by "2.53.0"), and of two
+    that the question offers ("1000 or 1024 bytes?") one is enough.
 
     Args:
         strips: the strips that were kept.
@@ -174,8 +175,15 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
         return []
     told = " ".join(f"{judged_text(strip)} {strip.passage.source}" for strip in strips)
     known = {_plain(each) for found in (_NUMBER, _DIGITS) for each in found.findall(told)}
-    known |= {_IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in _IN_WORDS}
-    return [number for number in asked if _plain(number) not in known]
+    known |= {IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in IN_WORDS}
+    within = {
+        found[: mark.start()] for found in _NUMBER.findall(told) for mark in _VERSION_MARK.finditer(found)
+    }
+    missing = [number for number in asked if _plain(number) not in known and number not in within]
+    offered = [set(pair.groups()) for pair in _OFFERED.finditer(question)]
+    return [
+        number for number in missing if not any(number in pair and pair - set(missing) for pair in offered)
+    ]
 
 
 def _plain(number: str) -> str:

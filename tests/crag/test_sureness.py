@@ -77,6 +77,8 @@ def test_a_passage_that_was_graded_twice_is_no_rival_of_itself() -> None:
         ("Who pays 1200.5 EUR?", ["1200.5"]),
         ("Is the tariff of chapter 31 paid?", []),
         ("What is the rent?", []),
+        ("Is it garage 7 or 9?", []),
+        ("Is it garage 8 or garage 9?", ["8", "9"]),
         ("Who has the 2nd key, and who the 3rd?", ["3"]),
     ],
 )
@@ -84,6 +86,12 @@ def test_a_number_that_the_evidence_does_not_have_is_missing(question: str, miss
     text = "Garage 7: 72.00 EUR until 30/04/2026, then 1.200 EUR. The second key is lost."
     strip = whole(replace(passage(text, source="/tariff_31.txt"), heading="Rents"), 0.9)
     assert missing_numbers([strip], question) == missing
+
+
+def test_a_version_is_told_by_one_within_it() -> None:
+    strip = whole(passage("Deprecate it: 2.53.0 will require 4.08 or higher."), 0.9)
+    assert missing_numbers([strip], "What does 2.53 need?") == []
+    assert missing_numbers([strip], "What does 2.5 need?") == ["2.5"]
 
 
 TEXT = "The kiln room opens at 8:15 on weekdays.\n\nThe shop sells clay by the kilo."
