@@ -20,10 +20,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from localcrag.calibration.scale import log_odds
+from localcrag.crag.calendar_dates import dates_of
 from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import IN_WORDS, terms
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
-from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.table_questions import recognised
@@ -43,6 +44,21 @@ _CHANGEABLE = re.compile(
     r"\b(?:when|until|how (?:much|many|long)|cost|price|date|day|time|wann|wie ?viele?|kostet|preis)\b",
     re.IGNORECASE,
 )
+_QUANTITY_ASKED = re.compile(
+    r"(?:by|until|till|since|from) when\b|how (?:many|much|long|old|often|far|high|heavy|deep|wide)\b"
+    r"|(?:at|from|until|by|before) what (?:time|age|date|temperature)\b|(?:in )?(?:what|which) year\b",
+    re.IGNORECASE,
+)
+"""How a question begins that asks for a number or a time."""
+_QUANTITY = re.compile(
+    rf"\d|\b(?:{'|'.join(IN_WORDS)}|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand"
+    r"|million|half|quarter|dozen|once|twice|thrice|no|none|nothing|nobody|never|always|free|every|each|all|any"
+    r"|daily|hourly|weekly|monthly|yearly|annual(?:ly)?|several|few|many|most|unlimited|until|forever|noon"
+    r"|midnight|midday|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december|today|tomorrow|spring|summer|autumn|winter|easter|christmas)\b",
+    re.IGNORECASE,
+)
+"""A number, or a word for how much, how often or when."""
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
@@ -123,6 +139,16 @@ def _messages_after(passage: Passage, strip: Strip) -> Iterator[str]:
         yield from passage.text.split("\n")
     elif line_end >= 0:
         yield from passage.text[line_end:].split("\n")
+
+
+def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
+    """Whether a question asks for a number or a time, and no strip has one, nor a heading of it a date.
+
+    "By when is it to be paid?" is not told by the row with the name of whoever pays.
+    """
+    if not kept or _QUANTITY_ASKED.match(question.strip()) is None:
+        return False
+    return not any(_QUANTITY.search(strip.text) or dates_of(headings_above(strip)) for strip in kept)
 
 
 def borne_out(strips: Sequence[Strip]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag.refinement.knowledge_strips import whole
-from localcrag.crag.sureness import borne_out, may_be_outdated, missing_numbers, stands_alone
+from localcrag.crag.sureness import borne_out, lacks_quantity, may_be_outdated, missing_numbers, stands_alone
 from localcrag.types import Answer, Grade, Mode, Status, Strip, Thresholds
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import grade, passage
@@ -164,3 +164,22 @@ def test_a_later_message_of_a_chat_may_have_changed_it() -> None:
     assert not may_be_outdated(question, [comes], [early])
     assert not may_be_outdated("Who comes?", [comes], [early, late])
     assert not may_be_outdated(question, [comes], [early, replace(late, source="/other.txt")])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("By when does Ann have to pay?", "Bill to: Ann Wren, The Old Bakery", True),
+        ("By when does Ann have to pay?", "Payment due: 17 April", False),
+        ("How many boats are there?", "There are three of them.", False),
+        ("How often is it cleaned?", "It is cleaned weekly.", False),
+        ("Who pays?", "Bill to: Ann Wren, The Old Bakery", False),
+    ],
+)
+def test_what_asks_for_a_number_or_a_time_is_not_told_without_one(
+    question: str, text: str, lacks: bool
+) -> None:
+    strip = whole(replace(passage(text), heading="Invoice 22"), 0.9)
+    assert lacks_quantity(question, [strip]) is lacks
+    dated = whole(replace(passage(text), heading="Invoice of 2 May"), 0.9)
+    assert not lacks_quantity(question, [dated])
