@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from localcrag.crag.passage_scores import strip_scores
 from localcrag.crag.policy import nearest, relevant
 from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
-from localcrag.crag.refinement.row_selection import narrowed_to_rows, of_the_day
+from localcrag.crag.refinement.row_selection import narrowed_to_rows, of_the_entry
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import refine, standing_out
 from localcrag.crag.refinement.strip_kinds import says_more
@@ -97,7 +97,7 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
 
 def _telling(cut: Iterable[Strip], question: str) -> list[Strip]:
     """The strips that say more than the question does, and are not of another day than it names."""
-    return of_the_day([strip for strip in cut if says_more(strip, question)], question)
+    return of_the_entry([strip for strip in cut if says_more(strip, question)], question)
 
 
 def _judged(state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:

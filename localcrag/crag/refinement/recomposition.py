@@ -10,18 +10,30 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from localcrag.crag.query_terms import figures_of
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.strip_context import ANSWERING_KINDS, lead_in, led_to
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.labelled_lines import line_ends
-from localcrag.types import Evidence, Strip
+from localcrag.types import BlockKind, Evidence, Strip
 
 MIN_LEAD_WORDS = 4
 """The fewest words of what leads in to a list if it is shown above another item than the first: "You need:"
 says nothing without the whole list, "The following is not covered:" does."""
 MAX_COMPLETED_CHARACTERS = 320
 """The longest paragraph that is quoted in whole where one of its sentences answers."""
+_WHICH = r"\b(?:which|what|welche[rsmn]?|quel(?:le)?)"
+_SECTION_ASKED = re.compile(
+    rf"{_WHICH} (?:chapter|kapitel|section|abschnitt|article|artikel|paragraph|clause)\b", re.IGNORECASE
+)
+_ENTRY_ASKED = re.compile(
+    rf"{_WHICH} (?:version|release|edition|ausgabe|year|jahr|month|monat|week|woche|day|tag|date)\b"
+    r"|^(?:when|wann|quand)\b",
+    re.IGNORECASE,
+)
+"""What a question asks that a heading may answer: the number of a section, the release or day of an entry."""
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _REFERRING = re.compile(
     r"(?:This|That|These|Those|It|They|He|She|Such|Both|Then|Otherwise|Instead|However|Sonst|Dies\w*|Dann|Sinon"
     r"|Cela|Alors|Ils?|Elles?)\b"
@@ -48,6 +60,30 @@ def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
             if each is not None:
                 result.setdefault(span(each), each)
     return list(result.values())
+
+
+def with_telling_headings(picked: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips, each after its heading if the question asks for what only that tells.
+
+    "In which release was it removed?" is answered by "Changes in 2.52.1" above "Remove rsh:// URI scheme".
+    """
+    of_section, of_entry = _SECTION_ASKED.search(question), _ENTRY_ASKED.search(question.strip())
+    result: list[Strip] = []
+    for strip in picked:
+        heading = _heading_of(strip) if of_section or of_entry else None
+        if heading is not None and heading not in result and not any(map(str.isdigit, strip.text)):
+            is_dated = figures_of(heading.text) or _YEAR.search(heading.text)
+            if is_dated if of_entry else any(map(str.isdigit, heading.text)):
+                result.append(heading)
+        result.append(strip)
+    return result
+
+
+def _heading_of(strip: Strip) -> Strip | None:
+    """The heading of its passage that a strip stands below; None if there is none."""
+    blocks = strip.passage.blocks
+    above = [block for block in blocks if block.kind is BlockKind.HEADING and block.end <= strip.start]
+    return strip_at(strip.passage, above[-1].start, above[-1].end, strip.score) if above else None
 
 
 def completed_quotations(picked: Sequence[Strip]) -> list[Strip]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence, Set
 from localcrag.crag.calendar_dates import are_shared, dates_of
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
+from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.types import BlockKind, Strip
 
@@ -53,13 +54,14 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     return [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
 
 
-def of_the_day(cut: Sequence[Strip], question: str) -> list[Strip]:
-    """The strips without those of entries that begin with another day than the one that the question names.
+def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips without those of entries of another day, or another version, than the question names.
 
-    An entry is a line of a log or a paragraph of a diary, and its day holds up to the next one in its block.
-    All strips are kept if no entry has the day.
+    An entry is a line of a log or a paragraph of a diary that begins with its day, which holds up to the next
+    one in its block, or what stands below a heading with a day or a version. All strips are kept if no entry
+    has what the question names.
     """
-    asked = dates_of(question)
+    asked = figures_of(question)
     if not asked:
         return list(cut)
     day, block = set[str](), None
@@ -69,7 +71,7 @@ def of_the_day(cut: Sequence[Strip], question: str) -> list[Strip]:
         own = set() if is_row(strip) else dates_of(strip.text[:MAX_DAY_CHARACTERS])
         day = own or (day if within is not None and within == block else set())
         block = within
-        days.append(day)
+        days.append(day | figures_of(headings_above(strip)))
     if not any(are_shared(day, asked) for day in days):
         return list(cut)
     return [strip for strip, day in zip(cut, days, strict=True) if not day or are_shared(day, asked)]
