@@ -303,3 +303,11 @@ def test_what_is_counted_and_compared_in_other_words(
     question: str, rows: list[str], answer: str | None
 ) -> None:
     assert value(question, rows) == answer
+
+
+def test_a_row_with_a_code_is_told_with_its_name() -> None:
+    found = computed("Welcher Artikel ist am teuersten?", ARTIKEL)
+    assert found is not None and found.text.startswith("K-16 (Ocker) is the most expensive")
+    alike = [row.replace("Ware: Kalk", "Ware: Ocker") for row in ARTIKEL]
+    found = computed("Welcher Artikel ist am teuersten?", [*alike, alike[0].replace("62", "61")])
+    assert found is not None and found.text.startswith("K-16 is the most expensive"), "it names no row"
