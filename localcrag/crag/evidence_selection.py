@@ -72,7 +72,7 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
 
 
 def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip]:
-    """The sentence or window of the best passage that stands out, if none of any was judged to answer.
+    """The window or sentence of the best passage that stands out, if none of any was judged to answer.
 
     If the evaluator did not judge the passage itself to be irrelevant, it is its best window even if none
     stands out. ``passages`` are the grades of the relevant passages, best first.
@@ -82,16 +82,12 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
         return []
     confidence = best.confidence or 0.0
     floor = 0.0 if confidence >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
-    found: list[Strip] = []
-    for cutter in CUTTERS[StripKind.SENTENCE]:
-        cut = _telling(cutter(best.hit.passage), state.question)
-        scores = strip_scores(evaluator, state.question, cut)
-        found = [strip for strip in standing_out(cut, scores, state.question) if strip.score >= floor]
-        if found:
-            break
-    else:
-        if confidence >= state.adapters.grader.thresholds.lower and is_graded_by_evaluator(state):
-            found = refine(cut, scores, limit=1, floor=0.0, keep_best=True)[0]
+    cuts = [_telling(cutter(best.hit.passage), state.question) for cutter in (windows, statements)]
+    scores = [strip_scores(evaluator, state.question, cut) for cut in cuts]
+    each = (standing_out(cut, p, state.question) for cut, p in zip(cuts, scores, strict=True))
+    found = next((out for out in each if out and out[0].score >= floor), [])
+    if not found and confidence >= state.adapters.grader.thresholds.lower and is_graded_by_evaluator(state):
+        found = refine(cuts[0], scores[0], limit=1, floor=0.0, keep_best=True)[0]
     return [row for strip in found for row in narrowed_to_rows(strip, state.question)]
 
 
