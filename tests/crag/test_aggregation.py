@@ -294,6 +294,7 @@ GERAETE = ["Gerät: Säge · Wert €: 980", "Gerät: Bohrer · Wert €: 420"]
         ("Who earns the most?", STAFF, "900"),
         ("Welches Gerät ist am meisten wert?", GERAETE, "980"),
         ("Wie viele Artikel gibt es?", ARTIKEL, "2"),
+        ("How many cellar keys are there?", ["Key: Cellar · Number: 2", "Key: Flat · Number: 3"], None),
         ("Welcher Artikel ist am teuersten?", ARTIKEL, "71,90"),
         ("Which device has the most power?", ["Item: Spot · Power: 90", "Item: Wash · Power: 30"], "90"),
         ("Which item is the most expensive?", ["Item: Mast · Buy €: 90", "Item: Oar · Buy €: 30"], "90"),

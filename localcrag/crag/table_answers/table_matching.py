@@ -63,7 +63,9 @@ _ROW_WORDS = frozenset(
 """What a question may call a row, whatever it is."""
 _NUMBERED = re.compile(r"(?P<what>[^\W\d]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
 """The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "Item no."."""
-_COUNTED_WORDS = frozenset(map(root, word_list("quantity stock count pieces")))
+_NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
+"""The name of a column that says how many of a thing there are, if "number" does not number the rows."""
+_COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
 """Words in the name of a column that says how many of a thing there are, so that rows do not."""
 _EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
 _NAMING = _EXTREMES | {Aggregate.COUNT}
@@ -326,7 +328,12 @@ class _Matching(TableConditions):
             if asked.operation is Aggregate.TOTAL and (header & _RATES or match.values.unit in _RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
-        holds_numbers = any(set(self.named(column)) & _COUNTED_WORDS for column in self.quantities)
+        named = (set(self.named(column)) for column in self.quantities)
+        holds_numbers = any(words & _COUNTED_WORDS for words in named) or any(
+            _NUMBER_OF.fullmatch(self.table.header(column))
+            for column in self.of_kind(ColumnKind.NUMBER)
+            if column != self.label
+        )
         if asked.operation is Aggregate.COUNT and holds_numbers and not asked.distinct:
             raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
