@@ -6,12 +6,12 @@ in :mod:`.refinement`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from localcrag.crag.passage_scores import strip_scores
 from localcrag.crag.policy import nearest, relevant
 from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
-from localcrag.crag.refinement.row_selection import narrowed_to_rows
+from localcrag.crag.refinement.row_selection import narrowed_to_rows, of_the_entry
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import refine, standing_out
 from localcrag.crag.refinement.strip_kinds import says_more
@@ -21,13 +21,13 @@ from localcrag.crag.sureness import is_graded_by_evaluator
 from localcrag.crag.yes_no_choices import ask_each
 from localcrag.events import Degraded, Refined, Steps
 from localcrag.protocols import Evaluator
-from localcrag.types import Choice, Grade, Passage, Strip, StripKind, Verdict
+from localcrag.types import Choice, Grade, Passage, Strip, StripKind
 
 MODEL_STRIP_FLOOR = 0.5
 """The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
 WINDOW_FLOOR = 0.5
 """The probability that a window must reach if no sentence by itself was kept."""
-STANDING_OUT_GRADE, STANDING_OUT_FLOOR = 0.2, 0.04
+STANDING_OUT_GRADE, STANDING_OUT_FLOOR = 0.2, 0.02
 """The grade of a passage from which on its window that stands out is shown, though none reached a floor, and
 the probability that such a window must have if the grade is lower."""
 CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
@@ -58,7 +58,7 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
     dropped = 0
     for cutter in CUTTERS[state.options.strips]:
         every = (strip for grade in passages for strip in cutter(grade.hit.passage))
-        cut = [strip for strip in every if says_more(strip, state.question)]
+        cut = _telling(every, state.question)
         kept, dropped = yield from _judged(state, cut)
         if cutter is not CUTTERS[state.options.strips][0]:
             kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
@@ -73,22 +73,28 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
 
 
 def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip]:
-    """The window of the best passage that stands out, if no sentence of any was judged to answer.
+    """The window or sentence of the best passage that stands out, if none of any was judged to answer.
 
-    If the evaluator judged the passage itself to help, it is its best window even if none stands out.
-    ``passages`` are the grades of the relevant passages, best first.
+    If the evaluator did not judge the passage itself to be irrelevant, it is its best window even if none
+    stands out. ``passages`` are the grades of the relevant passages, best first.
     """
     evaluator, best = _judge_of_strips(state), passages[0]
     if evaluator is None:
         return []
-    cut = [window for window in windows(best.hit.passage) if says_more(window, state.question)]
-    scores = strip_scores(evaluator, state.question, cut)
-    found = standing_out(cut, scores, state.question)
-    if not found and best.verdict is Verdict.YES and is_graded_by_evaluator(state):
-        found = refine(cut, scores, limit=1, floor=0.0, keep_best=True)[0]
-    floor = 0.0 if (best.confidence or 0.0) >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
-    kept = [strip for strip in found if strip.score >= floor]
-    return [row for strip in kept for row in narrowed_to_rows(strip, state.question)]
+    confidence = best.confidence or 0.0
+    floor = 0.0 if confidence >= STANDING_OUT_GRADE else STANDING_OUT_FLOOR
+    cuts = [_telling(cutter(best.hit.passage), state.question) for cutter in (windows, statements)]
+    scores = [strip_scores(evaluator, state.question, cut) for cut in cuts]
+    each = (standing_out(cut, p, state.question) for cut, p in zip(cuts, scores, strict=True))
+    found = next((out for out in each if out and out[0].score >= floor), [])
+    if not found and confidence >= state.adapters.grader.thresholds.lower and is_graded_by_evaluator(state):
+        found = refine(cuts[0], scores[0], limit=1, floor=0.0, keep_best=True)[0]
+    return [row for strip in found for row in narrowed_to_rows(strip, state.question)]
+
+
+def _telling(cut: Iterable[Strip], question: str) -> list[Strip]:
+    """The strips that say more than the question does, and are not of another day than it names."""
+    return of_the_entry([strip for strip in cut if says_more(strip, question)], question)
 
 
 def _judge_of_strips(state: QuestionState) -> Evaluator | None:

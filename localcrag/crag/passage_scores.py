@@ -18,7 +18,7 @@ from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.row_lookup import DENIAL_WEIGHT, looked_up, raised
-from localcrag.languages import beyond_english
+from localcrag.languages import beyond_english, is_across_english
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
 
@@ -26,6 +26,11 @@ JUDGED_STRIPS = 2
 """The number of strips of each passage that are judged beside the whole."""
 MAX_STRIPS_ACROSS = 8
 """That number if question and passage have no term in common because they are in different languages."""
+
+OWN_LANGUAGE_RIVAL = 0.05
+"""The probability from which on a passage in the question's own language may be what it is about."""
+ACROSS_WEIGHT = -2.3
+"""What the log-odds of a passage in another language then lose: its odds fall to a tenth."""
 
 
 def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[float]:
@@ -51,7 +56,24 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
         for p, picked in zip(scores[: len(passages)], chosen, strict=True)
     ]
     of_another_date = _of_another_date(question, cut)
-    return [raised(p, DENIAL_WEIGHT) if other else p for p, other in zip(best, of_another_date, strict=True)]
+    best = [raised(p, DENIAL_WEIGHT) if other else p for p, other in zip(best, of_another_date, strict=True)]
+    return _own_language_first(evaluator, question, passages, best)
+
+
+def _own_language_first(
+    evaluator: Evaluator, question: str, passages: Sequence[Passage], scores: Sequence[float]
+) -> list[float]:
+    """The probabilities, those across languages lowered if a passage in the question's own may help too.
+
+    What a French passage says of a barbecue is near to any English question about one.
+    """
+    if not evaluator.multilingual:
+        return list(scores)
+    across = is_across_english(question, [passage.text for passage in passages])
+    own = [p for p, other in zip(scores, across, strict=True) if not other]
+    if max(own, default=0.0) < OWN_LANGUAGE_RIVAL:
+        return list(scores)
+    return [raised(p, ACROSS_WEIGHT) if other else p for p, other in zip(scores, across, strict=True)]
 
 
 def _beyond_english(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[bool]:

@@ -50,7 +50,14 @@ from localcrag.crag.state import (
     timed,
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
-from localcrag.crag.sureness import goes_over_rows, is_sure, is_weak, may_be_outdated, missing_numbers
+from localcrag.crag.sureness import (
+    goes_over_rows,
+    is_sure,
+    is_weak,
+    lacks_quantity,
+    may_be_outdated,
+    missing_numbers,
+)
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.unread import say_unread
@@ -168,7 +175,8 @@ class Pipeline:
         weak = is_weak(state, kept)
         sure = not weak and is_sure(state, kept) and not state.doubtful
         seen = [grade.hit.passage for grade in state.grades]
-        sure = sure and not goes_over_rows(state, kept) and not may_be_outdated(state.question, kept, seen)
+        sure = sure and not goes_over_rows(state, kept) and not lacks_quantity(state.question, kept)
+        sure = sure and not may_be_outdated(state.question, kept, seen)
         return Finding(state, tuple(kept), sure, bound, weak)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:

@@ -57,6 +57,12 @@ _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 """Frequent English words that are none in the languages written with the same letters."""
 _FIGURES = re.compile(r"\d+(?:[-_/.:]\d+)+")
 """A date or the like, whose parts are in an order."""
+_CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+IN_WORDS = {
+    word: str(value) for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words.split(), 1)
+}
+"""English words for small numbers, in figures: "two" and "second" are "2"."""
 MIN_STEM = 3
 """The fewest letters that are left of a word without its ending."""
 

@@ -10,13 +10,18 @@ from localcrag.crag.evidence_fitting import fitting_evidence
 from localcrag.crag.grounding import check_agreement
 from localcrag.crag.prompt_layout import IndependentLayout
 from localcrag.crag.refinement.knowledge_strips import span, strips
-from localcrag.crag.refinement.recomposition import completed_quotations, joined, numbered, with_surroundings
+from localcrag.crag.refinement.recomposition import (
+    completed_quotations,
+    joined,
+    numbered,
+    with_surroundings,
+    with_telling_headings,
+)
 from localcrag.crag.refinement.row_selection import without_other_rows
 from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
-from localcrag.crag.sureness import SURE_STRIP
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.types import CitationMark, Evidence, Status, Strip, StripKind
@@ -45,7 +50,8 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        chosen.append(joined(with_surroundings(completed_quotations(picked, SURE_STRIP))))
+        told = with_telling_headings(completed_quotations(picked), finding.state.question)
+        chosen.append(joined(with_surroundings(told)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)
@@ -66,11 +72,15 @@ def _quotation_blocks(
     chosen: Sequence[Sequence[Strip]],
     shown: Mapping[tuple[str, int, int], Evidence],
 ) -> Iterator[list[tuple[str, int]]]:
-    """The quotations, each with its key; if there are several findings, those of each below its question."""
-    for finding, picked in zip(findings, chosen, strict=True):
+    """The quotations, each with its key; if there are several findings, those of each below its question.
+
+    Parts of a question that the same answers are answered together.
+    """
+    alike = len({tuple(map(span, picked)) for picked in chosen}) == 1
+    for finding, picked in zip(findings[:1] if alike else findings, chosen, strict=not alike):
         items = [shown[span(strip)] for strip in picked if span(strip) in shown]
         lines = [(before_mark(item.strip), item.key) for item in items]
-        if len(findings) == 1:
+        if alike:
             yield from ([line] for line in lines)
         else:
             yield [(finding.state.question, 0), *(lines or [(prompts.NOT_IN_EVIDENCE, 0)])]

@@ -5,18 +5,19 @@ that reads sentences such a row says little. But no other row has the cell E21, 
 for: that is how people look a cell up. So a row counts for more if one of its cells is named as a whole by
 the question, if the rest of what is asked stands in the row, in its column names or above the table, and if
 no other row does so as well. A cell is also named by its day in other words ("2 June", 02.06.2025), by its
-unit ("kilometres", km), and by a number within its range ("for 20", 18–25).
+unit ("kilometres", km), and by a number within its range ("for 20", 18–25; "for three years", 2 to 5 years).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from math import inf
 
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
-from localcrag.crag.query_terms import WORD_PATTERN, figures_of, is_english, stem, terms
+from localcrag.crag.query_terms import IN_WORDS, WORD_PATTERN, figures_of, is_english, stem, terms
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.table_answers.table_conditions import is_akin
@@ -57,8 +58,23 @@ _INDEX = re.compile(r"\d+[-.)] ?(?=[^\W\d])")
 """The number in front of a name in a cell: "33-Snowdon"."""
 _SIZE_OF_THING = re.compile(r"\(?(?<!\w)\d[\d.,x×–-]*(?: ?(?:%|°C?|[^\W\d]{1,3}\b))?\)?")
 """What the name of a row says of size: "Rope 60 m" is the rope."""
-_RANGE = re.compile(r"\D{0,3}(\d+(?:[.,]\d+)?) ?(?:–|—|-|to|bis) ?(\d+(?:[.,]\d+)?)(?:\s?[^\W\d]{1,12})?")
+_RANGE = re.compile(
+    r"\D{0,3}(?P<low>\d+(?:[.,]\d+)?) ?(?:–|—|-|to|bis) ?(?P<high>\d+(?:[.,]\d+)?)"
+    r"(?:\s?(?P<unit>[^\W\d]{1,12}))?"
+)
 """A cell that says from which number to which a row holds: "18–25"."""
+_BOUND = re.compile(
+    r"(?:(?P<below>up to|at most|under|below|less than|<|≤|bis(?: zu)?|unter|höchstens)"
+    r"|(?:more than|over|above|at least|from|>|≥|ab|über|mehr als|mindestens)) ?"
+    r"(?P<bound>\d+(?:[.,]\d+)?) ?(?P<unit>[^\W\d]{1,12})?",
+    re.IGNORECASE,
+)
+"""A cell that says up to which number a row holds, or from which on: "More than 5 years"."""
+_MEASURE = re.compile(
+    rf"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)?|{'|'.join(IN_WORDS)})[ -](?P<unit>[^\W\d]{{1,12}})",
+    re.IGNORECASE,
+)
+"""A number with its unit in a question: "three years"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +91,22 @@ class _Match:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a question asks: its words and dates for comparison, the figures, and the words that are light."""
+    """What a question asks: its words and dates for comparison, the figures, and the words that are light.
+
+    ``measures`` are its numbers that have a unit, each with the number and the unit as words.
+    """
 
     words: frozenset[str]
     figures: frozenset[str]
     light: frozenset[str]
+    measures: tuple[tuple[float, frozenset[str]], ...] = ()
 
     @staticmethod
     def of(question: str) -> _Asked:
         figures = figures_of(question)
         words = _terms(without_dates(question)) | dates_of(question)
         light = _LIGHT_TERMS if is_english(question) else _LIGHT_TERMS | _LIGHT_GERMAN_TERMS
-        return _Asked(frozenset(words), frozenset(figures), frozenset(light))
+        return _Asked(frozenset(words), frozenset(figures), frozenset(light), tuple(_measures(question)))
 
     def has(self, value: str) -> bool:
         """Whether a cell says no more than the question does."""
@@ -101,10 +121,50 @@ class _Asked:
         if self.has(bare):
             same_days = {word for word in self.words & self.figures if are_shared({word}, dates_of(bare))}
             return _terms(without_dates(bare)) | same_days
-        if (between := _RANGE.fullmatch(value)) and _terms(column) & self.words:
-            low, high = (float(bound.replace(",", ".")) for bound in between.groups())
-            return {word for word in self.words if word.isdecimal() and low <= float(word) <= high}
-        return set()
+        return self._within(column, value)
+
+    def _within(self, column: str, value: str) -> set[str]:
+        """The numbers of the question, with their units, that lie within the range that a cell names.
+
+        A number is meant if its unit is that of the cell, or if the question names the column.
+        """
+        bounds = _bounds(value)
+        if bounds is None:
+            return set()
+        low, high, unit = bounds
+        found = {
+            word
+            for number, words in self.measures
+            if low <= number <= high and unit in words
+            for word in words
+        }
+        if _RANGE.fullmatch(value) and _terms(column) & self.words:
+            found |= {word for word in self.words if word.isdecimal() and low <= float(word) <= high}
+        return found
+
+
+def _measures(question: str) -> Iterator[tuple[float, frozenset[str]]]:
+    """The numbers of a question that have a unit, with the words for both."""
+    for match in _MEASURE.finditer(question):
+        said = match["number"].casefold()
+        number = IN_WORDS.get(said, said).replace(",", ".")
+        if number[0].isdigit():
+            yield float(number), frozenset({stem(said), stem(match["unit"])})
+
+
+def _bounds(value: str) -> tuple[float, float, str] | None:
+    """The numbers from which to which a cell holds, and the term of their unit; None if it says none."""
+    if between := _RANGE.fullmatch(value):
+        low, high = (float(between[bound].replace(",", ".")) for bound in ("low", "high"))
+        return low, high, stem(between["unit"] or "")
+    if limit := _BOUND.fullmatch(value):
+        bound = float(limit["bound"].replace(",", "."))
+        return (
+            (-inf, bound, stem(limit["unit"] or ""))
+            if limit["below"]
+            else (bound, inf, stem(limit["unit"] or ""))
+        )
+    return None
 
 
 def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
@@ -143,11 +203,16 @@ def raised(p: float, gain: float) -> float:
 
 
 def is_one_of_many(question: str, strip: Strip) -> bool:
-    """Whether a strip is a row that the question does not name, by its first cell, among all its like."""
+    """Whether a strip is a row that the question does not name among all its like.
+
+    It names a row by a word of its first cell, or by the whole of another one: its name after its number.
+    """
     if not is_row(strip):
         return False
-    _, first = _named(_CELL_BREAK.split(strip.text)[0])
-    return not _terms(first) & _terms(question)
+    (_, first), *others = map(_named, _CELL_BREAK.split(strip.text))
+    asked = _terms(question)
+    names = (_terms(value) for _, value in others if not any(map(str.isdigit, value)))
+    return not _terms(first) & asked and not any(name and name <= asked for name in names)
 
 
 def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:

@@ -20,10 +20,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from localcrag.calibration.scale import log_odds
+from localcrag.crag.calendar_dates import dates_of
 from localcrag.crag.policy import settled
-from localcrag.crag.query_terms import terms
+from localcrag.crag.query_terms import IN_WORDS, terms
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
-from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.table_questions import recognised
@@ -43,20 +44,35 @@ _CHANGEABLE = re.compile(
     r"\b(?:when|until|how (?:much|many|long)|cost|price|date|day|time|wann|wie ?viele?|kostet|preis)\b",
     re.IGNORECASE,
 )
+_QUANTITY_ASKED = re.compile(
+    r"(?:by|until|till|since|from) when\b|how (?:many|much|long|old|often|far|high|heavy|deep|wide)\b"
+    r"|(?:at|from|until|by|before) what (?:time|age|date|temperature)\b|(?:in )?(?:what|which) year\b",
+    re.IGNORECASE,
+)
+"""How a question begins that asks for a number or a time."""
+_QUANTITY = re.compile(
+    rf"\d|\b(?:{'|'.join(IN_WORDS)}|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand"
+    r"|million|half|quarter|dozen|once|twice|thrice|no|none|nothing|nobody|never|always|free|every|each|all|any"
+    r"|daily|hourly|weekly|monthly|yearly|annual(?:ly)?|several|few|many|most|unlimited|until|forever|noon"
+    r"|midnight|midday|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december|today|tomorrow|spring|summer|autumn|winter|easter|christmas)\b",
+    re.IGNORECASE,
+)
+"""A number, or a word for how much, how often or when."""
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
 )
 """How a message of a chat begins in its export: "[02/03/2025, 18:04] Ann: "."""
 _MIN_MESSAGES = 2
-_CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_IN_WORDS = {
-    word: str(value) for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words.split(), 1)
-}
 _WORD = re.compile(r"[a-z]+")
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _DIGITS = re.compile(r"\d+")
+_VERSION_MARK = re.compile(r"(?<=\d)\.")
+_OFFERED = re.compile(
+    rf"({_NUMBER.pattern})(?: [^\W\d]+){{0,2}} (?:or|oder|ou) (?:[^\W\d]+ ){{0,2}}({_NUMBER.pattern})"
+)
+"""Two numbers that a question offers: "1000 kilobytes or 1024"."""
 
 
 def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
@@ -125,6 +141,16 @@ def _messages_after(passage: Passage, strip: Strip) -> Iterator[str]:
         yield from passage.text[line_end:].split("\n")
 
 
+def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
+    """Whether a question asks for a number or a time, and no strip has one, nor a heading of it a date.
+
+    "By when is it to be paid?" is not told by the row with the name of whoever pays.
+    """
+    if not kept or _QUANTITY_ASKED.match(question.strip()) is None:
+        return False
+    return not any(_QUANTITY.search(strip.text) or dates_of(headings_above(strip)) for strip in kept)
+
+
 def borne_out(strips: Sequence[Strip]) -> bool:
     """Whether a strip surely answers: by its own probability, or since few others come near it.
 
@@ -163,7 +189,8 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     """The numbers of a question that no strip has, nor its headings, its title or its source, in order.
 
     Separators do not count ("1,000" is "1000"), nor do zeros in front ("05" is "5"); small ones may stand in
-    English words ("2nd" is "second").
+    English words ("2nd" is "second"). A version is told by one within it ("2.53" by "2.53.0"), and of two
+    that the question offers ("1000 or 1024 bytes?") one is enough.
 
     Args:
         strips: the strips that were kept.
@@ -174,8 +201,15 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
         return []
     told = " ".join(f"{judged_text(strip)} {strip.passage.source}" for strip in strips)
     known = {_plain(each) for found in (_NUMBER, _DIGITS) for each in found.findall(told)}
-    known |= {_IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in _IN_WORDS}
-    return [number for number in asked if _plain(number) not in known]
+    known |= {IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in IN_WORDS}
+    within = {
+        found[: mark.start()] for found in _NUMBER.findall(told) for mark in _VERSION_MARK.finditer(found)
+    }
+    missing = [number for number in asked if _plain(number) not in known and number not in within]
+    offered = [set(pair.groups()) for pair in _OFFERED.finditer(question)]
+    return [
+        number for number in missing if not any(number in pair and pair - set(missing) for pair in offered)
+    ]
 
 
 def _plain(number: str) -> str:

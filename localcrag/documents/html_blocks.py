@@ -20,6 +20,7 @@ from localcrag.documents.html_tree import (
     LISTS,
     VERBATIM,
     Element,
+    PlaceLinkText,
     mark_navigation,
     parse,
 )
@@ -31,6 +32,8 @@ _IMPRINT = re.compile(r"(?:copyright\b[ \d]*)?(?:©|\(c\) ?\d{4}|all rights rese
 MAX_SUMMARY_CHARACTERS = 200
 LEAST_LEVEL = 6
 """The longest line that opens what is folded away and is a heading, and the lowest level of headings."""
+MIN_CONTENTS_SHARE = 0.9
+"""The share of characters in links to places in the same page from which on a text is a table of contents."""
 _LINE_END = re.compile(r"\r\n?")
 _MAX_NUMBER = 1_000_000_000
 _ENDS_HEADING = frozenset({"p", "table", "dl", "blockquote"}) | HEADINGS | LISTS | VERBATIM
@@ -93,6 +96,8 @@ class _Walk:
         joined = "".join(run)
         if not joined.strip():
             return
+        if kind is BlockKind.PARAGRAPH and _is_contents(run):
+            kind = BlockKind.FURNITURE
         for paragraph in _PARAGRAPH_BREAK.split(joined):
             self._add(kind, " ".join(paragraph.split()))
 
@@ -239,6 +244,12 @@ class _Walk:
         self._made.part()
         for line in table_lines(rows):
             self._add(BlockKind.ROW, line)
+
+
+def _is_contents(run: Sequence[str]) -> bool:
+    """Whether texts are a table of contents, or an entry of one: links to places in the same page."""
+    linked = sum(len(text.strip()) for text in run if isinstance(text, PlaceLinkText))
+    return linked >= MIN_CONTENTS_SHARE * sum(len(text.strip()) for text in run if text != BREAK)
 
 
 def _is_row_part(child: Element | str) -> bool:

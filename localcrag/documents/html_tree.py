@@ -64,6 +64,12 @@ class LinkText(str):
     __slots__ = ()
 
 
+class PlaceLinkText(LinkText):
+    """A text inside a link to a place in the same page."""
+
+    __slots__ = ()
+
+
 class Element:
     """An element; ``children`` are elements and texts.
 
@@ -192,7 +198,7 @@ class _TreeBuilder:
         if self._link is not None and size:
             if self._link.startswith("#") and _PERMALINK.fullmatch(text):
                 return
-            text = LinkText(text)
+            text = PlaceLinkText(text) if self._link.startswith("#") else LinkText(text)
             above.linked += size
             above.links += 1
         above.characters += size

@@ -1,7 +1,9 @@
 """Markdown as blocks of plain text: emphasis and the targets of links are dropped, words and code are kept.
 
 The parser is markdown-it, with the tables of GitHub; HTML inside a Markdown text loses its tags. Front matter
-becomes a row: "title: Fees · tags: travel, motorcycles".
+becomes a row: "title: Fees · tags: travel, motorcycles". A list that stands so far in that it would be code,
+or a part of the paragraph above it, is a list; and a table of contents, whose links lead to places of the
+same text, is furniture.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from html import unescape
 from itertools import islice
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BULLET, BlockText
@@ -35,6 +38,12 @@ _NOTE_MARK = re.compile(r"\[\^[\w.-]{1,40}\]")
 """A footnote, "[^1]: Since May.", and the mark of one in a text."""
 _DEFINITION = re.compile(r"\n:[ \t]+")
 """The definition of a term on the line above."""
+_BULLET_LINE = re.compile(r"[*+-] +\S")
+_LIST_BELOW = re.compile(r"\n(?=[ \t]*[*+-] +\S)")
+"""Where a list begins that stands too far in below its paragraph to be one for the parser."""
+_EMPHASIS = frozenset({"strong_open", "strong_close", "em_open", "em_close"})
+_MIN_CONTENTS = 3
+"""The fewest lines that begin with a link to a place in the same document and make a table of contents."""
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
@@ -68,10 +77,18 @@ def add_markdown(made: BlockText, text: str) -> None:
             case "list_item_open":
                 lists[-1].begin(token)
             case "inline":
-                if lists and (marker := lists[-1].marker()):
+                marker = lists[-1].marker() if lists else ""
+                if _is_contents(token.children or []):
+                    made.add(BlockKind.FURNITURE, plain(token))
+                elif marker:
                     made.add(BlockKind.ITEM, _ticked(plain(token)), level=len(lists) - 1, marker=marker)
+                elif below := _LIST_BELOW.search(token.content):
+                    add_markdown(made, token.content[: below.start()])
+                    add_markdown(made, dedent(token.content[below.start() + 1 :]))
                 else:
                     made.add(BlockKind.PARAGRAPH, plain(token))
+            case "code_block" if _is_list(token.content):
+                add_markdown(made, dedent(token.content))
             case "fence" | "code_block":
                 made.add(BlockKind.CODE, token.content)
             case "html_block":
@@ -80,6 +97,32 @@ def add_markdown(made: BlockText, text: str) -> None:
                 made.part()
                 for row in _table_rows(tokens):
                     made.add(BlockKind.ROW, row)
+
+
+def _is_list(code: str) -> bool:
+    """Whether what stands as far in as code is a list: every line is an item of it, or goes on in one."""
+    lines = [line for line in dedent(code).split("\n") if line.strip()]
+    return bool(_BULLET_LINE.match(lines[0])) and all(
+        line[0].isspace() or _BULLET_LINE.match(line) for line in lines
+    )
+
+
+def _is_contents(children: Sequence[Token]) -> bool:
+    """Whether each line of a text is a link to a place in the same document, or several begin with one."""
+    lines: list[list[Token]] = [[]]
+    for child in children:
+        if child.type in ("softbreak", "hardbreak"):
+            lines.append([])
+        elif child.type not in _EMPHASIS and (child.content.strip() or not child.type.startswith("text")):
+            lines[-1].append(child)
+    if not all(map(_begins_with_place, lines)):
+        return False
+    return len(lines) >= _MIN_CONTENTS or all(line[-1].type == "link_close" for line in lines)
+
+
+def _begins_with_place(line: Sequence[Token]) -> bool:
+    """Whether a line begins with a link to a place in the same document."""
+    return bool(line) and line[0].type == "link_open" and str(line[0].attrGet("href")).startswith("#")
 
 
 class _List:

@@ -1,9 +1,9 @@
 """Plain text as blocks: the text stays as it is, and its paragraphs, items and headings get their places.
 
-Blank lines end a paragraph. A line that begins with a bullet or a number is an item, with the indented lines
-after it. A heading is a line that is underlined, or that stands alone and is numbered or in capitals, or the
-numbered question of a list of questions and answers, or one of several short lines that stand above their
-paragraphs. A line that only parts others is furniture.
+Blank lines end a paragraph. A line that begins with a bullet or a number is an item, with the lines after it
+that are indented, or that only a wrap parts from it. A heading is a line that is underlined, or that stands
+alone and is numbered or in capitals, or the numbered question of a list of questions and answers, or one of
+several short lines that stand above their paragraphs. A line that only parts others is furniture.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _MIN_CAPITALS = 3
 _MAX_QUESTION_LINES = 3
 _MAX_TITLE_CHARACTERS = 60
 _MAX_TITLE_DIGITS, _MAX_DIGIT_SHARE = 2, 0.2
+_MIN_WRAPPED_CHARACTERS = 40
+"""The width from which on lines of items are taken to be wrapped."""
 _TITLE_ROOM = 10
 """The characters by which a title above its paragraph could be longer, with the next word, than any line."""
 _MIN_TITLES = 2
@@ -57,10 +59,15 @@ def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Blo
         yield heading
         below = heading.end + 1 if not _is_underlined(text, lines) else lines[1][1]
         lines = [line for line in lines if line[0] >= below]
-    kind, level, first, last = BlockKind.PARAGRAPH, 0, -1, -1
+    kind, level, first, last, begin = BlockKind.PARAGRAPH, 0, -1, -1, -1
+    width = max((last - first for first, last in lines), default=0)
     for line_start, line_end in lines:
         marker = _MARKER.match(text, line_start, line_end)
-        goes_on = kind is not BlockKind.ITEM or text[line_start] in " \t"
+        goes_on = (
+            kind is not BlockKind.ITEM
+            or text[line_start] in " \t"
+            or (first >= 0 and _is_wrapped(text[begin:last], text[line_start:line_end], width))
+        )
         is_rule = _UNDERLINE.fullmatch(text, line_start, line_end)
         if first >= 0 and (marker or is_rule or not goes_on):
             yield _block(text, kind, first, last, level)
@@ -72,9 +79,19 @@ def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Blo
             kind, level, first = BlockKind.ITEM, len(marker[1]) // _INDENT_CHARACTERS, marker.end()
         elif first < 0:
             kind, level, first = BlockKind.PARAGRAPH, 0, line_start
-        last = line_end
+        begin, last = line_start, line_end
     if first >= 0:
         yield _block(text, kind, first, last, level)
+
+
+def _is_wrapped(line: str, following: str, width: int) -> bool:
+    """Whether a line of an item goes on in the next one, which is not indented.
+
+    It ends within a sentence, and the next line begins in lower case or its first word had no room.
+    """
+    if width < _MIN_WRAPPED_CHARACTERS or _SENTENCE_END.search(line.rstrip()):
+        return False
+    return following[0].islower() or len(line) + 1 + len(following.split(maxsplit=1)[0]) > width
 
 
 def _block(text: str, kind: BlockKind, start: int, end: int, level: int = 0) -> Block:
@@ -110,10 +127,14 @@ def _heading(text: str, lines: list[tuple[int, int]], *, is_titled: bool) -> Blo
 def _has_title(text: str, start: int, end: int) -> bool:
     """Whether a run of lines is a paragraph, or a list, directly below its title.
 
-    The title ends where it need not: the next word would have had room on its line.
+    The title is in capitals, or ends where it need not: the next word would have had room on its line.
     """
     lines = [match[0].strip() for match in _LINE.finditer(text, start, end)]
-    if len(lines) < 2 or not _may_be_title(lines[0]) or line_ends(text[start:end]):
+    if len(lines) < 2 or not _may_be_title(lines[0]):
+        return False
+    if _is_in_capitals(lines[0]) and not any(map(str.isdigit, lines[0])):
+        return not _is_in_capitals(lines[1])
+    if line_ends(text[start:end]):
         return False
     if _MARKER.match(lines[1]):
         return True

@@ -270,6 +270,7 @@ SEATS = ["district: Est · winner: Joly", "district: Ouest · winner: Coderre", 
 LOG = ["Day: 1 · km: 11", "Day: 2 · km: 19"]
 TOOLS = ["Tool: Saw · Shelf: A3 · Value EUR: 980", "Tool: Drill · Shelf: A1 · Value EUR: 420"]
 STAFF = ["Name: Ann · Salary: 900", "Name: Bob · Salary: 700"]
+ARTIKEL = ["Artikelnr.: K-15 · Ware: Kalk · Preis: 62,50", "Artikelnr.: K-16 · Ware: Ocker · Preis: 71,90"]
 GERAETE = ["Gerät: Säge · Wert €: 980", "Gerät: Bohrer · Wert €: 420"]
 
 
@@ -292,6 +293,10 @@ GERAETE = ["Gerät: Säge · Wert €: 980", "Gerät: Bohrer · Wert €: 420"]
         ("Which shelf is worth the most?", LOG, None),
         ("Who earns the most?", STAFF, "900"),
         ("Welches Gerät ist am meisten wert?", GERAETE, "980"),
+        ("Wie viele Artikel gibt es?", ARTIKEL, "2"),
+        ("How many cellar keys are there?", ["Key: Cellar · Number: 2", "Key: Flat · Number: 3"], None),
+        ("Welcher Artikel ist am teuersten?", ARTIKEL, "71,90"),
+        ("Which device has the most power?", ["Item: Spot · Power: 90", "Item: Wash · Power: 30"], "90"),
         ("Which item is the most expensive?", ["Item: Mast · Buy €: 90", "Item: Oar · Buy €: 30"], "90"),
     ],
 )
@@ -299,3 +304,11 @@ def test_what_is_counted_and_compared_in_other_words(
     question: str, rows: list[str], answer: str | None
 ) -> None:
     assert value(question, rows) == answer
+
+
+def test_a_row_with_a_code_is_told_with_its_name() -> None:
+    found = computed("Welcher Artikel ist am teuersten?", ARTIKEL)
+    assert found is not None and found.text.startswith("K-16 (Ocker) is the most expensive")
+    alike = [row.replace("Ware: Kalk", "Ware: Ocker") for row in ARTIKEL]
+    found = computed("Welcher Artikel ist am teuersten?", [*alike, alike[0].replace("62", "61")])
+    assert found is not None and found.text.startswith("K-16 is the most expensive"), "it names no row"

@@ -226,13 +226,10 @@ def test_evidence_that_two_parts_share_is_given_once() -> None:
     assert [item.text for item in of(Gathered, events)[0].evidence] == [DOCUMENTS["/leaflet.txt"]]
 
 
-def test_a_quote_that_two_parts_share_has_one_key() -> None:
+def test_parts_that_the_same_quote_answers_are_answered_together() -> None:
     script = both(parts=(DOSE, "how much Zeldrine a day, which dose?"), picks="1")
     found = answer(world(script, mode=Mode.QUOTE).run(TWO))
-    assert found.text == (
-        f"{DOSE}\nThe dose of Zeldrine is 5 mg a day. [1]\n\n"
-        "how much Zeldrine a day, which dose?\nThe dose of Zeldrine is 5 mg a day. [1]"
-    )
+    assert found.text == "The dose of Zeldrine is 5 mg a day. [1]"
     assert [citation.key for citation in found.citations] == [1]
 
 

@@ -81,7 +81,8 @@ def test_fused_grades_use_both_and_fail_where_one_fails() -> None:
 def test_a_multilingual_evaluator_judges_what_is_not_english_alone() -> None:
     texts = ("good text of what is paid for the boat", "Die Gebühr für ein Boot beträgt 75 Euro im Jahr.")
     hits = [Hit(passage(text), 0.5, 0.9) for text in texts]
-    model, evaluator = ScriptedModel(choose=choose), ScriptedEvaluator(lambda *_: 0.7)
+    model = ScriptedModel(choose=choose)
+    evaluator = ScriptedEvaluator(lambda _, text: 0.7 if "Euro" in text else 0.04)
     fusion = Fusion(1.0, 1.0, 1.0, 0.0)
     fused = FusedGrader(model, evaluator, HashEmbedder(), fusion, BOUNDS).grade("What is the fee?", hits)
     assert all(grade.confidence != pytest.approx(0.7) for grade in fused)

@@ -38,3 +38,14 @@ def test_all_sentences_of_another_language_are_judged_if_they_share_no_word() ->
     evaluator.multilingual = True
     assert passage_scores(evaluator, "Who counted the birds?", [german]) == [0.9]
     assert passage_scores(evaluator, "Why so?", [LONG]) == [0.1], "all of it is English"
+
+
+def test_a_passage_in_another_language_counts_less_beside_one_in_that_of_the_question() -> None:
+    french = passage("Les barbecues sont permis sur la terrasse, et les chiens sont admis dans le jardin.")
+    english = passage("The barbecue is run by Pat, and the cakes are from the wives of the two brothers.")
+    evaluator = ScriptedEvaluator(lambda _, text: 0.4 if "terrasse" in text else 0.1)
+    evaluator.multilingual = True
+    lowered, kept = passage_scores(evaluator, "Who runs the barbecue?", [french, english])
+    assert lowered < kept == 0.1
+    assert passage_scores(evaluator, "Qui fait les barbecues dans le jardin ?", [french]) == [0.4]
+    assert passage_scores(evaluator, "Who runs the barbecue?", [french]) == [0.4], "nothing else is there"

@@ -266,3 +266,22 @@ def test_a_window_is_shown_to_be_checked_if_it_stands_out_of_its_passage(
     asked = answer(world.run("where is the water stopped?"))
     assert asked.status is status
     assert all("tap" in c.quote and "gutters" not in c.quote for c in asked.citations)
+
+
+STOP = "Turn off the main tap under the third step of the stairs. "
+OTHERS = "It turns to the left and is stiff. The stove is swept in May. And this is the end of it all."
+
+
+@pytest.mark.parametrize(("whole", "sentence"), [(0.2, 0.03), (0.4, 0.005)])
+def test_a_sentence_that_stands_out_or_the_best_window_is_shown_to_be_checked(
+    whole: float, sentence: float
+) -> None:
+    def judged(_: str, read: str) -> float:
+        if "tap" not in read:
+            return 0.004
+        return whole if "end of it all" in read else sentence if "stiff" not in read else 0.005
+
+    evaluator = ScriptedEvaluator(judged)
+    world = World({"/a.txt": STOP + OTHERS}, scripted(), evaluator, by_evaluator=True)
+    asked = answer(world.with_options(mode=Mode.QUOTE).run("where is the water stopped?"))
+    assert asked.status is Status.UNSURE and "main tap" in asked.text

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from localcrag.crag.refinement.knowledge_strips import strips, whole
-from localcrag.crag.refinement.recomposition import completed_quotations, joined, numbered, with_surroundings
+from localcrag.crag.refinement.recomposition import (
+    completed_quotations,
+    joined,
+    numbered,
+    with_surroundings,
+    with_telling_headings,
+)
 from localcrag.crag.refinement.strip_context import MAX_LED_TO
 from localcrag.crag.refinement.strip_display import shown_text
 from localcrag.crag.refinement.strip_kinds import is_row
@@ -105,9 +111,9 @@ def test_the_best_strip_is_quoted_with_the_rest_of_its_short_paragraph() -> None
         short,
     ]
     assert [strip.text for strip in completed_quotations([replace(cut[1], score=0.9), cut[0]])] == [short]
-    assert [strip.text for strip in completed_quotations([cut[0], replace(cut[2], score=0.9)])] == [
-        *(cut[0].text, cut[2].text)
-    ]
+    [beside, followed] = completed_quotations([cut[0], replace(cut[2], score=0.9)])
+    assert beside == cut[0] and followed.start == cut[2].start
+    assert followed.text == " ".join([cut[2].text] * 11), "of a long paragraph what follows is quoted as well"
     referring = cut[-5]
     assert referring.text == "This also decides who reads it."
     [shown] = completed_quotations([referring])
@@ -115,5 +121,24 @@ def test_the_best_strip_is_quoted_with_the_rest_of_its_short_paragraph() -> None
     for other in cut[-4:]:
         assert completed_quotations([other]) == [other]
     assert completed_quotations([]) == []
-    sure = replace(cut[0], score=0.9)
-    assert completed_quotations([sure], 0.55) == [sure], "a sentence that surely answers is enough"
+
+
+def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_tells() -> None:
+    news = structured(
+        (BlockKind.HEADING, "Changes in 2.52.1"),
+        (BlockKind.ITEM, "The old scheme is gone."),
+        (BlockKind.ITEM, "It needs version 4 now."),
+    )
+    gone, needs = strips(news)
+
+    def told(question: str) -> list[str]:
+        return [strip.text for strip in with_telling_headings([gone], question)]
+
+    assert told("In which release was the scheme dropped?") == ["Changes in 2.52.1", gone.text]
+    assert told("When was it dropped?") == ["Changes in 2.52.1", gone.text]
+    assert told("Is the scheme gone?") == [gone.text]
+    assert with_telling_headings([needs], "Which version is it?") == [needs], "it tells one by itself"
+    rules = structured((BlockKind.HEADING, "5 Pets"), (BlockKind.PARAGRAPH, "Dogs need a written consent."))
+    section, _ = with_telling_headings(strips(rules), "Which section is about dogs?")
+    assert section.text == "5 Pets"
+    assert with_telling_headings(strips(rules), "When do dogs need it?") == strips(rules)

@@ -131,6 +131,11 @@ def test_a_row_that_the_question_does_not_name_is_one_of_many() -> None:
     ann, bo = strips(table("Name: Ann · Fee: 5", "Name: Bo · Fee: 7"))
     assert is_one_of_many("Who has the highest fee?", bo)
     assert not is_one_of_many("How many fees has Ann?", ann)
+    [lamp, _] = strips(
+        table("id: L-3 · item: LED wash · count: 20", "id: L-4 · item: Follow spot · count: 2")
+    )
+    assert not is_one_of_many("How many LED wash lights are there?", lamp)
+    assert is_one_of_many("How many lights are there?", lamp)
     assert not is_one_of_many("Who has the highest fee?", strips(passage("Bo has the highest fee."))[0])
 
 
@@ -191,3 +196,22 @@ def test_a_size_does_not_hide_the_name_of_a_row() -> None:
     assert looked_up("What's the deposit for a rope?", hire) == {1: COMPLETE_WEIGHT}
     two = strips(table("Item: Rope 40 m · deposit: 30", "Item: Rope 60 m · deposit: 50", heading=""))
     assert looked_up("What's the deposit for a rope?", two) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("How much notice must the firm give after three years of service?", 1),
+        ("How much notice must the firm give after one year of service?", 0),
+        ("How much notice must the firm give after twelve years of service?", 2),
+        ("How much notice must the firm give after three months of service?", None),
+    ],
+)
+def test_a_number_with_its_unit_names_the_row_whose_range_it_is_in(question: str, found: int | None) -> None:
+    rows = table(
+        "Length of service: Up to 2 years · Notice by the firm: 4 weeks",
+        "Length of service: 2 to 5 years · Notice by the firm: 6 weeks",
+        "Length of service: More than 5 years · Notice by the firm: 12 weeks",
+        heading="Notice",
+    )
+    assert list(looked_up(question, strips(rows))) == ([] if found is None else [found])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.refinement.row_selection import narrowed_to_rows, without_other_rows
+from localcrag.crag.refinement.row_selection import narrowed_to_rows, of_the_entry, without_other_rows
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.types import BlockKind
 from tests.crag.values import TEXT, structured
@@ -38,3 +38,32 @@ def test_a_row_without_the_date_of_the_question_is_left_out_if_another_one_has_i
     (dated,) = strips(structured((BlockKind.ROW, "Day: 07.04. · Boats: 9"), start=90))
     assert without_other_rows([other, dated], "How many boats at night on 07.04.?") == [dated]
     assert without_other_rows([other, dated], "How many boats at night on 01.01.?") == [other, dated]
+
+
+def test_entries_of_another_day_than_the_one_asked_about_are_left_out() -> None:
+    log = "2025-02-12 01:00 copied 18 files\n2025-02-13 01:00 copied 20 files\n2025-02-13 01:02 done, rc=0"
+    [first, *others] = cut = strips(structured((BlockKind.PARAGRAPH, log)))
+    assert of_the_entry(cut, "How many files on 13 February?") == others
+    assert of_the_entry(cut, "How many files on 14 February?") == cut
+    assert of_the_entry(cut, "How many files were copied?") == cut
+    diary = structured(
+        (BlockKind.PARAGRAPH, "Notes were typed up later on by Ann."),
+        (BlockKind.PARAGRAPH, "Sat 8 June. The water was clear. We counted 46 of them."),
+        (BlockKind.PARAGRAPH, "Sun 23 June. The water was full of silt. We went home."),
+    )
+    told = [strip.text for strip in of_the_entry(strips(diary), "How was the water on 8 June?")]
+    assert "Notes were typed up later on by Ann." in told and "We counted 46 of them." in " ".join(told)
+    assert "silt" not in " ".join(told)
+    assert first.text.startswith("2025-02-12")
+
+
+def test_what_stands_below_the_heading_of_another_version_is_left_out() -> None:
+    news = structured(
+        (BlockKind.HEADING, "Changes in 2.52.1"),
+        (BlockKind.PARAGRAPH, "The page of the manual is new here."),
+        (BlockKind.HEADING, "Changes in 2.52.0"),
+        (BlockKind.PARAGRAPH, "Released 2022-03-12, after a year."),
+    )
+    cut = strips(news)
+    assert of_the_entry(cut, "When did 2.52.0 come out?") == cut[1:]
+    assert of_the_entry(cut, "When did 2.53.0 come out?") == cut

@@ -40,3 +40,11 @@ def test_who_asks_the_same_in_a_chat_answers_nothing() -> None:
     assert not says("[03/03/2025, 08:02] Odette: who ate my quince jam")
     assert says("[03/03/2025, 08:02] Odette: Marisol ate my quince jam")
     assert says("[03/03/2025, 08:02] Odette: who ate my bread")
+
+
+def test_the_message_that_a_question_quotes_says_no_more_than_it() -> None:
+    [message, port] = strips(
+        structured((BlockKind.CODE, "Cannot append (...)"), (BlockKind.CODE, "port = 80"))
+    )
+    assert not says_more(message, "What do I do about 'Cannot append'?")
+    assert says_more(port, "Is the port 80?") and says_more(message, "What does it say?")

@@ -77,3 +77,11 @@ def test_a_word_that_answers_belongs_to_the_sentence_after_it() -> None:
     assert spans_of_passage(passage(two)) == [(0, len(two))]
     asked = "Why so? Nobody knows what the reason for it was."
     assert len(spans_of_passage(passage(asked))) == 2
+
+
+def test_a_short_question_is_not_joined_to_the_sentence_before_it() -> None:
+    text = "It costs 84 pounds a day, and the deposit is 300. Who drives? Say so. I can."
+    assert [strip.text for strip in strips(block_of(BlockKind.PARAGRAPH, text))] == [
+        "It costs 84 pounds a day, and the deposit is 300.",
+        "Who drives? Say so. I can.",
+    ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag.refinement.knowledge_strips import whole
-from localcrag.crag.sureness import borne_out, may_be_outdated, missing_numbers, stands_alone
+from localcrag.crag.sureness import borne_out, lacks_quantity, may_be_outdated, missing_numbers, stands_alone
 from localcrag.types import Answer, Grade, Mode, Status, Strip, Thresholds
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import grade, passage
@@ -77,6 +77,8 @@ def test_a_passage_that_was_graded_twice_is_no_rival_of_itself() -> None:
         ("Who pays 1200.5 EUR?", ["1200.5"]),
         ("Is the tariff of chapter 31 paid?", []),
         ("What is the rent?", []),
+        ("Is it garage 7 or 9?", []),
+        ("Is it garage 8 or garage 9?", ["8", "9"]),
         ("Who has the 2nd key, and who the 3rd?", ["3"]),
     ],
 )
@@ -84,6 +86,12 @@ def test_a_number_that_the_evidence_does_not_have_is_missing(question: str, miss
     text = "Garage 7: 72.00 EUR until 30/04/2026, then 1.200 EUR. The second key is lost."
     strip = whole(replace(passage(text, source="/tariff_31.txt"), heading="Rents"), 0.9)
     assert missing_numbers([strip], question) == missing
+
+
+def test_a_version_is_told_by_one_within_it() -> None:
+    strip = whole(passage("Deprecate it: 2.53.0 will require 4.08 or higher."), 0.9)
+    assert missing_numbers([strip], "What does 2.53 need?") == []
+    assert missing_numbers([strip], "What does 2.5 need?") == ["2.5"]
 
 
 TEXT = "The kiln room opens at 8:15 on weekdays.\n\nThe shop sells clay by the kilo."
@@ -156,3 +164,22 @@ def test_a_later_message_of_a_chat_may_have_changed_it() -> None:
     assert not may_be_outdated(question, [comes], [early])
     assert not may_be_outdated("Who comes?", [comes], [early, late])
     assert not may_be_outdated(question, [comes], [early, replace(late, source="/other.txt")])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("By when does Ann have to pay?", "Bill to: Ann Wren, The Old Bakery", True),
+        ("By when does Ann have to pay?", "Payment due: 17 April", False),
+        ("How many boats are there?", "There are three of them.", False),
+        ("How often is it cleaned?", "It is cleaned weekly.", False),
+        ("Who pays?", "Bill to: Ann Wren, The Old Bakery", False),
+    ],
+)
+def test_what_asks_for_a_number_or_a_time_is_not_told_without_one(
+    question: str, text: str, lacks: bool
+) -> None:
+    strip = whole(replace(passage(text), heading="Invoice 22"), 0.9)
+    assert lacks_quantity(question, [strip]) is lacks
+    dated = whole(replace(passage(text), heading="Invoice of 2 May"), 0.9)
+    assert not lacks_quantity(question, [dated])

@@ -317,3 +317,17 @@ def test_an_xhtml_chapter_with_closed_empty_elements_is_read_whole() -> None:
     book = replaced(epub([("x", "y"), ("Two", "End.")]), {"OEBPS/text/ch 0.xhtml": chapter})
     (page,) = read_epub(book, Limits()).pages
     assert page.text == "One\n\nFirst line.\n\nLast.\n\n\n\nTwo\n\nEnd."
+
+
+def test_links_to_places_in_the_same_page_are_its_table_of_contents() -> None:
+    page = (
+        '<p><a href="#g1">G1. What is it?</a><br><a href="#g2">G2. Who pays...</a></p>'
+        '<ul><li><a href="#a">Fees</a></li><li><a href="#b">Boats</a> need a lamp.</li></ul>'
+        '<p><a href="b.html">Elsewhere</a></p>'
+    )
+    assert blocks_of(page) == [
+        ("furniture", "G1. What is it? G2. Who pays..."),
+        ("furniture", "Fees"),
+        ("item", "Boats need a lamp."),
+        ("paragraph", "Elsewhere"),
+    ]

@@ -10,7 +10,7 @@ from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.types import BlockKind, Page
 
 HEADING, PARAGRAPH, ITEM = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.ITEM
-ROW, CODE = BlockKind.ROW, BlockKind.CODE
+ROW, CODE, FURNITURE = BlockKind.ROW, BlockKind.CODE, BlockKind.FURNITURE
 
 
 def told(page: Page) -> list[tuple[BlockKind, int, str]]:
@@ -98,3 +98,34 @@ def test_blocks_are_in_order_and_cover_all_but_markers(text: str) -> None:
         assert all(word in "-*+" or word[:-1].isdigit() for word in page.text[end : block.start].split())
         end = block.end
     assert not page.text[end:]
+
+
+def test_a_list_that_stands_too_far_in_is_a_list() -> None:
+    page = markdown_page(
+        "Released in May\n\n     * A new page\n     * Less *noise*, and\n       more sun\n         + inner\n"
+        "\nChanges since 2:\n     * faster\n     * smaller\n\n    * x = 1\n    y = 2\n"
+    )
+    assert told(page) == [
+        (PARAGRAPH, 0, "Released in May"),
+        (ITEM, 0, "A new page"),
+        (ITEM, 0, "Less noise, and more sun"),
+        (ITEM, 1, "inner"),
+        (PARAGRAPH, 0, "Changes since 2:"),
+        (ITEM, 0, "faster"),
+        (ITEM, 0, "smaller"),
+        (CODE, 0, "* x = 1\ny = 2"),
+    ]
+
+
+def test_a_table_of_contents_is_furniture() -> None:
+    page = markdown_page(
+        "**[1. Fees](#fees)**\n\n[1.1.](#a) How much?  \n[1.2.](#b) For whom?  \n[1.3.](#c) Why...\n\n"
+        "- [Boats](#boats)\n- [Boats](#boats) need a lamp.\n\n[The site](https://example.org)\n"
+    )
+    assert [(kind, text) for kind, _, text in told(page)] == [
+        (FURNITURE, "1. Fees"),
+        (FURNITURE, "1.1. How much? 1.2. For whom? 1.3. Why..."),
+        (FURNITURE, "Boats"),
+        (ITEM, "Boats need a lamp."),
+        (PARAGRAPH, "The site"),
+    ]

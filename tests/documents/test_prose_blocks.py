@@ -121,3 +121,31 @@ def test_blocks_are_in_order_and_leave_out_only_markers(text: str) -> None:
         assert not any(map(str.isupper, text[end : block.start]))
         end = block.end
     assert not any(map(str.isalnum, text[end:]))
+
+
+def test_an_item_goes_on_in_a_line_that_is_not_indented() -> None:
+    text = (
+        "* If you press the key without having written anything into the field, it\n"
+        "is left empty.\n"
+        "* Whoever is asked for the name of the file may also give that of a folder in\n"
+        "Documents or elsewhere.\n"
+        "* The last one.\n"
+        "That is all of it.\n"
+    )
+    assert told(text)[:3] == [
+        (ITEM, 0, text[2 : text.index("\n* Whoever")]),
+        (ITEM, 0, text[text.index("Whoever") : text.index("\n* The")]),
+        (ITEM, 0, "The last one."),
+    ]
+    assert told(text)[3] == (PARAGRAPH, 0, "That is all of it.")
+    assert told("- milk\nThen we go") == [(ITEM, 0, "milk"), (PARAGRAPH, 0, "Then we go")]
+
+
+def test_a_line_in_capitals_is_the_heading_of_the_lines_below_it() -> None:
+    text = "PURPOSE\nTo bring it in.\n\nTROUBLE\nNo growth: too old.\nA lawn: wrong plates.\n"
+    assert told(text) == [
+        (HEADING, 1, "PURPOSE"),
+        (PARAGRAPH, 0, "To bring it in."),
+        (HEADING, 1, "TROUBLE"),
+        (PARAGRAPH, 0, "No growth: too old.\nA lawn: wrong plates."),
+    ]

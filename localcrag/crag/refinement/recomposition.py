@@ -10,18 +10,30 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from localcrag.crag.query_terms import figures_of
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.strip_context import ANSWERING_KINDS, lead_in, led_to
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.labelled_lines import line_ends
-from localcrag.types import Evidence, Strip
+from localcrag.types import BlockKind, Evidence, Strip
 
 MIN_LEAD_WORDS = 4
 """The fewest words of what leads in to a list if it is shown above another item than the first: "You need:"
 says nothing without the whole list, "The following is not covered:" does."""
 MAX_COMPLETED_CHARACTERS = 320
 """The longest paragraph that is quoted in whole where one of its sentences answers."""
+_WHICH = r"\b(?:which|what|welche[rsmn]?|quel(?:le)?)"
+_SECTION_ASKED = re.compile(
+    rf"{_WHICH} (?:chapter|kapitel|section|abschnitt|article|artikel|paragraph|clause)\b", re.IGNORECASE
+)
+_ENTRY_ASKED = re.compile(
+    rf"{_WHICH} (?:version|release|edition|ausgabe|year|jahr|month|monat|week|woche|day|tag|date)\b"
+    r"|^(?:when|wann|quand)\b",
+    re.IGNORECASE,
+)
+"""What a question asks that a heading may answer: the number of a section, the release or day of an entry."""
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _REFERRING = re.compile(
     r"(?:This|That|These|Those|It|They|He|She|Such|Both|Then|Otherwise|Instead|However|Sonst|Dies\w*|Dann|Sinon"
     r"|Cela|Alors|Ils?|Elles?)\b"
@@ -50,33 +62,62 @@ def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
     return list(result.values())
 
 
-def completed_quotations(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
-    """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
+def with_telling_headings(picked: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips, each after its heading if the question asks for what only that tells.
 
-    ``sure`` is the probability from which on a strip surely answers by itself. What follows a sentence often
-    has what it only leads up to ("It had the number 41"). A sentence of a long paragraph that refers to the
-    one before ("This also …") stands after it.
+    "In which release was it removed?" is answered by "Changes in 2.52.1" above "Remove rsh:// URI scheme".
+    """
+    of_section, of_entry = _SECTION_ASKED.search(question), _ENTRY_ASKED.search(question.strip())
+    result: list[Strip] = []
+    for strip in picked:
+        heading = _heading_of(strip) if of_section or of_entry else None
+        if heading is not None and heading not in result and not any(map(str.isdigit, strip.text)):
+            is_dated = figures_of(heading.text) or _YEAR.search(heading.text)
+            if is_dated if of_entry else any(map(str.isdigit, heading.text)):
+                result.append(heading)
+        result.append(strip)
+    return result
+
+
+def _heading_of(strip: Strip) -> Strip | None:
+    """The heading of its passage that a strip stands below; None if there is none."""
+    blocks = strip.passage.blocks
+    above = [block for block in blocks if block.kind is BlockKind.HEADING and block.end <= strip.start]
+    return strip_at(strip.passage, above[-1].start, above[-1].end, strip.score) if above else None
+
+
+def completed_quotations(picked: Sequence[Strip]) -> list[Strip]:
+    """The strips, the most probable one with the rest of its short paragraph or item.
+
+    What follows a sentence often has what it only leads up to ("It had the number 41"), however probable the
+    sentence is; of a long paragraph it is as much as a short one has. A sentence of a long paragraph that
+    refers to the one before ("This also …") stands after it.
     """
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
-    made = [_completed(strip, is_whole=strip is best and best.score < sure) for strip in picked]
+    made = [_completed(strip, is_best=strip is best) for strip in picked]
     return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
 
 
-def _completed(strip: Strip, *, is_whole: bool) -> Strip:
-    """A strip with the rest of its block if ``is_whole``, or with the sentence that it refers to."""
+def _completed(strip: Strip, *, is_best: bool) -> Strip:
+    """A strip with the sentence that it refers to; the best one with the rest of its block."""
     passage = strip.passage
     block = next((b for b in passage.blocks if b.start <= strip.start and strip.end <= b.end), None)
     if block is None or block.kind not in ANSWERING_KINDS:
         return strip
     text, within = passage.text_between(block.start, block.end), strips_of_block(passage, block)
-    if is_whole and len(text) <= MAX_COMPLETED_CHARACTERS and not line_ends(text):
+    is_prose = is_best and not line_ends(text)
+    if is_prose and len(text) <= MAX_COMPLETED_CHARACTERS:
         return strip_at(passage, within[0].start, within[-1].end, strip.score) if within else strip
-    before = [other for other in within if other.end <= strip.start]
-    if before and _REFERRING.match(strip.text) and strip.end - before[-1].start <= MAX_COMPLETED_CHARACTERS:
-        return strip_at(passage, before[-1].start, strip.end, strip.score)
-    return strip
+    start, end = strip.start, strip.end
+    before = [other for other in within if other.end <= start]
+    if before and _REFERRING.match(strip.text) and end - before[-1].start <= MAX_COMPLETED_CHARACTERS:
+        start = before[-1].start
+    after = [
+        other.end for other in within if is_prose and end < other.end <= start + MAX_COMPLETED_CHARACTERS
+    ]
+    return strip_at(passage, start, max([end, *after]), strip.score)
 
 
 def _is_part(strip: Strip, other: Strip) -> bool:

@@ -1,7 +1,8 @@
-"""Of the rows of a table, those that the question is about.
+"""Of the rows of a table and the entries of a log or a diary, those that the question is about.
 
 The rows of a table read alike to a judge. That only one of them has the year asked about, or the name, says
-more than its probability: the rows with most terms of the question are kept.
+more than its probability: the rows with most terms of the question are kept, and of entries that begin with
+their day those of the day of the question.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence, Set
 
-from localcrag.crag.calendar_dates import are_shared
+from localcrag.crag.calendar_dates import are_shared, dates_of
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
+from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.types import BlockKind, Strip
+
+MAX_DAY_CHARACTERS = 24
+"""The characters at its start in which an entry has its day: "Sat 8 June.", "2025-02-13 01:00:02 INFO"."""
 
 
 def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
@@ -47,6 +52,29 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     asked = terms(question)
     nearest = {span(row) for rows in rows_by_passage.values() for row in _nearest(rows, asked)}
     return [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
+
+
+def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips without those of entries of another day, or another version, than the question names.
+
+    An entry is a line of a log or a paragraph of a diary that begins with its day, which holds up to the next
+    one in its block, or what stands below a heading with a day or a version. All strips are kept if no entry
+    has what the question names.
+    """
+    asked = figures_of(question)
+    if not asked:
+        return list(cut)
+    day, block = set[str](), None
+    days: list[set[str]] = []
+    for strip in cut:
+        within = next((b for b in strip.passage.blocks if b.start <= strip.start < b.end), None)
+        own = set() if is_row(strip) else dates_of(strip.text[:MAX_DAY_CHARACTERS])
+        day = own or (day if within is not None and within == block else set())
+        block = within
+        days.append(day | figures_of(headings_above(strip)))
+    if not any(are_shared(day, asked) for day in days):
+        return list(cut)
+    return [strip for strip, day in zip(cut, days, strict=True) if not day or are_shared(day, asked)]
 
 
 def _nearest(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:

@@ -21,6 +21,8 @@ _ABOUT_MAIL = re.compile(
 """What a question says that the header of a mail may answer."""
 _ASKED_IN_CHAT = re.compile(rf": (?:{'|'.join(sorted(OPENING_WORDS - ASKING_WORDS | {'who'}))}) [^.!?]*$")
 """The end of a line of a chat that asks something, without a question mark."""
+_GIVEN_VALUE = re.compile(r"[=:]\s*\S")
+"""How code gives something a value: "port = 80"."""
 _UNSPOKEN = frozenset({BlockKind.ROW, BlockKind.CODE})
 
 
@@ -53,16 +55,19 @@ def ends_as_question(text: str) -> bool:
 def says_more(strip: Strip, question: str) -> bool:
     """Whether a strip says more than the question does.
 
-    A mere name that has only its words does not, nor one who asks the same in a chat, nor the header of a
-    mail, unless the question is about the mail.
+    A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
+    the same in a chat, nor the header of a mail, unless the question is about the mail.
     """
     if _is_mail_header(strip):
         return _ABOUT_MAIL.search(question) is not None
     words = terms(strip.text)
     if _ASKED_IN_CHAT.search(strip.text) and terms(question) <= words:
         return False
-    is_sentence = strip.text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_SENTENCE_ENDS)
-    return is_sentence or not words or not words <= terms(question) or is_row(strip) or is_code(strip)
+    if is_row(strip) or not words or not words <= terms(question):
+        return True
+    if is_code(strip):
+        return _GIVEN_VALUE.search(strip.text) is not None
+    return strip.text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_SENTENCE_ENDS)
 
 
 def prose_of(passage: Passage) -> str:

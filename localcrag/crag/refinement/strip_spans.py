@@ -29,6 +29,7 @@ _ANSWER_WORD = re.compile(r"[^\W\d_]+(?:, ?[^\W\d_]+)?[.!]")
 """A sentence that begins a block and is read with the next one: "Yes.", "No, sorry."."""
 _LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
 """The language in a code like "de" or "de-AT"."""
+_QUESTION_MARKS = ("?", "？", "؟")
 UNSPACED_WIDTH = 3
 """The characters for which one of a script without spaces counts: seven of them can be a sentence."""
 
@@ -119,14 +120,17 @@ def spans_of_block(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:
 def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans of sentences, with a short one joined to the one before, and a marker to the one after.
 
-    A short one with a label ("Rent: 40") stands by itself. A word that begins a block, as "Yes.", belongs to
+    A short one with a label ("Rent: 40") stands by itself, and so does a question: it says nothing, and what
+    it would be joined to may be the answer to another one. A word that begins a block, as "Yes.", belongs to
     the sentence after it.
     """
     spans: list[tuple[int, int]] = []
     for start, end in found:
         after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
         short = _width(text[start:end]) < MIN_STRIP_CHARACTERS and not (
-            LIST_MARKER.fullmatch(text, start, end) or LABEL.match(text, start, end)
+            LIST_MARKER.fullmatch(text, start, end)
+            or LABEL.match(text, start, end)
+            or text.endswith(_QUESTION_MARKS, start, end)
         )
         after_word = len(spans) == 1 and _is_one_word(text, *spans[0])
         if spans and (after_marker or short or after_word):

@@ -124,6 +124,11 @@ def _matches(
 # ---------------------------------------------------------------------------------- computing
 
 
+_CODE = re.compile(r"(?=\S*\d)[\w./-]{1,12}")
+"""A cell that tells a row apart and does not name it: "K-116"."""
+_WORDS = re.compile(r"(?=.*[^\W\d_]{3})[^\W\d_][^·]{2,60}")
+
+
 @dataclass(frozen=True, slots=True)
 class _Result:
     """What was computed: its value, the sentence that says it, and the rows that it names."""
@@ -282,6 +287,8 @@ def _winner(match: TableMatch, row: ParsedRow) -> str:
     label = table.columns[0]
     named = match.entity or label
     who = _with_header(match, named, row)
+    if not match.entity and (name := _name_beside(match, row)):
+        who = f"{who} ({name})"
     other = row.cells.get(label, "") if named != label and match.column != label else ""
     value = f"{table.header(match.column)} {row.cells[match.column]}"
     value = f"{value} ({other})" if other else value
@@ -294,6 +301,16 @@ def _winner(match: TableMatch, row: ParsedRow) -> str:
         verb = "is" if is_so else "has"
         return f"{who} {verb} the {superlative}: {value}"
     return f"The {superlative}: {value}, for {who}"
+
+
+def _name_beside(match: TableMatch, row: ParsedRow) -> str:
+    """The name of a row whose first cell is only a code: its next cell of words, which few rows share."""
+    label, *others = match.table.columns
+    if _CODE.fullmatch(row.cells.get(label, "")) is None:
+        return ""
+    column = next((column for column in others if _WORDS.fullmatch(row.cells.get(column, ""))), "")
+    named = {other.cells.get(column, "") for other in match.rows}
+    return row.cells[column] if column and 2 * len(named) > len(match.rows) else ""
 
 
 def _with_header(match: TableMatch, column: str, row: ParsedRow) -> str:

@@ -54,9 +54,18 @@ _PERSONS = frozenset(
 )
 _ANY_PERSON = frozenset(map(root, word_list("person people")))
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
-_ROW_WORDS = frozenset(map(root, word_list("one thing item entry line")))
+_ROW_WORDS = frozenset(
+    map(
+        root,
+        word_list("one thing item entry line article product device artikel posten eintrag gerät produkt"),
+    )
+)
 """What a question may call a row, whatever it is."""
-_COUNTED_WORDS = frozenset(map(root, word_list("quantity stock count pieces")))
+_NUMBERED = re.compile(r"(?P<what>[^\W\d]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
+"""The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "Item no."."""
+_NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
+"""The name of a column that says how many of a thing there are, if "number" does not number the rows."""
+_COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
 """Words in the name of a column that says how many of a thing there are, so that rows do not."""
 _EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
 _NAMING = _EXTREMES | {Aggregate.COUNT}
@@ -257,8 +266,9 @@ class _Matching(TableConditions):
     def _take_row_word(self, at: int) -> None:
         """Account for a noun that means a row.
 
-        It is the last word of the table's name, as of "lift-incidents", or a person if the rows are named by
-        persons: any word for one if a cell says which of them count, else "person" alone.
+        It is the last word of the table's name, as of "lift-incidents", or what its first column numbers, or
+        a person if the rows are named by persons: any word for one if a cell says which of them count, else
+        "person" alone.
         """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
@@ -268,7 +278,9 @@ class _Matching(TableConditions):
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
         persons = _PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
         is_person = token.root in persons and set(self.named(self.label)) & _PERSONS
-        if not is_named and not is_any and not is_person:
+        numbered = _NUMBERED.fullmatch(self.label)
+        is_numbered = numbered is not None and token.root == root(numbered["what"])
+        if not is_named and not is_any and not is_person and not is_numbered:
             raise UnclearError
         token.used = True
 
@@ -316,7 +328,12 @@ class _Matching(TableConditions):
             if asked.operation is Aggregate.TOTAL and (header & _RATES or match.values.unit in _RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
-        holds_numbers = any(set(self.named(column)) & _COUNTED_WORDS for column in self.quantities)
+        named = (set(self.named(column)) for column in self.quantities)
+        holds_numbers = any(words & _COUNTED_WORDS for words in named) or any(
+            _NUMBER_OF.fullmatch(self.table.header(column))
+            for column in self.of_kind(ColumnKind.NUMBER)
+            if column != self.label
+        )
         if asked.operation is Aggregate.COUNT and holds_numbers and not asked.distinct:
             raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
