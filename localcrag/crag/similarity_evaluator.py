@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import Fusion
+from localcrag.crag.wrapped_evaluator import WrappedEvaluator
 from localcrag.languages import beyond_english
-from localcrag.protocols import Embedder, Evaluator
-from localcrag.types import Thresholds, Tokens
+from localcrag.protocols import Embedder
 
 FITTED_EVALUATOR, FITTED_EMBEDDING = "localcrag-evaluator-v3", "all-MiniLM-L6-v2"
 """The models that the fusion was fitted to; with any other the evaluator judges strips alone."""
@@ -29,7 +29,7 @@ _NO_OPINION = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarityEvaluator:
+class SimilarityEvaluator(WrappedEvaluator):
     """The given evaluator, whose probabilities are fused with the cosine of query and text.
 
     If query or text are in another language than English, a multilingual evaluator judges alone, since the
@@ -41,29 +41,8 @@ class SimilarityEvaluator:
         fusion: the weights, for the scale of the evaluator.
     """
 
-    evaluator: Evaluator
     embedder: Embedder
     fusion: Fusion
-
-    @property
-    def name(self) -> str:
-        """The name of the given evaluator."""
-        return self.evaluator.name
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """The thresholds of the given evaluator."""
-        return self.evaluator.thresholds
-
-    @property
-    def multilingual(self) -> bool:
-        """Whether the given evaluator knows other languages than English."""
-        return self.evaluator.multilingual
-
-    @property
-    def tokens(self) -> Tokens:
-        """The tokens that the given evaluator has read since it was loaded."""
-        return self.evaluator.tokens
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """P(the text answers the query) for each text, in order."""
@@ -78,7 +57,3 @@ class SimilarityEvaluator:
             p if other else self.fusion(p, _NO_OPINION, cosines[text])
             for text, p, other in zip(texts, scores, alone, strict=True)
         ]
-
-    def close(self) -> None:
-        """Close the given evaluator."""
-        self.evaluator.close()
