@@ -28,8 +28,8 @@ MODEL_STRIP_FLOOR = 0.5
 WINDOW_FLOOR = 0.5
 """The probability that a window must reach if no sentence by itself was kept."""
 STANDING_OUT_GRADE, STANDING_OUT_FLOOR = 0.2, 0.02
-"""The grade of a passage from which on its window that stands out is shown, though none reached a floor, and
-the probability that such a window must have if the grade is lower."""
+"""The grade of a passage from which on its best window is shown, though none reached a floor, and the
+probability that a window which stands out must have if the grade is lower."""
 CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
     StripKind.SENTENCE: (statements, windows),
     StripKind.WINDOW: (windows,),
@@ -75,7 +75,7 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
 def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip]:
     """The window or sentence of the best passage that stands out, if none of any was judged to answer.
 
-    If the evaluator did not judge the passage itself to be irrelevant, it is its best window even if none
+    If the passage itself may help, by a grade of ``STANDING_OUT_GRADE``, it is its best window even if none
     stands out. ``passages`` are the grades of the relevant passages, best first.
     """
     evaluator, best = _judge_of_strips(state), passages[0]
@@ -87,7 +87,7 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
     scores = [strip_scores(evaluator, state.question, cut) for cut in cuts]
     each = (standing_out(cut, p, state.question) for cut, p in zip(cuts, scores, strict=True))
     found = next((out for out in each if out and out[0].score >= floor), [])
-    if not found and confidence >= state.adapters.grader.thresholds.lower and is_graded_by_evaluator(state):
+    if not found and confidence >= STANDING_OUT_GRADE and is_graded_by_evaluator(state):
         found = refine(cuts[0], scores[0], limit=1, floor=0.0, keep_best=True)[0]
     return [row for strip in found for row in narrowed_to_rows(strip, state.question)]
 
