@@ -68,8 +68,8 @@ def list_(state: CommandState, as_json: bool) -> int:
         [
             (
                 info.name,
-                f"{info.documents} documents",
-                f"{info.passages} passages",
+                count(info.documents, "document"),
+                count(info.passages, "passage"),
                 f"{info.size / 1e6:.1f} MB",
                 info.embedding_model,
             )
@@ -126,10 +126,9 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
         found = {"fields": list(info.fields), "field_documents": counts, "facets": listed, "sources": rows}
         print_json(asdict(info) | found | {"skipped": [asdict(item) for item in base.skipped()]})
         return
-    asked = f", {info.questions} questions" if info.questions else ""
-    print_wrapped(
-        f"{info.name}: {info.documents} documents, {info.passages} passages{asked}, {info.size / 1e6:.1f} MB"
-    )
+    asked = f", {count(info.questions, 'question')}" if info.questions else ""
+    held = f"{count(info.documents, 'document')}, {count(info.passages, 'passage')}"
+    print_wrapped(f"{info.name}: {held}{asked}, {info.size / 1e6:.1f} MB")
     print_wrapped(f"embedding model {info.embedding_model}, {info.dimension} dimensions")
     for place in info.places:
         print_wrapped(f"in {place.folder}: {count(place.documents, 'document')}")
@@ -142,7 +141,8 @@ def show(state: CommandState, name: str | None, filter_: str | None, as_json: bo
         held = f"  {key}, in {count(summary.documents, 'document')}: "
         print_wrapped(held + _facets_in_words(summary.values))
     if filter_:
-        print_wrapped(f"{len(documents)} documents match {filter_}")
+        matching = "document matches" if len(documents) == 1 else "documents match"
+        print_wrapped(f"{len(documents)} {matching} {filter_}")
     for document in documents:
         print_wrapped(f"{document.passages:6}  {document.source}")
     skipped = base.skipped()
@@ -218,7 +218,7 @@ def remove(state: CommandState, name: str, yes: bool) -> int:
 def _content_in_words(base: KnowledgeBase) -> str:
     """The contents that would be deleted, in words. Raises UnknownKnowledgeBase."""
     try:
-        return f" with {base.info().documents} documents"
+        return f" with {count(base.info().documents, 'document')}"
     except UnknownKnowledgeBase:
         raise
     except StoreError:

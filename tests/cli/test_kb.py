@@ -130,3 +130,13 @@ def test_the_fields_of_documents_are_shown_and_can_be_filtered_by(fresh: Run, tm
         "x",
         "y",
     ]
+
+
+def test_a_single_document_is_one_document(fresh: Run, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("The ferry leaves at nine.", "utf-8")
+    assert fresh("ingest", str(tmp_path / "note.txt"), "--meta", "team=x").code == 0
+    listed = " ".join(fresh("kb", "list").out.split())
+    assert "1 document 1 passage " in listed
+    shown = fresh("kb", "show", "--filter", 'team = "x"').out
+    assert "default: 1 document, 1 passage," in shown and '1 document matches team = "x"' in shown
+    assert "Delete default with 1 document?" in fresh("kb", "remove", "default", stdin="n\n").err
