@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from localcrag.crag import prompts
@@ -22,6 +23,7 @@ from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
+from localcrag.crag.sureness import SURE_STRIP
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.types import CitationMark, Evidence, Status, Strip, StripKind
@@ -32,6 +34,15 @@ MIN_QUOTE_SCORE_SHARE = 0.5
 """The smallest score of a further quotation, as a share of the best one's."""
 MIN_ROW_SCORE_SHARE = 0.9
 """The smallest score of a further row of a table, as a share of the best score."""
+
+_WHAT_TO_DO = re.compile(
+    r"\bhow (?:do|does|did|can|could|should|would|to|is|are)\b"
+    r"|\bwhat (?:do|should|must|can|could|happens|if|to)\b|\bwhat does\b.+\bmean\b|\bwhy\b"
+    r"|\bwie (?!viele?\b|lange?\b|oft\b|hoch\b|alt\b|heißt\b|teuer\b)"
+    r"|\bwas (?:muss|soll|kann|tun|passiert)\b|\b(?:warum|wieso)\b",
+    re.IGNORECASE,
+)
+"""How a question asks for a procedure, a reason or an explanation, in English or German."""
 
 
 def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
@@ -50,7 +61,9 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        told = with_telling_headings(completed_quotations(picked), finding.state.question)
+        told = with_telling_headings(
+            completed_quotations(picked, _sure_by_itself(finding.state.question)), finding.state.question
+        )
         chosen.append(joined(with_surroundings(told)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
@@ -110,6 +123,14 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
     return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
+
+
+def _sure_by_itself(question: str) -> float:
+    """The probability from which on a sentence is quoted without those around it.
+
+    "What is the dose?" is answered by one sentence. What to do is told in several.
+    """
+    return 1.0 if _WHAT_TO_DO.search(question) else SURE_STRIP
 
 
 def _least_share(strip: Strip) -> float:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from localcrag.crag.quotation import _most_probable
+import pytest
+
+from localcrag.crag.quotation import _most_probable, _sure_by_itself
 from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.sureness import SURE_STRIP
 from localcrag.types import Block, BlockKind
 from tests.crag.values import passage
 
@@ -34,3 +37,23 @@ def test_of_rows_with_the_parts_of_a_date_the_one_with_the_date_is_quoted() -> N
     cut = strips(replace(passage("\n".join(rows)), blocks=blocks))
     judged = [replace(strip, score=score) for strip, score in zip(cut, (0.6, 0.5), strict=True)]
     assert [s.text for s in _most_probable(judged, "Did it rain on 2013/07/04?")] == [rows[1]]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_enough"),
+    [
+        ("What is the usual dose?", True),
+        ("How many people work there?", True),
+        ("Who drives?", True),
+        ("Wie viel kostet es?", True),
+        ("How do I clear the fault?", False),
+        ("What should I do if it leaks?", False),
+        ("What does E21 mean?", False),
+        ("Why was it postponed?", False),
+        ("Wie setze ich es zurück?", False),
+    ],
+)
+def test_a_sure_sentence_is_enough_unless_the_question_asks_what_to_do_or_why(
+    question: str, is_enough: bool
+) -> None:
+    assert (_sure_by_itself(question) == SURE_STRIP) is is_enough

@@ -121,6 +121,8 @@ def test_the_best_strip_is_quoted_with_the_rest_of_its_short_paragraph() -> None
     for other in cut[-4:]:
         assert completed_quotations([other]) == [other]
     assert completed_quotations([]) == []
+    sure = replace(cut[0], score=0.9)
+    assert completed_quotations([sure], 0.55) == [sure], "a sentence that surely answers is enough"
 
 
 def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_tells() -> None:

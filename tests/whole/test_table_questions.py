@@ -282,7 +282,7 @@ COMPUTED: Sequence[tuple[str, str, str]] = [
     ("Which pump is the quietest?", "", ""),
     ("Which pump has the lowest noise?", "36 dB", "Mere has the lowest: Noise 36 dB [1]"),
     ("Which seed has the most grains?", str(max(GRAINS)), f"Grains {max(GRAINS)}"),
-    ("Which incident has the most minutes?", "145", "L-1 has the most"),
+    ("Which incident has the most minutes?", "145", "L-1 (fuse) has the most"),
     ("Which year had the most members?", "240", "Year 2023 has the most: Members 240 [1]"),
     ("Which boat had the longest rent?", "", ""),
     # totals and averages

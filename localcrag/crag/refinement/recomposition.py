@@ -86,17 +86,17 @@ def _heading_of(strip: Strip) -> Strip | None:
     return strip_at(strip.passage, above[-1].start, above[-1].end, strip.score) if above else None
 
 
-def completed_quotations(picked: Sequence[Strip]) -> list[Strip]:
-    """The strips, the most probable one with the rest of its short paragraph or item.
+def completed_quotations(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
+    """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
 
-    What follows a sentence often has what it only leads up to ("It had the number 41"), however probable the
-    sentence is; of a long paragraph it is as much as a short one has. A sentence of a long paragraph that
-    refers to the one before ("This also …") stands after it.
+    ``sure`` is the probability from which on a strip is enough by itself. What follows a sentence often has
+    what it only leads up to ("It had the number 41"); of a long paragraph it is as much as a short one has. A
+    sentence of a long paragraph that refers to the one before ("This also …") stands after it.
     """
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
-    made = [_completed(strip, is_best=strip is best) for strip in picked]
+    made = [_completed(strip, is_best=strip is best and best.score < sure) for strip in picked]
     return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
 
 
