@@ -14,7 +14,17 @@ from localcrag.cli.chat import say
 from localcrag.cli.event_rendering import StepRenderer
 from localcrag.cli.safe_output import plain
 from localcrag.conversations import SqliteThreads
-from localcrag.events import Degraded, Delta, Event, Gathered, Graded, PageRead, Refined, Retrieved
+from localcrag.events import (
+    Degraded,
+    Delta,
+    Event,
+    Gathered,
+    Graded,
+    PageRead,
+    PassagesRead,
+    Refined,
+    Retrieved,
+)
 from localcrag.plain_answer import link
 from localcrag.types import Action, Answer, Citation, Evidence, Mode, Origin, Policy, Status, Strip, Turn
 from localcrag.web.ledger import Ledger
@@ -78,6 +88,11 @@ def test_no_event_brings_control_characters_to_the_terminal(
 ) -> None:
     StepRenderer(trace=True).show(event)
     harmless(capsys)
+
+
+def test_what_the_chat_model_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    StepRenderer(trace=False).show(PassagesRead(1, 0.6))
+    assert "the chat model read 1 passage whole: P(they answer) = 0.60" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("evidence", [True, False])

@@ -20,6 +20,7 @@ from localcrag.events import (
     Finished,
     Gathered,
     Graded,
+    PassagesRead,
     Refined,
     Retrieved,
     Spared,
@@ -243,6 +244,11 @@ def test_what_was_sent_and_what_was_not_are_steps_of_their_own() -> None:
     steps = loop_path([WebAsked("a line", True, 3), WebAsked("another", False, 0, "no consent"), Spared(())])
     assert [step.title for step in steps] == ["Sent this line to your SearXNG", "Nothing was sent to the web"]
     assert "no consent" in steps[1].detail and "not graded" in steps[1].detail
+
+
+def test_what_the_chat_model_read_is_told_with_the_step_before_it() -> None:
+    [step] = loop_path([Decided(Action.AMBIGUOUS, Policy.CRAG, "best grade 0.40"), PassagesRead(5, 0.873)])
+    assert step.detail == "best grade 0.40 · the chat model read 5 passages whole: P(they answer) = 0.87"
 
 
 def test_long_words_are_cut_to_the_width_of_the_drawing() -> None:

@@ -151,6 +151,8 @@ const EVENT_STEPS = {
     path.settle(event.hits);
     path.note(`${count(event.hits.length, "passage")} not graded: enough is surely relevant`);
   },
+  passages_read: (path, event) =>
+    path.note(`the chat model read ${count(event.passages, "passage")} whole: P(they answer) = ${event.probability.toFixed(2)}`),
   computed: (path, event) => {
     const { operation, value, rows } = event.computation;
     path.add("Computed by code, no model was asked", `${operation}: ${line(value)}, over ${count(rows, "row")}`, { tone: "good" });
