@@ -91,7 +91,7 @@ def test_commands_list_show_check_and_remove_it(
     monkeypatch.setenv("LOCALCRAG_KB", address)
     for arguments, said in (
         (["kb", "list"], f"{address}"),
-        (["kb", "show", address], "1 documents, 1 passages"),
+        (["kb", "show", address], "1 document, 1 passage,"),
         (["kb", "check", address], "is whole"),
         (["kb", "compact", address], "MB now"),
         (["kb", "remove", "--yes", address], "Removed"),

@@ -361,7 +361,7 @@ def test_text_of_documents_never_becomes_markup(browser: Browser) -> None:
 
 
 def test_where_a_question_finds_nothing_the_closest_passages_can_be_opened(page: Page) -> None:
-    ask(page, "In which year was Zeldrine made?")
+    ask(page, "What does a box of Zeldrine cost?")
     assert page.inner_text(".status") == "Your documents do not say"
     assert page.locator(".way[open]").count() == 0, "the way has folded, so the answer is in sight"
     page.click(".closest .card")
