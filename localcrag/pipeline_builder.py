@@ -128,7 +128,7 @@ class PipelineBuilder:
             grader=self.grader(evaluator),
             split=split,
             evaluator=evaluator,
-            strip_evaluator=self.strip_evaluator(evaluator) if evaluator else None,
+            strip_evaluator=RememberingEvaluator(self.strip_evaluator(evaluator)) if evaluator else None,
         )
 
     def strip_evaluator(self, evaluator: Evaluator) -> Evaluator:

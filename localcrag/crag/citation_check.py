@@ -157,9 +157,13 @@ class CitationChecker:
         return "\n".join((self.question, *(item.text for item in self.evidence)))
 
     def citations(self, shown: Iterable[str]) -> list[Citation]:
+        """The citations of the shown sentences, in the order of their keys."""
+        return [cite(item) for item in self.cited_evidence(shown)]
+
+    def cited_evidence(self, shown: Iterable[str]) -> list[Evidence]:
         """The evidence that the shown sentences cite, in the order of its keys."""
         cited = {key for sentence in shown for key in cited_keys(sentence)}
-        return [cite(item) for item in self.evidence if item.key in cited]
+        return [item for item in self.evidence if item.key in cited]
 
 
 def _uncited(sentence: str) -> str:

@@ -13,7 +13,6 @@ from localcrag.crag.answer_form import (
     answer_pattern,
     by_sentence,
     citation_marks,
-    cited_keys,
     declines,
     without_keys,
 )
@@ -84,7 +83,7 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     if any(finding.read for finding in findings):
         verifier.evidence = narrowed_evidence(whole, shown, evidence)
         yield Gathered(tuple(verifier.evidence))
-        compared = _cited_evidence(shown, verifier.evidence)
+        compared = verifier.cited_evidence(shown)  # what else was read need not agree with it
     agreed = (yield from check_agreement(whole, compared)) if shown else True
     citations = verifier.citations(shown)
     yield Verified(
@@ -217,12 +216,6 @@ def _status(shown: str, citations: Sequence[Citation], finish: FinishReason | No
     if finish is not FinishReason.STOP:
         return Status.TRUNCATED
     return Status.ANSWERED if sure and citations else Status.UNSURE
-
-
-def _cited_evidence(shown: Sequence[str], evidence: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence that the shown sentences cite; what else was read need not agree with it."""
-    cited = {key for sentence in shown for key in cited_keys(sentence)}
-    return [item for item in evidence if item.key in cited]
 
 
 def _generated_text(
