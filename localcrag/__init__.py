@@ -18,8 +18,16 @@ on the first question.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+# The threads of OpenMP (llama.cpp, CTranslate2, torch) wait for one another at each step of a graph by
+# spinning, by default for many milliseconds, which are lost if other programs use the processors too. It is
+# read once, when the first of these libraries is loaded, so it must be set before any of them is. Beside one
+# busy program on two cores an answer took 3.2 s with 1,000 turns and 17.2 s without a limit; on an idle
+# machine a search takes 0.32 s with either.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 if TYPE_CHECKING:
     from localcrag.errors import (

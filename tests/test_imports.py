@@ -73,6 +73,25 @@ for package in ("", "cli.", "documents.", "documents.readers.", "serve.", "web."
 """
 
 
+@pytest.mark.parametrize(("given", "kept"), [(None, "1000"), ("7", "7")])
+def test_threads_are_told_not_to_spin_before_any_library_with_threads_is_loaded(
+    given: str | None, kept: str
+) -> None:
+    """Beside another busy program an answer took five times as long if torch was loaded first."""
+    program = (
+        "import os, sys, localcrag\n"
+        "loaded = {'torch', 'llama_cpp', 'ctranslate2', 'numpy'} & set(sys.modules)\n"
+        "print(os.environ['GOMP_SPINCOUNT'], *loaded)"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}
+    if given is not None:
+        environment["GOMP_SPINCOUNT"] = given
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.split() == [kept]
+
+
 def test_no_module_needs_a_posix_system_to_be_imported() -> None:
     done = subprocess.run([sys.executable, "-c", POSIX_ONLY], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -36,7 +36,7 @@ MIN_ROW_SCORE_SHARE = 0.9
 """The smallest score of a further row of a table, as a share of the best score."""
 
 _WHAT_TO_DO = re.compile(
-    r"\bhow (?:do|does|did|can|could|should|would|to|is|are)\b"
+    r"\bhow (?:do|does|did|can|could|should|would|to|is|are)\b|\bcan (?:I|we|you)\b"
     r"|\bwhat (?:do|should|must|can|could|happens|if|to)\b|\bwhat does\b.+\bmean\b|\bwhy\b"
     r"|\bwie (?!viele?\b|lange?\b|oft\b|hoch\b|alt\b|heißt\b|teuer\b)"
     r"|\bwas (?:muss|soll|kann|tun|passiert)\b|\b(?:warum|wieso)\b",
@@ -61,10 +61,11 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        told = with_telling_headings(
-            completed_quotations(picked, _sure_by_itself(finding.state.question)), finding.state.question
-        )
-        chosen.append(joined(with_surroundings(told)))
+        asked = finding.state.question
+        procedure = asks_what_to_do(asked)
+        completed = completed_quotations(picked, sure=1.0 if procedure else SURE_STRIP)
+        told = with_telling_headings(completed, asked)
+        chosen.append(joined(with_surroundings(told, whole_lists=procedure)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)
@@ -125,12 +126,12 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
     return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
 
 
-def _sure_by_itself(question: str) -> float:
-    """The probability from which on a sentence is quoted without those around it.
+def asks_what_to_do(question: str) -> bool:
+    """Whether a question asks for a procedure, a reason or an explanation, which several sentences tell.
 
-    "What is the dose?" is answered by one sentence. What to do is told in several.
+    "What is the dose?" is answered by one sentence, which is quoted by itself if it is sure.
     """
-    return 1.0 if _WHAT_TO_DO.search(question) else SURE_STRIP
+    return _WHAT_TO_DO.search(question) is not None
 
 
 def _least_share(strip: Strip) -> float:

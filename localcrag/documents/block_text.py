@@ -50,7 +50,8 @@ class BlockText:
         text = clean(text).strip("\n") if kind is BlockKind.CODE else clean(text).strip()
         if not text.strip():
             return
-        before = self._gap(kind, level) + (_INDENT * level if kind is BlockKind.ITEM else "") + marker
+        in_list = kind is BlockKind.ITEM or bool(marker)
+        before = self._gap(kind, level, in_list=in_list) + (_INDENT * level if in_list else "") + marker
         start = self._length + len(before)
         self._length = start + len(text)
         if self._length > self._most:
@@ -95,10 +96,10 @@ class BlockText:
         """The page with all blocks so far."""
         return Page(number, "".join(self._pieces), tuple(self._blocks), tuple(self._boxes))
 
-    def _gap(self, kind: BlockKind, level: int) -> str:
+    def _gap(self, kind: BlockKind, level: int, *, in_list: bool) -> str:
         if not self._blocks:
             return ""
         if kind is BlockKind.HEADING:
             return _HEADING_GAPS.get(level, _HEADING_GAP)
-        close = kind in _CLOSE_KINDS and self._blocks[-1].kind is kind and not self._apart
+        close = (in_list or kind in _CLOSE_KINDS) and self._blocks[-1].kind is kind and not self._apart
         return _CLOSE_GAP if close else _GAP

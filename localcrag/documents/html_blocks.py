@@ -75,6 +75,7 @@ class _Walk:
         self._pending: tuple[int, str, str] | None = None
         self._level = 0
         self._in_footer = False
+        self._in_contents = False
 
     def container(self, element: Element, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
         """Read what is inside an element; ``kind`` is that of the text that stands in it directly."""
@@ -89,7 +90,10 @@ class _Walk:
             self._text(run, kind)
             run = []
             if not child.navigation:
+                outer = self._in_contents
+                self._in_contents = outer or child.is_contents()
                 self._element(child)
+                self._in_contents = outer
         self._text(run, kind)
 
     def _text(self, run: Sequence[str], kind: BlockKind) -> None:
@@ -111,11 +115,18 @@ class _Walk:
             self._pending = None
             if kind is BlockKind.PARAGRAPH:
                 text = f"{lead}: {text}" if lead else text
-                self._made.add(BlockKind.ITEM, text, level=depth, marker=marker)
+                self._add_item(text, depth, marker)
                 return
             if lead:
-                self._made.add(BlockKind.ITEM, lead, level=depth, marker=marker)
+                self._add_item(lead, depth, marker)
+        if self._in_contents and kind is BlockKind.PARAGRAPH:
+            kind = BlockKind.FURNITURE
         self._made.add(kind, text, level=level)
+
+    def _add_item(self, text: str, depth: int, marker: str) -> None:
+        """Append an item of a list; one of a table of contents says nothing."""
+        kind = BlockKind.FURNITURE if self._in_contents else BlockKind.ITEM
+        self._made.add(kind, text, level=depth, marker=marker)
 
     def _element(self, element: Element) -> None:
         tag = element.tag
@@ -221,13 +232,13 @@ class _Walk:
 
     def _terms_alone(self, terms: Sequence[str]) -> None:
         for term in terms:
-            self._made.add(BlockKind.ITEM, term, level=self._depth - 1, marker=BULLET)
+            self._add_item(term, self._depth - 1, BULLET)
 
     def _begin_list(self) -> None:
         """Begin a list; the item around it, if it has no text of its own, is shown by its lead alone."""
         if self._pending is not None and self._pending[2]:
             depth, marker, lead = self._pending
-            self._made.add(BlockKind.ITEM, lead, level=depth, marker=marker)
+            self._add_item(lead, depth, marker)
         self._pending = None
         if not self._depth:
             self._made.part()

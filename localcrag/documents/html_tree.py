@@ -44,12 +44,21 @@ _TURNING_KEYS = frozenset("npu")
 _MIN_TURNING_LINKS = 2
 _MIN_TURNING_DENSITY = 0.25
 """The share of characters in links from which on a block with links that turn pages is navigation."""
+_MAX_TURNING_CHARACTERS = 240
+"""The characters up to which such a block without a paragraph is navigation, with long names of chapters."""
 _WRAPPERS = frozenset({"div", "section", "header", "main", "article", "body", "html", "form", "center"})
 _MAX_DEPTH = 250
 """Levels of elements in the tree; the text of deeper ones belongs to the last."""
 _MAX_OPEN_ELEMENTS = 2000
 _MAX_TITLE_CHARACTERS = 2000
 _MAX_PROPERTIES, _MAX_NAME_CHARACTERS = 100, 60
+_CONTENTS_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:toc|(?:short|table-?of-?)?contents|list-of-[a-z]+|lot|toctree-wrapper)(?:$|[\s_])",
+    re.IGNORECASE,
+)
+"""What the class of a table of contents is called by DocBook, Texinfo, Sphinx and others."""
+_MIN_CONTENTS_DENSITY = 0.5
+"""The share of characters in links from which on such an element is one: numbers stand beside the links."""
 _MIN_LINK_DENSITY = 0.9
 """The share of characters in links from which on a list is navigation, at the start or end of a page."""
 _MIN_LINKS = 3
@@ -100,6 +109,16 @@ class Element:
             element = waiting.pop()
             yield element
             waiting += element.elements()
+
+    def is_contents(self) -> bool:
+        """Whether it is a table of contents, or a list of figures or tables, by its class and its links."""
+        named = _CONTENTS_CLASS.search(self.attributes.get("class", "")) is not None
+        return (
+            named
+            and self.links >= _MIN_LINKS
+            and self.linked >= _MIN_CONTENTS_DENSITY * self.characters
+            and self.headings <= 1
+        )
 
 
 def parse(html: str) -> tuple[Element, str, Mapping[str, str]]:
@@ -270,10 +289,12 @@ def _words(element: Element) -> str:
 
 
 def _only_turns_pages(element: Element) -> bool:
-    return (
-        element.turning >= _MIN_TURNING_LINKS
-        and not element.headings
-        and element.linked >= _MIN_TURNING_DENSITY * element.characters
+    if element.turning < _MIN_TURNING_LINKS or element.headings:
+        return False
+    if element.linked >= _MIN_TURNING_DENSITY * element.characters:
+        return True
+    return element.characters <= _MAX_TURNING_CHARACTERS and not any(
+        inside.tag == "p" or inside.tag in LISTS or inside.tag in VERBATIM for inside in element.descendants()
     )
 
 

@@ -16,6 +16,8 @@ from localcrag.types import BlockKind
 
 _FONTS = frozenset({"B", "I", "R", "SM", "SB"})
 _ALTERNATING_FONTS = frozenset({"BR", "RB", "BI", "IB", "IR", "RI"})
+_REMARK = re.compile(r"(?:\([^()]*\))?")
+"""What stands behind the tag of an item on a line of its own, if anything does."""
 _BREAKS = frozenset({"PP", "P", "LP", "HP", "sp", "br", "Sp"})
 _CODE_BEGINS, _CODE_ENDS = frozenset({"nf", "EX", "Vb"}), frozenset({"fi", "EE", "Ve"})
 _OTHERS = "TH SH SS TP TQ IP RS RE SY YS OP UR UE MT ME TS so"
@@ -151,8 +153,10 @@ class _Walk:
         return True
 
     def _break(self, *, blank: bool = True) -> None:
+        """End a paragraph or a line; an item goes on behind its tag and a remark on it: "(Keyword: keep)"."""
         if self._code is None:
-            self._flush()
+            if blank or not self._lead or not _REMARK.fullmatch(" ".join(self._words)):
+                self._flush()
         elif blank:
             self._code.append("")
 

@@ -8,7 +8,6 @@ llama.cpp's last error lines are kept instead of being written to stderr, so tha
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 import weakref
 from collections import deque
@@ -18,18 +17,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import llama_cpp
 import numpy as np
 import numpy.typing as npt
 
 from localcrag._platform import cores
 from localcrag.errors import ModelError, ModelFileError
-
-# At each step of a graph, OpenMP's threads wait for one another by spinning, by default for many
-# milliseconds, which are lost if other programs use the processors too. Beside two compilers and a second
-# localcrag a written answer took 3.7 s with 10,000 turns, 2.6 s with 1,000 and 2.4 s with none, for which
-# an idle machine pays (1.8 s; 0.7 s with 1,000 turns or more). Read once, when the library is loaded.
-os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-import llama_cpp
 
 llama = llama_cpp
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.quotation import _most_probable, _sure_by_itself
+from localcrag.crag.quotation import _most_probable, asks_what_to_do
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.sureness import SURE_STRIP
 from localcrag.types import Block, BlockKind
 from tests.crag.values import passage
 
@@ -56,4 +55,4 @@ def test_of_rows_with_the_parts_of_a_date_the_one_with_the_date_is_quoted() -> N
 def test_a_sure_sentence_is_enough_unless_the_question_asks_what_to_do_or_why(
     question: str, is_enough: bool
 ) -> None:
-    assert (_sure_by_itself(question) == SURE_STRIP) is is_enough
+    assert asks_what_to_do(question) is not is_enough

@@ -44,17 +44,53 @@ def test_a_sentence_brings_the_code_or_the_list_that_its_colon_leads_to() -> Non
         (BlockKind.PARAGRAPH, "You need both of these:"),
         (BlockKind.ITEM, "a prescription"),
         (BlockKind.ITEM, "a glass of water"),
+        (BlockKind.PARAGRAPH, "This goes to a formula:"),
+        (BlockKind.PARAGRAPH, "width times height gives the area"),
         (BlockKind.PARAGRAPH, "And this goes nowhere:"),
-        (BlockKind.PARAGRAPH, "A paragraph."),
+        (BlockKind.PARAGRAPH, "A paragraph that is long. " * 20),
     )
-    off, flag, code, need, first, second, nowhere, _ = strips(made)
+    off, flag, code, need, first, second, formula, area, nowhere, *_ = strips(made)
     assert [s.text for s in with_surroundings([flag])] == [flag.text, code.text]
     assert [s.text for s in with_surroundings([off])] == [off.text]
     assert [s.text for s in with_surroundings([need])] == [need.text, first.text, second.text]
     assert [s.text for s in with_surroundings([need, second])] == [need.text, second.text]
+    steps = with_surroundings([need, second], whole_lists=True)
+    assert [s.text for s in steps] == [need.text, first.text, second.text]
+    assert [s.text for s in with_surroundings([formula])] == [formula.text, area.text]
     assert [s.text for s in with_surroundings([nowhere])] == [nowhere.text]
     [shown] = joined(with_surroundings([flag]))
     assert shown_text(shown) == f"{flag.text}\n$ run --now"
+
+
+def test_a_sentence_that_does_not_end_leads_to_the_code_below_it_and_code_brings_it() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "Packages can go in two ways. From a prompt they are removed by"),
+        (BlockKind.CODE, "pkg remove one"),
+        (BlockKind.PARAGRAPH, "That is all there is to it."),
+        (BlockKind.CODE, "pkg list"),
+        (BlockKind.PARAGRAPH, "Here it is drawn:"),
+        (BlockKind.CODE, "☛   ✟"),
+    )
+    _, prompt, remove, ended, listing, drawn, *_ = strips(made)
+    assert [s.text for s in with_surroundings([prompt])] == [prompt.text, remove.text]
+    assert [s.text for s in with_surroundings([remove])] == [prompt.text, remove.text]
+    assert [s.text for s in with_surroundings([ended, listing])] == [ended.text, listing.text]
+    assert [s.text for s in with_surroundings([listing])] == [listing.text]
+    assert [s.text for s in with_surroundings([drawn])] == [drawn.text]
+
+
+def test_the_caption_of_a_formula_is_one_strip_and_brings_the_formula() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "Equation 2.1. The static accounting equation"),
+        (BlockKind.PARAGRAPH, "Assets - Liabilities = Equity"),
+        (BlockKind.PARAGRAPH, "Figure 3. How they move. The arrows mean money."),
+        (BlockKind.PARAGRAPH, "This one is about something else."),
+    )
+    caption, equation, figure, *_ = strips(made)
+    assert caption.text == "Equation 2.1. The static accounting equation"
+    [shown] = joined(with_surroundings([caption]))
+    assert shown_text(shown) == f"{caption.text}\n{equation.text}"
+    assert [s.text for s in with_surroundings([figure])] == [figure.text]
 
 
 def test_of_a_long_list_only_the_first_items_follow_the_sentence_that_leads_to_it() -> None:

@@ -331,3 +331,22 @@ def test_links_to_places_in_the_same_page_are_its_table_of_contents() -> None:
         ("item", "Boats need a lamp."),
         ("paragraph", "Elsewhere"),
     ]
+
+
+def test_a_list_of_figures_or_a_table_of_contents_is_furniture() -> None:
+    entries = "".join(f"<dt>9.{n}. <a href=page{n}.html>The assistant at work {n}</a></dt>" for n in range(5))
+    page = page_of(f"<h1>Guide</h1><div class=list-of-figures><p>List of Figures</p><dl>{entries}</dl></div>")
+    assert "- 9.3. The assistant at work 3\n- 9.4." in page.text
+    assert {block.kind for block in page.blocks} == {BlockKind.HEADING, BlockKind.FURNITURE}
+    steps = "".join(f"<dt>Step {n}</dt><dd>Press the button.</dd>" for n in range(5))
+    page = page_of(f"<h1>Guide</h1><div class=contents><dl>{steps}</dl></div>")
+    assert {block.kind for block in page.blocks} == {BlockKind.HEADING, BlockKind.ITEM}
+
+
+def test_a_table_that_turns_pages_is_dropped_however_long_the_names_of_chapters_are() -> None:
+    turning = "<a accesskey=p href=a>Prev</a></td><td>{}</td><td><a accesskey=n href=b>Next</a>"
+    name = "Chapter 16. Depreciation of what one owns, and how to write it down year after year"
+    bar = f"<table><tr><th colspan=3>16.2. {name}</th></tr><tr><td>{turning.format(name)}</td></tr></table>"
+    rest = "<h1>T</h1><p>It is told here.</p>"
+    assert local(f"<div class=navheader>{bar}</div>{rest}").pages[0].text == "T\n\nIt is told here."
+    assert name in local(f"<div><p>{name}</p>{turning}</div>{rest}").pages[0].text

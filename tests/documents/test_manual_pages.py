@@ -189,6 +189,16 @@ def test_a_page_with_the_macros_of_bsd_is_read_in_blocks(read: ReadFunction) -> 
     ]
 
 
+def test_an_option_keeps_what_stands_on_the_line_below_it(read: ReadFunction) -> None:
+    keep = ".TP\n.B \\-k | \\-\\-keep\n(Keyword: keep)\n.br\nKeep messages on the server.\n"
+    quiet = ".TP\n.B \\-q\n.br\nSay nothing.\n.br\nAnother line.\n"
+    assert blocks(read("mail.1", f".TH mail 1\n.SH OPTIONS\n{keep}{quiet}"))[-3:] == [
+        ("ITEM", 0, "-k | --keep: (Keyword: keep) Keep messages on the server."),
+        ("ITEM", 0, "-q: Say nothing."),
+        ("PARAGRAPH", 0, "Another line."),
+    ]
+
+
 def test_a_reference_to_another_page_says_so(read: ReadFunction) -> None:
     with pytest.raises(UnreadableError, match=r"^it only refers to another manual page \(man1/tare\.1\)$"):
         read("crate.1", ".so man1/tare.1\n")

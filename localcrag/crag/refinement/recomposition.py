@@ -41,12 +41,12 @@ _REFERRING = re.compile(
 """How a sentence begins that refers to the one before."""
 
 
-def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
+def with_surroundings(kept: Iterable[Strip], *, whole_lists: bool = False) -> list[Strip]:
     """The strips, each span once, with what leads in to them and what they lead to.
 
     What leads in to a list stands before the first item of it that was kept, unless it is a mere name above
     other items; the code or the list that a sentence leads to stands after it, unless some of it was kept
-    itself.
+    itself. With ``whole_lists`` it stands there even then: of the steps of a procedure none is left out.
     """
     given = list(kept)
     places = set(map(span, given))
@@ -56,7 +56,8 @@ def with_surroundings(kept: Iterable[Strip]) -> list[Strip]:
         lead = lead_in(strip)
         if lead and len(lead.text.split()) < MIN_LEAD_WORDS and _text_between(lead, strip).strip():
             lead = None
-        for each in (lead, strip, *([] if places & set(map(span, led)) else led)):
+        leads_on = whole_lists or not places & set(map(span, led))
+        for each in (lead, strip, *(led if leads_on else [])):
             if each is not None:
                 result.setdefault(span(each), each)
     return list(result.values())

@@ -17,13 +17,16 @@ from itertools import takewhile
 from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips_of_block
 from localcrag.crag.refinement.setting_spans import section_of
-from localcrag.crag.refinement.strip_kinds import QUESTION_MARKS, is_code, is_row
+from localcrag.crag.refinement.strip_kinds import QUESTION_MARKS, ends_as_sentence, is_code, is_row
+from localcrag.crag.refinement.strip_spans import is_caption_above
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Strip
 
 MAX_DOCUMENT_QUESTION_CHARACTERS = 200
 """The longest question of a document that is read with its answer."""
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
+MAX_LED_TO_CHARACTERS = 320
+"""The longest paragraph that is shown since a sentence leads to it."""
 _LEAD_ENDS = (":", "：")
 """How what leads in to a list ends."""
 _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
@@ -40,7 +43,7 @@ _FIRST_PERSON = re.compile(
 )
 """Words of whoever writes of themselves, in English, German and French."""
 _SENDER_FIELD = "from"
-_LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM})
+_LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM, BlockKind.PARAGRAPH})
 ANSWERING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 """The kinds of block in which questions of a document are asked and answered."""
 
@@ -90,12 +93,14 @@ def headings_above(strip: Strip) -> str:
 
 
 def lead_in(strip: Strip) -> Strip | None:
-    """What leads in to an item of a list, "You need:", or what a later sentence of an item is about.
+    """What leads in to code or to an item of a list, "You need:", or what a later sentence of one is about.
 
     The latter is the item's first sentence, with its term: "adm: A group for watching the system.", also for
     a paragraph below the item that speaks of "this option". None if nothing leads in to the strip.
     """
     blocks, at = strip.passage.blocks, _block_index(strip)
+    if at > 0 and blocks[at].kind is BlockKind.CODE:
+        return _leading_end(strip, blocks[at - 1]) if blocks[at - 1].kind in ANSWERING_KINDS else None
     is_below = at > 0 and blocks[at].kind is BlockKind.PARAGRAPH and bool(_OF_THE_ITEM.search(strip.text))
     at -= is_below
     if at < 0 or blocks[at].kind is not BlockKind.ITEM:
@@ -107,24 +112,45 @@ def lead_in(strip: Strip) -> Strip | None:
         return None
     while at >= 0 and blocks[at].kind is BlockKind.ITEM:
         at -= 1
-    if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
-        return None
-    *_, last = strips_of_block(strip.passage, blocks[at])
-    return replace(last, score=strip.score) if last.text.endswith(_LEAD_ENDS) else None
+    return _leading_end(strip, blocks[at]) if at >= 0 and blocks[at].kind is BlockKind.PARAGRAPH else None
+
+
+def _leading_end(strip: Strip, above: Block) -> Strip | None:
+    """The last sentence of the block above a strip, with its score, if it leads on to the strip."""
+    *_, last = strips_of_block(strip.passage, above)
+    leads_on = _leads_to_code if is_code(strip) else _leads_on
+    return replace(last, score=strip.score) if leads_on(last.text) else None
+
+
+def _leads_on(text: str) -> bool:
+    """Whether a sentence leads to what stands below it, by its colon or as the caption of a formula."""
+    return text.rstrip().endswith(_LEAD_ENDS) or is_caption_above(text)
+
+
+def _leads_to_code(text: str) -> bool:
+    """Whether a sentence leads to code below it: it does not end before ("The command is")."""
+    return _leads_on(text) or not ends_as_sentence(text)
 
 
 def led_to(strip: Strip) -> list[Strip]:
-    """The code, or the items of a list, that a sentence leads to by its colon; none if it leads to nothing.
+    """What a sentence leads to by its colon, or a caption to the formula below it; none if there is nothing.
 
-    They stand directly below it in its passage. Of long ones it is the first ``MAX_LED_TO``.
+    It is the code, the items of a list or the short paragraph that stand directly below it in its passage. Of
+    long lists it is the first ``MAX_LED_TO`` items. A sentence that does not end before code leads to it too.
     """
-    if not strip.text.rstrip().endswith(_LEAD_ENDS):
-        return []
     blocks, at = strip.passage.blocks, _block_index(strip) + 1
     if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:
         return []
-    below = takewhile(lambda block: block.kind is blocks[at].kind, blocks[at : at + MAX_LED_TO])
-    return [strip_at(strip.passage, block.start, block.end, strip.score) for block in below]
+    is_text = at > 0 and blocks[at - 1].kind in ANSWERING_KINDS
+    leads_on = _leads_to_code if is_text and blocks[at].kind is BlockKind.CODE else _leads_on
+    if not leads_on(strip.text):
+        return []
+    if blocks[at].kind is BlockKind.PARAGRAPH:
+        below = blocks[at : at + (blocks[at].end - blocks[at].start <= MAX_LED_TO_CHARACTERS)]
+    else:
+        below = tuple(takewhile(lambda block: block.kind is blocks[at].kind, blocks[at : at + MAX_LED_TO]))
+    led = [strip_at(strip.passage, block.start, block.end, strip.score) for block in below]
+    return [each for each in led if any(map(str.isalnum, each.text))]
 
 
 def _question_before(strip: Strip) -> str:

@@ -52,12 +52,19 @@ def ends_as_question(text: str) -> bool:
     return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(QUESTION_MARKS)
 
 
+def ends_as_sentence(text: str) -> bool:
+    """Whether a text ends as a sentence does, or with a colon, quotation marks aside."""
+    return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_SENTENCE_ENDS)
+
+
 def says_more(strip: Strip, question: str) -> bool:
-    """Whether a strip says more than the question does.
+    """Whether a strip says anything, and more than the question does.
 
     A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
     the same in a chat, nor the header of a mail, unless the question is about the mail.
     """
+    if not any(map(str.isalnum, strip.text)):
+        return False
     if _is_mail_header(strip):
         return _ABOUT_MAIL.search(question) is not None
     words = terms(strip.text)
@@ -67,7 +74,7 @@ def says_more(strip: Strip, question: str) -> bool:
         return True
     if is_code(strip):
         return _GIVEN_VALUE.search(strip.text) is not None
-    return strip.text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_SENTENCE_ENDS)
+    return ends_as_sentence(strip.text)
 
 
 def prose_of(passage: Passage) -> str:

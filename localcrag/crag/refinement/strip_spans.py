@@ -27,6 +27,16 @@ MIN_STRIP_CHARACTERS = 20
 """The fewest characters of a strip; a shorter sentence ("See Fig. 3.") is joined to the one before it."""
 _ANSWER_WORD = re.compile(r"[^\W\d_]+(?:, ?[^\W\d_]+)?[.!]")
 """A sentence that begins a block and is read with the next one: "Yes.", "No, sorry."."""
+_SHOWN_BELOW = (
+    "Equation|Formula|Example|Listing|Gleichung|Formel|Beispiel|Équation|Formule|Exemple|Ecuación|Ejemplo"
+)
+"""What a caption stands above, as a formula, in English, German, French and Spanish."""
+_NUMBERED = r"\s+\d+(?:[.-]\d+)*\b[.:]?"
+_CAPTION_ABOVE = re.compile(rf"(?:{_SHOWN_BELOW}){_NUMBERED}(?:\s|$)")
+_CAPTION = re.compile(
+    rf"(?:{_SHOWN_BELOW}|Fig(?:ure|\.)|Table|Abb(?:ildung|\.)|Tab(?:elle|leau|la|\.)|Figura){_NUMBERED}\s[^\n]{{1,160}}"
+)
+"""A caption with its number, which is one strip: "Equation 2.1. The accounting equation"."""
 _LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
 """The language in a code like "de" or "de-AT"."""
 _QUESTION_MARKS = ("?", "？", "؟")
@@ -112,9 +122,16 @@ def spans_of_block(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:
         yield start, end
     elif block.kind is BlockKind.CODE:
         yield from spans_of_code(text, start, end)
+    elif block.kind is not BlockKind.ITEM and _CAPTION.fullmatch(text, start, end):
+        yield start, end
     elif block.kind not in _NO_EVIDENCE:
         found = _sentences_within(text, start, end, _declared_language(passage))
         yield from _joined_short(text, found)
+
+
+def is_caption_above(text: str) -> bool:
+    """Whether a text is the caption of a formula, an example or a listing that stands below it."""
+    return _CAPTION_ABOVE.match(text) is not None
 
 
 def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
