@@ -34,6 +34,7 @@ class DocumentFormat(StrEnum):
     RST = "reStructuredText"
     ORG = "Org"
     ASCIIDOC = "AsciiDoc"
+    ZIM = "Zim"
     LATEX = "LaTeX"
     MANUAL_PAGE = "manual page"
     TEXT = "text"
@@ -85,6 +86,7 @@ MEDIA_TYPES = {
     DocumentFormat.RST: "text/x-rst",
     DocumentFormat.ORG: "text/org",
     DocumentFormat.ASCIIDOC: "text/asciidoc",
+    DocumentFormat.ZIM: "text/x-zim-wiki",
     DocumentFormat.LATEX: "text/x-tex",
     DocumentFormat.MANUAL_PAGE: "text/troff",
     DocumentFormat.TEXT: "text/plain",
@@ -197,6 +199,7 @@ _MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
 _MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
 _MAX_MANUAL_PREAMBLE = 16_384
 """Bytes in which the title of a manual page stands, or the page that it refers to."""
+_ZIM_START = re.compile(rb"(?:\xef\xbb\xbf)?Content-Type: text/x-zim-wiki[ \t]*[\r\n]")
 _ASCIIDOC_LINE = re.compile(rb"^(?:={1,6} \S|:[\w-]+:|\[\[)", re.MULTILINE)
 """A line by which AsciiDoc is told from keys, grids and other texts whose names end in ``.asc``, too."""
 _MAX_ASCIIDOC_PREAMBLE = 16_384
@@ -305,6 +308,8 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
         return DocumentFormat.IMAGE
     if data.startswith(b"{\\rtf"):
         return DocumentFormat.RTF
+    if _ZIM_START.match(data):
+        return DocumentFormat.ZIM
     return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
 
 
