@@ -33,6 +33,8 @@ class DocumentFormat(StrEnum):
     MARKDOWN = "Markdown"
     RST = "reStructuredText"
     ORG = "Org"
+    ASCIIDOC = "AsciiDoc"
+    ZIM = "Zim"
     LATEX = "LaTeX"
     MANUAL_PAGE = "manual page"
     TEXT = "text"
@@ -83,6 +85,8 @@ MEDIA_TYPES = {
     DocumentFormat.MARKDOWN: "text/markdown",
     DocumentFormat.RST: "text/x-rst",
     DocumentFormat.ORG: "text/org",
+    DocumentFormat.ASCIIDOC: "text/asciidoc",
+    DocumentFormat.ZIM: "text/x-zim-wiki",
     DocumentFormat.LATEX: "text/x-tex",
     DocumentFormat.MANUAL_PAGE: "text/troff",
     DocumentFormat.TEXT: "text/plain",
@@ -134,8 +138,9 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
     DocumentFormat.RST: "rst rest",
     DocumentFormat.ORG: "org",
+    DocumentFormat.ASCIIDOC: "adoc asciidoc asc",
     DocumentFormat.LATEX: "tex latex ltx",
-    DocumentFormat.TEXT: "txt text log adoc asciidoc bib srt vtt",
+    DocumentFormat.TEXT: "txt text log bib srt vtt",
     DocumentFormat.CSV: "csv tsv tab",
     DocumentFormat.JSON: "json geojson jsonld",
     DocumentFormat.JSONL: "jsonl ndjson",
@@ -194,6 +199,10 @@ _MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
 _MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
 _MAX_MANUAL_PREAMBLE = 16_384
 """Bytes in which the title of a manual page stands, or the page that it refers to."""
+_ZIM_START = re.compile(rb"(?:\xef\xbb\xbf)?Content-Type: text/x-zim-wiki[ \t]*[\r\n]")
+_ASCIIDOC_LINE = re.compile(rb"^(?:={1,6} \S|:[\w-]+:|\[\[)", re.MULTILINE)
+"""A line by which AsciiDoc is told from keys, grids and other texts whose names end in ``.asc``, too."""
+_MAX_ASCIIDOC_PREAMBLE = 16_384
 _CONTENT_LINES_START = re.compile(rb"\s*BEGIN:(?:(VCALENDAR)|VCARD)[ \t]*[\r\n]", re.IGNORECASE)
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
@@ -253,6 +262,8 @@ def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
     an archive format. Raises UnreadableError if the bytes are in a known format that is not read.
     """
     by_name = _FORMAT_OF_SUFFIX.get(suffix_of(name))
+    if by_name is DocumentFormat.ASCIIDOC and suffix_of(name) == "asc":
+        by_name = by_name if _ASCIIDOC_LINE.search(data[:_MAX_ASCIIDOC_PREAMBLE]) else None
     by_signature = _signature(data, by_name)
     if by_signature is not None and by_name not in ARCHIVE_FORMATS:
         return by_signature
@@ -297,6 +308,8 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
         return DocumentFormat.IMAGE
     if data.startswith(b"{\\rtf"):
         return DocumentFormat.RTF
+    if _ZIM_START.match(data):
+        return DocumentFormat.ZIM
     return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
 
 

@@ -13,7 +13,7 @@ from localcrag.documents.readers.notebook import read_notebook
 
 
 def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type: str = "") -> ExtractedText:
-    """Read plain text, Markdown, reStructuredText, Org, LaTeX, source code, CSV, JSON or a notebook.
+    """Read plain text, Markdown, reStructuredText, Org, AsciiDoc, Zim, LaTeX, code, tables, JSON, notebooks.
 
     ``content_type`` may name the encoding. JSON that cannot be parsed is kept as source code. Raises
     UnreadableError: binary, damaged, or expanded beyond the limits.
@@ -47,6 +47,16 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
             return ExtractedText(
                 title, media_type, (org_page(text, limits),), meta=fields_of(named_by.items())
             )
+        case DocumentFormat.ASCIIDOC:
+            from localcrag.documents.asciidoc_blocks import asciidoc_page
+
+            header, page = asciidoc_page(text, limits)
+            return ExtractedText(header.title, media_type, (page,), meta=fields_of(header.fields.items()))
+        case DocumentFormat.ZIM:
+            from localcrag.documents.zim_blocks import zim_page
+
+            fields, page = zim_page(text, limits)
+            return ExtractedText("", media_type, (page,), meta=fields_of(fields.items()))
         case DocumentFormat.LATEX:
             from localcrag.documents.latex_blocks import latex_page
 
