@@ -111,6 +111,14 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def machine_memory() -> int | None:
+    """The bytes of memory of this machine; None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
 _SURROGATE_PATTERN = re.compile("[\ud800-\udfff]")
 
 

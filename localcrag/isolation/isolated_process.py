@@ -9,7 +9,6 @@ child ends when its parent ends, however that happened.
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import threading
 from time import monotonic
 from typing import Any
 
+from localcrag._platform import machine_memory
 from localcrag.isolation import message_frames
 from localcrag.isolation.isolated_program import MEMORY_EXIT_CODE, WALL_FACTOR
 from localcrag.isolation.message_frames import Budget, MoreTime
@@ -50,9 +50,8 @@ def available() -> bool:
 
 def memory_budget(wanted: int) -> int:
     """The bytes that a job may have: what is wanted, and at most half of the machine's memory."""
-    try:
-        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
+    machine = machine_memory()
+    if machine is None:
         return wanted
     return min(wanted, max(_MIN_MEMORY, int(machine * _MAX_MACHINE_SHARE)))
 

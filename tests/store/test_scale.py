@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from localcrag.filters import parse
-from localcrag.store import hybrid_search, sql, writer
+from localcrag.store import hybrid_search, sql, tables, writer
 from localcrag.store.hybrid_search import MIN_PROBES, Wanted, nearest, probes
 from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.store.lance_store import LanceStore
@@ -35,6 +35,24 @@ def placed(sources: int, each: int, seed: int = 0) -> list[Item]:
         document, entry, passages, _ = item(f"/{seed}-{n}", *texts, meta={"shelf": n % 50})
         made.append((document, entry, passages, vectors[n]))
     return made
+
+
+@pytest.mark.parametrize(
+    ("rows", "machine", "cached"),
+    [
+        (100_000, 8, 1.0),
+        (5_000_000, 24, 2.98),
+        (5_000_000, 8, 2.0),
+        (5_000_000, 2, 1.0),
+        (5_000_000, None, 1.0),
+    ],
+)
+def test_searches_of_a_large_table_cache_its_indexes_as_far_as_there_is_memory(
+    monkeypatch: pytest.MonkeyPatch, rows: int, machine: int | None, cached: float
+) -> None:
+    gib = 1024**3
+    monkeypatch.setattr(tables, "machine_memory", lambda: machine * gib if machine else None)
+    assert tables.reader_cache_bytes(rows, dimension=384) / gib == pytest.approx(cached, abs=0.01)
 
 
 @pytest.fixture
