@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 _FIXED_TIME = "315532800"
 """The time that a build takes for now, in seconds since 1970: the first of 1980, when ZIP files begin."""
+_LIBC_TAG = re.compile(r"(?P<libc>many|musl)linux_(?P<major>\d)_(?P<minor>\d{1,2})_(?P<machine>\w+)")
+_NAMED_LIBC = {"manylinux2014": 17, "manylinux2010": 12, "manylinux1": 5}
+"""The older names of tags, with the version of glibc 2 that each means."""
 _NO_INDEX_SIGNS = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError")
 
 
@@ -134,8 +138,9 @@ class ForeignPackages:
             return None
         before = set(self.folder.iterdir())
         options = ["--only-binary=:all:", "--no-deps", "--retries", "1", "--dest", str(self.folder)]
-        where = ["--platform", self.target.tag, "--python-version", self.target.python]
-        done = _pip("download", *options, *where, "--implementation", "cp", wanted)
+        platforms = [f"--platform={tag}" for tag in accepted_tags(self.target.tag)]
+        python = ["--python-version", self.target.python, "--implementation", "cp"]
+        done = _pip("download", *options, *platforms, *python, wanted)
         if done.returncode == 0:
             return next(iter(set(self.folder.iterdir()) - before), None)
         if any(sign in done.stderr for sign in _NO_INDEX_SIGNS):
@@ -219,6 +224,22 @@ def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
     if done.returncode and "No module named pip" in done.stderr:
         raise BundleError("pip is not installed", hint=f"install it: {sys.executable} -m ensurepip")
     return done
+
+
+def accepted_tags(tag: str) -> list[str]:
+    """The platform tags whose wheels run where those of a tag do, that tag first.
+
+    A wheel for an older C library runs with a newer one (PEP 600, PEP 656), which pip does not know of a
+    platform that it is not on; of older versions of macOS it does.
+    """
+    found = _LIBC_TAG.fullmatch(tag)
+    if not found:
+        return [tag]
+    libc, major, newest, machine = found["libc"], found["major"], int(found["minor"]), found["machine"]
+    older = [f"{libc}linux_{major}_{minor}_{machine}" for minor in range(newest, -1, -1)]
+    if libc == "many":
+        older += [f"{name}_{machine}" for name, minor in _NAMED_LIBC.items() if minor <= newest]
+    return older
 
 
 def _runs_on(platform_tag: str, target: BundleTarget) -> bool:

@@ -20,6 +20,7 @@ from localcrag.bundle.carried_kbs import copied_kb
 from localcrag.bundle.carried_models import models_to_carry, settings_in
 from localcrag.bundle.package_resolution import FoundPackage, named_target, present_target
 from localcrag.bundle.wheel_repacking import repacked_wheel
+from localcrag.bundle.wheel_sources import accepted_tags
 from localcrag.errors import (
     BundleError,
     DamagedKnowledgeBase,
@@ -248,6 +249,26 @@ def test_pip_is_asked_for_what_is_not_pure(
     wheel = repacked_wheel(found, tmp_path / "index")
     made_now = create_bundle(tmp_path / "b.tar", made.settings, request, installed=made.installed)
     assert wheel.name in {package.wheel for package in made_now.packages}
+
+
+@pytest.mark.parametrize(
+    ("tag", "has", "lacks"),
+    [
+        (
+            "manylinux_2_28_aarch64",
+            ("manylinux_2_17_aarch64", "manylinux2014_aarch64"),
+            "manylinux_2_31_aarch64",
+        ),
+        ("manylinux_2_5_x86_64", ("manylinux1_x86_64",), "manylinux2014_x86_64"),
+        ("musllinux_1_2_x86_64", ("musllinux_1_1_x86_64",), "manylinux1_x86_64"),
+        ("macosx_11_0_arm64", (), "macosx_10_9_x86_64"),
+    ],
+)
+def test_wheels_for_an_older_c_library_run_with_a_newer_one(
+    tag: str, has: tuple[str, ...], lacks: str
+) -> None:
+    accepted = accepted_tags(tag)
+    assert accepted[0] == tag and set(has) <= set(accepted) and lacks not in accepted
 
 
 @pytest.mark.parametrize(
