@@ -52,7 +52,10 @@ def test_a_plan_follows_from_what_was_saved(tmp_path: Path) -> None:
     assert found["1,000,000,000: of it the writer is the limit"] == 1.0, "a thousand nodes outrun one writer"
     assert found["1,000,000,000: hybrid search in one knowledge base, p50"] > 1000
     assert found["1,000,000,000: knowledge bases of 5,000,000 passages"] == 200
-    assert abs(found["error at 1,000,000: building the indexes"]) < 100
+    [largest] = [
+        name for name in found if name.startswith("error at ") and name.endswith("building the indexes")
+    ]
+    assert abs(found[largest]) < 100
 
 
 def test_without_saved_figures_it_says_how_to_make_them(
