@@ -33,6 +33,7 @@ from localcrag.documents.asciidoc_styled import StyledBlocks
 from localcrag.documents.asciidoc_words import Definitions, plain
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import Limits, one_line
+from localcrag.documents.source_walk import SourceWalk
 from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
 _CODE_FENCE = re.compile(r"(-{4,}|\.{4,})$|(```)[\w+#.-]*$")
@@ -62,19 +63,16 @@ def asciidoc_page(text: str, limits: Limits | None = None) -> tuple[Header, Page
     return header._replace(title=one_line(title)), made.page()
 
 
-class _Walk:
+class _Walk(SourceWalk):
     """Appends the blocks of the lines of an AsciiDoc source, one after the other."""
 
     def __init__(self, made: BlockText, lines: Sequence[str], known: Definitions) -> None:
-        self._made, self._known = made, known
-        self._lines, self._at = lines, 0
-        self._paragraph: list[str] = []
-        self._item: tuple[int, str] | None = None
+        super().__init__(made, lines)
+        self._known = known
         self._term = ""
         self._lists = OpenLists()
         self._around: list[tuple[str, OpenLists]] = []
         self._out = StyledBlocks(made, known)
-        self._never_ended = set[str]()
 
     def all(self) -> None:
         """Append all blocks."""
@@ -102,7 +100,7 @@ class _Walk:
         """Pass over a line that no reader sees: a comment, an attribute of a block, a file to include."""
         if COMMENT_FENCE.match(line):
             self._end()
-            self._taken(line)
+            self._taken(line, line.__eq__)
         elif line == "+":
             self._end()
             self._out.is_attached = True
@@ -222,22 +220,11 @@ class _Walk:
                 lines = [_QUOTED_LINE.sub("", line, count=1) for line in lines]
             self._out.add(BlockKind.PARAGRAPH, self._out.plain("\n".join(line.strip() for line in lines)))
 
-    def _taken(self, end: str) -> list[str] | None:
-        """The lines up to the one that ends them, which is passed over; None if no line does."""
-        if end in self._never_ended:
-            return None
-        for at in range(self._at, len(self._lines)):
-            if self._lines[at] == end:
-                first, self._at = self._at, at + 1
-                return list(self._lines[first:at])
-        self._never_ended.add(end)
-        return None
-
     def _inside(self, fence: str) -> list[str]:
         """The lines of a fenced block; none if it never ends, so that its lines are read as any others."""
         self._end()
         self._lists.end(is_attached=self._out.is_attached)
-        return self._taken(fence) or []
+        return self._taken(fence, fence.__eq__) or []
 
     def _title(self) -> bool:
         title = title_at(self._lines, self._at)

@@ -9,6 +9,7 @@ import re
 from html import unescape
 
 from localcrag.documents.extracted import one_line
+from localcrag.documents.source_walk import KeptPieces
 from localcrag.labelled_lines import flowing
 
 _MAX_VALUE = 2_000
@@ -70,7 +71,6 @@ _POWER = re.compile(r"[+-]?\d+")
 _HARD_BREAK = re.compile(r"(?<=[ \t])\+$", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:#\d{2,7}|#[xX][0-9a-fA-F]{2,6}|[a-zA-Z]{2,31}\d{0,2});")
 _BREAK = "\0/"
-_KEPT = re.compile("\0(\\d+)\0")
 _LABEL = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*(?=,|$)', re.DOTALL)
 _NAMED = re.compile(r"(?:^|,)\s*[\w-]{1,40}=")
 _ALT = re.compile(r'(?:^|,)\s*alt=(?:"([^"]*+)"|([^,]*+))')
@@ -140,8 +140,8 @@ class _Words:
     """Takes the marks out of one text; what must not be looked at any more is kept apart."""
 
     def __init__(self, known: Definitions) -> None:
-        self._known = known
-        self._kept: list[str] = []
+        self._known, self._kept = known, KeptPieces()
+        self._keep = self._kept.keep
 
     def of(self, text: str) -> str:
         text = _PASSED.sub(self._passed, _HARD_BREAK.sub(_BREAK, text.replace("\0", "")))
@@ -151,7 +151,7 @@ class _Words:
         for mark in _MARKS:
             text = mark.sub(self._marked, text)
         text = _ENTITY.sub(lambda entity: unescape(entity[0]), _RAISED.sub(_raised, text))
-        lines = self._whole(text).split(_BREAK)
+        lines = self._kept.whole(text).split(_BREAK)
         return "\n".join(filter(None, map(flowing, lines)))
 
     def _macros(self, text: str) -> str:
@@ -171,14 +171,6 @@ class _Words:
             text = _ADDRESS.sub(self._address, text)
             text = _NOTE.sub(self._note, text)
         return text
-
-    def _keep(self, text: str) -> str:
-        """What stands for a text until all marks are taken out."""
-        self._kept.append(self._whole(text))
-        return f"\0{len(self._kept) - 1}\0"
-
-    def _whole(self, text: str) -> str:
-        return _KEPT.sub(lambda number: self._kept[int(number[1])], text)
 
     def _escaped(self, found: re.Match[str]) -> str:
         """A match without the backslash before it, kept as it is; "" if there is none."""

@@ -112,12 +112,11 @@ class Element:
 
     def is_contents(self) -> bool:
         """Whether it is a table of contents, or a list of figures or tables, by its class and its links."""
-        named = _CONTENTS_CLASS.search(self.attributes.get("class", "")) is not None
         return (
-            named
-            and self.links >= _MIN_LINKS
+            self.links >= _MIN_LINKS
             and self.linked >= _MIN_CONTENTS_DENSITY * self.characters
             and self.headings <= 1
+            and _CONTENTS_CLASS.search(self.attributes.get("class", "")) is not None
         )
 
 

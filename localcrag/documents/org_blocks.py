@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.extracted import Limits
+from localcrag.documents.source_walk import SourceWalk
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_pairs import document_lines
 from localcrag.types import CELL_SEPARATOR, BlockKind, Page
@@ -56,15 +57,12 @@ def org_page(text: str, limits: Limits | None = None) -> Page:
     return made.page()
 
 
-class _Walk:
+class _Walk(SourceWalk):
     """Appends the blocks of the lines of an Org text, one after the other."""
 
     def __init__(self, made: BlockText, lines: Sequence[str]) -> None:
-        self._made, self._lines, self._at = made, lines, 0
-        self._paragraph: list[str] = []
-        self._item: tuple[int, str] | None = None
+        super().__init__(made, lines)
         self._deeper = 0
-        self._never_ended = set[str]()
 
     def all(self) -> None:
         """Append all blocks."""
@@ -102,14 +100,14 @@ class _Walk:
 
     def _apart(self, line: str) -> bool:
         """Append what a line begins, or takes further; whether it is more than a blank line."""
-        if (begun := _BEGIN.match(line)) and (inside := self._taken(f"#+end_{begun[1]}")) is not None:
+        if (begun := _BEGIN.match(line)) and (inside := self._until(f"#+end_{begun[1]}")) is not None:
             self._block(begun[1].lower(), inside)
-        elif (drawer := _DRAWER.match(line)) and (inside := self._taken(":end:")) is not None:
+        elif (drawer := _DRAWER.match(line)) and (inside := self._until(":end:")) is not None:
             self._drawer(drawer[1].lower(), inside)
         elif drawer:
             pass  # it never ends, so that only its name is left out
         elif _TABLE_LINE.match(line):
-            self._table()
+            self._table(line)
         elif fixed := _FIXED.match(line):
             self._fixed(fixed[1] or "")
         elif keyword := _KEYWORD.match(line):
@@ -151,17 +149,10 @@ class _Walk:
                 self._made.part()
         self._paragraph, self._item = [], None
 
-    def _taken(self, end: str) -> list[str] | None:
-        """The lines up to the one that ends them, which is passed over; None if no line does."""
+    def _until(self, end: str) -> list[str] | None:
+        """The lines up to the one that ends them, in letters of any case; None if no line does."""
         wanted = end.lower()
-        if wanted in self._never_ended:
-            return None
-        for at in range(self._at, len(self._lines)):
-            if self._lines[at].strip().lower() == wanted:
-                first, self._at = self._at, at + 1
-                return list(self._lines[first:at])
-        self._never_ended.add(wanted)
-        return None
+        return self._taken(wanted, lambda line: line.strip().lower() == wanted)
 
     def _block(self, name: str, inside: Sequence[str]) -> None:
         self._end()
@@ -182,19 +173,13 @@ class _Walk:
 
     def _fixed(self, first: str) -> None:
         self._end()
-        lines = [first]
-        while self._at < len(self._lines) and (more := _FIXED.match(self._lines[self._at])):
-            lines.append(more[1] or "")
-            self._at += 1
+        lines = [first, *(more[1] or "" for more in self._following(_FIXED))]
         self._made.add(BlockKind.CODE, "\n".join(lines))
 
-    def _table(self) -> None:
+    def _table(self, first: str) -> None:
         self._end()
-        first = self._at - 1
-        while self._at < len(self._lines) and _TABLE_LINE.match(self._lines[self._at]):
-            self._at += 1
         self._made.part()
-        for line in document_lines(_rows(self._lines[first : self._at])):
+        for line in document_lines(_rows([first, *(row.string for row in self._following(_TABLE_LINE))])):
             self._made.add(BlockKind.ROW, line)
 
 

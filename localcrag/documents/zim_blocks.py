@@ -12,6 +12,7 @@ from textwrap import dedent
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.document_fields import mail_day
 from localcrag.documents.extracted import Limits
+from localcrag.documents.source_walk import KeptPieces, SourceWalk
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_pairs import document_lines
 from localcrag.types import BlockKind, Page
@@ -32,7 +33,6 @@ _OBJECT_END = re.compile(r"[ \t]*\}\}\}$")
 _TABLE_LINE = re.compile(r"\|.*\|$")
 _TABLE_RULE = re.compile(r"\|[ |:-]+\|$")
 _BAR = re.compile(r"(?<!\\)\|")
-_KEPT = re.compile("\0(\\d+)\0")
 _VERBATIM = re.compile(r"''(?!')((?:[^'\n]|'(?!'))++)''|\b[a-z][a-z+.-]{0,20}+://[^\s<>|\[\]{}]++")
 """What is kept as it stands: pieces between two signs, and addresses."""
 _LINK = re.compile(r"\[\[(?!\[)([^\[\]|\n]*+)(?:\|([^\[\]\n]*+))?\]\]")
@@ -59,14 +59,8 @@ def zim_page(text: str, limits: Limits | None = None) -> tuple[dict[str, object]
     return fields, made.page()
 
 
-class _Walk:
+class _Walk(SourceWalk):
     """Appends the blocks of the lines of a page, one after the other."""
-
-    def __init__(self, made: BlockText, lines: Sequence[str]) -> None:
-        self._made, self._lines, self._at = made, lines, 0
-        self._paragraph: list[str] = []
-        self._item: tuple[int, str] | None = None
-        self._never_ended = set[re.Pattern[str]]()
 
     def all(self) -> None:
         """Append all blocks."""
@@ -87,21 +81,20 @@ class _Walk:
             self._end()
             level = _MAX_SIGNS + 1 - len(heading[1])
             self._made.add(BlockKind.HEADING, _plain(heading[2].rstrip("=").rstrip()), level=level)
-        elif _CODE_FENCE.match(line) and (inside := self._taken(_CODE_FENCE)) is not None:
+        elif _CODE_FENCE.match(line) and (inside := self._taken("code", _CODE_FENCE.match)) is not None:
             self._end()
             self._made.add(BlockKind.CODE, dedent("\n".join(inside)))
-        elif (found := _OBJECT.match(line)) and (inside := self._taken(_OBJECT_END)) is not None:
+        elif (found := _OBJECT.match(line)) and (
+            inside := self._taken("object", _OBJECT_END.match)
+        ) is not None:
             self._end()
             if found[1].lower() == "table":
                 self._table(inside)
             else:
                 self._made.add(BlockKind.CODE, dedent("\n".join(inside)))
         elif _TABLE_LINE.match(line):
-            first = self._at - 1
-            while self._at < len(self._lines) and _TABLE_LINE.match(self._lines[self._at]):
-                self._at += 1
             self._end()
-            self._table(self._lines[first : self._at])
+            self._table([line, *(row.string for row in self._following(_TABLE_LINE))])
         elif item := _ITEM.match(line):
             self._end(is_list=True)
             level = len(item[1].expandtabs(_INDENT_CHARACTERS)) // _INDENT_CHARACTERS
@@ -126,17 +119,6 @@ class _Walk:
                 self._made.part()
         self._paragraph, self._item = [], None
 
-    def _taken(self, end: re.Pattern[str]) -> list[str] | None:
-        """The lines up to the one that ends them, which is passed over; None if no line does."""
-        if end in self._never_ended:
-            return None
-        for at in range(self._at, len(self._lines)):
-            if end.match(self._lines[at]):
-                first, self._at = self._at, at + 1
-                return list(self._lines[first:at])
-        self._never_ended.add(end)
-        return None
-
     def _table(self, lines: Sequence[str]) -> None:
         self._made.part()
         for line in document_lines(_rows(lines)):
@@ -155,17 +137,9 @@ def _rows(lines: Sequence[str]) -> Iterator[GridRow]:
 
 def _plain(text: str) -> str:
     """The words of a line, without the marks of links, pictures and emphasis."""
-    kept: list[str] = []
-
-    def whole(words: str) -> str:
-        return _KEPT.sub(lambda number: kept[int(number[1])], words)
-
-    def keep(words: str) -> str:
-        kept.append(whole(words))
-        return f"\0{len(kept) - 1}\0"
-
-    text = _VERBATIM.sub(lambda found: keep(found[1] or found[0]), text)
-    text = _PICTURE.sub("", _LINK.sub(lambda link: link[2] or keep(link[1].lstrip(":+")), text))
+    kept = KeptPieces()
+    text = _VERBATIM.sub(lambda found: kept.keep(found[1] or found[0]), text)
+    text = _PICTURE.sub("", _LINK.sub(lambda link: link[2] or kept.keep(link[1].lstrip(":+")), text))
     for mark in _MARKS:
         text = mark.sub(r"\1", text)
-    return whole(_RAISED.sub(r"\1", text)).strip()
+    return kept.whole(_RAISED.sub(r"\1", text)).strip()

@@ -17,7 +17,13 @@ from itertools import takewhile
 from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips_of_block
 from localcrag.crag.refinement.setting_spans import section_of
-from localcrag.crag.refinement.strip_kinds import QUESTION_MARKS, ends_as_sentence, is_code, is_row
+from localcrag.crag.refinement.strip_kinds import (
+    QUESTION_MARKS,
+    ends_as_sentence,
+    is_code,
+    is_row,
+    says_anything,
+)
 from localcrag.crag.refinement.strip_spans import is_caption_above
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Strip
 
@@ -100,7 +106,8 @@ def lead_in(strip: Strip) -> Strip | None:
     """
     blocks, at = strip.passage.blocks, _block_index(strip)
     if at > 0 and blocks[at].kind is BlockKind.CODE:
-        return _leading_end(strip, blocks[at - 1]) if blocks[at - 1].kind in ANSWERING_KINDS else None
+        above = blocks[at - 1]
+        return _leading_end(strip, above, to_code=True) if above.kind in ANSWERING_KINDS else None
     is_below = at > 0 and blocks[at].kind is BlockKind.PARAGRAPH and bool(_OF_THE_ITEM.search(strip.text))
     at -= is_below
     if at < 0 or blocks[at].kind is not BlockKind.ITEM:
@@ -115,21 +122,19 @@ def lead_in(strip: Strip) -> Strip | None:
     return _leading_end(strip, blocks[at]) if at >= 0 and blocks[at].kind is BlockKind.PARAGRAPH else None
 
 
-def _leading_end(strip: Strip, above: Block) -> Strip | None:
+def _leading_end(strip: Strip, above: Block, *, to_code: bool = False) -> Strip | None:
     """The last sentence of the block above a strip, with its score, if it leads on to the strip."""
     *_, last = strips_of_block(strip.passage, above)
-    leads_on = _leads_to_code if is_code(strip) else _leads_on
-    return replace(last, score=strip.score) if leads_on(last.text) else None
+    return replace(last, score=strip.score) if _leads_on(last.text, to_code=to_code) else None
 
 
-def _leads_on(text: str) -> bool:
-    """Whether a sentence leads to what stands below it, by its colon or as the caption of a formula."""
-    return text.rstrip().endswith(_LEAD_ENDS) or is_caption_above(text)
+def _leads_on(text: str, *, to_code: bool) -> bool:
+    """Whether a sentence leads to what stands below it, by its colon or as the caption of a formula.
 
-
-def _leads_to_code(text: str) -> bool:
-    """Whether a sentence leads to code below it: it does not end before ("The command is")."""
-    return _leads_on(text) or not ends_as_sentence(text)
+    It leads to code, too, if it does not end before: "The command is".
+    """
+    ends_so = text.rstrip().endswith(_LEAD_ENDS) or is_caption_above(text)
+    return ends_so or (to_code and not ends_as_sentence(text))
 
 
 def led_to(strip: Strip) -> list[Strip]:
@@ -141,16 +146,17 @@ def led_to(strip: Strip) -> list[Strip]:
     blocks, at = strip.passage.blocks, _block_index(strip) + 1
     if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:
         return []
-    is_text = at > 0 and blocks[at - 1].kind in ANSWERING_KINDS
-    leads_on = _leads_to_code if is_text and blocks[at].kind is BlockKind.CODE else _leads_on
-    if not leads_on(strip.text):
+    first = blocks[at]
+    to_code = first.kind is BlockKind.CODE and blocks[at - 1].kind in ANSWERING_KINDS
+    is_paragraph = first.kind is BlockKind.PARAGRAPH
+    too_long = is_paragraph and first.end - first.start > MAX_LED_TO_CHARACTERS
+    if too_long or not _leads_on(strip.text, to_code=to_code):
         return []
-    if blocks[at].kind is BlockKind.PARAGRAPH:
-        below = blocks[at : at + (blocks[at].end - blocks[at].start <= MAX_LED_TO_CHARACTERS)]
-    else:
-        below = tuple(takewhile(lambda block: block.kind is blocks[at].kind, blocks[at : at + MAX_LED_TO]))
-    led = [strip_at(strip.passage, block.start, block.end, strip.score) for block in below]
-    return [each for each in led if any(map(str.isalnum, each.text))]
+    below = takewhile(
+        lambda block: block.kind is first.kind, blocks[at : at + (1 if is_paragraph else MAX_LED_TO)]
+    )
+    led = (strip_at(strip.passage, block.start, block.end, strip.score) for block in below)
+    return [each for each in led if says_anything(each)]
 
 
 def _question_before(strip: Strip) -> str:

@@ -57,13 +57,18 @@ def ends_as_sentence(text: str) -> bool:
     return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(_SENTENCE_ENDS)
 
 
+def says_anything(strip: Strip) -> bool:
+    """Whether a strip has a letter or a digit, and is not what is drawn around a text."""
+    return any(map(str.isalnum, strip.text))
+
+
 def says_more(strip: Strip, question: str) -> bool:
     """Whether a strip says anything, and more than the question does.
 
     A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
     the same in a chat, nor the header of a mail, unless the question is about the mail.
     """
-    if not any(map(str.isalnum, strip.text)):
+    if not says_anything(strip):
         return False
     if _is_mail_header(strip):
         return _ABOUT_MAIL.search(question) is not None
