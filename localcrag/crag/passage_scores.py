@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from localcrag.crag.calendar_dates import are_shared
+from localcrag.crag.mail_lookup import named_headers
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement.earlier_mails import with_newer_mails_first
@@ -36,7 +37,7 @@ ACROSS_WEIGHT = -2.3
 def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[float]:
     """P(the passage helps) of each passage: that of the whole, or of its best strip if it is greater."""
     cut = [strips(passage) for passage in passages]
-    gains = looked_up(question, [strip for found in cut for strip in found])
+    gains = _gains(question, [strip for found in cut for strip in found])
     chosen: list[list[tuple[Strip, float]]] = []
     first, asked = 0, terms(question)
     other_languages = _beyond_english(evaluator, question, passages)
@@ -97,13 +98,19 @@ def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool
 def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:
     """P(the strip helps) of each strip, by the evaluator.
 
-    That of a row which is looked up is raised (:mod:`.row_lookup`), that of an earlier mail lowered where a
-    newer one may answer (:mod:`.refinement.earlier_mails`).
+    That of a row which is looked up is raised (:mod:`.row_lookup`), so is the header of a mail that is asked
+    about (:mod:`.mail_lookup`), and that of an earlier mail is lowered where a newer one may answer
+    (:mod:`.refinement.earlier_mails`).
     """
-    gains = looked_up(question, found)
+    gains = _gains(question, found)
     scores = evaluator.score(question, [judged_text(strip) for strip in found])
     scores = [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
     return with_newer_mails_first(question, found, scores)
+
+
+def _gains(question: str, found: Sequence[Strip]) -> dict[int, float]:
+    """What the log-odds of strips gain, by their index, since they are looked up."""
+    return looked_up(question, found) | named_headers(question, found)
 
 
 def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tuple[Strip, float]]:

@@ -19,6 +19,7 @@ from localcrag.documents.html_tree import (
     HEADINGS,
     LISTS,
     VERBATIM,
+    AlternativeText,
     Element,
     PlaceLinkText,
     mark_navigation,
@@ -34,6 +35,8 @@ LEAST_LEVEL = 6
 """The longest line that opens what is folded away and is a heading, and the lowest level of headings."""
 MIN_CONTENTS_SHARE = 0.9
 """The share of characters in links to places in the same page from which on a text is a table of contents."""
+_FIGURE_CAPTION = re.compile(r"(?:Fig(?:ure|\.)|Abb(?:ildung|\.)|Figura)\s+\d+(?:[.-]\d+)*[.:]?\s.{1,160}")
+"""The caption of a picture with its number, where no element says that it is one."""
 _LINE_END = re.compile(r"\r\n?")
 _MAX_NUMBER = 1_000_000_000
 _ENDS_HEADING = frozenset({"p", "table", "dl", "blockquote"}) | HEADINGS | LISTS | VERBATIM
@@ -102,6 +105,8 @@ class _Walk:
             return
         if kind is BlockKind.PARAGRAPH and _is_contents(run):
             kind = BlockKind.FURNITURE
+        if kind is BlockKind.PARAGRAPH and _is_picture(run, joined):
+            kind = BlockKind.CAPTION
         for paragraph in _PARAGRAPH_BREAK.split(joined):
             self._add(kind, " ".join(paragraph.split()))
 
@@ -110,7 +115,8 @@ class _Walk:
             return
         if self._in_footer and kind is BlockKind.PARAGRAPH and _IMPRINT.match(text):
             kind = BlockKind.FURNITURE
-        if self._pending is not None:
+        is_before_item = kind is BlockKind.CAPTION and self._pending is not None and not self._pending[2]
+        if self._pending is not None and not is_before_item:
             depth, marker, lead = self._pending
             self._pending = None
             if kind is BlockKind.PARAGRAPH:
@@ -261,6 +267,12 @@ def _is_contents(run: Sequence[str]) -> bool:
     """Whether texts are a table of contents, or an entry of one: links to places in the same page."""
     linked = sum(len(text.strip()) for text in run if isinstance(text, PlaceLinkText))
     return linked >= MIN_CONTENTS_SHARE * sum(len(text.strip()) for text in run if text != BREAK)
+
+
+def _is_picture(run: Sequence[str], joined: str) -> bool:
+    """Whether texts are no more than what stands for pictures, or the numbered caption of one."""
+    stands_alone = all(isinstance(text, AlternativeText) for text in run if text.strip())
+    return stands_alone or _FIGURE_CAPTION.fullmatch(" ".join(joined.split())) is not None
 
 
 def _is_row_part(child: Element | str) -> bool:

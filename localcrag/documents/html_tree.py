@@ -79,6 +79,12 @@ class PlaceLinkText(LinkText):
     __slots__ = ()
 
 
+class AlternativeText(str):
+    """What stands for a picture."""
+
+    __slots__ = ()
+
+
 class Element:
     """An element; ``children`` are elements and texts.
 
@@ -177,7 +183,7 @@ class _TreeBuilder:
             self._link = attributes.get("href")
             self._stack[-1].turning += _turns_pages(attributes)
         elif tag == "img" and (alternative := attributes.get("alt")):
-            self.data(f" {alternative} ")
+            self.data(AlternativeText(f" {alternative} "))
         elif tag == "title" and not self.title:
             self._title = []
 

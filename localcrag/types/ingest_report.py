@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 7
+READING = 8
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 7: with AsciiDoc and the pages of Zim in blocks, and more tables of contents apart; 6: with lists that are not

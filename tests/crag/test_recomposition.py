@@ -99,6 +99,20 @@ def test_of_a_long_list_only_the_first_items_follow_the_sentence_that_leads_to_i
     assert len(with_surroundings(strips(made)[:1])) == 1 + MAX_LED_TO
 
 
+def test_pictures_between_the_steps_of_a_list_do_not_end_it() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "To create one, perform the following steps:"),
+        (BlockKind.ITEM, "Open the window of the program."),
+        (BlockKind.CAPTION, "Figure 1. The window of the program"),
+        (BlockKind.ITEM, "Enter the name that it should have."),
+        (BlockKind.PARAGRAPH, "That is all there is to it."),
+        (BlockKind.ITEM, "An item of another list altogether."),
+    )
+    lead, first, _, second, *_ = strips(made)
+    assert [s.text for s in with_surroundings([lead])] == [lead.text, first.text, second.text]
+    assert [s.text for s in with_surroundings([second])] == [lead.text, second.text]
+
+
 def test_a_mere_name_above_other_items_is_not_shown() -> None:
     def shown(lead: str) -> list[str]:
         items = ((BlockKind.ITEM, "Number of instances: 150"), (BlockKind.ITEM, "Number of attributes: 4"))

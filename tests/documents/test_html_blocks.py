@@ -170,8 +170,20 @@ def test_paragraphs_captions_and_breaks() -> None:
     assert blocks_of(html) == [
         *(("paragraph", text) for text in ("quoted", "one line", "two")),
         ("heading", "more"),
-        *(("paragraph", text) for text in ("in it", "a plan")),
+        *(("paragraph", "in it"), ("caption", "a plan")),
         *(("caption", "Plan"), ("paragraph", "x y <z>")),
+    ]
+
+
+def test_a_picture_and_its_numbered_line_are_captions_and_no_steps() -> None:
+    html = (
+        "<ol><li><p>Click <img alt='OK'> now:</p><div><img alt='the first page'></div><div>Figure 12. A page"
+        "</div><li><div><img alt='another'></div><p>Save it.</p><li><img alt='alone'></ol><p>Figure it out.</p>"
+    )
+    assert blocks_of(html) == [
+        *(("item", "Click OK now:"), ("caption", "the first page"), ("caption", "Figure 12. A page")),
+        *(("caption", "another"), ("item", "Save it."), ("caption", "alone")),
+        ("paragraph", "Figure it out."),
     ]
 
 

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from dataclasses import replace
 from email.utils import parseaddr
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips_of_block
@@ -50,6 +50,8 @@ _FIRST_PERSON = re.compile(
 """Words of whoever writes of themselves, in English, German and French."""
 _SENDER_FIELD = "from"
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM, BlockKind.PARAGRAPH})
+_OF_A_LIST = frozenset({BlockKind.ITEM, BlockKind.CAPTION})
+"""The items of a list, and the pictures between them."""
 ANSWERING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 """The kinds of block in which questions of a document are asked and answered."""
 
@@ -117,7 +119,7 @@ def lead_in(strip: Strip) -> Strip | None:
         return replace(first, score=strip.score)
     if is_below:
         return None
-    while at >= 0 and blocks[at].kind is BlockKind.ITEM:
+    while at >= 0 and blocks[at].kind in _OF_A_LIST:
         at -= 1
     return _leading_end(strip, blocks[at]) if at >= 0 and blocks[at].kind is BlockKind.PARAGRAPH else None
 
@@ -141,7 +143,8 @@ def led_to(strip: Strip) -> list[Strip]:
     """What a sentence leads to by its colon, or a caption to the formula below it; none if there is nothing.
 
     It is the code, the items of a list or the short paragraph that stand directly below it in its passage. Of
-    long lists it is the first ``MAX_LED_TO`` items. A sentence that does not end before code leads to it too.
+    long lists it is the first ``MAX_LED_TO`` items; pictures between them are passed over. A sentence that
+    does not end before code leads to it too.
     """
     blocks, at = strip.passage.blocks, _block_index(strip) + 1
     if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:
@@ -152,8 +155,10 @@ def led_to(strip: Strip) -> list[Strip]:
     too_long = is_paragraph and first.end - first.start > MAX_LED_TO_CHARACTERS
     if too_long or not _leads_on(strip.text, to_code=to_code):
         return []
-    below = takewhile(
-        lambda block: block.kind is first.kind, blocks[at : at + (1 if is_paragraph else MAX_LED_TO)]
+    kinds = _OF_A_LIST if first.kind is BlockKind.ITEM else {first.kind}
+    together = takewhile(lambda block: block.kind in kinds, blocks[at:])
+    below = islice(
+        (block for block in together if block.kind is first.kind), 1 if is_paragraph else MAX_LED_TO
     )
     led = (strip_at(strip.passage, block.start, block.end, strip.score) for block in below)
     return [each for each in led if says_anything(each)]

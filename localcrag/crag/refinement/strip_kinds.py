@@ -42,7 +42,7 @@ def is_code(strip: Strip) -> bool:
     )
 
 
-def _is_mail_header(strip: Strip) -> bool:
+def is_mail_header(strip: Strip) -> bool:
     """Whether a strip is the row that a mail begins with: from whom, to whom, when, about what."""
     return _MAIL_HEADER.match(strip.text) is not None and is_row(strip)
 
@@ -70,7 +70,7 @@ def says_more(strip: Strip, question: str) -> bool:
     """
     if not says_anything(strip):
         return False
-    if _is_mail_header(strip):
+    if is_mail_header(strip):
         return _ABOUT_MAIL.search(question) is not None
     words = terms(strip.text)
     if _ASKED_IN_CHAT.search(strip.text) and terms(question) <= words:
