@@ -41,8 +41,8 @@ class BlockText:
         Args:
             kind: what the block is.
             text: its text, which is cleaned as all stored text is.
-            level: the level of a heading, from 1, the depth of a list item, from 0, or the number of a row in
-                its sheet, from 1.
+            level: the level of a heading, from 1, the depth of a list item, from 0, the number of a row in
+                its sheet, from 1, or of anything else the lists that it stands in.
             marker: what stands before the block and is no part of it, as :data:`BULLET`.
 
         Raises UnreadableError if the text becomes too long.

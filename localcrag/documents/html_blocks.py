@@ -39,6 +39,8 @@ _FIGURE_CAPTION = re.compile(r"(?:Fig(?:ure|\.)|Abb(?:ildung|\.)|Figura)\s+\d+(?
 """The caption of a picture with its number, where no element says that it is one."""
 _LINE_END = re.compile(r"\r\n?")
 _MAX_NUMBER = 1_000_000_000
+_IN_ITEMS = frozenset({BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.CAPTION})
+"""What an item of a list goes on with."""
 _ENDS_HEADING = frozenset({"p", "table", "dl", "blockquote"}) | HEADINGS | LISTS | VERBATIM
 """Elements that cannot be part of a heading; one that was not closed ends before them."""
 
@@ -127,7 +129,7 @@ class _Walk:
                 self._add_item(lead, depth, marker)
         if self._in_contents and kind is BlockKind.PARAGRAPH:
             kind = BlockKind.FURNITURE
-        self._made.add(kind, text, level=level)
+        self._made.add(kind, text, level=level or (self._depth if kind in _IN_ITEMS else 0))
 
     def _add_item(self, text: str, depth: int, marker: str) -> None:
         """Append an item of a list; one of a table of contents says nothing."""

@@ -86,11 +86,11 @@ def add_markdown(made: BlockText, text: str) -> None:
                     add_markdown(made, token.content[: below.start()])
                     add_markdown(made, dedent(token.content[below.start() + 1 :]))
                 else:
-                    made.add(BlockKind.PARAGRAPH, plain(token))
+                    made.add(BlockKind.PARAGRAPH, plain(token), level=len(lists))
             case "code_block" if _is_list(token.content):
                 add_markdown(made, dedent(token.content))
             case "fence" | "code_block":
-                made.add(BlockKind.CODE, token.content)
+                made.add(BlockKind.CODE, token.content, level=len(lists))
             case "html_block":
                 made.add(BlockKind.PARAGRAPH, _without_tags(token.content))
             case "table_open":

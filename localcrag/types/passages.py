@@ -31,8 +31,8 @@ class Block:
     """A heading, a paragraph, an item of a list, a row of a table, …: characters ``[start, end)`` of a page.
 
     The marker of a list item ("-") lies before its start. ``level`` is that of a heading, from 1, the
-    outermost, the depth of a list item, from 0, or the number of a row in its sheet or CSV file, from 1;
-    other blocks have 0.
+    outermost, the depth of a list item, from 0, or the number of a row in its sheet or CSV file, from 1; of
+    what an item goes on with it is the number of lists that it stands in. Other blocks have 0.
     """
 
     kind: BlockKind

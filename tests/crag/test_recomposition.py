@@ -113,6 +113,21 @@ def test_pictures_between_the_steps_of_a_list_do_not_end_it() -> None:
     assert [s.text for s in with_surroundings([second])] == [lead.text, second.text]
 
 
+def test_what_a_step_goes_on_with_does_not_end_the_list_and_its_code_is_shown() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "To create one, perform the following steps:"),
+        (BlockKind.ITEM, "Open a window of the terminal, and type this:"),
+        (BlockKind.CODE, "make new"),
+        (BlockKind.PARAGRAPH, "It takes a minute or so on most machines."),
+        (BlockKind.ITEM, "Enter the name that it should have."),
+    )
+    inside = tuple(replace(b, level=int(at in (2, 3))) for at, b in enumerate(made.blocks))
+    lead, first, code, _, second = strips(replace(made, blocks=inside))
+    assert [s.text for s in with_surroundings([lead])] == [lead.text, first.text, code.text, second.text]
+    outside, *_ = strips(made)
+    assert [s.text for s in with_surroundings([outside])] == [lead.text, first.text]
+
+
 def test_a_mere_name_above_other_items_is_not_shown() -> None:
     def shown(lead: str) -> list[str]:
         items = ((BlockKind.ITEM, "Number of instances: 150"), (BlockKind.ITEM, "Number of attributes: 4"))

@@ -150,6 +150,15 @@ def test_lists_keep_their_numbers_and_levels() -> None:
     assert text_of("<ol start=x><li>a</ol><ol start=99999999999999999999><li>b</ol>").startswith("1. a")
 
 
+def test_what_an_item_goes_on_with_knows_that_it_stands_in_a_list() -> None:
+    html = "<ol><li><p>Type:</p><pre>make</pre><p>Wait.</p><ul><li>a<p>b</p></ul></ol><p>Done.</p>"
+    made = BlockText()
+    add_html(made, html)
+    page = made.page()
+    levels = [(page.text[block.start : block.end], block.level) for block in page.blocks]
+    assert levels == [("Type:", 0), ("make", 1), ("Wait.", 1), ("a", 1), ("b", 2), ("Done.", 0)]
+
+
 def test_a_term_leads_its_definition() -> None:
     html = "<dl><dt>a<dt>b:<dd>both</dd><div><dt>c<dd><pre>code</pre>after</div><dt>alone</dl>"
     assert blocks_of(html) == [

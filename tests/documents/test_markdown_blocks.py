@@ -45,7 +45,7 @@ def test_items_stand_close_with_their_markers_outside_the_block() -> None:
         (ITEM, 0, "c"),
     ]
     assert page.text.startswith("You need:\n\n- a passport\n- a photo\n  1. small")
-    assert (PARAGRAPH, 0, "and new") in told(page)
+    assert (PARAGRAPH, 1, "and new") in told(page)
 
 
 def test_a_row_stands_with_its_headers() -> None:

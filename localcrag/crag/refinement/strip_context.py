@@ -50,8 +50,8 @@ _FIRST_PERSON = re.compile(
 """Words of whoever writes of themselves, in English, German and French."""
 _SENDER_FIELD = "from"
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM, BlockKind.PARAGRAPH})
-_OF_A_LIST = frozenset({BlockKind.ITEM, BlockKind.CAPTION})
-"""The items of a list, and the pictures between them."""
+_STEPS = frozenset({BlockKind.ITEM, BlockKind.CODE})
+"""What is shown of a list."""
 ANSWERING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 """The kinds of block in which questions of a document are asked and answered."""
 
@@ -119,7 +119,7 @@ def lead_in(strip: Strip) -> Strip | None:
         return replace(first, score=strip.score)
     if is_below:
         return None
-    while at >= 0 and blocks[at].kind in _OF_A_LIST:
+    while at >= 0 and _is_in_list(blocks[at]):
         at -= 1
     return _leading_end(strip, blocks[at]) if at >= 0 and blocks[at].kind is BlockKind.PARAGRAPH else None
 
@@ -143,8 +143,8 @@ def led_to(strip: Strip) -> list[Strip]:
     """What a sentence leads to by its colon, or a caption to the formula below it; none if there is nothing.
 
     It is the code, the items of a list or the short paragraph that stand directly below it in its passage. Of
-    long lists it is the first ``MAX_LED_TO`` items; pictures between them are passed over. A sentence that
-    does not end before code leads to it too.
+    long lists it is the first ``MAX_LED_TO`` items with their code; the pictures and further paragraphs of the
+    items are passed over. A sentence that does not end before code leads to it too.
     """
     blocks, at = strip.passage.blocks, _block_index(strip) + 1
     if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:
@@ -155,13 +155,20 @@ def led_to(strip: Strip) -> list[Strip]:
     too_long = is_paragraph and first.end - first.start > MAX_LED_TO_CHARACTERS
     if too_long or not _leads_on(strip.text, to_code=to_code):
         return []
-    kinds = _OF_A_LIST if first.kind is BlockKind.ITEM else {first.kind}
-    together = takewhile(lambda block: block.kind in kinds, blocks[at:])
-    below = islice(
-        (block for block in together if block.kind is first.kind), 1 if is_paragraph else MAX_LED_TO
-    )
+    if first.kind is BlockKind.ITEM:
+        together = (block for block in takewhile(_is_in_list, blocks[at:]) if block.kind in _STEPS)
+    else:
+        together = takewhile(lambda block: block.kind is first.kind, blocks[at:])
+    below = islice(together, 1 if is_paragraph else MAX_LED_TO)
     led = (strip_at(strip.passage, block.start, block.end, strip.score) for block in below)
     return [each for each in led if says_anything(each)]
+
+
+def _is_in_list(block: Block) -> bool:
+    """Whether a block is an item of a list, or what an item goes on with, or a picture between two."""
+    if block.kind is BlockKind.ITEM or block.kind is BlockKind.CAPTION:
+        return True
+    return block.level > 0 and block.kind in (BlockKind.PARAGRAPH, BlockKind.CODE)
 
 
 def _question_before(strip: Strip) -> str:
