@@ -42,7 +42,7 @@ NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
 """The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
 DEFAULT_EVALUATOR = ModelSettings().evaluator
 """The evaluator beside which another one is used for other languages."""
-MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v1"
+MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v2"
 """The embedded evaluator for other languages than English."""
 DEFAULT_LANGUAGE_MODEL = ModelSettings().language
 """The language model without which questions are answered by the evaluator alone, if it is not installed."""
@@ -259,6 +259,22 @@ class LoadedModels:
         if is_upper_part(read_metadata(file)):
             return MultilingualEvaluator(file, cache)
         return GgufEvaluator(file, cache=cache)
+
+    @property
+    def second_evaluator(self) -> MultilingualEvaluator | GgufEvaluator | None:
+        """The evaluator that judges English too where the first is in doubt; None if there is none.
+
+        It is that for other languages. One that was calibrated with the user's own questions judges alone,
+        since that was not fitted to both. Raises ModelNotFound, ModelFileError.
+        """
+        from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
+
+        evaluator = self.evaluator
+        return (
+            evaluator.others
+            if isinstance(evaluator, EvaluatorByLanguage) and not evaluator.calibration
+            else None
+        )
 
     @property
     def fusion(self) -> tuple[Fusion, Thresholds] | None:

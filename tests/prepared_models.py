@@ -1,6 +1,6 @@
 """The shipped models as they are used, prepared once in a run of the tests: a fresh home gets a copy.
 
-In a fresh home the first question has the language model brought into Q4_0, and the evaluator and the
+In a fresh home the first question has the language model brought into Q4_0, and the evaluators and the
 embedding model converted for CTranslate2, which takes longer than most tests do. Here the product's own
 functions do it the first time, and their files are kept for the run; where, when, under which lock and name
 the product has it done stays its own. The tests of these functions themselves, and programs that a bare
@@ -20,6 +20,7 @@ from filelock import FileLock
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm import ctranslate_bert
 from localcrag.llm.gguf import GgufInfo
+from localcrag.llm.multilingual_evaluator import MultilingualEvaluator
 
 FOLDER_VARIABLE = "TESTS_PREPARED_MODELS"
 """The variable that names the folder of this run for the processes that the tests fork."""
@@ -27,6 +28,7 @@ MIN_KEPT_BYTES = 1_000_000
 """A smaller model is one that a test made, and is prepared anew."""
 convert = ctranslate_bert._convert
 convert_embedder = SentenceTransformerEmbedder._convert
+convert_multilingual = MultilingualEvaluator._convert
 """The real conversions."""
 
 
@@ -55,6 +57,16 @@ def keep_prepared(run: Path) -> None:
         else:
             convert_embedder(self, folder)
 
+    def multilingual_converted(self: MultilingualEvaluator, folder: Path) -> None:
+        def make(part: Path) -> None:
+            part.mkdir(exist_ok=True)
+            convert_multilingual(self, part)
+
+        if self.info.path.stat().st_size < MIN_KEPT_BYTES:
+            convert_multilingual(self, folder)
+        else:
+            shutil.copytree(_prepared(run, self.info.path, "ctranslate", make), folder, dirs_exist_ok=True)
+
     def quantised(source: Path, target: Path, kind: str) -> None:
         if source.stat().st_size < MIN_KEPT_BYTES:
             quantise(source, target, kind)
@@ -64,6 +76,7 @@ def keep_prepared(run: Path) -> None:
 
     ctranslate_bert._convert = converted
     SentenceTransformerEmbedder._convert = embedder_converted  # type: ignore[method-assign]
+    MultilingualEvaluator._convert = multilingual_converted  # type: ignore[method-assign]
     llama_backend.quantise = quantised
 
 

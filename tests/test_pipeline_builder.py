@@ -7,10 +7,18 @@ from pathlib import Path
 import gguf
 import pytest
 
+from localcrag import e5_conversion
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
+from localcrag.crag.ensemble_evaluator import FITTED_EVALUATORS, EnsembleEvaluator
 from localcrag.crag.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
-from localcrag.crag.similarity_evaluator import FITTED_EMBEDDING, STRIP_FUSION, SimilarityEvaluator
+from localcrag.crag.remembering_evaluator import RememberingEvaluator
+from localcrag.crag.similarity_evaluator import (
+    ENSEMBLE_STRIP_FUSION,
+    FITTED_EMBEDDING,
+    STRIP_FUSION,
+    SimilarityEvaluator,
+)
 from localcrag.crag.state import LOCAL_CORRECTIONS, PipelineOptions
 from localcrag.errors import UsageError
 from localcrag.loaded_models import LoadedModels, models_for
@@ -226,11 +234,45 @@ def test_strips_are_judged_by_the_cosine_too_if_that_was_fitted_to_the_two_model
         return made.strip_evaluator(evaluator)
 
     fitted = judge()
-    assert isinstance(fitted, SimilarityEvaluator) and fitted.fusion == STRIP_FUSION
+    assert isinstance(fitted, SimilarityEvaluator) and fitted.fusion == ENSEMBLE_STRIP_FUSION
     static = judge(embedding="static")
     assert isinstance(static, SimilarityEvaluator) and static.embedder.name == FITTED_EMBEDDING
     assert not isinstance(judge(evaluator=reranker), SimilarityEvaluator)
     assert not isinstance(judge(embedding="multilingual"), SimilarityEvaluator)
+
+
+def test_in_doubt_two_evaluators_judge_together_if_that_was_fitted_to_both(
+    tmp_path: Path, reranker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judge(**model: str) -> tuple[object, object]:
+        """The judge of passages, and the fusion of strips."""
+        made = builder(tmp_path, AskOptions(), **model)
+        evaluator = made.models.evaluator
+        assert evaluator is not None
+        strips = made.strip_evaluator(evaluator)
+        return made.judge(evaluator), strips.fusion if isinstance(strips, SimilarityEvaluator) else None
+
+    together, fusion = judge()
+    assert isinstance(together, RememberingEvaluator) and fusion == ENSEMBLE_STRIP_FUSION
+    assert isinstance(together.evaluator, EnsembleEvaluator)
+    assert together.evaluator.second.name == FITTED_EVALUATORS[1]
+    alone, _ = judge(evaluator=reranker)
+    assert not isinstance(alone, RememberingEvaluator)
+    models_for.cache_clear()
+    monkeypatch.setattr(e5_conversion, "_weights_file", lambda: None)
+    without, fusion = judge()
+    assert not isinstance(without, RememberingEvaluator) and fusion == STRIP_FUSION
+
+
+def test_one_that_was_calibrated_with_the_users_questions_judges_alone(tmp_path: Path) -> None:
+    made = builder(tmp_path)
+    evaluator = made.models.evaluator
+    assert evaluator is not None and made.models.second_evaluator is not None
+    bounds = Thresholds(0.7, 0.3)
+    evaluator.calibration = Calibration(
+        GraderKind.EVALUATOR, (), evaluator.own_scale, bounds, 20, 160, "2025-01-01"
+    )
+    assert made.models.second_evaluator is None and made.judge(evaluator) is evaluator
 
 
 def test_the_fusion_of_strips_follows_the_scale_that_was_fitted_to_the_users_questions(

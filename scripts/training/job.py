@@ -12,7 +12,7 @@ from pathlib import Path
 
 from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
 
-from .code_switching import CodeSwitching, code_switching
+from .code_switching import SWITCHED_QUESTIONS, CodeSwitching, code_switching
 from .cross_encoder import CrossEncoder, PairTokenizer
 from .data import DataError, Example, split
 from .evaluator_base import EvaluatorBase, english_base, multilingual_base
@@ -60,6 +60,7 @@ class Job:
     blend: Path | None = None
     share: float = 1.0
     multilingual: bool = False
+    switched: float = SWITCHED_QUESTIONS
     teacher: Path | None = None
 
     @property
@@ -177,7 +178,7 @@ def switched(job: Job) -> CodeSwitching:
     train, _ = examples_of(job)
     embedder = MultilingualEmbedder(job.out / "base")
     try:
-        return code_switching(job.out / "substitutes.json", train, embedder)
+        return code_switching(job.out / "substitutes.json", train, embedder, job.switched)
     finally:
         embedder.close()
 

@@ -61,8 +61,8 @@ class Mixture:
 
 
 FIRST_MIXTURE = Mixture(near_misses=0.12, unanswerable=0.08, text_kinds=0.1, documents=0.35)
-"""That for an encoder that has never seen a question beside a text: more groups of texts that are easily told
-apart."""
+"""That for the multilingual encoder, which has seen few questions beside texts: more groups of texts that are
+easily told apart."""
 
 
 class GroupSampler:

@@ -13,7 +13,9 @@ from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
 from tests.fakes.llm import ScriptedEvaluator
 
-LYRICS = "From: Ann Weld <ann@example.org> · To: choir@example.org · Date: 3 Mar 2025 · Subject: Lyrics of June"
+LYRICS = (
+    "From: Ann Weld <ann@example.org> · To: choir@example.org · Date: 3 Mar 2025 · Subject: Lyrics of June"
+)
 COFFEE = "From: Tom Hurst <tom@example.org> · To: Ann Weld · Date: 4 Mar 2025 · Subject: Coffee machine"
 REPLY = "From: Ann Weld <ann@example.org> · To: Tom Hurst · Date: 5 Mar 2025 · Subject: Re: Coffee machine"
 
@@ -34,7 +36,10 @@ def mails(*headers: str, body: str = "We sing the lyrics by heart.") -> Passage:
         ("Who sent the mail about lyrics?", {0: NAMED_WEIGHT}),
         ("To whom was the mail 'Lyrics of June' sent?", {0: NAMED_WEIGHT}),
         ("Who wrote to Ann about the coffee machine?", dict.fromkeys((1, 2), ONE_OF_THREAD_WEIGHT)),
-        ("When did Tom send the message about the coffee machine?", dict.fromkeys((1, 2), ONE_OF_THREAD_WEIGHT)),
+        (
+            "When did Tom send the message about the coffee machine?",
+            dict.fromkeys((1, 2), ONE_OF_THREAD_WEIGHT),
+        ),
         ("Who sent the mail about the piano?", {}),
         ("Who wrote the lyrics?", {}),
         ("Who repairs the coffee machine?", {}),

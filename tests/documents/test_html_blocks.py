@@ -187,7 +187,8 @@ def test_paragraphs_captions_and_breaks() -> None:
 def test_a_picture_and_its_numbered_line_are_captions_and_no_steps() -> None:
     html = (
         "<ol><li><p>Click <img alt='OK'> now:</p><div><img alt='the first page'></div><div>Figure 12. A page"
-        "</div><li><div><img alt='another'></div><p>Save it.</p><li><img alt='alone'></ol><p>Figure it out.</p>"
+        "</div><li><div><img alt='another'></div><p>Save it.</p><li><img alt='alone'></ol>"
+        "<p>Figure it out.</p>"
     )
     assert blocks_of(html) == [
         *(("item", "Click OK now:"), ("caption", "the first page"), ("caption", "Figure 12. A page")),

@@ -186,7 +186,7 @@ def test_it_is_used_with_the_default_evaluator_if_its_package_is_installed(
     assert models.evaluator.name == "localcrag-evaluator-v3"
     own = LoadedModels(ModelSettings(evaluator=str(models.evaluator_file)), tmp_path)
     assert not isinstance(own.evaluator, EvaluatorByLanguage) and len(own.evaluator_files()) == 1
-    alone = LoadedModels(ModelSettings(evaluator="localcrag-multilingual-evaluator-v1"), tmp_path)
+    alone = LoadedModels(ModelSettings(evaluator="localcrag-multilingual-evaluator-v2"), tmp_path)
     assert isinstance(alone.evaluator, MultilingualEvaluator)
     monkeypatch.setattr(e5_conversion, "_weights_file", lambda: None)
     without = LoadedModels(ModelSettings(), tmp_path)

@@ -143,8 +143,8 @@ def led_to(strip: Strip) -> list[Strip]:
     """What a sentence leads to by its colon, or a caption to the formula below it; none if there is nothing.
 
     It is the code, the items of a list or the short paragraph that stand directly below it in its passage. Of
-    long lists it is the first ``MAX_LED_TO`` items with their code; the pictures and further paragraphs of the
-    items are passed over. A sentence that does not end before code leads to it too.
+    long lists it is the first ``MAX_LED_TO`` items with their code; the pictures and further paragraphs of
+    the items are passed over. A sentence that does not end before code leads to it too.
     """
     blocks, at = strip.passage.blocks, _block_index(strip) + 1
     if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:

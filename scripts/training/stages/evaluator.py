@@ -35,7 +35,7 @@ def _work(rank: int, job: Job) -> None:
         model.load_gguf(job.init)
     words = cross_encoder.PairTokenizer(base.folder)
     budget = Budget(job.minutes, job.learning_rate or (FINE_TUNING_RATE if job.init else PEAK_RATE))
-    mixture = FIRST_MIXTURE if job.multilingual and not job.init else Mixture()
+    mixture = FIRST_MIXTURE if job.multilingual else Mixture()
     with ExitStack() as held:
         teacher = held.enter_context(product_evaluator(job.teacher)).numbers if job.teacher else None
         rng = random.Random(seed)

@@ -1,0 +1,58 @@
+"""An ensemble of two evaluators: the second is asked where the first finds nothing that surely answers.
+
+The two are fine-tuned from different encoders, and err on different texts, so that the sum of their log-odds
+orders better than either (a product of experts, Hinton 2002, with weights fitted by logistic regression). The
+second takes three times as long, and so is asked only where there is doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from localcrag.calibration.scale import Fusion
+from localcrag.crag.wrapped_evaluator import WrappedEvaluator
+from localcrag.languages import beyond_english
+from localcrag.protocols import Evaluator
+
+FITTED_EVALUATORS = ("localcrag-evaluator-v3", "localcrag-multilingual-evaluator-v2")
+"""The models that the fusion was fitted to; no others are an ensemble."""
+ENSEMBLE_FUSION = Fusion(evaluator=0.4, model=0.6, similarity=0.0, bias=0.3)
+"""The fusion, on the own scales of both; the place of the language model is that of the second evaluator."""
+SURE_PROBABILITY = 0.55
+"""The first evaluator's P of any text from which on the second is not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnsembleEvaluator(WrappedEvaluator):
+    """The given evaluator, together with a second one if none of the texts surely answers by itself.
+
+    Texts in another language than English, or all if the query is in one, stay as the given evaluator judges
+    them: it leaves them to the second one already.
+
+    Args:
+        evaluator: the evaluator that is asked first.
+        second: the evaluator that is asked in doubt.
+        fusion: the weights of both.
+    """
+
+    second: Evaluator
+    fusion: Fusion
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """P(the text answers the query) for each text, in order.
+
+        Raises ModelNotFound, ModelNotInstalled, ModelFileError, ModelError.
+        """
+        scores = self.evaluator.score(query, texts)
+        if max(scores, default=1.0) >= SURE_PROBABILITY:
+            return scores
+        foreign = beyond_english(query, texts) if self.multilingual else [False] * len(texts)
+        doubted = [text for text, other in zip(texts, foreign, strict=True) if not other]
+        if not doubted:
+            return scores
+        seconds = iter(self.second.score(query, doubted))
+        return [
+            p if other else self.fusion(p, next(seconds), 0.0)
+            for p, other in zip(scores, foreign, strict=True)
+        ]
