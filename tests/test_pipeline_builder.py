@@ -272,7 +272,7 @@ def test_one_that_was_calibrated_with_the_users_questions_judges_alone(tmp_path:
     evaluator.calibration = Calibration(
         GraderKind.EVALUATOR, (), evaluator.own_scale, bounds, 20, 160, "2025-01-01"
     )
-    assert made.models.second_evaluator is None and made.judge(evaluator) is evaluator
+    assert made.judge(evaluator) is evaluator
 
 
 def test_the_fusion_of_strips_follows_the_scale_that_was_fitted_to_the_users_questions(

@@ -1,8 +1,15 @@
 """An ensemble of two evaluators: the second is asked where the first finds nothing that surely answers.
 
 The two are fine-tuned from different encoders, and err on different texts, so that the sum of their log-odds
-orders better than either (a product of experts, Hinton 2002, with weights fitted by logistic regression). The
-second takes three times as long, and so is asked only where there is doubt.
+orders better than either (a product of experts, Hinton 2002). The second takes three times as long, and so is
+asked only where there is doubt.
+
+Measured: of the strips of documents that no model was trained on, the first one answers for 0.83 of 149
+questions in place of 0.77 by the first evaluator and the cosine. The weights are those of a logistic regression
+on 260 questions about documents held out from training, rounded towards each other. The bias was chosen on
+``scripts/bench reading``, between what is answered without a warning and what is withheld since no document
+answers it: 0.2 more brings 0.883 of the right answers without a warning in place of 0.866, and withholds 0.39 of
+the 33 unanswerable questions in place of 0.52 (0.58 with the first evaluator alone).
 """
 
 from __future__ import annotations
@@ -17,7 +24,7 @@ from localcrag.protocols import Evaluator
 
 FITTED_EVALUATORS = ("localcrag-evaluator-v3", "localcrag-multilingual-evaluator-v2")
 """The models that the fusion was fitted to; no others are an ensemble."""
-ENSEMBLE_FUSION = Fusion(evaluator=0.4, model=0.6, similarity=0.0, bias=0.3)
+ENSEMBLE_FUSION = Fusion(evaluator=0.4, model=0.6, similarity=0.0, bias=-0.2)
 """The fusion, on the own scales of both; the place of the language model is that of the second evaluator."""
 SURE_PROBABILITY = 0.55
 """The first evaluator's P of any text from which on the second is not asked."""

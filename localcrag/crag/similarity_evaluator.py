@@ -24,7 +24,7 @@ FITTED_EVALUATOR, FITTED_EMBEDDING = "localcrag-evaluator-v3", "all-MiniLM-L6-v2
 """The models that the fusion was fitted to; with any other the evaluator judges strips alone."""
 STRIP_FUSION = Fusion(evaluator=0.9, model=0.0, similarity=4.0, bias=-2.3)
 """The fusion, on the evaluator's own scale. Weights of 3 to 8 for the cosine order the strips alike."""
-ENSEMBLE_STRIP_FUSION = Fusion(evaluator=1.0, model=0.0, similarity=3.0, bias=-1.3)
+ENSEMBLE_STRIP_FUSION = Fusion(evaluator=1.0, model=0.0, similarity=3.0, bias=-1.1)
 """The same for strips that an ensemble of two evaluators judges (:mod:`.ensemble_evaluator`)."""
 _NO_OPINION = 0.5
 """The P of a language model that is not asked, whose log-odds are 0."""

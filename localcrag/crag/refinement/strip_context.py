@@ -155,11 +155,12 @@ def led_to(strip: Strip) -> list[Strip]:
     too_long = is_paragraph and first.end - first.start > MAX_LED_TO_CHARACTERS
     if too_long or not _leads_on(strip.text, to_code=to_code):
         return []
-    if first.kind is BlockKind.ITEM:
-        together = (block for block in takewhile(_is_in_list, blocks[at:]) if block.kind in _STEPS)
-    else:
-        together = takewhile(lambda block: block.kind is first.kind, blocks[at:])
-    below = islice(together, 1 if is_paragraph else MAX_LED_TO)
+    is_list = first.kind is BlockKind.ITEM
+    together = takewhile(
+        lambda block: _is_in_list(block) if is_list else block.kind is first.kind, blocks[at:]
+    )
+    shown = (block for block in together if block.kind in _STEPS or not is_list)
+    below = islice(shown, 1 if is_paragraph else MAX_LED_TO)
     led = (strip_at(strip.passage, block.start, block.end, strip.score) for block in below)
     return [each for each in led if says_anything(each)]
 
