@@ -6,12 +6,12 @@ more probable than all others (:func:`stands_alone`). And whatever the judges sa
 that the evidence does not have (:func:`missing_numbers`) is a reason to check it: what a garage costs "from
 May 2028" is not told by its price of 2026, which to a judge of relevance looks just like it.
 
-Measured with localcrag-evaluator-v3 and localcrag-chat-v1, before a second evaluator was asked in doubt: on 286 questions about mixed documents
-(``scripts/bench reading``), 0.86 of the right answers are sure and one wrong one of 253; with ``borne_out``
-alone it was 0.74, and one. By the grades recorded for 810 questions about documents that no model was trained
-on (``scripts/training/unseen_documents``), 28 % of them written to be confused with what is there, it is
-0.55, and 10 wrong ones of 581; before, 0.41, and 7. What it costs: 61 of the 229 questions that only look
-answerable are answered with confidence, before 39.
+Measured with localcrag-evaluator-v3 and localcrag-chat-v1, before a second evaluator was asked in doubt: on
+286 questions about mixed documents (``scripts/bench reading``), 0.86 of the right answers are sure and one
+wrong one of 253; with ``borne_out`` alone it was 0.74, and one. By the grades recorded for 810 questions
+about documents that no model was trained on (``scripts/training/unseen_documents``), 28 % of them written to
+be confused with what is there, it is 0.55, and 10 wrong ones of 581; before, 0.41, and 7. What it costs: 61
+of the 229 questions that only look answerable are answered with confidence, before 39.
 """
 
 from __future__ import annotations
