@@ -10,7 +10,7 @@ from localcrag.types import Grade
 
 MAX_CLOSEST_PASSAGES = 2
 """Passages that are named at most."""
-MIN_CLOSEST_CONFIDENCE = 0.01
+MIN_CLOSEST_CONFIDENCE = 0.005
 """The least confidence of the grade of a passage that is worth a look."""
 
 

@@ -15,7 +15,7 @@ from tests.docs.manual import FILES, MANUAL, fences, named
 
 QUESTIONS = (
     "When does unused leave expire?",
-    "How high is the daily allowance?",
+    "What do I get for a day of travelling?",
     "Who approves parking?",
 )
 OPTIONAL_LIBRARIES = {

@@ -21,7 +21,7 @@ import localcrag
 from localcrag.integrations.llamaindex_engine import LlamaIndexQueryEngine, LlamaIndexRetriever
 from tests.integrations.conftest import CHESS, CLUB, DOSE, LEAFLET
 
-WHERE = "Where does the garden club meet?"
+WHERE = "On which day do the gardeners come together?"
 STRICT = "none-relevant"
 """A policy by which a passage in doubt is not enough."""
 
