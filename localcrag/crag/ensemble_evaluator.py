@@ -18,8 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import Fusion
-from localcrag.crag.wrapped_evaluator import WrappedEvaluator
-from localcrag.languages import beyond_english
+from localcrag.crag.wrapped_evaluator import WrappedEvaluator, judged_alone
 from localcrag.protocols import Evaluator
 
 FITTED_EVALUATORS = ("localcrag-evaluator-v3", "localcrag-multilingual-evaluator-v2")
@@ -54,7 +53,7 @@ class EnsembleEvaluator(WrappedEvaluator):
         scores = self.evaluator.score(query, texts)
         if max(scores, default=1.0) >= SURE_PROBABILITY:
             return scores
-        foreign = beyond_english(query, texts) if self.multilingual else [False] * len(texts)
+        foreign = judged_alone(self.evaluator, query, texts)
         doubted = [text for text, other in zip(texts, foreign, strict=True) if not other]
         if not doubted:
             return scores

@@ -15,9 +15,9 @@ from localcrag.calibration.scale import Fusion, Scale
 from localcrag.crag import prompts
 from localcrag.crag.passage_scores import passage_scores
 from localcrag.crag.prompt_layout import JointPassages
+from localcrag.crag.wrapped_evaluator import judged_alone
 from localcrag.crag.yes_no_choices import YES_NO_OPTIONS, ask_each, ask_jointly
 from localcrag.errors import ConstraintError, ContextOverflow
-from localcrag.languages import beyond_english
 from localcrag.protocols import Embedder, Evaluator, LanguageModel
 from localcrag.types import (
     Choice,
@@ -201,19 +201,13 @@ class FusedGrader:
     def grade(self, question: str, hits: Sequence[Hit], joint: JointPassages | None = None) -> list[Grade]:
         """One grade per hit, in order; each passage has a prompt of its own, and ``joint`` is ignored."""
         scores = passage_scores(self.evaluator, question, [hit.passage for hit in hits])
-        alone = self._judged_alone(question, hits)
+        alone = judged_alone(self.evaluator, question, [hit.passage.text for hit in hits])
         together = [at for at, judges in enumerate(alone) if not judges]
         fused = iter(self._fused(question, [hits[at] for at in together], [scores[at] for at in together]))
         return [
             _judged(hit, score) if judges else next(fused)
             for hit, score, judges in zip(hits, scores, alone, strict=True)
         ]
-
-    def _judged_alone(self, question: str, hits: Sequence[Hit]) -> list[bool]:
-        """Whether each hit is for the evaluator alone."""
-        if not self.evaluator.multilingual:
-            return [False] * len(hits)
-        return beyond_english(question, [hit.passage.text for hit in hits])
 
     def _fused(self, question: str, hits: Sequence[Hit], scores: Sequence[float]) -> list[Grade]:
         """One grade per hit, in order, from the evaluator's scores, the language model and the cosines."""

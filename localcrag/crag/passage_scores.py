@@ -19,7 +19,8 @@ from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.row_lookup import DENIAL_WEIGHT, looked_up, raised
-from localcrag.languages import beyond_english, is_across_english
+from localcrag.crag.wrapped_evaluator import judged_alone
+from localcrag.languages import is_across_english
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
 
@@ -40,7 +41,7 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
     gains = _gains(question, [strip for found in cut for strip in found])
     chosen: list[list[tuple[Strip, float]]] = []
     first, asked = 0, terms(question)
-    other_languages = _beyond_english(evaluator, question, passages)
+    other_languages = judged_alone(evaluator, question, [passage.text for passage in passages])
     for found, other in zip(cut, other_languages, strict=True):
         own = [gains.get(first + at, 0.0) for at in range(len(found))]
         nearest = _nearest(list(zip(found, own, strict=True)), asked)
@@ -75,13 +76,6 @@ def _own_language_first(
     if max(own, default=0.0) < OWN_LANGUAGE_RIVAL:
         return list(scores)
     return [raised(p, ACROSS_WEIGHT) if other else p for p, other in zip(scores, across, strict=True)]
-
-
-def _beyond_english(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[bool]:
-    """Whether each passage, or the question, is in another language than English that the evaluator knows."""
-    if not evaluator.multilingual:
-        return [False] * len(passages)
-    return beyond_english(question, [passage.text for passage in passages])
 
 
 def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool]:

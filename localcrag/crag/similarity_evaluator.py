@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import Fusion
-from localcrag.crag.wrapped_evaluator import WrappedEvaluator
-from localcrag.languages import beyond_english
+from localcrag.crag.wrapped_evaluator import WrappedEvaluator, judged_alone
 from localcrag.protocols import Embedder
 
 FITTED_EVALUATOR, FITTED_EMBEDDING = "localcrag-evaluator-v3", "all-MiniLM-L6-v2"
@@ -49,7 +48,7 @@ class SimilarityEvaluator(WrappedEvaluator):
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """P(the text answers the query) for each text, in order."""
         scores = self.evaluator.score(query, texts)
-        alone = beyond_english(query, texts) if self.multilingual and texts else [False] * len(texts)
+        alone = judged_alone(self.evaluator, query, texts)
         together = list(dict.fromkeys(text for text, other in zip(texts, alone, strict=True) if not other))
         if not together:
             return scores

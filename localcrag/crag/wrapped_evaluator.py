@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from localcrag.languages import beyond_english
 from localcrag.protocols import Evaluator
 from localcrag.types import Thresholds, Tokens
+
+
+def judged_alone(evaluator: Evaluator, query: str, texts: Sequence[str]) -> list[bool]:
+    """Whether each text is for the evaluator alone, since query or text is in another language than English.
+
+    What is fitted to be combined with an evaluator was fitted to English; one that knows English only is
+    never alone.
+    """
+    return beyond_english(query, texts) if evaluator.multilingual and texts else [False] * len(texts)
 
 
 @dataclass(frozen=True, slots=True)
