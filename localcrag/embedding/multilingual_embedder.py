@@ -19,11 +19,11 @@ from localcrag.bert_network import BertNetwork
 from localcrag.e5_conversion import TOKENIZER, converted
 from localcrag.embedding.ctranslate_encoder import unit
 from localcrag.made_once import read_or_remade
+from localcrag.sentence_pieces import SentencePieces
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from tokenizers import Tokenizer
 
     Vectors = npt.NDArray[np.float32]
 
@@ -97,31 +97,27 @@ class MultilingualEmbedder:
         if not texts:
             return np.empty((0, DIMENSION), np.float32)
         loaded = self._loaded()
-        found = loaded.tokenizer.encode_batch([text.strip() for text in texts], add_special_tokens=False)
-        pieces = [[_FIRST, *each.ids[: WINDOW_TOKENS - 2], _LAST] for each in found]
-        return np.stack(loaded.network.each(pieces, _mean))
+        framed = [[_FIRST, *ids[: WINDOW_TOKENS - 2], _LAST] for ids in loaded.pieces.ids(texts)]
+        return np.stack(loaded.network.each(framed, _mean))
 
     def _loaded(self) -> _LoadedEmbedder:
         """The loaded model; one that is damaged is made again."""
         with self._lock:
             if self._resident is None:
                 self._resident = read_or_remade(
-                    lambda: converted(self._cache), self._read, damaged=(RuntimeError, ValueError)
+                    lambda: converted(self._cache), self._read, damaged=(RuntimeError, OSError)
                 )
             return self._resident
 
     def _read(self, folder: Path) -> _LoadedEmbedder:
-        from tokenizers import Tokenizer
-
-        network = BertNetwork(folder, self._threads or cores())
-        return _LoadedEmbedder(network, Tokenizer.from_file(str(folder / TOKENIZER)))
+        return _LoadedEmbedder(BertNetwork(folder, self._threads or cores()), SentencePieces(folder))
 
 
 class _LoadedEmbedder(NamedTuple):
     """A loaded embedding model."""
 
     network: BertNetwork
-    tokenizer: Tokenizer
+    pieces: SentencePieces
 
 
 def _mean(output: Any) -> Vectors:

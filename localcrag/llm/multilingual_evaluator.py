@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from localcrag._platform import cores
-from localcrag.e5_conversion import TOKENIZER, packaged_model, write_tokenizer
+from localcrag.e5_conversion import packaged_model, write_vocabulary
 from localcrag.errors import ModelError, ModelFileError
 from localcrag.languages import is_across_english
 from localcrag.llm.calibrated_evaluator import CalibratedEvaluator, PairFrame, joined_pair
@@ -21,9 +21,7 @@ from localcrag.llm.ctranslate_bert import as_arrays, write_cross_encoder
 from localcrag.llm.gguf import GgufInfo, fingerprint
 from localcrag.llm.pair_readers import CTranslatePairReader
 from localcrag.made_once import made_once, read_or_remade
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+from localcrag.sentence_pieces import SentencePieces
 
 BASE_KEY = "localcrag.evaluator.base_sha256"
 """The key of the metadata for the sha256 of the weights that the file's layers go on."""
@@ -33,7 +31,7 @@ log-odds: such numbers rank as well as others, but are lower."""
 WINDOW_TOKENS = 512
 """The most tokens of a pair."""
 _FRAME = PairFrame([0], [2, 2], [2])
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 """Counts up if what is written changes, so that what was made before is not used."""
 
 
@@ -72,7 +70,7 @@ class MultilingualEvaluator(CalibratedEvaluator["_LoadedEvaluator"]):
 
         Raises ModelNotInstalled, ModelFileError, ModelError.
         """
-        return read_or_remade(self._converted, self._read, damaged=(ModelError, ValueError))
+        return read_or_remade(self._converted, self._read, damaged=(ModelError, RuntimeError, OSError))
 
     def _converted(self) -> Path:
         """The folder of the whole network. Raises ModelNotInstalled, ModelFileError, ModelError."""
@@ -93,30 +91,24 @@ class MultilingualEvaluator(CalibratedEvaluator["_LoadedEvaluator"]):
                 f"{self.info.path.name} was trained on other weights than those of multilingual-e5-small.",
                 hint="Use the evaluator that came with this version.",
             )
-        write_tokenizer(folder, model.tokenizer)
+        write_vocabulary(folder, model)
         write_cross_encoder(self.info, {**model.weights, **as_arrays(self.info)}, folder)
 
     def _read(self, folder: Path) -> _LoadedEvaluator:
-        from tokenizers import Tokenizer
-
-        reader = CTranslatePairReader(folder, self._threads or cores())
-        return _LoadedEvaluator(reader, Tokenizer.from_file(str(folder / TOKENIZER)))
+        return _LoadedEvaluator(
+            CTranslatePairReader(folder, self._threads or cores()), SentencePieces(folder)
+        )
 
 
 class _LoadedEvaluator(NamedTuple):
-    """A loaded evaluator with its tokenizer."""
+    """A loaded evaluator with its vocabulary."""
 
     context: CTranslatePairReader
-    tokenizer: Tokenizer
+    pieces: SentencePieces
 
     def pairs(self, query: str, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of the pair of the query with each text."""
-        asked, *found = (
-            each.ids
-            for each in self.tokenizer.encode_batch(
-                [text.strip() for text in (query, *texts)], add_special_tokens=False
-            )
-        )
+        asked, *found = self.pieces.ids([query, *texts])
         return [joined_pair(asked, text, _FRAME, WINDOW_TOKENS) for text in found]
 
     def close(self) -> None:

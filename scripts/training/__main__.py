@@ -76,6 +76,11 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--teacher", type=Path, help="an evaluator GGUF whose probabilities are aimed at beside the labels"
     )
+    parser.add_argument(
+        "--manuals",
+        type=Path,
+        help="a folder of manuals, in a folder for each program; what their headings imply is asked",
+    )
     parser.add_argument("--learning-rate", type=float, help="peak rate of the evaluator's training")
     parser.add_argument(
         "--blend", type=Path, help="an evaluator GGUF: export averages the trained weights with its weights"
@@ -134,6 +139,8 @@ def _train(chosen: argparse.Namespace) -> None:
         raise UsageError(f"no model to average with at {chosen.blend}")
     if chosen.teacher and not chosen.teacher.is_file():
         raise UsageError(f"no model to learn from at {chosen.teacher}")
+    if chosen.manuals and not chosen.manuals.is_dir():
+        raise UsageError(f"no folder of manuals at {chosen.manuals}")
     if not 0 <= chosen.share <= 1:
         raise UsageError("--share must be between 0 and 1")
     if not 0 <= chosen.switched <= 1:
@@ -156,6 +163,7 @@ def _train(chosen: argparse.Namespace) -> None:
         multilingual=chosen.multilingual,
         switched=chosen.switched,
         teacher=chosen.teacher,
+        manuals=chosen.manuals,
     )
     run(stage_of(chosen.stage), job)
     if chosen.stage == "evaluator" and job.init:

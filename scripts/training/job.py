@@ -18,6 +18,7 @@ from .data import DataError, Example, split
 from .evaluator_base import EvaluatorBase, english_base, multilingual_base
 from .groups import Vectors
 from .headings import read_labelled
+from .how_to_groups import HowToGroups, read_manuals
 from .instructions import INSTRUCTIONS_SET
 from .labelled_documents import DocumentGroups, document_folders, read_labelled_documents
 from .pairs import GroupSampler, Mixture
@@ -44,7 +45,7 @@ class Job:
     rate, if it is not to be the usual one. `blend` is an evaluator GGUF whose weights export averages those
     that were trained with, of which `share` counts. `multilingual` says that the evaluator is that for other
     languages than English, and `teacher` is an evaluator GGUF whose probabilities are aimed at beside the
-    labels.
+    labels. `manuals` is a folder of manuals whose headings are asked about.
     """
 
     data: Path
@@ -62,6 +63,7 @@ class Job:
     multilingual: bool = False
     switched: float = SWITCHED_QUESTIONS
     teacher: Path | None = None
+    manuals: Path | None = None
 
     @property
     def claim(self) -> Path:
@@ -72,6 +74,11 @@ class Job:
     def sampler(self) -> Path:
         """The pickled `GroupSampler` with its mined negatives."""
         return self.out / "negatives.pickle"
+
+    @property
+    def how_to(self) -> Path:
+        """The pickled `HowToGroups` of the manuals."""
+        return self.out / "manuals.pickle"
 
     @property
     def evaluator(self) -> Path:
@@ -143,7 +150,9 @@ def examples_of(job: Job) -> tuple[list[Example], list[Example]]:
 
 
 def mine(job: Job) -> None:
-    """Leave a `GroupSampler` with mined negatives under `out`, if it is not there yet."""
+    """Leave a `GroupSampler` and a `HowToGroups` with mined negatives under `out`, if they are not there."""
+    if job.manuals and not job.how_to.exists():
+        _mine_manuals(job, job.manuals)
     if job.sampler.exists():
         return
     train, _ = examples_of(job)
@@ -164,10 +173,27 @@ def mine(job: Job) -> None:
         documents = DocumentGroups([each for each in asked if not each.held_out], embed)
     sampler = GroupSampler(train, rng, embed, kinds, documents=documents)
     job.out.mkdir(parents=True, exist_ok=True)
-    part = job.sampler.with_name(job.sampler.name + ".part")
-    part.write_bytes(pickle.dumps(sampler))
-    part.replace(job.sampler)
+    _keep(job.sampler, sampler)
     print(f"negatives mined in {time.monotonic() - began:.0f} s")
+
+
+def _mine_manuals(job: Job, folder: Path) -> None:
+    began = time.monotonic()
+    known = english_base()
+    base, words = CrossEncoder(known), PairTokenizer(known.folder)
+    groups = HowToGroups(
+        read_manuals(folder), random.Random(0), lambda texts: base.embed(words, texts, MINING_TOKENS)
+    )
+    job.out.mkdir(parents=True, exist_ok=True)
+    _keep(job.how_to, groups)
+    print(f"{len(groups):,} questions of manuals in {time.monotonic() - began:.0f} s", flush=True)
+
+
+def _keep(path: Path, mined: object) -> None:
+    """Write what was mined, all or nothing."""
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(pickle.dumps(mined))
+    part.replace(path)
 
 
 def switched(job: Job) -> CodeSwitching:
@@ -185,9 +211,12 @@ def switched(job: Job) -> CodeSwitching:
 
 def mined(job: Job, seed: int, mixture: Mixture | None = None) -> GroupSampler:
     """The sampler that `mine` left, starting over in an order of its own. Raises StageError."""
+    manuals: HowToGroups | None = None
     try:
         sampler: GroupSampler = pickle.loads(job.sampler.read_bytes())
+        if job.manuals:
+            manuals = pickle.loads(job.how_to.read_bytes())
     except (pickle.UnpicklingError, ImportError, AttributeError, EOFError) as error:
         raise StageError(f"{job.sampler} was made by another version: remove it to mine again") from error
-    sampler.reseed(random.Random(seed), mixture or Mixture())
+    sampler.reseed(random.Random(seed), mixture or Mixture(), manuals)
     return sampler

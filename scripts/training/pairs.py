@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from .data import USER, Example
 from .groups import MAX_TEXT_CHARACTERS, Embed, Group, Neighbours, window
+from .how_to_groups import HowToGroups
 from .instructions import INSTRUCTIONS_SET
 from .labelled_documents import DocumentGroups
 from .near_misses import NearMisses
@@ -58,6 +59,8 @@ class Mixture:
     """The share of all other groups whose texts are dressed as mail or lists."""
     documents: float = 0.6
     """The share of all groups that ask about whole documents; the shares above are of the rest."""
+    manuals: float = 0.4
+    """The share of all groups that ask what headings of manuals imply; the shares above are of the rest."""
 
 
 FIRST_MIXTURE = Mixture(near_misses=0.12, unanswerable=0.08, text_kinds=0.1, documents=0.35)
@@ -91,6 +94,7 @@ class GroupSampler:
         self._mixture = mixture
         self._text_kinds = text_kinds
         self._documents = documents
+        self._manuals: HowToGroups | None = None
         by_set: dict[str, list[Example]] = defaultdict(list)
         for example in examples:
             by_set[example.dataset].append(example)
@@ -121,15 +125,19 @@ class GroupSampler:
             near = Neighbours([e.question for e in chosen], [text for text, _ in pool], embed)
             task[name] = _Questions(chosen, pool, near)
 
-    def reseed(self, rng: random.Random, mixture: Mixture = Mixture()) -> None:
-        """Start over in another order, and with these shares."""
-        self._rng, self._mixture = rng, mixture
+    def reseed(
+        self, rng: random.Random, mixture: Mixture = Mixture(), manuals: HowToGroups | None = None
+    ) -> None:
+        """Start over in another order, with these shares, and with questions about these manuals."""
+        self._rng, self._mixture, self._manuals = rng, mixture, manuals
         self._near_misses.reseed(rng)
         for task in [*self._sentences.values(), *self._passages.values()]:
             task.restart()
 
     def draw(self) -> Group:
         """One group of any kind."""
+        if self._manuals and self._rng.random() < self._mixture.manuals:
+            return self._manuals.draw(self._rng)
         if self._documents and self._rng.random() < self._mixture.documents:
             return self._documents.draw(self._rng)
         group = self._drawn()

@@ -132,6 +132,8 @@ def test_the_rule_cuts_where_a_question_begins(question: str, parts: list[str]) 
         "Who? And who makes Zeldrine?",
         "Hi, can you help me?",
         "Hi, can you help me? Are you there?",
+        "I lost my key file; can I still read my backups?",
+        "The drug is Zeldrine; what is its dose?",
     ],
 )
 def test_the_rule_makes_no_part_of_what_is_no_question(question: str) -> None:

@@ -14,6 +14,7 @@ from localcrag import e5_conversion
 from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
 from localcrag.errors import ModelFileError, ModelNotInstalled
 from localcrag.loaded_models import LoadedModels
+from localcrag.sentence_pieces import FILE_NAME
 from localcrag.settings import ModelSettings
 from tests.embedding.numpy_bert import BertEncoder
 from tests.small_e5_package import HEADS, POSITIONS, Tensors, use_small_package
@@ -115,8 +116,9 @@ def test_without_the_package_it_is_said_how_to_install_it(
 def test_what_is_damaged_is_made_again(tmp_path: Path, values: Tensors) -> None:
     expected = MultilingualEmbedder(tmp_path / "cache").encode(TEXTS)
     made = e5_conversion.converted(tmp_path / "cache")
-    (made / "model.bin").write_bytes(b"no network")
-    again = MultilingualEmbedder(tmp_path / "cache")
-    assert (again.encode(TEXTS) == expected).all()
-    again.close()
+    for name, content in (("model.bin", b"no network"), (FILE_NAME, b"no pieces"), (FILE_NAME, b"")):
+        (made / name).write_bytes(content)
+        again = MultilingualEmbedder(tmp_path / "cache")
+        assert (again.encode(TEXTS) == expected).all()
+        again.close()
     assert (again.encode(TEXTS) == expected).all()

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from localcrag.crag.query_terms import figures_of
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
+from localcrag.crag.refinement.procedures import Neighbours, procedure_around
 from localcrag.crag.refinement.strip_context import ANSWERING_KINDS, lead_in, led_to
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
@@ -41,17 +42,28 @@ _REFERRING = re.compile(
 """How a sentence begins that refers to the one before."""
 
 
-def with_surroundings(kept: Iterable[Strip], *, whole_lists: bool = False) -> list[Strip]:
+def with_surroundings(kept: Iterable[Strip], neighbours: Neighbours | None = None) -> list[Strip]:
     """The strips, each span once, with what leads in to them and what they lead to.
 
     What leads in to a list stands before the first item of it that was kept, unless it is a mere name above
     other items; the code or the list that a sentence leads to stands after it, unless some of it was kept
-    itself. With ``whole_lists`` it stands there even then: of the steps of a procedure none is left out.
+    itself.
+
+    Args:
+        kept: the strips, in their order.
+        neighbours: if given, what a sentence leads to stands after it even then, and the procedure that the
+            most probable strip is a step of stands in its place: of its steps none is left out.
     """
     given = list(kept)
+    whole_lists = neighbours is not None
     places = set(map(span, given))
     result: dict[tuple[str, int, int], Strip] = {}
+    best = max(given, key=lambda strip: strip.score, default=None)
+    procedure = procedure_around(best, neighbours) if best and neighbours else []
     for strip in given:
+        if any(_is_within(strip, step) for step in procedure):
+            result.update((span(step), step) for step in procedure)
+            continue
         led = led_to(strip)
         lead = lead_in(strip)
         if lead and len(lead.text.split()) < MIN_LEAD_WORDS and _text_between(lead, strip).strip():
@@ -123,8 +135,13 @@ def _completed(strip: Strip, *, is_best: bool) -> Strip:
 
 def _is_part(strip: Strip, other: Strip) -> bool:
     """Whether a strip is a part of another, and not all of it."""
+    return _is_within(strip, other) and span(strip) != span(other)
+
+
+def _is_within(strip: Strip, other: Strip) -> bool:
+    """Whether a strip is a part of another, or all of it."""
     within = other.start <= strip.start and strip.end <= other.end
-    return within and strip.passage.id == other.passage.id and span(strip) != span(other)
+    return within and strip.passage.id == other.passage.id
 
 
 def joined(kept: Sequence[Strip]) -> list[Strip]:

@@ -50,7 +50,7 @@ _FIRST_PERSON = re.compile(
 """Words of whoever writes of themselves, in English, German and French."""
 _SENDER_FIELD = "from"
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM, BlockKind.PARAGRAPH})
-_STEPS = frozenset({BlockKind.ITEM, BlockKind.CODE})
+STEPS = frozenset({BlockKind.ITEM, BlockKind.CODE})
 """What is shown of a list."""
 ANSWERING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 """The kinds of block in which questions of a document are asked and answered."""
@@ -106,7 +106,7 @@ def lead_in(strip: Strip) -> Strip | None:
     The latter is the item's first sentence, with its term: "adm: A group for watching the system.", also for
     a paragraph below the item that speaks of "this option". None if nothing leads in to the strip.
     """
-    blocks, at = strip.passage.blocks, _block_index(strip)
+    blocks, at = strip.passage.blocks, block_index(strip)
     if at > 0 and blocks[at].kind is BlockKind.CODE:
         above = blocks[at - 1]
         return _leading_end(strip, above, to_code=True) if above.kind in ANSWERING_KINDS else None
@@ -119,7 +119,7 @@ def lead_in(strip: Strip) -> Strip | None:
         return replace(first, score=strip.score)
     if is_below:
         return None
-    while at >= 0 and _is_in_list(blocks[at]):
+    while at >= 0 and is_in_list(blocks[at]):
         at -= 1
     return _leading_end(strip, blocks[at]) if at >= 0 and blocks[at].kind is BlockKind.PARAGRAPH else None
 
@@ -127,10 +127,10 @@ def lead_in(strip: Strip) -> Strip | None:
 def _leading_end(strip: Strip, above: Block, *, to_code: bool = False) -> Strip | None:
     """The last sentence of the block above a strip, with its score, if it leads on to the strip."""
     *_, last = strips_of_block(strip.passage, above)
-    return replace(last, score=strip.score) if _leads_on(last.text, to_code=to_code) else None
+    return replace(last, score=strip.score) if leads_on(last.text, to_code=to_code) else None
 
 
-def _leads_on(text: str, *, to_code: bool) -> bool:
+def leads_on(text: str, *, to_code: bool) -> bool:
     """Whether a sentence leads to what stands below it, by its colon or as the caption of a formula.
 
     It leads to code, too, if it does not end before: "The command is".
@@ -146,26 +146,26 @@ def led_to(strip: Strip) -> list[Strip]:
     long lists it is the first ``MAX_LED_TO`` items with their code; the pictures and further paragraphs of
     the items are passed over. A sentence that does not end before code leads to it too.
     """
-    blocks, at = strip.passage.blocks, _block_index(strip) + 1
+    blocks, at = strip.passage.blocks, block_index(strip) + 1
     if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:
         return []
     first = blocks[at]
     to_code = first.kind is BlockKind.CODE and blocks[at - 1].kind in ANSWERING_KINDS
     is_paragraph = first.kind is BlockKind.PARAGRAPH
     too_long = is_paragraph and first.end - first.start > MAX_LED_TO_CHARACTERS
-    if too_long or not _leads_on(strip.text, to_code=to_code):
+    if too_long or not leads_on(strip.text, to_code=to_code):
         return []
     is_list = first.kind is BlockKind.ITEM
     together = takewhile(
-        lambda block: _is_in_list(block) if is_list else block.kind is first.kind, blocks[at:]
+        lambda block: is_in_list(block) if is_list else block.kind is first.kind, blocks[at:]
     )
-    shown = (block for block in together if block.kind in _STEPS or not is_list)
+    shown = (block for block in together if block.kind in STEPS or not is_list)
     below = islice(shown, 1 if is_paragraph else MAX_LED_TO)
     led = (strip_at(strip.passage, block.start, block.end, strip.score) for block in below)
     return [each for each in led if says_anything(each)]
 
 
-def _is_in_list(block: Block) -> bool:
+def is_in_list(block: Block) -> bool:
     """Whether a block is an item of a list, or what an item goes on with, or a picture between two."""
     if block.kind is BlockKind.ITEM or block.kind is BlockKind.CAPTION:
         return True
@@ -177,7 +177,7 @@ def _question_before(strip: Strip) -> str:
 
     Of a row it is the one above its table. "" if there is none.
     """
-    blocks, at = strip.passage.blocks, _block_index(strip)
+    blocks, at = strip.passage.blocks, block_index(strip)
     while at > 0 and blocks[at].kind is BlockKind.ROW and blocks[at - 1].kind is BlockKind.ROW:
         at -= 1
     if at < 0 or blocks[at].kind not in ANSWERING_KINDS | {BlockKind.ROW}:
@@ -192,6 +192,6 @@ def _question_before(strip: Strip) -> str:
     return asked if asked.endswith(QUESTION_MARKS) and len(asked) <= MAX_DOCUMENT_QUESTION_CHARACTERS else ""
 
 
-def _block_index(strip: Strip) -> int:
+def block_index(strip: Strip) -> int:
     """The index of the block of its passage in which a strip begins; -1 if the passage has none."""
     return bisect_right([block.start for block in strip.passage.blocks], strip.start) - 1

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from localcrag.crag.readable_names import without_prefix
+from localcrag.crag.refinement.step_numbers import step_number
 from localcrag.labelled_lines import LEADERS, flowing
 from localcrag.types import CELL_SEPARATOR, BlockKind, Strip
 
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
+MARKER = re.compile(rf"{BULLET}|\d{{1,2}}\. ")
+"""What a line begins with that is an item of a list."""
 _MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 
@@ -29,8 +32,8 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
     """The lines in which a strip is shown, each with whether it is code.
 
     Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
-    the entries of a log, stay lines; items of a list that are shown together have markers. A row is shown as
-    it is: a dash at its end is the value of its last cell.
+    the entries of a log, stay lines; items of a list that are shown together have markers, and steps that
+    begin with their number have it. A row is shown as it is: a dash at its end is the value of its last cell.
     """
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[tuple[str, bool]] = []
@@ -42,7 +45,9 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
             cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
             lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
         else:
-            marker = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
+            number = step_number(strip.passage, block) if strip.start < block.start else 0
+            bullet = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
+            marker = f"{number}. " if number else bullet
             first, *more = map(_tidy, flowing(text).split("\n"))
             lines += [(marker + first, False), *((line, False) for line in more)]
     return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]

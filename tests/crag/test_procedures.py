@@ -1,0 +1,132 @@
+"""The steps of a procedure are read together, over pictures, remarks and passages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.procedures import MAX_STEPS, procedure_around
+from localcrag.crag.refinement.recomposition import joined, with_surroundings
+from localcrag.crag.refinement.strip_display import shown_text
+from localcrag.types import Block, BlockKind, Passage, Strip
+from tests.crag.values import passage, structured
+
+REMARK = 1
+"""The level of a block that belongs to the item above it."""
+LEAD = "To make a database, do this:"
+
+
+def listed(*parts: tuple[BlockKind, str, str] | tuple[BlockKind, str, str, int], start: int = 0) -> Passage:
+    """A passage of blocks, each with what stands before it ("2. ") and its level."""
+    text, blocks = "", []
+    for kind, marker, part, *level in parts:
+        text += ("\n\n" if text else "") + marker
+        at = start + len(text)
+        blocks.append(Block(kind, at, at + len(part), *level))
+        text += part
+    made = replace(passage(text, id=f"from {start}", start=start), blocks=tuple(blocks))
+    return replace(made, ordinal=start)
+
+
+def step(number: int, text: str) -> tuple[BlockKind, str, str]:
+    return BlockKind.ITEM, f"{number}. ", text
+
+
+FIRST = listed(
+    (BlockKind.PARAGRAPH, "", f"A database holds everything. {LEAD}"),
+    step(1, "Open the program, and wait."),
+    (BlockKind.CAPTION, "", "Figure 1. The program", REMARK),
+    step(2, "Enter the name that it should have."),
+    (BlockKind.PARAGRAPH, "", "Names may be changed later on.", REMARK),
+)
+SECOND = listed(
+    step(3, "Choose a password for it."),
+    (BlockKind.CODE, "", "$ choose --now", REMARK),
+    step(4, "Close the window at the end."),
+    (BlockKind.PARAGRAPH, "", "Passwords are not kept anywhere."),
+    start=1000,
+)
+
+
+def neighbours(of: Passage) -> list[Passage]:
+    return [other for other in (FIRST, SECOND) if other.id != of.id]
+
+
+def alone(of: Passage) -> list[Passage]:
+    return []
+
+
+def strip_of(passage: Passage, beginning: str) -> Strip:
+    [found] = [each for each in strips(passage) if each.text.startswith(beginning)]
+    return replace(found, score=0.7)
+
+
+STEPS = [
+    LEAD,
+    "1. Open the program, and wait.",
+    "2. Enter the name that it should have.",
+    "3. Choose a password for it.",
+    "$ choose --now",
+    "4. Close the window at the end.",
+]
+
+
+def test_a_step_or_the_lead_brings_all_steps_over_the_passages() -> None:
+    for strip in (
+        strip_of(FIRST, LEAD),
+        strip_of(FIRST, "Open"),
+        strip_of(FIRST, "Enter"),
+        strip_of(SECOND, "Choose"),
+        strip_of(SECOND, "Close"),
+    ):
+        found = procedure_around(strip, neighbours)
+        assert [each.text for each in found] == STEPS
+        assert {each.score for each in found} == {0.7}
+        for each in found:
+            assert each.passage.text_between(each.start, each.end) == each.text
+
+
+def test_what_is_no_step_brings_none() -> None:
+    for strip in (
+        strip_of(FIRST, "A database"),
+        strip_of(SECOND, "Passwords"),
+        strips(passage("Open the program, and wait for it."))[0],
+    ):
+        assert procedure_around(strip, neighbours) == []
+    bullets = structured((BlockKind.PARAGRAPH, "You need:"), (BlockKind.ITEM, "a glass of water"))
+    assert procedure_around(strips(bullets)[1], alone) == []
+
+
+def test_a_passage_whose_numbers_do_not_go_on_is_another_list() -> None:
+    other = listed(step(1, "Put the kettle on the stove."), start=1000)
+    found = procedure_around(strip_of(FIRST, "Open"), lambda _: [other])
+    assert [each.text for each in found] == STEPS[:3]
+    found = procedure_around(strip_of(SECOND, "Close"), lambda _: [replace(other, start=0)])
+    assert [each.text for each in found] == STEPS[3:]
+
+
+def test_a_procedure_with_very_many_steps_is_not_shown_whole() -> None:
+    for many in (MAX_STEPS, MAX_STEPS + 1):
+        made = listed(*(step(number, f"Turn the wheel number {number}.") for number in range(1, many + 1)))
+        found = procedure_around(strips(made)[0], alone)
+        assert len(found) == (many if many == MAX_STEPS else 0)
+
+
+def test_the_most_probable_strip_brings_its_procedure_and_the_others_stay_as_they_are() -> None:
+    best, within = strip_of(FIRST, "Enter"), replace(strip_of(FIRST, "Open"), score=0.4)
+    other = listed(step(1, "Put the kettle on the stove."), step(2, "Pour the water on it."), start=5000)
+    tea = replace(strip_of(other, "Pour"), score=0.5)
+    shown = with_surroundings([tea, within, best], neighbours)
+    assert [each.text for each in shown] == ["Pour the water on it.", *STEPS]
+    assert [each.text for each in with_surroundings([within])] == [LEAD, "Open the program, and wait."]
+
+
+def test_steps_are_shown_with_their_numbers() -> None:
+    found = joined(procedure_around(strip_of(FIRST, "Open"), neighbours))
+    assert [shown_text(each) for each in found] == [
+        f"{LEAD}\n1. Open the program, and wait.",
+        "2. Enter the name that it should have.",
+        "3. Choose a password for it.\n$ choose --now\n4. Close the window at the end.",
+    ]
+    [second] = joined(with_surroundings([strip_of(SECOND, "Close")]))
+    assert shown_text(second) == "Close the window at the end."
