@@ -93,6 +93,8 @@ def test_what_is_no_step_brings_none() -> None:
         strips(passage("Open the program, and wait for it."))[0],
     ):
         assert procedure_around(strip, neighbours) == []
+    below = listed(step(1, "Put the kettle on the stove."), (BlockKind.ROW, "", "Fuel: gas · Price: 3 EUR"))
+    assert procedure_around(strip_of(below, "Fuel"), alone) == []
     bullets = structured((BlockKind.PARAGRAPH, "You need:"), (BlockKind.ITEM, "a glass of water"))
     assert procedure_around(strips(bullets)[1], alone) == []
 

@@ -32,8 +32,10 @@ def procedure_around(strip: Strip, neighbours: Neighbours) -> list[Strip]:
     is_lead = passage.blocks[at].kind is BlockKind.PARAGRAPH and not is_in_list(passage.blocks[at])
     if is_lead:
         at += 1
-        if at == len(passage.blocks) or not leads_on(strip.text, to_code=False):
-            return []
+    if at == len(passage.blocks) or not is_in_list(passage.blocks[at]):
+        return []
+    if is_lead and not leads_on(strip.text, to_code=False):
+        return []
     parts = _list_parts(passage, at, neighbours)
     steps = [(part, block) for part, blocks in parts for block in blocks if block.kind in STEPS]
     if len(steps) > MAX_STEPS or not any(step_number(*step) for step in steps):
