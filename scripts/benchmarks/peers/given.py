@@ -48,6 +48,9 @@ class Given:
     def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
         return [hit.passage for hit in self.hits if hit.passage.source in documents][:limit]
 
+    def neighbours(self, passage: Passage) -> list[Passage]:
+        return []
+
     def skipped(self) -> Sequence[Skipped]:
         return ()
 
