@@ -6,7 +6,7 @@ import hashlib
 import pickle
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from .code_switching import SWITCHED_QUESTIONS, CodeSwitching, code_switching
 from .cross_encoder import CrossEncoder, PairTokenizer
 from .data import DataError, Example, split
 from .evaluator_base import EvaluatorBase, english_base, multilingual_base
-from .groups import Vectors
+from .groups import Embed
 from .headings import read_labelled
 from .how_to_groups import HowToGroups, read_manuals
 from .instructions import INSTRUCTIONS_SET
@@ -157,40 +157,37 @@ def mine(job: Job) -> None:
         return
     train, _ = examples_of(job)
     train = [e for e in train if e.dataset not in UNSEEN_SETS]
-    known = english_base()
-    base, words = CrossEncoder(known), PairTokenizer(known.folder)
+    embed = _embedding()
     began = time.monotonic()
     rng = random.Random(0)
     kinds, documents = None, None
-
-    def embed(texts: Sequence[str]) -> Vectors:
-        return base.embed(words, texts, MINING_TOKENS)
-
     if job.data.is_dir() and (job.data / "text").is_dir():
         kinds = TextKinds(job.data, rng, embed)
     if job.data.is_dir():
         asked = read_labelled_documents(document_folders(job.data))
         documents = DocumentGroups([each for each in asked if not each.held_out], embed)
     sampler = GroupSampler(train, rng, embed, kinds, documents=documents)
-    job.out.mkdir(parents=True, exist_ok=True)
     _keep(job.sampler, sampler)
     print(f"negatives mined in {time.monotonic() - began:.0f} s")
 
 
 def _mine_manuals(job: Job, folder: Path) -> None:
     began = time.monotonic()
-    known = english_base()
-    base, words = CrossEncoder(known), PairTokenizer(known.folder)
-    groups = HowToGroups(
-        read_manuals(folder), random.Random(0), lambda texts: base.embed(words, texts, MINING_TOKENS)
-    )
-    job.out.mkdir(parents=True, exist_ok=True)
+    groups = HowToGroups(read_manuals(folder), random.Random(0), _embedding())
     _keep(job.how_to, groups)
     print(f"{len(groups):,} questions of manuals in {time.monotonic() - began:.0f} s", flush=True)
 
 
+def _embedding() -> Embed:
+    """What finds the semantic neighbours of questions: the encoder that the English evaluator began as."""
+    known = english_base()
+    base, words = CrossEncoder(known), PairTokenizer(known.folder)
+    return lambda texts: base.embed(words, texts, MINING_TOKENS)
+
+
 def _keep(path: Path, mined: object) -> None:
-    """Write what was mined, all or nothing."""
+    """Write what was mined, all or nothing; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     part.write_bytes(pickle.dumps(mined))
     part.replace(path)

@@ -6,7 +6,7 @@ is a procedure: of a list of things, one may be the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.step_numbers import marked_start, step_number
@@ -50,9 +50,9 @@ def _list_parts(passage: Passage, at: int, neighbours: Neighbours) -> list[tuple
     """The blocks of the list around the block ``at`` of a passage, by passage."""
     start, end = _bounds(passage.blocks, at)
     parts = [(passage, list(passage.blocks[start:end]))] if start < end else []
-    while parts and (before := _part_before(*parts[0], neighbours)):
+    while parts and (before := _part_beside(*parts[0], neighbours, after=False)):
         parts.insert(0, before)
-    while parts and (after := _part_after(*parts[-1], neighbours)):
+    while parts and (after := _part_beside(*parts[-1], neighbours, after=True)):
         parts.append(after)
     return parts
 
@@ -67,38 +67,24 @@ def _bounds(blocks: Sequence[Block], at: int) -> tuple[int, int]:
     return start, end
 
 
-def _part_before(
-    passage: Passage, listed: Sequence[Block], neighbours: Neighbours
+def _part_beside(
+    passage: Passage, listed: Sequence[Block], neighbours: Neighbours, *, after: bool
 ) -> tuple[Passage, list[Block]] | None:
-    """The end of the passage before, if the list of a passage goes on from there by its numbers."""
-    if listed[0] is not passage.blocks[0]:
+    """The part of the list of a passage in the next one or the one before, by the numbers of its steps."""
+    here, there, step = (-1, 0, 1) if after else (0, -1, -1)
+    numbers = _numbers(passage, listed)
+    if listed[here] is not passage.blocks[here] or not numbers:
         return None
-    first = next(_numbers(passage, listed), 0)
     for other in neighbours(passage):
-        if other.start < passage.start and other.page == passage.page and other.blocks:
-            start, end = _bounds(other.blocks, len(other.blocks) - 1)
+        if (other.start > passage.start) is after and other.page == passage.page and other.blocks:
+            start, end = _bounds(other.blocks, range(len(other.blocks))[there])
             found = list(other.blocks[start:end])
-            if first > 1 and list(_numbers(other, found))[-1:] == [first - 1]:
+            others = _numbers(other, found)
+            if others and others[there] == numbers[here] + step:
                 return other, found
     return None
 
 
-def _part_after(
-    passage: Passage, listed: Sequence[Block], neighbours: Neighbours
-) -> tuple[Passage, list[Block]] | None:
-    """The beginning of the next passage, if the list of a passage goes on there by its numbers."""
-    if listed[-1] is not passage.blocks[-1]:
-        return None
-    last = list(_numbers(passage, listed))[-1:]
-    for other in neighbours(passage):
-        if other.start > passage.start and other.page == passage.page and other.blocks:
-            start, end = _bounds(other.blocks, 0)
-            found = list(other.blocks[start:end])
-            if last and next(_numbers(other, found), 0) == last[0] + 1:
-                return other, found
-    return None
-
-
-def _numbers(passage: Passage, listed: Sequence[Block]) -> Iterator[int]:
+def _numbers(passage: Passage, listed: Sequence[Block]) -> list[int]:
     """The numbers of the steps among the blocks of a list, in order."""
-    return filter(None, (step_number(passage, block) for block in listed))
+    return [number for block in listed if (number := step_number(passage, block))]
