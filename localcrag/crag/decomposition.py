@@ -118,8 +118,9 @@ def _pieces(question: str) -> list[str]:
 
 
 def _is_told(text: str) -> bool:
-    """Whether a text before a semicolon is a statement, which what follows asks about."""
-    return _TOLD.match(text) is not None and "?" not in text and not _QUESTION_WORD_PATTERN.search(text)
+    """Whether a text ends in a statement before a semicolon, which what follows asks about."""
+    said = text.rpartition("?")[2]
+    return _TOLD.match(said) is not None and not _QUESTION_WORD_PATTERN.search(said)
 
 
 def _joins_two_questions(left: str, right: str) -> bool:

@@ -65,8 +65,8 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         procedure = asks_what_to_do(asked)
         completed = completed_quotations(picked, sure=1.0 if procedure else SURE_STRIP)
         told = with_telling_headings(completed, asked)
-        neighbours = whole.adapters.store.neighbours if procedure else None
-        chosen.append(joined(with_surroundings(told, neighbours)))
+        beside = whole.adapters.store.neighbours
+        chosen.append(joined(with_surroundings(told, beside, whole_lists=procedure)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)

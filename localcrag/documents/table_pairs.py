@@ -22,6 +22,9 @@ _VALUE = re.compile(r"(?P<number>[^\w]*(?:[A-Z]{3} )?\d)|(?P<mail>\S+@\S+\.\w)|(
 """How a number with its unit begins, a date, and what else is no name of a column."""
 _UNIT = re.compile(r"[€$£%]|[^\W\d_]+")
 """The first sign or word of a value, which is its unit if it is a number."""
+_PHRASE = re.compile(r"[a-z]+ \S")
+"""How a value begins that is told in words, "print the current line": the name of a column has a capital, or
+is one word."""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}$")
 
 
@@ -43,13 +46,17 @@ def unheaded_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def are_pairs(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the rows of a table whose markup knows no header are names and values.
 
-    They are if the names end in colons, the first row is no header, its value is a sentence, or the values of
-    the others are of several kinds: numbers, addresses, words.
+    They are if the names end in colons, the first row is no header, its value is a sentence or a phrase in
+    lower case as most others are, or the values of the others are of several kinds: numbers, addresses,
+    words.
     """
     if not _has_two_columns(rows):
         return False
     rows = [row for row in rows if any(row)]
     if _has_colons(rows) or rows[0][1].endswith((".", ";")):
+        return True
+    phrases = [bool(_PHRASE.match(row[1])) for row in rows[:_MAX_LOOKED_AT]]
+    if phrases[0] and 2 * sum(phrases) > len(phrases):
         return True
     if found_header(list(plain_rows(rows[:_MAX_LOOKED_AT]))) is None:
         return True

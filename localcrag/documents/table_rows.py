@@ -100,12 +100,16 @@ def row_text(row: Sequence[str], header: Sequence[str]) -> str:
 
 
 class _Lines:
-    """Reads rows one after another, a few ahead; ``_shape`` is that of the table they belong to."""
+    """Reads rows one after another, a few ahead; ``_shape`` is that of the table they belong to.
+
+    ``_numbered`` says that its first column only numbers the rows.
+    """
 
     def __init__(self, rows: Iterable[GridRow]) -> None:
         self._rows = iter(rows)
         self._ahead: deque[GridRow] = deque()
         self._shape = TableShape()
+        self._numbered = False
         self._apart = False
 
     def all(self) -> Iterator[TableLine]:
@@ -180,6 +184,7 @@ class _Lines:
             yield from self._alone(found.start)
             lines = [self._ahead.popleft() for _ in range(found.end - found.start)]
             self._shape = TableShape(found.names, lines)
+            self._numbered = not found.names[0] and _count_up([_first(row) for row in self._block(0)])
 
     def _alone(self, count: int) -> Iterator[TableLine]:
         """The next rows without names: titles and notes."""
@@ -206,11 +211,22 @@ class _Lines:
                 yield self._made(row, row_text(row.cells, ()))
                 return
         table.add(row)
-        yield self._made(row, row_text(row.cells, table.names))
+        cells = ["", *row.cells[1:]] if self._numbered and _first(row).isdecimal() else row.cells
+        yield self._made(row, row_text(cells, table.names))
 
     def _made(self, row: GridRow, text: str) -> TableLine:
         apart, self._apart = self._apart, False
         return TableLine(row.number, text, apart)
+
+
+def _first(row: GridRow) -> str:
+    return row.cells[0] if row.cells else ""
+
+
+def _count_up(cells: Sequence[str]) -> bool:
+    """Whether cells count from 0 or 1 on, as those do that a program wrote to number its rows."""
+    counted = [*map(str, range(len(cells) + 1))]
+    return len(cells) > 1 and list(cells) in (counted[:-1], counted[1:])
 
 
 def _is_pair(row: GridRow) -> bool:

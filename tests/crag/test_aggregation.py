@@ -66,6 +66,15 @@ def test_totals_counts_and_extremes_are_those_of_python(amounts: list[int], cuts
     assert value("Which farm has the fewest sheep?", rows, cuts) == shown[amounts.index(min(amounts))]
 
 
+def test_any_word_names_the_rows_of_a_column_without_a_name() -> None:
+    rows = ["Alabama · Assault: 236", "Alaska · Assault: 263", "Arizona · Assault: 294"]
+    assert value("Which state has the most assaults?", rows) == "294"
+    assert value("How many states are there?", rows) is None
+    assert value("Which state has the most assaults?", [*rows, "Alaska · Assault: 300"]) is None
+    named = [f"Region: {row}" for row in rows]
+    assert value("Which state has the most assaults?", named) is None
+
+
 @given(st.lists(st.decimals(0, 10**6, places=2), min_size=2, max_size=30))
 def test_cents_are_added_up_exactly(amounts: list[Decimal]) -> None:
     rows = [f"Farm: F{n} · Cost: {amount} EUR" for n, amount in enumerate(amounts)]

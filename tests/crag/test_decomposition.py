@@ -166,6 +166,10 @@ def test_the_rule_makes_no_part_of_what_is_no_question(question: str) -> None:
         (f"Hi, can you help me? {TWO}", [DOSE, FOUND]),
         (f"Hello? Can you help me? {TWO}", [DOSE, FOUND]),
         (f"Who? {TWO}", [f"Who? {DOSE}", FOUND]),
+        (
+            f"{DOSE} I lost my key; can I still read my backups?",
+            [DOSE, "I lost my key; can I still read my backups?"],
+        ),
         (f"{DOSE} Why? {FOUND}", [f"{DOSE} Why?", FOUND]),
     ],
 )

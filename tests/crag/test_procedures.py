@@ -118,7 +118,7 @@ def test_the_most_probable_strip_brings_its_procedure_and_the_others_stay_as_the
     best, within = strip_of(FIRST, "Enter"), replace(strip_of(FIRST, "Open"), score=0.4)
     other = listed(step(1, "Put the kettle on the stove."), step(2, "Pour the water on it."), start=5000)
     tea = replace(strip_of(other, "Pour"), score=0.5)
-    shown = with_surroundings([tea, within, best], neighbours)
+    shown = with_surroundings([tea, within, best], neighbours, whole_lists=True)
     assert [each.text for each in shown] == ["Pour the water on it.", *STEPS]
     assert [each.text for each in with_surroundings([within])] == [LEAD, "Open the program, and wait."]
 

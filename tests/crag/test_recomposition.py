@@ -28,6 +28,31 @@ def test_an_item_is_shown_with_what_leads_in_to_it() -> None:
     assert HANDBOOK.text[shown.start - 7 : shown.end - 7] == shown.text
 
 
+def test_a_sentence_brings_the_rows_of_the_narrow_table_that_it_leads_to() -> None:
+    lead, wide = "These directories must be there:", "Directory: bin · Description: " + "commands " * 20
+    rows = ["Directory: bin · Description: commands", "Directory: etc · Description: settings"]
+    made = structured((BlockKind.PARAGRAPH, lead), *((BlockKind.ROW, row) for row in rows))
+    first, second, third = strips(made)
+    assert [s.text for s in with_surroundings([first])] == [lead, *rows]
+    assert [s.text for s in with_surroundings([first, third])] == [lead, third.text]
+    assert [s.text for s in with_surroundings([first, second], whole_lists=True)] == [lead, second.text]
+    too_wide = structured((BlockKind.PARAGRAPH, lead), (BlockKind.ROW, wide), (BlockKind.ROW, wide))
+    assert [s.text for s in with_surroundings(strips(too_wide)[:1])] == [lead]
+
+
+def test_what_a_sentence_leads_to_may_stand_in_the_next_passage() -> None:
+    before = structured((BlockKind.PARAGRAPH, "You need:"), (BlockKind.FURNITURE, "Page 3"), start=0)
+    rest = ((BlockKind.FURNITURE, "A guide"), (BlockKind.ITEM, "a glass of water"))
+    after, turned = structured(*rest, start=900), replace(structured(*rest, start=0), page=4)
+    [lead] = strips(before)
+    alone = [lead.text]
+    assert [s.text for s in with_surroundings([lead])] == alone
+    assert [s.text for s in with_surroundings([lead], lambda _: [after])] == ["You need:", "a glass of water"]
+    assert [s.text for s in with_surroundings([lead], lambda _: [turned])] == alone
+    on_page = replace(lead, passage=replace(before, page=3))
+    assert len(with_surroundings([on_page], lambda _: [turned])) == 2
+
+
 def test_a_later_sentence_of_an_item_is_shown_with_its_term() -> None:
     groups = structured(
         (BlockKind.PARAGRAPH, "These are the groups of a fresh system:"),
@@ -54,7 +79,7 @@ def test_a_sentence_brings_the_code_or_the_list_that_its_colon_leads_to() -> Non
     assert [s.text for s in with_surroundings([off])] == [off.text]
     assert [s.text for s in with_surroundings([need])] == [need.text, first.text, second.text]
     assert [s.text for s in with_surroundings([need, second])] == [need.text, second.text]
-    steps = with_surroundings([need, second], lambda _: [])
+    steps = with_surroundings([need, second], whole_lists=True)
     assert [s.text for s in steps] == [need.text, first.text, second.text]
     assert [s.text for s in with_surroundings([formula])] == [formula.text, area.text]
     assert [s.text for s in with_surroundings([nowhere])] == [nowhere.text]

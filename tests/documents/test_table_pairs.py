@@ -63,6 +63,20 @@ def test_colons_behind_names_are_not_doubled(read: ReadFunction) -> None:
     assert lines(read, "card.md", markdown(rows)) == CARD_LINES
 
 
+def test_phrases_in_lower_case_are_no_names_of_columns(read: ReadFunction) -> None:
+    keys = [("C-b", "move back one character"), ("C-a", "move to the start"), ("RET", "enter the line")]
+    sheet = Sheet()
+    sheet.rows((60, 180), 700, keys)
+    pairs = [f"{name}: {text}" for name, text in keys]
+    assert read("keys.pdf", drawn_pdf(sheet)).pages[0].text.split("\n") == pairs
+    assert lines(read, "keys.html", html(keys)) == pairs
+    named = [("Key", "What it does"), *keys]
+    sheet = Sheet()
+    sheet.rows((60, 180), 700, named)
+    headed = [f"Key: {name} · What it does: {text}" for name, text in keys]
+    assert read("named.pdf", drawn_pdf(sheet)).pages[0].text.split("\n") == headed
+
+
 def test_a_sentence_is_no_name_of_a_column(read: ReadFunction) -> None:
     rows = [("query", "Shows what a target needs."), ("browse", "Opens a browser.")]
     assert lines(read, "tools.html", html(rows)) == [f"{name}: {text}" for name, text in rows]

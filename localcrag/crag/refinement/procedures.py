@@ -6,15 +6,19 @@ is a procedure: of a list of things, one may be the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.step_numbers import marked_start, step_number
-from localcrag.crag.refinement.strip_context import STEPS, block_index, is_in_list, lead_in, leads_on
+from localcrag.crag.refinement.strip_context import (
+    STEPS,
+    Neighbours,
+    block_index,
+    is_in_list,
+    lead_in,
+    leads_on,
+)
 from localcrag.types import Block, BlockKind, Passage, Strip
-
-Neighbours = Callable[[Passage], Sequence[Passage]]
-"""The passages just before and after one, in its document."""
 
 MAX_STEPS = 12
 """The most steps, with the items and the code within them, of a procedure that is shown as a whole."""

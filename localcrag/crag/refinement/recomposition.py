@@ -12,8 +12,8 @@ from itertools import groupby
 
 from localcrag.crag.query_terms import figures_of
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
-from localcrag.crag.refinement.procedures import Neighbours, procedure_around
-from localcrag.crag.refinement.strip_context import ANSWERING_KINDS, lead_in, led_to
+from localcrag.crag.refinement.procedures import procedure_around
+from localcrag.crag.refinement.strip_context import ANSWERING_KINDS, Neighbours, lead_in, led_to
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.labelled_lines import line_ends
@@ -42,29 +42,34 @@ _REFERRING = re.compile(
 """How a sentence begins that refers to the one before."""
 
 
-def with_surroundings(kept: Iterable[Strip], neighbours: Neighbours | None = None) -> list[Strip]:
+def with_surroundings(
+    kept: Iterable[Strip], neighbours: Neighbours | None = None, *, whole_lists: bool = False
+) -> list[Strip]:
     """The strips, each span once, with what leads in to them and what they lead to.
 
     What leads in to a list stands before the first item of it that was kept, unless it is a mere name above
-    other items; the code or the list that a sentence leads to stands after it, unless some of it was kept
-    itself.
+    other items; the code, the list or the table that a sentence leads to stands after it, unless some of it
+    was kept itself, or any row of a table.
 
     Args:
         kept: the strips, in their order.
-        neighbours: if given, what a sentence leads to stands after it even then, and the procedure that the
-            most probable strip is a step of stands in its place: of its steps none is left out.
+        neighbours: if given, a list may go on in the passages beside that of a strip.
+        whole_lists: the code or the list that a sentence leads to stands after it even then, and the
+            procedure that the most probable strip is a step of stands in its place: of its steps none is left
+            out.
     """
     given = list(kept)
-    whole_lists = neighbours is not None
     places = set(map(span, given))
     result: dict[tuple[str, int, int], Strip] = {}
     best = max(given, key=lambda strip: strip.score, default=None)
-    procedure = procedure_around(best, neighbours) if best and neighbours else []
+    procedure = procedure_around(best, neighbours) if best and neighbours and whole_lists else []
     for strip in given:
         if any(_is_within(strip, step) for step in procedure):
             result.update((span(step), step) for step in procedure)
             continue
-        led = led_to(strip)
+        led = led_to(strip, neighbours)
+        if led and is_row(led[0]) and any(map(is_row, given)):
+            led = []
         lead = lead_in(strip)
         if lead and len(lead.text.split()) < MIN_LEAD_WORDS and _text_between(lead, strip).strip():
             lead = None

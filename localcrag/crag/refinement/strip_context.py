@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from email.utils import parseaddr
 from itertools import islice, takewhile
@@ -25,7 +26,10 @@ from localcrag.crag.refinement.strip_kinds import (
     says_anything,
 )
 from localcrag.crag.refinement.strip_spans import is_caption_above
-from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Strip
+from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Passage, Strip
+
+Neighbours = Callable[[Passage], Sequence[Passage]]
+"""The passages just before and after one, in its document."""
 
 MAX_DOCUMENT_QUESTION_CHARACTERS = 200
 """The longest question of a document that is read with its answer."""
@@ -33,6 +37,8 @@ MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 MAX_LED_TO_CHARACTERS = 320
 """The longest paragraph that is shown since a sentence leads to it."""
+MAX_LED_TO_ROW_CHARACTERS = 120
+"""The longest row of a table that is shown since a sentence leads to it: a wide table is none to read."""
 _LEAD_ENDS = (":", "：")
 """How what leads in to a list ends."""
 _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
@@ -49,7 +55,7 @@ _FIRST_PERSON = re.compile(
 )
 """Words of whoever writes of themselves, in English, German and French."""
 _SENDER_FIELD = "from"
-_LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM, BlockKind.PARAGRAPH})
+_LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM, BlockKind.PARAGRAPH, BlockKind.ROW})
 STEPS = frozenset({BlockKind.ITEM, BlockKind.CODE})
 """What is shown of a list."""
 ANSWERING_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
@@ -139,30 +145,54 @@ def leads_on(text: str, *, to_code: bool) -> bool:
     return ends_so or (to_code and not ends_as_sentence(text))
 
 
-def led_to(strip: Strip) -> list[Strip]:
+def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
     """What a sentence leads to by its colon, or a caption to the formula below it; none if there is nothing.
 
-    It is the code, the items of a list or the short paragraph that stand directly below it in its passage. Of
-    long lists it is the first ``MAX_LED_TO`` items with their code; the pictures and further paragraphs of
-    the items are passed over. A sentence that does not end before code leads to it too.
+    It is the code, the items of a list, the narrow rows of a table or the short paragraph that stand directly
+    below it. Of long lists it is the first ``MAX_LED_TO`` items with their code; the pictures and further
+    paragraphs of the items are passed over. A sentence that does not end before code leads to it too.
+
+    Args:
+        strip: the sentence.
+        neighbours: if given, what a sentence at the end of its passage leads to may be in the next one.
     """
-    blocks, at = strip.passage.blocks, block_index(strip) + 1
-    if at == len(blocks) or blocks[at - 1].end > strip.end or blocks[at].kind not in _LED_TO:
+    passage, at = strip.passage, block_index(strip) + 1
+    if not at or passage.blocks[at - 1].end > strip.end:
         return []
-    first = blocks[at]
-    to_code = first.kind is BlockKind.CODE and blocks[at - 1].kind in ANSWERING_KINDS
-    is_paragraph = first.kind is BlockKind.PARAGRAPH
-    too_long = is_paragraph and first.end - first.start > MAX_LED_TO_CHARACTERS
+    own = passage.blocks[at - 1]
+    below, place = passage.blocks[at:], passage
+    if neighbours and is_last(own, passage) and leads_on(strip.text, to_code=False):
+        place = passage_after(passage, neighbours)
+        below = tuple(block for block in place.blocks if block.kind is not BlockKind.FURNITURE)
+    if not below or below[0].kind not in _LED_TO:
+        return []
+    first = below[0]
+    to_code = first.kind is BlockKind.CODE and own.kind in ANSWERING_KINDS
+    longest = {BlockKind.PARAGRAPH: MAX_LED_TO_CHARACTERS, BlockKind.ROW: MAX_LED_TO_ROW_CHARACTERS}
+    too_long = first.end - first.start > longest.get(first.kind, first.end)
     if too_long or not leads_on(strip.text, to_code=to_code):
         return []
     is_list = first.kind is BlockKind.ITEM
-    together = takewhile(
-        lambda block: is_in_list(block) if is_list else block.kind is first.kind, blocks[at:]
-    )
+    together = takewhile(lambda block: is_in_list(block) if is_list else block.kind is first.kind, below)
     shown = (block for block in together if block.kind in STEPS or not is_list)
-    below = islice(shown, 1 if is_paragraph else MAX_LED_TO)
-    led = (strip_at(strip.passage, block.start, block.end, strip.score) for block in below)
+    chosen = islice(shown, 1 if first.kind is BlockKind.PARAGRAPH else MAX_LED_TO)
+    led = (strip_at(place, block.start, block.end, strip.score) for block in chosen)
     return [each for each in led if says_anything(each)]
+
+
+def is_last(block: Block, passage: Passage) -> bool:
+    """Whether nothing but furniture stands behind a block in its passage."""
+    return all(other.kind is BlockKind.FURNITURE for other in passage.blocks if other.start > block.start)
+
+
+def passage_after(passage: Passage, neighbours: Neighbours) -> Passage:
+    """The passage just after one, on its page or the next; the passage itself if it is the last."""
+    page = passage.page or 0
+    for other in neighbours(passage):
+        after = ((other.page or 0) - page, other.start)
+        if (0, passage.start) < after < (2, 0):
+            return other
+    return passage
 
 
 def is_in_list(block: Block) -> bool:

@@ -268,7 +268,8 @@ class _Matching(TableConditions):
 
         It is the last word of the table's name, as of "lift-incidents", or what its first column numbers, or
         a person if the rows are named by persons: any word for one if a cell says which of them count, else
-        "person" alone.
+        "person" alone. Where the column that names the rows has no name itself, any word does for the one
+        with the most.
         """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
@@ -280,9 +281,15 @@ class _Matching(TableConditions):
         is_person = token.root in persons and set(self.named(self.label)) & _PERSONS
         numbered = _NUMBERED.fullmatch(self.label)
         is_numbered = numbered is not None and token.root == root(numbered["what"])
-        if not is_named and not is_any and not is_person and not is_numbered:
+        is_unnamed = not self.label and self.question.operation in _EXTREMES and self._names_rows(self.label)
+        if not (is_named or is_any or is_person or is_numbered or is_unnamed):
             raise UnclearError
         token.used = True
+
+    def _names_rows(self, column: str) -> bool:
+        """Whether the cells of a column are texts of which each is another."""
+        cells = self.cells(column)
+        return self.kinds[column].kind is ColumnKind.TEXT and len(set(cells)) == len(cells)
 
     def _take_names(self) -> None:
         """Account for words of the table's names, of its file and of its document's title.
