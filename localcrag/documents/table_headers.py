@@ -248,7 +248,7 @@ def _spread(row: GridRow) -> list[str]:
 
 
 def header_names(rows: Sequence[GridRow]) -> list[str]:
-    """The names that the lines of a header give to the columns, joined."""
+    """The names that the lines of a header give to the columns, joined, without a colon at the end."""
     names: list[str] = []
     for i, row in enumerate(rows):
         cells = _spread(row)
@@ -257,7 +257,7 @@ def header_names(rows: Sequence[GridRow]) -> list[str]:
                 cells += [""] * (right - len(cells))
                 cells[left:right] = [cells[left]] * (right - left)
         names = _joined(names, cells)
-    return names
+    return [name.rstrip(": ") for name in names]
 
 
 def _spread_groups(upper: GridRow, lower: GridRow) -> list[Group]:

@@ -494,6 +494,18 @@ def test_footnotes_stand_after_the_body_each_alone() -> None:
     ]
 
 
+def test_the_raised_number_of_a_footnote_stands_before_its_text() -> None:
+    sheet = Sheet()
+    sheet.lines(72, 760, PROSE + OTHER, 400)
+    notes = ["This hierarchy should hold what older releases had.", "Then, anything can read the lock file."]
+    for number, note in enumerate(notes, 5):
+        y = 180 - 10 * number
+        sheet.text(72, y + 3.6, str(number), 6).text(75.34, y, note, 8)
+    assert blocks(pages(sheet)[0])[1:] == [
+        (PARAGRAPH, f"{number} {note}") for number, note in enumerate(notes, 5)
+    ]
+
+
 def test_prose_is_no_table_even_if_it_is_justified() -> None:
     from reportlab.lib.utils import simpleSplit
     from reportlab.pdfbase.pdfmetrics import stringWidth

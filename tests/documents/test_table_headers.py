@@ -226,6 +226,11 @@ def test_a_csv_file_is_read_as_the_sheet(layout: str, read: ReadFunction) -> Non
     assert read("x.csv", text).pages[0].text == expected
 
 
+def test_a_colon_behind_the_name_of_a_column_is_not_doubled(read: ReadFunction) -> None:
+    text = read("fees.csv", "Category:,Fee:\nCar,35\nBus,70").pages[0].text
+    assert text.split("\n") == ["Category: Car · Fee: 35", "Category: Bus · Fee: 70"]
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_the_numbers_that_a_program_gave_the_rows_are_left_out(first: int, read: ReadFunction) -> None:
     animals = [("Cheetah", "12.1"), ("Owl monkey", "17"), ("Horse", "2.9")]
@@ -235,7 +240,9 @@ def test_the_numbers_that_a_program_gave_the_rows_are_left_out(first: int, read:
 
 
 @pytest.mark.parametrize("numbers", [("1", "3", "4"), ("2", "3", "4"), ("1", "2", "b")])
-def test_a_column_without_a_name_that_does_not_count_is_kept(numbers: Sequence[str], read: ReadFunction) -> None:
+def test_a_column_without_a_name_that_does_not_count_is_kept(
+    numbers: Sequence[str], read: ReadFunction
+) -> None:
     rows = [f"{number},Cheetah {number},12" for number in numbers]
     text = read("sleep.csv", "\n".join([",name,hours", *rows])).pages[0].text
     assert text.split("\n") == [f"{number} · name: Cheetah {number} · hours: 12" for number in numbers]

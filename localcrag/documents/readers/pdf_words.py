@@ -24,6 +24,9 @@ _MAX_RULE_WIDTH = 3.0
 _MIN_RULE_LENGTH = 5.0
 # PDFium writes a hyphen at the end of a line as one control character, without a line end after it.
 _WORD = re.compile("[^\\s\x02\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
+_NOTE_NUMBER = re.compile(r"\d{1,3}(?=[^\W\d_])")
+"""What may be the raised number of a footnote, written without a space before its first word."""
+_RAISED_EMS = 0.2
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi|CMBX|CMSSBX|SFBX|SFSX", re.IGNORECASE)
 _MONO_NAME = re.compile(r"courier|mono|MonL\b|typewriter|consol|CMTT|CMSLTT|SFTT|menlo|fixed", re.IGNORECASE)
 _FIXED_PITCH, _FORCE_BOLD, _BOLD_WEIGHT = 1, 1 << 18, 600
@@ -124,6 +127,10 @@ class _Measure:
         page, x_of, y_of, box, style_of = self._page, self._x, self._y, self._box, self._style
         for match in _WORD.finditer(characters):
             start, end = match.span()
+            number = _NOTE_NUMBER.match(match[0])
+            if number and (raised := self._raised(start, number[0])):
+                upright.append(raised)
+                start += len(number[0])
             style = style_of(start)
             if style is None:
                 continue
@@ -132,10 +139,22 @@ class _Measure:
             box_of(page, end - 1, box)
             x0, x1, y = x_of.value, box.right, y_of.value
             if turn or not (box.bottom <= y <= box.top and x1 > x0):
-                by_turn.setdefault(turn, []).extend(self._odd_words(start, match[0], style))
+                text = characters[start:end]
+                by_turn.setdefault(turn, []).extend(self._odd_words(start, text, style))
             else:
-                upright.append(Word(x0, x1, y, size, bold, mono, match[0]))
+                upright.append(Word(x0, x1, y, size, bold, mono, characters[start:end]))
         return by_turn
+
+    def _raised(self, start: int, number: str) -> Word | None:
+        """The raised number that a word begins with, as a word on its line; None if it is not raised."""
+        style, following = self._style(start), self._style(start + len(number))
+        if style is None or following is None or style.turn or following.turn:
+            return None
+        (x0, y), (x1, base) = self._origin(start), self._origin(start + len(number))
+        if not (x0 < x1 and _RAISED_EMS * following.size < y - base < following.size):
+            return None
+        middle = (x0 + x1) / 2  # its end, so that there is room for a space behind it
+        return Word(x0, middle, base, style.size, style.bold, style.mono, number)
 
     def _odd_words(self, start: int, text: str, style: _Style) -> Iterator[Word]:
         """A word that is turned, or whose characters are not on one line."""
