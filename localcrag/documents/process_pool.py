@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from localcrag.documents.extracted import MEBIBYTE
+from localcrag.documents.formats import can_recognise
 from localcrag.documents.splitting import passages_at
 from localcrag.errors import CorpusError
 from localcrag.isolation.isolated_pool import IsolatedPool
@@ -34,6 +35,8 @@ MAX_READ_MEMORY = GIBIBYTE
 """Bytes of memory that reading one document may take, before those for its size are added."""
 MAX_READ_MEMORY_PER_BYTE = 16
 """Bytes of memory that are added for each byte of the document."""
+MAX_RECOGNITION_MEMORY = GIBIBYTE
+"""Bytes of memory that are added where the text of pictures is recognised: a page takes some 700 MiB."""
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from localcrag.documents.reader_process import main; main()"
 )
@@ -41,9 +44,10 @@ _PROGRAM = (
 
 def reading_budget(size: int) -> Budget:
     """What reading a document of ``size`` bytes may use."""
+    recognition = MAX_RECOGNITION_MEMORY if can_recognise() else 0
     return Budget(
         MAX_READ_SECONDS + size / MEBIBYTE * MAX_READ_SECONDS_PER_MIB,
-        memory_budget(MAX_READ_MEMORY + size * MAX_READ_MEMORY_PER_BYTE),
+        memory_budget(MAX_READ_MEMORY + size * MAX_READ_MEMORY_PER_BYTE + recognition),
     )
 
 

@@ -14,7 +14,7 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from localcrag.documents import formats
+from localcrag.documents import formats, process_pool
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.formats import can_recognise
@@ -69,6 +69,15 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def without_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (formats, ocr, reader):
         monkeypatch.setattr(module, "can_recognise", lambda: False)
+
+
+def test_a_reader_that_recognises_text_may_use_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets = []
+    for can in (False, True):
+        monkeypatch.setattr(process_pool, "can_recognise", lambda can=can: can)
+        monkeypatch.setattr(process_pool, "memory_budget", lambda wanted: wanted)
+        budgets.append(process_pool.reading_budget(0).memory)
+    assert budgets == [process_pool.MAX_READ_MEMORY, 2 * process_pool.MAX_READ_MEMORY]
 
 
 @pytest.mark.usefixtures("without_engine")
