@@ -21,11 +21,11 @@ from localcrag.calibration.scale import Fusion
 from localcrag.crag.wrapped_evaluator import WrappedEvaluator, judged_alone
 from localcrag.protocols import Evaluator
 
-FITTED_EVALUATORS = ("localcrag-evaluator-v3", "localcrag-multilingual-evaluator-v2")
+FITTED_EVALUATORS = ("localcrag-evaluator-v4", "localcrag-multilingual-evaluator-v2")
 """The models that the fusion was fitted to; no others are an ensemble."""
-ENSEMBLE_FUSION = Fusion(evaluator=0.4, model=0.6, similarity=0.0, bias=-0.2)
+ENSEMBLE_FUSION = Fusion(evaluator=0.45, model=0.55, similarity=0.0, bias=-0.2)
 """The fusion, on the own scales of both; the place of the language model is that of the second evaluator."""
-SURE_PROBABILITY = 0.55
+SURE_PROBABILITY = 0.65
 """The first evaluator's P of any text from which on the second is not asked."""
 
 

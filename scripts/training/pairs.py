@@ -59,7 +59,7 @@ class Mixture:
     """The share of all other groups whose texts are dressed as mail or lists."""
     documents: float = 0.6
     """The share of all groups that ask about whole documents; the shares above are of the rest."""
-    manuals: float = 0.4
+    manuals: float = 0.15
     """The share of all groups that ask what headings of manuals imply; the shares above are of the rest."""
 
 
