@@ -6,7 +6,7 @@ more probable than all others (:func:`stands_alone`). And whatever the judges sa
 that the evidence does not have (:func:`missing_numbers`) is a reason to check it: what a garage costs "from
 May 2028" is not told by its price of 2026, which to a judge of relevance looks just like it.
 
-Measured with version 3 of the evaluator and localcrag-chat-v1, before a second evaluator was asked in doubt: on
+Measured with version 3 of the evaluator and localcrag-chat-v1, before a second one was asked in doubt: on
 286 questions about mixed documents (``scripts/bench reading``), 0.86 of the right answers are sure and one
 wrong one of 253; with ``borne_out`` alone it was 0.74, and one. By the grades recorded for 810 questions
 about documents that no model was trained on (``scripts/training/unseen_documents``), 28 % of them written to
