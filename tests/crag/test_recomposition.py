@@ -43,12 +43,17 @@ def test_a_sentence_brings_the_rows_of_the_narrow_table_that_it_leads_to() -> No
 def test_what_a_sentence_leads_to_may_stand_in_the_next_passage() -> None:
     before = structured((BlockKind.PARAGRAPH, "You need:"), (BlockKind.FURNITURE, "Page 3"), start=0)
     rest = ((BlockKind.FURNITURE, "A guide"), (BlockKind.ITEM, "a glass of water"))
-    after, turned = structured(*rest, start=900), replace(structured(*rest, start=0), page=4)
+    after = replace(structured(*rest, start=900), ordinal=1)
+    turned = replace(structured(*rest, start=0), page=4, ordinal=1)
+    earlier = replace(structured(*rest, start=0), ordinal=-1)
     [lead] = strips(before)
     alone = [lead.text]
     assert [s.text for s in with_surroundings([lead])] == alone
     assert [s.text for s in with_surroundings([lead], lambda _: [after])] == ["You need:", "a glass of water"]
     assert [s.text for s in with_surroundings([lead], lambda _: [turned])] == alone
+    assert [s.text for s in with_surroundings([lead], lambda _: [earlier])] == alone
+    listed = structured((BlockKind.ITEM, "a spoon"), (BlockKind.PARAGRAPH, "You need:"), start=0)
+    assert [s.text for s in with_surroundings(strips(listed)[1:], lambda _: [])] == alone
     on_page = replace(lead, passage=replace(before, page=3))
     assert len(with_surroundings([on_page], lambda _: [turned])) == 2
 

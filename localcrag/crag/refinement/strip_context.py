@@ -161,9 +161,11 @@ def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
         return []
     own = passage.blocks[at - 1]
     below, place = passage.blocks[at:], passage
-    if neighbours and is_last(own, passage) and leads_on(strip.text, to_code=False):
-        place = passage_after(passage, neighbours)
-        below = tuple(block for block in place.blocks if block.kind is not BlockKind.FURNITURE)
+    is_last = all(map(_is_furniture, below))
+    if neighbours and is_last and leads_on(strip.text, to_code=False):
+        following = [other for other in neighbours(passage) if _goes_on(passage, other)]
+        place = following[0] if following else passage
+        below = tuple(block for other in following for block in other.blocks if not _is_furniture(block))
     if not below or below[0].kind not in _LED_TO:
         return []
     first = below[0]
@@ -180,19 +182,13 @@ def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
     return [each for each in led if says_anything(each)]
 
 
-def is_last(block: Block, passage: Passage) -> bool:
-    """Whether nothing but furniture stands behind a block in its passage."""
-    return all(other.kind is BlockKind.FURNITURE for other in passage.blocks if other.start > block.start)
+def _goes_on(passage: Passage, other: Passage) -> bool:
+    """Whether another passage stands behind one, on its page or the next."""
+    return other.ordinal > passage.ordinal and (other.page or 0) - (passage.page or 0) < 2
 
 
-def passage_after(passage: Passage, neighbours: Neighbours) -> Passage:
-    """The passage just after one, on its page or the next; the passage itself if it is the last."""
-    page = passage.page or 0
-    for other in neighbours(passage):
-        after = ((other.page or 0) - page, other.start)
-        if (0, passage.start) < after < (2, 0):
-            return other
-    return passage
+def _is_furniture(block: Block) -> bool:
+    return block.kind is BlockKind.FURNITURE
 
 
 def is_in_list(block: Block) -> bool:

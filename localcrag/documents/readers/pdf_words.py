@@ -138,11 +138,11 @@ class _Measure:
             origin_of(page, start, x_of, y_of)
             box_of(page, end - 1, box)
             x0, x1, y = x_of.value, box.right, y_of.value
+            text = characters[start:end]
             if turn or not (box.bottom <= y <= box.top and x1 > x0):
-                text = characters[start:end]
                 by_turn.setdefault(turn, []).extend(self._odd_words(start, text, style))
             else:
-                upright.append(Word(x0, x1, y, size, bold, mono, characters[start:end]))
+                upright.append(Word(x0, x1, y, size, bold, mono, text))
         return by_turn
 
     def _raised(self, start: int, number: str) -> Word | None:
