@@ -46,6 +46,8 @@ MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v2"
 """The embedded evaluator for other languages than English."""
 DEFAULT_LANGUAGE_MODEL = ModelSettings().language
 """The language model without which questions are answered by the evaluator alone, if it is not installed."""
+SMALL_MODEL_BYTES = 600_000_000
+"""The size of a file with a billion weights, at some five bits each; smaller models are seldom fit to write."""
 GRADERS_WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
 """The graders that use only the language model."""
 
@@ -141,6 +143,12 @@ class LoadedModels:
         if self.is_served:
             return []
         return [self.language_file, *([self.adapter_file] if self.adapter_file else [])]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the language model's file is smaller than one of a billion weights. Raises ModelNotFound."""
+        files = self.language_files()
+        return bool(files) and files[0].stat().st_size < SMALL_MODEL_BYTES
 
     @cached_property
     def missing(self) -> ModelNotInstalled | None:

@@ -215,7 +215,8 @@ class PipelineBuilder:
         """The defaults that follow from the fitness check of the language model, or from its absence."""
         if self.models.missing:
             return DEFAULTS_WITHOUT_MODEL
-        return model_defaults(self.models.fitness, evaluator=self.models.judges)
+        models = self.models
+        return model_defaults(models.fitness, evaluator=models.judges, small=models.is_small)
 
     @property
     def mode(self) -> Mode:

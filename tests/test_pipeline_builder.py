@@ -96,7 +96,7 @@ def test_grading_can_be_made_to_end_earlier_or_never(tmp_path: Path) -> None:
     ("given", "strips"),
     [
         (AskOptions(), StripKind.SENTENCE),
-        (AskOptions(layout=Layout.JOINT), StripKind.NONE),
+        (AskOptions(layout=Layout.JOINT, mode=Mode.WRITE), StripKind.NONE),
         (AskOptions(layout=Layout.JOINT, mode=Mode.QUOTE), StripKind.SENTENCE),
         (AskOptions(layout=Layout.JOINT, mode=Mode.QUOTE, strips=StripKind.WINDOW), StripKind.WINDOW),
     ],
@@ -119,7 +119,11 @@ def keep_check(home: Path, **parts: object) -> None:
     models.fitness_results.put(fitness_result(fingerprints=models.language_fingerprints, **parts))
 
 
-def test_a_chat_model_that_was_never_checked_writes_and_judges_nothing(tmp_path: Path) -> None:
+def test_a_chat_model_that_was_never_checked_judges_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert builder(tmp_path).mode is Mode.QUOTE, "a small one"
+    monkeypatch.setattr("localcrag.loaded_models.SMALL_MODEL_BYTES", 1000)
     unchecked = builder(tmp_path)
     assert unchecked.grader_kind is GraderKind.EVALUATOR
     assert not unchecked.pipeline_options().second_opinion

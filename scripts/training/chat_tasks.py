@@ -23,7 +23,7 @@ from .pairs import GroupSampler
 from .written_answers import Answer, sentence_of
 
 YES, NO = "yes", "no"
-TASK_SHARES = {"grade": 0.56, "answer": 0.2, "condense": 0.08, "rewrite": 0.07, "claim": 0.09}
+TASK_SHARES = {"grade": 0.58, "answer": 0.2, "condense": 0.1, "rewrite": 0.03, "claim": 0.09}
 """Shares of the tasks drawn; a grade reads some four texts, the others one."""
 HELD_OUT_TOPICS = 5
 """One conversation topic of so many is kept away from training."""
@@ -140,19 +140,30 @@ class ChatTasks:
         return self._follow_up()
 
     def _follow_up(self) -> Task:
-        """Two questions of one article that share a name: the second one loses it to a pronoun."""
+        """Questions of one article that share a name: all but the first lose it, the last is completed."""
         named = self._named[self._rng.choice(self._documents)]
-        (first, _), (second, name) = self._rng.sample(named, 2)
-        history = [Turn("user", first)]
+        turns = self._rng.choice([2, 2, 2, 3, 4])
+        (first, _), *between, (last, name) = self._rng.sample(named, min(turns, len(named)))
+        asked = [first, *(self._shortened(question, name) for question, name in between)]
+        history = [Turn("user", question) for question in asked]
         if self._rng.random() < 0.15:
-            return Task("condense", ((prompts.condense(history, second), second),))
-        pronoun = self._rng.choice(_PRONOUNS)
-        follow = re.sub(rf"(?:\bthe )?{re.escape(name)}(?:['’]s)?", pronoun, second, count=1)
-        follow = self._rng.choice(["", "", "", "and ", "ok, ", "so "]) + follow
+            return Task("condense", ((prompts.condense(history, last), last),))
+        follow = self._rng.choice(["", "", "", "and ", "ok, ", "so "]) + self._shortened(last, name)
         if self._rng.random() < 0.4:
             said = self._rng.choice([prompts.NOT_IN_EVIDENCE, f"{name}. [1]"])
             history.append(Turn("assistant", said))
-        return Task("condense", ((prompts.condense(history, follow), second),))
+        return Task("condense", ((prompts.condense(history, follow), last),))
+
+    def _shortened(self, question: str, name: str) -> str:
+        """A question as it follows one that has the name: without it, or with a pronoun in its place."""
+        named = rf"(?:the )?{re.escape(name)}(?:['’]s)?"
+        if self._rng.random() < 0.4:
+            plain = re.sub(
+                rf" (?:of|in|for|about|by|on|from|with|at) {named}(?=[ ?.,])", "", question, count=1
+            )
+            if plain != question:
+                return plain
+        return re.sub(rf"\b{named}", self._rng.choice(_PRONOUNS), question, count=1)
 
     def _answer(self) -> Task:
         answer = self._drawn_answer()

@@ -233,7 +233,9 @@ def test_the_chat_model_that_travels_quotes_unless_it_is_told_to_write(run: Run)
 
 def test_a_chat_model_writes_and_cites_only_what_exists(run: Run) -> None:
     """The weights are random, so the text is nonsense; the constraint and the checks are real."""
-    done = run("ask", QUESTION, "--model", str(shape("llama2")), "--json")
+    small = ("--model", str(shape("llama2")))
+    assert run("ask", QUESTION, *small, "--json").json["mode"] == "quote", "until it is checked"
+    done = run("ask", QUESTION, *small, "--mode", "write", "--json")
     assert done.code in (0, 3), done.err
     found = done.json
     assert found["mode"] == "write"

@@ -78,7 +78,7 @@ def test_a_chat_model_without_sense_still_ends_and_cites_only_what_exists(run: R
 
 
 def test_passages_can_lie_on_one_table(run: Run) -> None:
-    chat = ["--model", str(shape("qwen3")), "--layout", "joint"]
+    chat = ["--model", str(shape("qwen3")), "--mode", "write", "--layout", "joint"]
     done = run("ask", QUESTION, *chat, "--json")
     assert done.code in (0, 3), done.err
     assert {grade["verdict"] for grade in done.json["grades"]} <= {"yes", "no"}

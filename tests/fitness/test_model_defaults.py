@@ -87,6 +87,12 @@ def test_a_model_that_judges_alone_gives_no_second_opinion() -> None:
     assert not model_defaults(FIT, evaluator=False).second_opinion
 
 
+def test_a_small_model_quotes_until_it_is_checked() -> None:
+    assert model_defaults(UNCHECKED, evaluator=True, small=True).mode is Mode.QUOTE
+    assert model_defaults(UNCHECKED, evaluator=False, small=True).mode is Mode.WRITE
+    assert model_defaults(FIT, evaluator=True, small=True).mode is Mode.WRITE
+
+
 def test_a_word_that_is_worth_nothing_marks_no_sentence() -> None:
     assert model_defaults(fitness_result(yes_no=UNFIT_YES_NO), evaluator=False).grounding is Grounding.OFF
 

@@ -21,6 +21,7 @@ from ..data import Example, Record, read_questions, tidy
 from ..gguf_files import read_adapter
 from ..job import Job, examples_of, mine, mined, reporter
 from ..number_format import working_format
+from ..pairs import CHAT_MIXTURE
 from ..training_loop import Budget, train
 from ..written_answers import read_answers
 
@@ -55,9 +56,10 @@ def _tasks(job: Job, seed: int) -> ChatTasks:
     rng = random.Random(seed)
     examples, held_out = examples_of(job)
     if job.data.is_file():
-        return ChatTasks(examples, [], mined(job, seed + 1), [], rng)
+        return ChatTasks(examples, [], mined(job, seed + 1, CHAT_MIXTURE), [], rng)
     records = _unseen(read_questions(job.data), held_out)
-    return ChatTasks(examples, records, mined(job, seed + 1), read_answers(job.data, examples), rng)
+    groups = mined(job, seed + 1, CHAT_MIXTURE)
+    return ChatTasks(examples, records, groups, read_answers(job.data, examples), rng)
 
 
 def _unseen(records: Sequence[Record], held_out: Sequence[Example]) -> list[Record]:
