@@ -146,7 +146,7 @@ class LoadedModels:
 
     @property
     def is_small(self) -> bool:
-        """Whether the language model's file is smaller than one of a billion weights. Raises ModelNotFound."""
+        """Whether the language model has less than a billion weights or so. Raises ModelNotFound."""
         files = self.language_files()
         return bool(files) and files[0].stat().st_size < SMALL_MODEL_BYTES
 

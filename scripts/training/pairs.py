@@ -68,7 +68,7 @@ FIRST_MIXTURE = Mixture(near_misses=0.12, unanswerable=0.08, text_kinds=0.1, doc
 easily told apart."""
 
 CHAT_MIXTURE = Mixture(near_misses=0.25, unanswerable=0.3, text_kinds=0.15, documents=0.4)
-"""That for the chat model, which is asked where the evaluator is in doubt: more that only looks like an answer."""
+"""That for the chat model, which is asked where the evaluator doubts: more that only looks like an answer."""
 
 
 class GroupSampler:
