@@ -47,7 +47,7 @@ MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v2"
 DEFAULT_LANGUAGE_MODEL = ModelSettings().language
 """The language model without which questions are answered by the evaluator alone, if it is not installed."""
 SMALL_MODEL_BYTES = 600_000_000
-"""The size of a file with a billion weights, at some five bits each; smaller models are seldom fit to write."""
+"""The size of a file with a billion weights, at some five bits each; a smaller one is seldom fit to write."""
 GRADERS_WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
 """The graders that use only the language model."""
 

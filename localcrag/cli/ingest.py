@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -26,12 +25,14 @@ from localcrag.events import (
     report_of,
 )
 from localcrag.ingestion import Prune
-from localcrag.types import IngestReport
+from localcrag.types import IngestReport, Skipped
 
 if TYPE_CHECKING:
     from localcrag.knowledge_base import KnowledgeBase
 
 MAX_SHOWN_SKIPS = 20
+MAX_SKIPS_ALIKE = 5
+"""Documents that were skipped for the same reason and are named one by one."""
 MAX_NAME_CHARACTERS = 40
 """Characters of the name of a document in the progress bar."""
 MIN_TABLE_COLUMNS = 76
@@ -285,6 +286,22 @@ def vanished_lines(report: IngestReport) -> Iterator[str]:
         yield "--prune forgets what is gone; `localcrag kb relocate` says where a whole folder is now"
 
 
+def skip_lines(skipped: Sequence[Skipped]) -> Iterator[str]:
+    """What was skipped and why, a line each; many with the same reason, as the pictures of a page, share one."""
+    alike: dict[str, list[str]] = {}
+    for item in skipped:
+        alike.setdefault(item.reason, []).append(item.source)
+    lines: list[str] = []
+    for reason, sources in alike.items():
+        if len(sources) > MAX_SKIPS_ALIKE:
+            lines.append(f"skipped {sources[0]} and {len(sources) - 1} more: {reason}")
+        else:
+            lines += (f"skipped {source}: {reason}" for source in sources)
+    yield from lines[:MAX_SHOWN_SKIPS]
+    if (more := len(lines) - MAX_SHOWN_SKIPS) > 0:
+        yield f"… and {more} more lines like these; --json lists all"
+
+
 def _short_name(source: str) -> str:
     """The last part of a source, as a terminal may show it, in at most 40 characters."""
     from rich.markup import escape
@@ -323,13 +340,10 @@ def _print_report(report: IngestReport) -> None:
         console.print(Text(one_line(line), style="dim"))
     if line := _lacking_for(report.not_english):
         console.print(Text(line, style="yellow"))
-    for item in report.skipped[:MAX_SHOWN_SKIPS]:
-        console.print(Text(one_line(f"skipped {item.source}: {item.reason}"), style="yellow"))
+    for line in skip_lines(report.skipped):
+        console.print(Text(one_line(line), style="yellow"))
     for page in report.left_out[:MAX_SHOWN_SKIPS]:
         share = f"{100 * page.share:.0f} %"
         console.print(
             Text(one_line(f"{page.source}: {share} taken for navigation and left out"), style="yellow")
         )
-    if rest := report.skipped[MAX_SHOWN_SKIPS:]:
-        reasons = ", ".join(f"{reason} ({n})" for reason, n in Counter(s.reason for s in rest).most_common(4))
-        console.print(Text(one_line(f"… and {len(rest)} more: {reasons}; --json lists all"), style="yellow"))

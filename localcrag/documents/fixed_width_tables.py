@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.free_places import FAR, common_places, free_places
+from localcrag.documents.plain_records import PlainTable, plain_tables
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_headers import columns_above_values, found_header
 from localcrag.documents.table_pairs import are_pairs
-from localcrag.documents.table_rows import TableLine, grid_lines
+from localcrag.documents.table_rows import grid_lines
 from localcrag.types import Block, BlockKind
 
 Span = tuple[int, int]
@@ -56,15 +56,7 @@ _MAX_GROWTH = 4
 """A table is left as it is if its rows would be so many times as long as its lines."""
 
 
-class TextTable(NamedTuple):
-    """The lines ``[first, end)`` of a text, and the rows of the table that they are."""
-
-    first: int
-    end: int
-    rows: list[TableLine]
-
-
-def text_tables(lines: Sequence[str]) -> Iterator[TextTable]:
+def text_tables(lines: Sequence[str]) -> Iterator[PlainTable]:
     """The tables among the lines of a text, in order."""
     at = tried = 0
     while at < len(lines):
@@ -100,7 +92,7 @@ def with_rows(text: str) -> tuple[str, list[Block]]:
     parts: list[str] = []
     blocks: list[Block] = []
     length = last = 0
-    for table in text_tables([line.rstrip() for line in lines]):
+    for table in _all_tables([line.rstrip() for line in lines]):
         before = "".join(lines[last : table.first])
         before += "\n" if table.first and lines[table.first - 1].strip() else ""
         length += len(before)
@@ -119,12 +111,24 @@ def with_rows(text: str) -> tuple[str, list[Block]]:
     return "".join([*parts, *lines[last:]]), blocks
 
 
+def _all_tables(lines: Sequence[str]) -> Iterator[PlainTable]:
+    """The tables among the lines of a text: those whose columns colons part, and those that are laid out."""
+    last = 0
+    for known in (*plain_tables(lines), PlainTable(len(lines), len(lines), [])):
+        for table in text_tables(lines[last : known.first]):
+            yield PlainTable(table.first + last, table.end + last, table.rows)
+        if known.rows:
+            yield known
+        last = known.end
+
+
 def _may_have_table(text: str) -> bool:
     """Whether there is anything in a text that could stand between two columns."""
-    return _TAB in text or _BAR in text or ("  " in text and _SPACED.search(text) is not None)
+    marked = any(mark in text for mark in (_TAB, _BAR, ":"))
+    return marked or ("  " in text and _SPACED.search(text) is not None)
 
 
-def _found(lines: Sequence[str], first: int) -> tuple[int, TextTable | None]:
+def _found(lines: Sequence[str], first: int) -> tuple[int, PlainTable | None]:
     """The table that begins with a line, if any, and the number of the line after those like it."""
     begin = first + 1 if _is_rule(lines[first]) and first + 1 < len(lines) else first
     rule = _rule_below(lines, begin)
@@ -145,7 +149,7 @@ def _found(lines: Sequence[str], first: int) -> tuple[int, TextTable | None]:
         return end, None
     while end < len(lines) and _is_rule(lines[end]):
         end += 1
-    return end, TextTable(first, end, made)
+    return end, PlainTable(first, end, made)
 
 
 def _rule_below(lines: Sequence[str], first: int) -> int | None:

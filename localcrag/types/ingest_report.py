@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 9
+READING = 10
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 9: with tables of keys as pairs, and without the numbers of rows; 8: with the parts of list items together; 7:

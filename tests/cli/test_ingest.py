@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from localcrag import e5_conversion
+from localcrag.cli.ingest import skip_lines
 from localcrag.cli.parameters import parse_meta
 from localcrag.loaded_models import LoadedModels
-from localcrag.types import MetaValue
+from localcrag.types import MetaValue, Skipped
 from tests.cli.conftest import Run
 from tests.documents.builders import pdf
 from tests.fakes.llm import ScriptedModel
@@ -57,6 +58,18 @@ def test_skipped_files_are_listed_with_their_reasons_and_the_rest_is_read(fresh:
     assert "binary" in reasons["noise.bin"]
     shown = fresh("ingest", str(tmp_path), "--reread")
     assert "locked.pdf" in shown.err and "password" in shown.err
+
+
+def test_many_that_are_skipped_for_one_reason_share_a_line() -> None:
+    many = [Skipped(f"icons/{number}.png", "an image") for number in range(175)]
+    few = [Skipped(f"{name}.pdf", f"damaged: {name}") for name in "ab"]
+    assert list(skip_lines([*few, *many])) == [
+        "skipped a.pdf: damaged: a",
+        "skipped b.pdf: damaged: b",
+        "skipped icons/0.png and 174 more: an image",
+    ]
+    lines = list(skip_lines([Skipped(f"{number}.pdf", f"damaged: {number}") for number in range(30)]))
+    assert len(lines) == 21 and lines[-1] == "… and 10 more lines like these; --json lists all"
 
 
 def test_what_was_skipped_is_remembered_and_said_where_nothing_is_found(fresh: Run, tmp_path: Path) -> None:

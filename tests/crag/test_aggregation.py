@@ -315,6 +315,22 @@ def test_what_is_counted_and_compared_in_other_words(
     assert value(question, rows) == answer
 
 
+def test_a_row_with_a_number_is_told_with_the_column_that_tells_rows_apart() -> None:
+    rows = [
+        f"ID: {number} · Type: {kind} · Name: {name} · Elevation: {height}"
+        for number, (kind, name, height) in enumerate(
+            [
+                ("City", "Quito", 2850),
+                ("Mountain", "Aconcagua", 6959),
+                ("City", "Rye", 4),
+                ("Mountain", "Etna", 3357),
+            ]
+        )
+    ]
+    found = computed("What is the highest mountain?", rows)
+    assert found is not None and found.text.startswith("The highest: Elevation 6959, for ID 1 (Aconcagua)")
+
+
 def test_a_row_with_a_code_is_told_with_its_name() -> None:
     found = computed("Welcher Artikel ist am teuersten?", ARTIKEL)
     assert found is not None and found.text.startswith("K-16 (Ocker) is the most expensive")

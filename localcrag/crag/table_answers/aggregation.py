@@ -308,9 +308,14 @@ def _name_beside(match: TableMatch, row: ParsedRow) -> str:
     label, *others = match.table.columns
     if _CODE.fullmatch(row.cells.get(label, "")) is None:
         return ""
-    column = next((column for column in others if _WORDS.fullmatch(row.cells.get(column, ""))), "")
-    named = {other.cells.get(column, "") for other in match.rows}
-    return row.cells[column] if column and 2 * len(named) > len(match.rows) else ""
+    worded = (column for column in others if _WORDS.fullmatch(row.cells.get(column, "")))
+    column = next((column for column in worded if _tells_apart(match.table.rows, column)), "")
+    return row.cells[column] if column else ""
+
+
+def _tells_apart(rows: Sequence[ParsedRow], column: str) -> bool:
+    """Whether the cells of a column differ in more than half of the rows."""
+    return 2 * len({row.cells.get(column, "") for row in rows}) > len(rows)
 
 
 def _with_header(match: TableMatch, column: str, row: ParsedRow) -> str:
