@@ -287,7 +287,7 @@ def vanished_lines(report: IngestReport) -> Iterator[str]:
 
 
 def skip_lines(skipped: Sequence[Skipped]) -> Iterator[str]:
-    """What was skipped and why, a line each; many with the same reason, as the pictures of a page, share one."""
+    """What was skipped and why, a line each; many for one reason, as the pictures of a page, share it."""
     alike: dict[str, list[str]] = {}
     for item in skipped:
         alike.setdefault(item.reason, []).append(item.source)
