@@ -19,7 +19,7 @@ from localcrag.calibration.scale import Fusion
 from localcrag.crag.wrapped_evaluator import WrappedEvaluator, judged_alone
 from localcrag.protocols import Embedder
 
-FITTED_EVALUATOR, FITTED_EMBEDDING = "localcrag-evaluator-v4", "all-MiniLM-L6-v2"
+FITTED_EVALUATOR, FITTED_EMBEDDING = "localcrag-evaluator-v5", "all-MiniLM-L6-v2"
 """The models that the fusion was fitted to; with any other the evaluator judges strips alone."""
 STRIP_FUSION = Fusion(evaluator=0.9, model=0.0, similarity=4.0, bias=-2.3)
 """The fusion, on the evaluator's own scale. Weights of 3 to 8 for the cosine order the strips alike."""

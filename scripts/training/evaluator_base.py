@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from localcrag.e5_conversion import PackagedModel
 
-ENGLISH_EVALUATOR = "localcrag-evaluator-v4"
+ENGLISH_EVALUATOR = "localcrag-evaluator-v5"
 ENGLISH_WORDS = (
     "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "
     "all-MiniLM-L6-v2 (Apache-2.0)."

@@ -318,7 +318,7 @@ class TestModelFiles:
         self.refused(run, path, "incomplete")
 
     def test_an_evaluator_where_a_generator_is_meant(self, run: Run) -> None:
-        self.refused(run, "localcrag-evaluator-v4", "evaluator")
+        self.refused(run, "localcrag-evaluator-v5", "evaluator")
 
     def test_a_context_too_small_for_one_passage(self, run: Run) -> None:
         """No grade can be had, so none counts as a no: the answer is unsure, and says why."""
