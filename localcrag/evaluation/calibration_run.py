@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
 
@@ -116,11 +117,29 @@ def _judged(
     """The first grades of each question by one judge."""
     options = AskOptions(filter=filter, grader=kind, web=WebPolicy.NEVER)
     found: list[Sequence[Judgement]] = []
-    for number, asked in enumerate(questions):
-        progress(number, len(questions))
-        found.append(judge(kb.stream(asked.question.text, options), asked))
+    with _evaluator_alone(kb):
+        for number, asked in enumerate(questions):
+            progress(number, len(questions))
+            found.append(judge(kb.stream(asked.question.text, options), asked))
     progress(len(questions), len(questions))
     return found
+
+
+@contextmanager
+def _evaluator_alone(kb: KnowledgeBase) -> Iterator[None]:
+    """The evaluator judges as it will once it is calibrated: on its own scale, without a second one."""
+    evaluator = kb.models.evaluator
+    if evaluator is None or evaluator.calibration:
+        yield
+        return
+    prints = tuple(kb.models.fingerprints(GraderKind.EVALUATOR))
+    evaluator.calibration = Calibration(
+        GraderKind.EVALUATOR, prints, evaluator.scale, evaluator.thresholds, questions=0, passages=0, made=""
+    )
+    try:
+        yield
+    finally:
+        evaluator.calibration = None
 
 
 def _single(kb: KnowledgeBase, kind: GraderKind, seen: Sequence[Sequence[Judgement]]) -> CalibrationOutcome:

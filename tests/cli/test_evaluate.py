@@ -426,7 +426,7 @@ def test_a_second_calibration_starts_from_the_first_and_ends_in_the_same_place(
     run, questions = town
     options = (str(questions), "--grader", "evaluator", "--write", "--json")
     [first], [second] = (run("calibrate", *options).json["fitted"] for _ in range(2))
-    assert second["temperature"] == pytest.approx(first["temperature"], rel=0.1)
+    assert second["temperature"] == pytest.approx(first["temperature"], rel=0.05)
     assert second["upper"] == pytest.approx(first["upper"], abs=0.02)
 
 
