@@ -92,7 +92,9 @@ def _header(line: str) -> _Header | None:
 def _with_colons(lines: Sequence[str], first: int, header: _Header) -> tuple[int, PlainTable | None]:
     """The table of colons that begins with a line, if one does, and the number of the line after its like."""
     end = first
-    for known in (header, _NO_HEADER) if ":" in lines[first] else ():
+    if ":" not in lines[first]:
+        return end, None
+    for known in dict.fromkeys((header, _NO_HEADER)):
         columns = len(known.names) or lines[first].count(":") + 1
         end = first
         while end < len(lines) and _is_row(lines[end], columns, known):
