@@ -1,10 +1,13 @@
-"""The shipped models as they are used, prepared once in a run of the tests: a fresh home gets a copy.
+"""The shipped models as they are used, prepared once in a run of the tests: a fresh home gets them linked.
 
 In a fresh home the first question has the language model brought into Q4_0, and the evaluators and the
 embedding model converted for CTranslate2, which takes longer than most tests do. Here the product's own
 functions do it the first time, and their files are kept for the run; where, when, under which lock and name
 the product has it done stays its own. The tests of these functions themselves, and programs that a bare
 interpreter runs, do it anew.
+
+A home's files are links to the kept ones: copies took fifteen gigabytes of disk in a run. So a test that
+damages one puts another file in its place; one that wrote into it would do so to all homes.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ def keep_prepared(run: Path) -> None:
             part.mkdir(exist_ok=True)
             convert(info, part)
 
-        shutil.copytree(_prepared(run, info.path, "ctranslate", make), folder, dirs_exist_ok=True)
+        _link(_prepared(run, info.path, "ctranslate", make), folder)
 
     def embedder_converted(self: SentenceTransformerEmbedder, folder: Path) -> None:
         def make(part: Path) -> None:
@@ -52,8 +55,7 @@ def keep_prepared(run: Path) -> None:
             convert_embedder(self, part)
 
         if self.is_packaged:
-            kept = _prepared(run, self.folder / "model.safetensors", "ctranslate", make)
-            shutil.copytree(kept, folder, dirs_exist_ok=True)
+            _link(_prepared(run, self.folder / "model.safetensors", "ctranslate", make), folder)
         else:
             convert_embedder(self, folder)
 
@@ -65,19 +67,23 @@ def keep_prepared(run: Path) -> None:
         if self.info.path.stat().st_size < MIN_KEPT_BYTES:
             convert_multilingual(self, folder)
         else:
-            shutil.copytree(_prepared(run, self.info.path, "ctranslate", make), folder, dirs_exist_ok=True)
+            _link(_prepared(run, self.info.path, "ctranslate", make), folder)
 
     def quantised(source: Path, target: Path, kind: str) -> None:
         if source.stat().st_size < MIN_KEPT_BYTES:
             quantise(source, target, kind)
         else:
-            made = _prepared(run, source, kind, lambda part: quantise(source, part, kind))
-            shutil.copyfile(made, target)
+            target.unlink(missing_ok=True)
+            os.link(_prepared(run, source, kind, lambda part: quantise(source, part, kind)), target)
 
     ctranslate_bert._convert = converted
     SentenceTransformerEmbedder._convert = embedder_converted  # type: ignore[method-assign]
     MultilingualEvaluator._convert = multilingual_converted  # type: ignore[method-assign]
     llama_backend.quantise = quantised
+
+
+def _link(kept: Path, folder: Path) -> None:
+    shutil.copytree(kept, folder, copy_function=os.link, dirs_exist_ok=True)
 
 
 def _prepared(run: Path, source: Path, kind: str, make: Callable[[Path], object]) -> Path:

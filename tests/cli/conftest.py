@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,9 +72,11 @@ def runner(home: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def fresh_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home of the test's own, outside its ``tmp_path``."""
-    return tmp_path_factory.mktemp("fresh") / "home"
+def fresh_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home of the test's own, outside its ``tmp_path``, and gone after it."""
+    folder = tmp_path_factory.mktemp("fresh")
+    yield folder / "home"
+    shutil.rmtree(folder, ignore_errors=True)  # a process that ends may still write
 
 
 @pytest.fixture
