@@ -23,6 +23,7 @@ from localcrag.documents.html_tree import (
     Element,
     PlaceLinkText,
     mark_navigation,
+    mark_titles,
     parse,
 )
 from localcrag.types import BlockKind
@@ -51,6 +52,7 @@ def add_html(made: BlockText, html: str) -> str:
     Raises UnreadableError if it is nested too deeply or too long.
     """
     root, title, _ = parse(html)
+    mark_titles(root)
     _Walk(made).container(root)
     return title
 
@@ -64,6 +66,7 @@ def add_html_page(made: BlockText, html: str) -> tuple[str, Mapping[str, str], f
     """
     root, title, properties = parse(html)
     left_out = mark_navigation(root)
+    mark_titles(root)
     _Walk(made).container(root)
     return title, properties, left_out
 
@@ -140,7 +143,7 @@ class _Walk:
         tag = element.tag
         if tag in HEADINGS:
             self._heading(element)
-        elif tag == "summary" and not self._depth and not element.headings:
+        elif (tag == "summary" and not self._depth and not element.headings) or self._is_title(element):
             self._summary(element)
         elif tag in VERBATIM:
             self._preformatted(_verbatim(element))
@@ -188,8 +191,12 @@ class _Walk:
         for row in table.rows:
             self._add(BlockKind.ROW, row.text)
 
+    def _is_title(self, element: Element) -> bool:
+        """Whether it is a title in bold letters; in a list it is an item, or what a step is called."""
+        return element.is_title and not self._depth and not self._in_footer and not self._in_contents
+
     def _summary(self, element: Element) -> None:
-        """The line that opens what is folded away below it, as the question of a list of answers."""
+        """A title, or the line that opens what is folded away below it, as the question of an answer."""
         title = _one_line(element.children)
         if len(title) > MAX_SUMMARY_CHARACTERS:
             self.container(element)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from localcrag.documents.bold_titles import are_titles, stand_out
 from localcrag.documents.extracted import one_line
 from localcrag.errors import UnreadableError
 
@@ -34,6 +35,10 @@ _DROPPED = frozenset(
     )
 )
 """Elements that a reader of the page does not see, or sees as a picture or as something to press."""
+_BOLD_TAGS = frozenset({"b", "strong"})
+_BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
+_TITLED = frozenset({"p", "div", "center"})
+"""Elements that may be no more than a title in bold letters."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _PERMALINK = re.compile(r"[\s#¶§↑↩⏎🔗\uf0c1\ufe0e\ufe0f]+")
 """The text of a link that only points to its own place, as stands beside a heading or ends a footnote."""
@@ -89,20 +94,21 @@ class Element:
     """An element; ``children`` are elements and texts.
 
     ``characters`` counts those of all texts inside, ``linked`` those inside links and ``links`` these texts;
-    ``turning`` counts the links that turn pages and ``headings`` the headings inside. ``navigation`` says
-    that it is to be left out.
+    ``turning`` counts the links that turn pages, ``headings`` the headings inside and ``bold`` the characters
+    in bold letters. ``navigation`` says that it is to be left out, ``is_title`` that it is the title of what
+    stands below it.
     """
 
     __slots__ = (
-        *("attributes", "characters", "children", "headings", "linked", "links", "navigation", "tag"),
-        "turning",
+        *("attributes", "bold", "characters", "children", "headings", "is_title", "linked", "links"),
+        *("navigation", "tag", "turning"),
     )
 
     def __init__(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.tag, self.attributes = tag, attributes
         self.children: list[Element | str] = []
-        self.characters = self.linked = self.links = self.headings = self.turning = 0
-        self.navigation = False
+        self.characters = self.linked = self.links = self.headings = self.turning = self.bold = 0
+        self.navigation = self.is_title = False
 
     def elements(self) -> Iterator[Element]:
         """The children that are elements."""
@@ -153,6 +159,8 @@ class _TreeBuilder:
         self.title = ""
         self._stack = [self.root]
         self._is_kept: list[bool] = []
+        self._is_bold: list[bool] = []
+        self._bold = 0
         self._unseen = 0
         self._link: str | None = None
         self._title: list[str] | None = None
@@ -169,6 +177,8 @@ class _TreeBuilder:
             self.data(" ")
             kept = False
         self._is_kept.append(kept)
+        self._is_bold.append(tag in _BOLD_TAGS or bool(_BOLD_STYLE.search(attributes.get("style", ""))))
+        self._bold += self._is_bold[-1]
         if tag in ("html", "meta") and len(self.properties) < _MAX_PROPERTIES:
             self._add_property(tag, attributes)
         if kept:
@@ -197,6 +207,7 @@ class _TreeBuilder:
         if self._unseen:
             self._unseen -= 1
             return
+        self._bold -= self._is_bold.pop()
         if self._is_kept.pop():
             element = self._stack.pop()
             above = self._stack[-1]
@@ -205,6 +216,7 @@ class _TreeBuilder:
             above.links += element.links
             above.headings += element.headings
             above.turning += element.turning
+            above.bold += element.bold
         elif tag == "a":
             self._link = None
         elif tag == "title" and self._title is not None:
@@ -226,6 +238,7 @@ class _TreeBuilder:
             above.linked += size
             above.links += 1
         above.characters += size
+        above.bold += size if self._bold else 0
         above.children.append(text)
 
     def close(self) -> None:
@@ -357,6 +370,41 @@ def _stands_apart(element: Element, introduction: Sequence[Element | str]) -> bo
     if isinstance(above, str):
         return not above.rstrip().endswith(":")
     return above.tag not in HEADINGS and not "".join(texts(above)).rstrip().endswith(":")
+
+
+# ---------------------------------------------------------------------------------------- titles
+
+
+def mark_titles(root: Element) -> None:
+    """Mark the paragraphs in bold letters that are the titles of what stands below them."""
+    if not root.bold or not stand_out(root.bold, root.characters):
+        return
+    leaves = list(_leaves(root))
+    bold = [leaf.bold == leaf.characters for leaf in leaves]
+    titled = [
+        leaf
+        for leaf, is_bold, is_bold_below, below in zip(leaves, bold, bold[1:], leaves[1:], strict=False)
+        if is_bold and not is_bold_below and leaf.tag in _TITLED and below.tag not in HEADINGS
+    ]
+    for leaf, is_title in zip(titled, are_titles([_words(leaf) for leaf in titled]), strict=True):
+        leaf.is_title = is_title and BREAK not in leaf.children
+
+
+def _leaves(element: Element) -> Iterator[Element]:
+    """The elements that have text of their own and no element with text inside, in their order.
+
+    One that has both stands before those inside it, as no leaf in bold letters.
+    """
+    inside = [child for child in element.elements() if child.characters]
+    if element.characters and not inside:
+        yield element
+        return
+    if any(isinstance(child, str) and child.strip() and child != BREAK for child in element.children):
+        mixed = Element("", {})
+        mixed.characters = 1
+        yield mixed
+    for child in inside:
+        yield from _leaves(child)
 
 
 def texts(element: Element) -> Iterator[str]:

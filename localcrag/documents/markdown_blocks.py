@@ -17,6 +17,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BULLET, BlockText
+from localcrag.documents.bold_titles import are_titles, stand_out
 from localcrag.documents.extracted import one_line
 from localcrag.documents.front_matter import front_matter
 from localcrag.documents.table_pairs import is_pair, pair_text, unheaded_lines
@@ -42,6 +43,15 @@ _BULLET_LINE = re.compile(r"[*+-] +\S")
 _LIST_BELOW = re.compile(r"\n(?=[ \t]*[*+-] +\S)")
 """Where a list begins that stands too far in below its paragraph to be one for the parser."""
 _EMPHASIS = frozenset({"strong_open", "strong_close", "em_open", "em_close"})
+_LEAVES = frozenset(
+    (
+        *("heading_open", "inline", "code_block", "fence", "html_block", "table_open"),
+        *("bullet_list_open", "ordered_list_open", "blockquote_open"),
+    )
+)
+"""Tokens that a text without lists in lists has one of for each of its blocks."""
+_LEAST_LEVEL = 6
+"""The lowest level of headings."""
 _MIN_CONTENTS = 3
 """The fewest lines that begin with a link to a place in the same document and make a table of contents."""
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
@@ -62,12 +72,18 @@ def markdown_page(text: str, number: int | None = None) -> Page:
 
 def add_markdown(made: BlockText, text: str) -> None:
     """Append the blocks of a Markdown text."""
-    tokens = iter(_markdown().parse(text))
+    parsed = _markdown().parse(text)
+    titles = _titles(parsed)
+    tokens = iter(parsed)
     lists: list[_List] = []
+    level = 0
     for token in tokens:
         match token.type:
             case "heading_open":
-                made.add(BlockKind.HEADING, plain(next(tokens)), level=int(token.tag[1]))
+                level = int(token.tag[1])
+                made.add(BlockKind.HEADING, plain(next(tokens)), level=level)
+            case "inline" if id(token) in titles and not _is_contents(token.children or []):
+                made.add(BlockKind.HEADING, plain(token), level=min(level + 1, _LEAST_LEVEL))
             case "bullet_list_open" | "ordered_list_open":
                 if not lists:
                     made.part()
@@ -97,6 +113,35 @@ def add_markdown(made: BlockText, text: str) -> None:
                 made.part()
                 for row in _table_rows(tokens):
                     made.add(BlockKind.ROW, row)
+
+
+def _titles(tokens: Sequence[Token]) -> frozenset[int]:
+    """The ids of the tokens of paragraphs in bold letters that are the titles of what stands below them."""
+    leaves = [token for token in tokens if token.level <= 1 and token.type in _LEAVES]
+    bold = [token.type == "inline" and token.level == 1 and _is_bold(token) for token in leaves]
+    if not stand_out(sum(bold), len(leaves)):
+        return frozenset()
+    titled = [
+        token
+        for token, below, is_bold, is_bold_below in zip(leaves, leaves[1:], bold, bold[1:], strict=False)
+        if is_bold and not is_bold_below and below.type != "heading_open"
+    ]
+    found = are_titles([plain(token) for token in titled])
+    return frozenset(id(token) for token, is_title in zip(titled, found, strict=True) if is_title)
+
+
+def _is_bold(inline: Token) -> bool:
+    """Whether all of a text is in bold letters, in one line."""
+    children = [
+        child for child in inline.children or [] if child.content or not child.type.startswith("text")
+    ]
+    types = [child.type for child in children]
+    return (
+        bool(types)
+        and types[0] == "strong_open"
+        and types.index("strong_close") == len(types) - 1
+        and ("softbreak" not in types and "hardbreak" not in types)
+    )
 
 
 def _is_list(code: str) -> bool:

@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 10
+READING = 11
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 10: with tables and records that say their columns by colons; 9: with tables of keys as pairs, and without the

@@ -109,3 +109,27 @@ def test_what_a_mail_says_of_me_is_judged_after_the_name_of_its_sender() -> None
     assert not any("Marit Solheim: " in judged_text(strip) for strip in strips(quoted))
     without = replace(mail, meta={"from": "marit@example.org"})
     assert judged_text(strips(without)[1]) == "Winter\nI am on leave, and Per stands in for me."
+
+
+def test_a_paragraph_of_an_item_is_judged_below_what_the_item_is_called() -> None:
+    text = "No more than 64 can be joined."
+    flat = structured(
+        (BlockKind.HEADING, "Limits"),
+        (BlockKind.ITEM, "Tables in a join"),
+        (BlockKind.PARAGRAPH, text),
+        (BlockKind.CODE, "limit = 64"),
+        (BlockKind.PARAGRAPH, "It cannot be raised."),
+        (BlockKind.ITEM, "-k, --keep: Don't delete the input files, which is what is done without it."),
+        (BlockKind.PARAGRAPH, "A copy is kept."),
+        (BlockKind.ITEM, "Everything else is free."),
+        (BlockKind.PARAGRAPH, "So it is."),
+        (BlockKind.PARAGRAPH, "That is all."),
+    )
+    *inside, last = flat.blocks
+    in_list = (replace(each, level=int(each.kind is not BlockKind.ITEM)) for each in inside)
+    limits = replace(flat, blocks=(*in_list, last))
+    told = {strip.text: in_context(strip) for strip in strips(limits)}
+    assert told[text] == f"Limits\nTables in a join\n{text}"
+    assert told["It cannot be raised."] == "Limits\nTables in a join\nIt cannot be raised."
+    assert told["A copy is kept."] == "Limits\n-k, --keep\nA copy is kept."
+    assert told["So it is."] == "Limits\nSo it is." and told["That is all."] == "Limits\nThat is all."

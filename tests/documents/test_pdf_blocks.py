@@ -417,6 +417,26 @@ def test_a_cell_of_an_aligned_table_goes_on_in_the_next_line_and_may_be_empty() 
     ]
 
 
+@pytest.mark.parametrize(
+    "first", [("allcolors", "", "Set all colours"), ("anchor", "true", "Put an anchor on each page.")]
+)
+def test_a_first_row_that_tells_something_is_no_header(first: tuple[str, str, str]) -> None:
+    rows = [
+        first,
+        ("breaklinks", "false", "Break links"),
+        ("hidelinks", "", "Hide links"),
+        ("draft", "no", "-"),
+    ]
+    sheet = Sheet()
+    sheet.rows((72, 200, 300), 700, rows, pitch=12)
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        f"{first[0]}: {' · '.join(filter(None, first[1:]))}",
+        "breaklinks: false · Break links",
+        "hidelinks: Hide links",
+        "draft: no · -",
+    ]
+
+
 def test_names_with_colons_stand_before_their_values() -> None:
     sheet = Sheet()
     sheet.rows((72, 200), 700, [("Invoice:", "R-17"), ("Customer:", "Ann Example"), ("Total:", "35 EUR")])

@@ -33,6 +33,8 @@ Neighbours = Callable[[Passage], Sequence[Passage]]
 
 MAX_DOCUMENT_QUESTION_CHARACTERS = 200
 """The longest question of a document that is read with its answer."""
+MAX_ITEM_TITLE_CHARACTERS = 100
+"""The longest first line of an item that is the title of the paragraphs below it."""
 MAX_LED_TO = 8
 """The most items of a list, or pieces of code, that are shown since a sentence leads to them."""
 MAX_LED_TO_CHARACTERS = 320
@@ -86,12 +88,13 @@ def in_context(strip: Strip) -> str:
     """The text of a strip below its headings, after what leads in to it.
 
     An item of a list stands after its sentence, an answer after its question, a setting below the line above
-    its section.
+    its section, and a paragraph of an item below the item's title.
     """
     lead, headings = lead_in(strip), headings_above(strip)
     before = lead.text if lead else _question_before(strip)
     text = f"{before} {strip.text}" if before else strip.text
     section = section_of(strip.passage, strip.start - strip.passage.start) if is_code(strip) else ""
+    section = section or (_item_title(strip) if not lead else "")
     return "\n".join(filter(None, (headings, section, text)))
 
 
@@ -128,6 +131,25 @@ def lead_in(strip: Strip) -> Strip | None:
     while at >= 0 and is_in_list(blocks[at]):
         at -= 1
     return _leading_end(strip, blocks[at]) if at >= 0 and blocks[at].kind is BlockKind.PARAGRAPH else None
+
+
+def _item_title(strip: Strip) -> str:
+    """The first line of the item that a paragraph belongs to, or the term it explains; "" if it has none.
+
+    "4. Maximum number of tables in a join" says what is told of in the paragraphs of this item.
+    """
+    blocks, at = strip.passage.blocks, block_index(strip)
+    if at < 1 or blocks[at].kind is not BlockKind.PARAGRAPH or not blocks[at].level:
+        return ""
+    while at > 0 and blocks[at].kind is not BlockKind.ITEM and is_in_list(blocks[at]):
+        at -= 1
+    if blocks[at].kind is not BlockKind.ITEM:
+        return ""
+    text = " ".join(strip.passage.text_between(blocks[at].start, blocks[at].end).split())
+    if len(text) <= MAX_ITEM_TITLE_CHARACTERS and not ends_as_sentence(text):
+        return text
+    term = _TERM.match(text)
+    return term[0].rpartition(":")[0] if term else ""
 
 
 def _leading_end(strip: Strip, above: Block, *, to_code: bool = False) -> Strip | None:

@@ -46,9 +46,11 @@ from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_headers import FoundHeader, found_header, header_names
 from localcrag.documents.table_pairs import are_pairs, pair_text
 from localcrag.documents.table_rows import row_text
-from localcrag.types import BlockKind, Page
+from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
 _MAX_LEVEL = 6
+_MAX_KEY = 40
+"""The characters of the longest name that begins a row of a table without a header."""
 _KEY_SHARE = 0.6
 
 PageContent = tuple[list[Line], list[str]] | str
@@ -145,7 +147,7 @@ class _OpenTable:
             yield from (row_text(row, ()) for row in cells[: found.start if found else 0])
             cells = cells[found.end :] if found else cells
         self.grid = grid
-        yield from (row_text(row, self.header) for row in cells)
+        yield from (row_text(row, self.header) if self.header else _unnamed(row) for row in cells)
 
 
 def _header_of(grid: Grid) -> FoundHeader | None:
@@ -157,7 +159,27 @@ def _header_of(grid: Grid) -> FoundHeader | None:
     found = found_header(rows)
     if found is None and grid.bold_header:
         return FoundHeader(0, 1, header_names(rows[:1]))
-    return found
+    is_row = found is not None and not grid.bold_header and found.end == found.start + 1
+    return None if is_row and found and _tells(grid.cells[found.start], grid.cells[found.end :]) else found
+
+
+def _tells(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a row that nothing sets apart is no header: it has a sentence, or names no column of values.
+
+    Only the first column, of the names of the rows, may have no name of its own.
+    """
+    if any(cell.endswith(".") and " " in cell for cell in row):
+        return True
+    nameless = (i for i, cell in enumerate(row) if i and not cell)
+    return any(2 * sum(bool(other[i]) for other in below) > len(below) for i in nameless)
+
+
+def _unnamed(row: Sequence[str]) -> str:
+    """A row of a table without a header: "breaklinks: false · links may break", if a name begins it."""
+    first, *others = row
+    if not any(map(str.isalpha, first)) or len(first) > _MAX_KEY or ":" in first:
+        return row_text(row, ())
+    return pair_text((first, CELL_SEPARATOR.join(filter(None, others))))
 
 
 def _is_keyed(cells: Sequence[Sequence[str]]) -> bool:
