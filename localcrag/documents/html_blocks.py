@@ -144,7 +144,7 @@ class _Walk:
         if tag in HEADINGS:
             self._heading(element)
         elif (tag == "summary" and not self._depth and not element.headings) or self._is_title(element):
-            self._summary(element)
+            self._title(element)
         elif tag in VERBATIM:
             self._preformatted(_verbatim(element))
         elif tag in LISTS:
@@ -195,7 +195,7 @@ class _Walk:
         """Whether it is a title in bold letters; in a list it is an item, or what a step is called."""
         return element.is_title and not self._depth and not self._in_footer and not self._in_contents
 
-    def _summary(self, element: Element) -> None:
+    def _title(self, element: Element) -> None:
         """A title, or the line that opens what is folded away below it, as the question of an answer."""
         title = _one_line(element.children)
         if len(title) > MAX_SUMMARY_CHARACTERS:
