@@ -17,7 +17,7 @@ _MAX_TITLE_CHARACTERS, _MAX_TITLE_WORDS = 60, 8
 _MIN_SERIES = 3
 """The fewest lines of a kind that are titles since most of them are."""
 _MAX_BOLD_SHARE = 0.5
-"""The share of bold characters from which on a text is printed so, and nothing of it stands out."""
+"""The share of bold characters, or blocks, from which on a text is printed so: nothing stands out."""
 _NUMBER = re.compile(r"(?:\(?\d{1,3}(?:\.\d{1,3})*[.)]?|[A-Z][.)]|[QF]\d*[.:])\s+")
 """What may stand before a title: "(12)", "4.1", "B." or "Q3:"."""
 _TELLS = re.compile(r"\d|@|://|[.,;:]$")
@@ -50,6 +50,14 @@ def _is_title(text: str) -> bool:
     return short and _TELLS.search(words) is None
 
 
-def stand_out(bold: int, characters: int) -> bool:
-    """Whether bold characters are few enough among those of a text for a bold line to mean something."""
-    return bold <= _MAX_BOLD_SHARE * characters
+def above_plain_text(bold: Sequence[bool], headings: Sequence[bool]) -> list[int]:
+    """The places of the blocks in bold letters below which plain text stands, no heading and nothing bold."""
+    plain_below = [
+        not is_bold and not is_heading for is_bold, is_heading in zip(bold, headings, strict=True)
+    ][1:]
+    return [place for place, plain in enumerate(plain_below) if bold[place] and plain]
+
+
+def stand_out(bold: int, whole: int) -> bool:
+    """Whether the bold characters, or blocks, of a text are few enough for a bold line to mean something."""
+    return bold <= _MAX_BOLD_SHARE * whole

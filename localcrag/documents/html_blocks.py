@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.fixed_width_tables import text_tables
 from localcrag.documents.html_tables import cell_text, is_layout, rows_of, table_lines
+from localcrag.documents.html_titles import mark_titles
 from localcrag.documents.html_tree import (
     BREAK,
     HEADINGS,
@@ -23,7 +24,6 @@ from localcrag.documents.html_tree import (
     Element,
     PlaceLinkText,
     mark_navigation,
-    mark_titles,
     parse,
 )
 from localcrag.types import BlockKind

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from localcrag.documents.bold_titles import are_titles, stand_out
 from localcrag.documents.extracted import one_line
 from localcrag.errors import UnreadableError
 
@@ -37,8 +36,6 @@ _DROPPED = frozenset(
 """Elements that a reader of the page does not see, or sees as a picture or as something to press."""
 _BOLD_TAGS = frozenset({"b", "strong"})
 _BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
-_TITLED = frozenset({"p", "div", "center"})
-"""Elements that may be no more than a title in bold letters."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _PERMALINK = re.compile(r"[\s#¶§↑↩⏎🔗\uf0c1\ufe0e\ufe0f]+")
 """The text of a link that only points to its own place, as stands beside a heading or ends a footnote."""
@@ -370,41 +367,6 @@ def _stands_apart(element: Element, introduction: Sequence[Element | str]) -> bo
     if isinstance(above, str):
         return not above.rstrip().endswith(":")
     return above.tag not in HEADINGS and not "".join(texts(above)).rstrip().endswith(":")
-
-
-# ---------------------------------------------------------------------------------------- titles
-
-
-def mark_titles(root: Element) -> None:
-    """Mark the paragraphs in bold letters that are the titles of what stands below them."""
-    if not root.bold or not stand_out(root.bold, root.characters):
-        return
-    leaves = list(_leaves(root))
-    bold = [leaf.bold == leaf.characters for leaf in leaves]
-    titled = [
-        leaf
-        for leaf, is_bold, is_bold_below, below in zip(leaves, bold, bold[1:], leaves[1:], strict=False)
-        if is_bold and not is_bold_below and leaf.tag in _TITLED and below.tag not in HEADINGS
-    ]
-    for leaf, is_title in zip(titled, are_titles([_words(leaf) for leaf in titled]), strict=True):
-        leaf.is_title = is_title and BREAK not in leaf.children
-
-
-def _leaves(element: Element) -> Iterator[Element]:
-    """The elements that have text of their own and no element with text inside, in their order.
-
-    One that has both stands before those inside it, as no leaf in bold letters.
-    """
-    inside = [child for child in element.elements() if child.characters]
-    if element.characters and not inside:
-        yield element
-        return
-    if any(isinstance(child, str) and child.strip() and child != BREAK for child in element.children):
-        mixed = Element("", {})
-        mixed.characters = 1
-        yield mixed
-    for child in inside:
-        yield from _leaves(child)
 
 
 def texts(element: Element) -> Iterator[str]:

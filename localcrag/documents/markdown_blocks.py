@@ -17,7 +17,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BULLET, BlockText
-from localcrag.documents.bold_titles import are_titles, stand_out
+from localcrag.documents.bold_titles import above_plain_text, are_titles, stand_out
 from localcrag.documents.extracted import one_line
 from localcrag.documents.front_matter import front_matter
 from localcrag.documents.table_pairs import is_pair, pair_text, unheaded_lines
@@ -121,11 +121,8 @@ def _titles(tokens: Sequence[Token]) -> frozenset[int]:
     bold = [token.type == "inline" and token.level == 1 and _is_bold(token) for token in leaves]
     if not stand_out(sum(bold), len(leaves)):
         return frozenset()
-    titled = [
-        token
-        for token, below, is_bold, is_bold_below in zip(leaves, leaves[1:], bold, bold[1:], strict=False)
-        if is_bold and not is_bold_below and below.type != "heading_open"
-    ]
+    headings = [token.type == "heading_open" for token in leaves]
+    titled = [leaves[place] for place in above_plain_text(bold, headings)]
     found = are_titles([plain(token) for token in titled])
     return frozenset(id(token) for token, is_title in zip(titled, found, strict=True) if is_title)
 
@@ -140,7 +137,7 @@ def _is_bold(inline: Token) -> bool:
         bool(types)
         and types[0] == "strong_open"
         and types.index("strong_close") == len(types) - 1
-        and ("softbreak" not in types and "hardbreak" not in types)
+        and not {"softbreak", "hardbreak"}.intersection(types)
     )
 
 

@@ -13,7 +13,7 @@ from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.readers.docx import read_docx
 from localcrag.types import BlockKind, Page
 
-HEADING, PARAGRAPH, ITEM = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.ITEM
+HEADING, PARAGRAPH = BlockKind.HEADING, BlockKind.PARAGRAPH
 TEXT = "The hall is open to all who live in the village, and to their guests."
 
 

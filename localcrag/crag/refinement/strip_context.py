@@ -93,8 +93,10 @@ def in_context(strip: Strip) -> str:
     lead, headings = lead_in(strip), headings_above(strip)
     before = lead.text if lead else _question_before(strip)
     text = f"{before} {strip.text}" if before else strip.text
-    section = section_of(strip.passage, strip.start - strip.passage.start) if is_code(strip) else ""
-    section = section or (_item_title(strip) if not lead else "")
+    if is_code(strip):
+        section = section_of(strip.passage, strip.start - strip.passage.start)
+    else:
+        section = "" if lead else _item_title(strip)
     return "\n".join(filter(None, (headings, section, text)))
 
 

@@ -159,8 +159,9 @@ def _header_of(grid: Grid) -> FoundHeader | None:
     found = found_header(rows)
     if found is None and grid.bold_header:
         return FoundHeader(0, 1, header_names(rows[:1]))
-    is_row = found is not None and not grid.bold_header and found.end == found.start + 1
-    return None if is_row and found and _tells(grid.cells[found.start], grid.cells[found.end :]) else found
+    if found is None or grid.bold_header or found.end > found.start + 1:
+        return found
+    return None if _tells(grid.cells[found.start], grid.cells[found.end :]) else found
 
 
 def _tells(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
