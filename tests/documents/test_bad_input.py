@@ -46,7 +46,7 @@ MEBIBYTE = 1024 * 1024
         ("x", OLE, "an old Office format is not read"),
         ("x", b"%!PS-Adobe-3.0\n/Times findfont", "PostScript is not read"),
         ("x.txt", b"%!PS-Adobe-3.0\n/Times findfont", "PostScript is not read"),
-        ("x.ps.gz", gzip.compress(b"%!PS-Adobe-3.0"), "PostScript (.ps) is not read"),
+        ("x.ps.gz", gzip.compress(b"%!PS-Adobe-3.0", mtime=0), "PostScript (.ps) is not read"),
         ("x.doc", b"anything", "the old Word format (.doc) is not read"),
         ("x.docx", docx()[:2000], "damaged DOCX"),
         ("x.docx", b"no zip", "damaged DOCX"),
