@@ -7,7 +7,7 @@ texts at a time: no thread waits for another, and a number does not depend on th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 _INTEGERS = "int8"
 """CTranslate2's name of the type that matrices are kept and multiplied in."""
+_LARGEST_INTEGER = 127.0
+ROWS_PER_PART = 8192
+"""Rows of a matrix that are brought into 8 bits at a time."""
 _LINEAR = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_up", "ffn_down")
 _NORMS = ("attn_output_norm", "layer_output_norm")
 _WORDS, _POSITIONS, _KINDS = _EMBEDDINGS = (
@@ -40,13 +43,22 @@ def weight_names(layers: int, *, pooler: bool) -> set[str]:
 
 
 def write_network(
-    folder: Path, weights: Mapping[str, Array], *, layers: int, heads: int, epsilon: float
+    folder: Path,
+    weights: Mapping[str, Array],
+    *,
+    words: Iterable[Array] | None = None,
+    layers: int,
+    heads: int,
+    epsilon: float,
 ) -> None:
     """Write a network into a folder. Raises OSError.
 
     Args:
         folder: the folder, which exists.
-        weights: those of :func:`weight_names`; with those of the pooler, the network has one.
+        weights: those of :func:`weight_names`, which are changed in place; with those of the pooler, the
+            network has one.
+        words: the vectors of the vocabulary, some rows at a time: those of a large one would take a gigabyte
+            while they are brought into 8 bits. None if they are among the ``weights``.
         layers: the number of layers.
         heads: the number of attention heads.
         epsilon: the ε of the layer normalisation.
@@ -66,12 +78,35 @@ def write_network(
     pooler = f"{_POOLER}.weight" in weights
     network: Any = TransformerEncoderModelSpec(encoder, pooling_layer=pooler)
     _set_weights(network, weights, pooler=pooler)
-    network.register_vocabulary([str(number) for number in range(len(weights[_WORDS]))])  # only ids are given
+    vocabulary = encoder.embeddings[0]
+    vocabulary.weight, vocabulary.weight_scale = _in_integers(words or parts_of(weights[_WORDS]))
+    ids = range(len(vocabulary.weight))  # texts are given as ids, so that these are the tokens
+    network.register_vocabulary(list(map(str, ids)))
     network.config.unk_token = "0"
     network.config.layer_norm_epsilon = epsilon
     network.validate()
-    network.optimize(quantization=_INTEGERS)
+    for layer in (*encoder.layer, encoder.embeddings[1], *([network.pooler_dense] if pooler else [])):
+        layer.optimize(quantization=_INTEGERS)
     network.save(str(folder))
+
+
+def parts_of(matrix: Array) -> Iterator[Array]:
+    """The rows of a matrix, ``ROWS_PER_PART`` at a time."""
+    for start in range(0, len(matrix), ROWS_PER_PART):
+        yield matrix[start : start + ROWS_PER_PART]
+
+
+def _in_integers(parts: Iterable[Array]) -> tuple[npt.NDArray[np.int8], Array]:
+    """The rows in 8 bits, and what each was multiplied with, as CTranslate2 does it."""
+    import numpy as np
+
+    integers, scales = [], []
+    for part in parts:
+        peaks = np.abs(part).max(axis=1)
+        peaks[peaks == 0] = _LARGEST_INTEGER
+        scales.append(_LARGEST_INTEGER / peaks)
+        integers.append(np.rint(part * scales[-1][:, None]).astype(np.int8))
+    return np.concatenate(integers), np.concatenate(scales)
 
 
 def _set_weights(network: Any, weights: Mapping[str, Array], *, pooler: bool) -> None:
@@ -79,7 +114,6 @@ def _set_weights(network: Any, weights: Mapping[str, Array], *, pooler: bool) ->
 
     encoder = network.encoder
     encoder.scale_embeddings = False
-    encoder.embeddings[0].weight = weights[_WORDS]
     encoder.embeddings[1].weight = np.atleast_2d(weights[_KINDS])
     encoder.position_encodings.encodings = weights[_POSITIONS]
     _set_norm(encoder.layernorm_embedding, weights, _EMBEDDING_NORM)

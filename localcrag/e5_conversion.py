@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localcrag.bert_network import write_network
+from localcrag.bert_network import ROWS_PER_PART, write_network
 from localcrag.errors import ModelError, ModelFileError, ModelNotInstalled
 from localcrag.made_once import made_once
 from localcrag.sentence_pieces import write_pieces
@@ -37,8 +37,10 @@ WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb78
 _HEADER = struct.Struct("<4sI7ifi5iQ")
 _TENSOR = struct.Struct("<BIQQ")
 _QUANTISED_KIND, _BLOCK_ELEMENTS, _BLOCK_BYTES = 1, 32, 18
+WORDS = "token_embd.weight"
+"""The name of the vectors of the vocabulary."""
 _NAMES = {
-    "emb.word": "token_embd.weight",
+    "emb.word": WORDS,
     "emb.pos": "position_embd.weight",
     "emb.type": "token_types.weight",
     "emb.ln.w": "token_embd_norm.weight",
@@ -102,11 +104,27 @@ def _weights_file() -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRows:
+    """A large matrix as it is stored; it is read some rows at a time, each time anew, as float32.
+
+    Attributes:
+        stored: the bytes of each row, in blocks of Q4_0.
+    """
+
+    stored: npt.NDArray[np.uint8]
+
+    def __iter__(self) -> Iterator[Array]:
+        for start in range(0, len(self.stored), ROWS_PER_PART):
+            yield _numbers(self.stored[start : start + ROWS_PER_PART])
+
+
+@dataclass(frozen=True, slots=True)
 class PackagedModel:
     """The model of the package.
 
     Attributes:
-        weights: the tensors by the names that llama.cpp has for them.
+        weights: the tensors by the names that llama.cpp has for them, without those of ``words``.
+        words: the vectors of the vocabulary.
         vocabulary: the pieces with their scores, in the order of their ids.
         unknown: the id of the piece for what has none.
         special: the ids of the pieces that no text has, ``unknown`` among them.
@@ -118,6 +136,7 @@ class PackagedModel:
     """
 
     weights: dict[str, Array]
+    words: StoredRows
     vocabulary: list[tuple[str, float]]
     unknown: int
     special: tuple[int, ...]
@@ -140,10 +159,13 @@ def packaged_model() -> PackagedModel:
     header = _Header(*_HEADER.unpack_from(source))
     vocabulary, at = _vocabulary(source, header, _HEADER.size)
     replaced, at = _replaced(source, at)
-    weights = {_name(tensor.name): _weight(source, tensor, header) for tensor in _tensors(source, at)}
+    tensors = {_name(tensor.name): tensor for tensor in _tensors(source, at)}
+    words = StoredRows(_stored(source, tensors.pop(WORDS), header))
+    weights = {name: _weight(source, tensor, header) for name, tensor in tensors.items()}
     special = (header.bos, header.pad, header.eos, header.unknown, header.pieces - 1)
     return PackagedModel(
         weights,
+        words,
         vocabulary,
         header.unknown,
         special,
@@ -170,7 +192,14 @@ def _convert(folder: Path) -> None:
     model = packaged_model()
     write_tokenizer(folder, model.tokenizer)
     write_vocabulary(folder, model)
-    write_network(folder, model.weights, layers=model.layers, heads=model.heads, epsilon=model.epsilon)
+    write_network(
+        folder,
+        model.weights,
+        words=model.words,
+        layers=model.layers,
+        heads=model.heads,
+        epsilon=model.epsilon,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,15 +338,27 @@ def _any_of(characters: str) -> str:
 def _weight(source: bytes, tensor: _Tensor, header: _Header) -> Array:
     """The elements of a tensor, float32, in the shape that NumPy has for it."""
     import numpy as np
-    from gguf import GGMLQuantizationType, dequantize
+
+    stored = _stored(source, tensor, header)
+    if tensor.quantised:
+        return _numbers(stored)
+    return stored.view(np.float32).reshape(_shape(tensor, header)).copy()
+
+
+def _stored(source: bytes, tensor: _Tensor, header: _Header) -> npt.NDArray[np.uint8]:
+    """The bytes of a tensor, by rows: `dequantize` reads some at a time, and blocks would take long."""
+    import numpy as np
 
     stored = np.frombuffer(source, np.uint8, tensor.size, tensor.start)
-    shape = _shape(tensor, header)
-    if tensor.quantised:  # it is read some rows at a time, so that rows of a single block would take long
-        values = dequantize(stored.reshape(shape[0], -1), GGMLQuantizationType.Q4_0)
-    else:
-        values = stored.view(np.float32)
-    return values.reshape(shape).astype(np.float32)
+    return stored.reshape(_shape(tensor, header)[0], -1)
+
+
+def _numbers(stored: npt.NDArray[np.uint8]) -> Array:
+    """The numbers, float32, of rows in blocks of Q4_0."""
+    import numpy as np
+    from gguf import GGMLQuantizationType, dequantize
+
+    return dequantize(stored, GGMLQuantizationType.Q4_0).astype(np.float32, copy=False)
 
 
 def _shape(tensor: _Tensor, header: _Header) -> tuple[int, ...]:

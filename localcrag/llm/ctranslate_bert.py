@@ -8,7 +8,7 @@ under the fingerprint of its source; deleting it is harmless.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,19 +78,23 @@ def _convert(info: GgufInfo, folder: Path) -> None:
     write_cross_encoder(info, as_arrays(info), folder)
 
 
-def write_cross_encoder(info: GgufInfo, weights: Mapping[str, Array], folder: Path) -> None:
+def write_cross_encoder(
+    info: GgufInfo, weights: Mapping[str, Array], folder: Path, *, words: Iterable[Array] | None = None
+) -> None:
     """Write the network and the classifier of an evaluator. Raises OSError.
 
     Args:
         info: the header of its file, which says its shape.
         weights: all its weights.
         folder: the folder, which exists.
+        words: the vectors of the vocabulary, some rows at a time; None if they are among the ``weights``.
     """
     import numpy as np
 
     write_network(
         folder,
         weights,
+        words=words,
         layers=_layers(info),
         heads=int(info.number("bert.attention.head_count", 1)),
         epsilon=info.number("bert.attention.layer_norm_epsilon", 1e-12),

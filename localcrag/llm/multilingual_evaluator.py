@@ -92,7 +92,7 @@ class MultilingualEvaluator(CalibratedEvaluator["_LoadedEvaluator"]):
                 hint="Use the evaluator that came with this version.",
             )
         write_vocabulary(folder, model)
-        write_cross_encoder(self.info, {**model.weights, **as_arrays(self.info)}, folder)
+        write_cross_encoder(self.info, {**model.weights, **as_arrays(self.info)}, folder, words=model.words)
 
     def _read(self, folder: Path) -> _LoadedEvaluator:
         return _LoadedEvaluator(

@@ -1,13 +1,17 @@
 """What each correction is worth: the same hard questions with none, each of them alone, all, and the agent.
 
 A correction is made only where the first search does not surely answer, so questions that need none are asked
-once. They are asked as people talk (greetings, asides, mistakes of typing), over a folder of documents as
-`scripts/train sets` writes it, with distractors beside it. An answer is right if a gold answer is in it, and
+once. By default they are :mod:`.hard_questions`: in other words than their documents, among six times as many
+others. Of a folder of documents as `scripts/train sets` writes it, they are asked as people talk (greetings,
+asides, mistakes of typing), with distractors beside it. An answer is right if a gold answer is in it, and
 wrong if it is given and is not; of a question that nothing answers, every answer is wrong.
 
-Options: ``--set questions=FOLDER`` (with documents/ and questions.jsonl), ``--set limit=N`` (60),
-``--set distractors=FOLDER``, ``--set talk=no`` to ask as it is written, ``--set model=FILE``,
-``--set variants=none,rewrite,…``.
+The variant ``questions`` corrects nothing, and asks documents for which the chat model has written questions
+(doc2query).
+
+Options: ``--set every=N`` (5: each fifth of the hard questions), ``--set questions=FOLDER`` (with documents/
+and questions.jsonl), ``--set limit=N`` (60 of those), ``--set distractors=FOLDER``, ``--set talk=no`` to ask
+as it is written, ``--set model=FILE``, ``--set variants=none,rewrite,…``.
 """
 
 from __future__ import annotations
@@ -19,12 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.accuracy import Row, labelled
+from benchmarks.accuracy import labelled
+from benchmarks.hard_questions import EVERY, HardQuestion, hard_questions, write_hard_documents
 from benchmarks.picture import Chart, Line
 from benchmarks.report import Figure, Report, Room
 from localcrag import KnowledgeBase
 from localcrag import open as open_kb
-from localcrag.evaluation.text_overlap import holds
 from localcrag.options import AskKeywords
 from localcrag.settings import ModelSettings, Settings
 from localcrag.types import Action, Answer, Status
@@ -36,23 +40,18 @@ VARIANTS: Mapping[str, AskKeywords] = {
     "all": {"corrections": ALONE},
     "default": {},
     "agent": {"agent": True},
+    "questions": {"corrections": ()},
 }
-FIRST = "none"
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question as it is asked, and its gold answers; none if no document answers it."""
-
-    text: str
-    answers: tuple[str, ...]
+FIRST, WRITTEN = "none", "questions"
+QUESTIONS_EACH = 3
+"""Questions that are written for each passage of the variant ``questions``."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What one variant made of one question."""
 
-    asked: Asked
+    asked: HardQuestion
     answer: Answer
 
     @property
@@ -63,12 +62,12 @@ class Outcome:
     @property
     def right(self) -> bool:
         """Whether a gold answer is in it."""
-        return self.given and holds(self.answer.text, self.asked.answers)
+        return self.given and self.asked.told_by(self.answer.text)
 
     @property
     def reached(self) -> bool:
         """Whether a passage with a gold answer was graded."""
-        return any(holds(grade.hit.passage.text, self.asked.answers) for grade in self.answer.grades)
+        return any(self.asked.told_by(grade.hit.passage.text) for grade in self.answer.grades)
 
     @property
     def seconds(self) -> float:
@@ -78,14 +77,16 @@ class Outcome:
 
 def measure(room: Room) -> Report:
     names = room.options.get("variants", "none,neighbours" if room.quick else ",".join(VARIANTS)).split(",")
-    documents, rows = labelled(room, "corrections")
-    questions = list(_asked(rows, room))
-    with _filled(room, documents) as base:
+    documents, questions = _material(room)
+    with _opened(room) as base:
+        base.ingest([str(folder) for folder in documents])
         first = [Outcome(each, base.ask(each.text, **VARIANTS[FIRST])) for each in questions]
         print(f"bench: {len(first)} questions asked without corrections", file=sys.stderr)
         outcomes = {FIRST: first}
         for name in names:
-            if name != FIRST:
+            if name not in outcomes:
+                if name == WRITTEN:
+                    base.ingest(str(documents[0]), questions=QUESTIONS_EACH)
                 outcomes[name] = [_again(base, each, name) for each in first]
                 print(f"bench: {name}: done", file=sys.stderr)
     return report(outcomes)
@@ -98,24 +99,32 @@ def _again(base: KnowledgeBase, first: Outcome, name: str) -> Outcome:
     return Outcome(first.asked, base.ask(first.asked.text, **VARIANTS[name]))
 
 
-def _filled(room: Room, documents: Path) -> KnowledgeBase:
+def _opened(room: Room) -> KnowledgeBase:
     options, home = room.options, room.scratch / "home"
     named = ModelSettings(language=options["model"]) if "model" in options else ModelSettings()
-    base = open_kb(home=home, settings=Settings(home=home, model=named))
-    base.ingest(documents)
-    if beside := options.get("distractors"):
-        base.ingest(Path(beside))
-    return base
+    return open_kb(home=home, settings=Settings(home=home, model=named))
 
 
-def _asked(rows: Sequence[Row], room: Room) -> Iterator[Asked]:
-    """The questions as people would ask them."""
+def _material(room: Room) -> tuple[list[Path], list[HardQuestion]]:
+    """The folders of documents, those with the answers first, and the questions as they are asked."""
+    options = room.options
+    if room.quick or "questions" in options:
+        documents, rows = labelled(room, "corrections")
+        asked = [HardQuestion(text, tuple((answer,) for answer in answers)) for text, answers in rows]
+        beside = [Path(options["distractors"])] if "distractors" in options else []
+        return [documents, *beside], list(_as_people_talk(asked, room))
+    documents, beside = room.scratch / "documents", [room.scratch / "distractors"]
+    write_hard_documents(documents, *beside)
+    return [documents, *beside], hard_questions(int(options.get("every", EVERY)))
+
+
+def _as_people_talk(questions: Sequence[HardQuestion], room: Room) -> Iterator[HardQuestion]:
     from training.chatter import Chatter
 
     chatter = Chatter(random.Random(2), held_out=True)
-    for text, answers in rows[: int(room.options.get("limit", "60"))]:
-        talked = text if room.options.get("talk") == "no" else chatter.wrap(text)[0]
-        yield Asked(talked, answers)
+    for each in questions[: int(room.options.get("limit", "60"))]:
+        talked = each.text if room.options.get("talk") == "no" else chatter.wrap(each.text)[0]
+        yield HardQuestion(talked, each.gold)
 
 
 def report(outcomes: Mapping[str, Sequence[Outcome]]) -> Report:
@@ -137,7 +146,7 @@ def report(outcomes: Mapping[str, Sequence[Outcome]]) -> Report:
 
 
 def _share(outcomes: Sequence[Outcome], what: str) -> float:
-    answerable = [each for each in outcomes if each.asked.answers]
+    answerable = [each for each in outcomes if each.asked.gold]
     return fmean(getattr(each, what) for each in answerable) if answerable else 0.0
 
 

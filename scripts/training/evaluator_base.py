@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag import e5_conversion
-from localcrag.e5_conversion import packaged_model, write_tokenizer
+from localcrag.e5_conversion import WORDS, packaged_model, write_tokenizer
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.made_once import made_once
 
@@ -108,18 +108,20 @@ def _text(name: str) -> dict[str, Any]:
 
 def _network(model: PackagedModel) -> BertModel:
     """The network of the package in PyTorch."""
+    import numpy as np
     import torch
     from gguf import MODEL_ARCH, get_tensor_name_map
     from transformers import BertConfig, BertModel
 
-    words, positions = model.weights["token_embd.weight"], model.weights["position_embd.weight"]
-    kinds, inner = model.weights["token_types.weight"], model.weights["blk.0.ffn_up.weight"]
+    words = np.concatenate(list(model.words))
+    weights = {**model.weights, WORDS: words}
+    positions, kinds = weights["position_embd.weight"], weights["token_types.weight"]
     config = BertConfig(
         vocab_size=len(words),
         hidden_size=words.shape[1],
         num_hidden_layers=model.layers,
         num_attention_heads=model.heads,
-        intermediate_size=len(inner),
+        intermediate_size=len(weights["blk.0.ffn_up.weight"]),
         max_position_embeddings=len(positions),
         type_vocab_size=len(kinds),
         layer_norm_eps=model.epsilon,
@@ -130,6 +132,6 @@ def _network(model: PackagedModel) -> BertModel:
     for name in known:
         stem, kind = name.rsplit(".", 1)
         if (mapped := names.get_name(f"{stem}")) is not None:
-            known[name] = torch.from_numpy(model.weights[f"{mapped}.{kind}"]).reshape(known[name].shape)
+            known[name] = torch.from_numpy(weights[f"{mapped}.{kind}"]).reshape(known[name].shape)
     network.load_state_dict(known)
     return network
