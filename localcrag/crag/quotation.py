@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from localcrag.crag import prompts
@@ -10,6 +9,7 @@ from localcrag.crag.citation_check import cite
 from localcrag.crag.evidence_fitting import fitting_evidence
 from localcrag.crag.grounding import check_agreement
 from localcrag.crag.prompt_layout import IndependentLayout
+from localcrag.crag.question_extent import asks_what_to_do, things_asked_for
 from localcrag.crag.refinement.knowledge_strips import span, strips
 from localcrag.crag.refinement.recomposition import (
     completed_quotations,
@@ -35,15 +35,6 @@ MIN_QUOTE_SCORE_SHARE = 0.5
 MIN_ROW_SCORE_SHARE = 0.9
 """The smallest score of a further row of a table, as a share of the best score."""
 
-_WHAT_TO_DO = re.compile(
-    r"\bhow (?:do|does|did|can|could|should|would|to|is|are)\b|\bcan (?:I|we|you)\b"
-    r"|\bwhat (?:do|should|must|can|could|happens|if|to)\b|\bwhat does\b.+\bmean\b|\bwhy\b"
-    r"|\bwie (?!viele?\b|lange?\b|oft\b|hoch\b|alt\b|heißt\b|teuer\b)"
-    r"|\bwas (?:muss|soll|kann|tun|passiert)\b|\b(?:warum|wieso)\b",
-    re.IGNORECASE,
-)
-"""How a question asks for a procedure, a reason or an explanation, in English or German."""
-
 
 def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     """Quote the strips that answer verbatim, each with its key, grouped by the parts of the question.
@@ -66,7 +57,8 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         completed = completed_quotations(picked, sure=1.0 if procedure else SURE_STRIP)
         told = with_telling_headings(completed, asked)
         beside = whole.adapters.store.neighbours
-        chosen.append(joined(with_surroundings(told, beside, whole_lists=procedure)))
+        several = things_asked_for(asked)
+        chosen.append(joined(with_surroundings(told, beside, whole_lists=procedure, several=several)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)
@@ -125,14 +117,6 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
     return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
-
-
-def asks_what_to_do(question: str) -> bool:
-    """Whether a question asks for a procedure, a reason or an explanation, which several sentences tell.
-
-    "What is the dose?" is answered by one sentence, which is quoted by itself if it is sure.
-    """
-    return _WHAT_TO_DO.search(question) is not None
 
 
 def _least_share(strip: Strip) -> float:

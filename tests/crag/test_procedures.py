@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.refinement.procedures import MAX_STEPS, procedure_around
+from localcrag.crag.refinement.procedures import (
+    MAX_LIST_CHARACTERS,
+    MAX_STEPS,
+    list_around,
+    procedure_around,
+)
 from localcrag.crag.refinement.recomposition import joined, with_surroundings
 from localcrag.crag.refinement.strip_display import shown_text
 from localcrag.types import Block, BlockKind, Passage, Strip
@@ -132,3 +137,43 @@ def test_steps_are_shown_with_their_numbers() -> None:
     ]
     [second] = joined(with_surroundings([strip_of(SECOND, "Close")]))
     assert shown_text(second) == "Close the window at the end."
+
+
+THINGS = listed(
+    (BlockKind.PARAGRAPH, "", "It is a mode of writing. Its advantages include:"),
+    (BlockKind.ITEM, "* ", "It is faster in most cases."),
+    (BlockKind.ITEM, "* ", "Readers do not wait for writers."),
+    (BlockKind.ITEM, "* ", "Fewer calls of fsync are made."),
+    (BlockKind.PARAGRAPH, "", "There are disadvantages, too."),
+)
+ADVANTAGES = [
+    "Its advantages include:",
+    "It is faster in most cases.",
+    "Readers do not wait for writers.",
+    "Fewer calls of fsync are made.",
+]
+
+
+def test_an_item_or_the_lead_brings_the_list_of_what_is_asked_for() -> None:
+    for beginning in ("Its advantages", "It is faster", "Readers", "Fewer"):
+        found = list_around(strip_of(THINGS, beginning), alone, {"advantag"})
+        assert [each.text for each in found] == ADVANTAGES
+    assert not list_around(strip_of(THINGS, "Readers"), alone, {"speed"})
+    assert not list_around(strip_of(THINGS, "There are"), alone, {"advantag"})
+
+
+def test_a_list_of_much_to_read_is_not_shown_as_a_whole() -> None:
+    long = "It is faster. " * (MAX_LIST_CHARACTERS // 14)
+    things = listed(
+        (BlockKind.PARAGRAPH, "", "Advantages include:"),
+        (BlockKind.ITEM, "* ", long.strip()),
+        (BlockKind.ITEM, "* ", "Readers do not wait."),
+    )
+    assert not list_around(strip_of(things, "Readers"), alone, {"advantag"})
+
+
+def test_the_whole_list_stands_in_place_of_its_item_with_bullets() -> None:
+    kept = [strip_of(THINGS, "Readers")]
+    assert [each.text for each in with_surroundings(kept, alone)] == [ADVANTAGES[2]]
+    [shown] = joined(with_surroundings(kept, alone, several={"advantag"}))
+    assert shown_text(shown) == "\n".join([ADVANTAGES[0], *(f"• {item}" for item in ADVANTAGES[1:])])

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.quotation import _most_probable, asks_what_to_do
+from localcrag.crag.question_extent import asks_what_to_do
+from localcrag.crag.quotation import _most_probable
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import Block, BlockKind
 from tests.crag.values import passage

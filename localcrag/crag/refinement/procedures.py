@@ -1,19 +1,21 @@
-"""Procedures: a numbered list of which a step was found is read from its first step to its last.
+"""Procedures and lists that are read from their first item to their last, since one of it was found.
 
-The steps may go over several passages, and pictures and remarks may stand between them. Only a numbered list
-is a procedure: of a list of things, one may be the answer.
+A numbered list is a procedure. Its steps may go over several passages, and pictures and remarks may stand between
+them. Of a list of things one may be the answer: it is read as a whole if a question asks for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
+from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.step_numbers import marked_start, step_number
 from localcrag.crag.refinement.strip_context import (
     STEPS,
     Neighbours,
     block_index,
+    headings_above,
     is_in_list,
     lead_in,
     leads_on,
@@ -22,6 +24,8 @@ from localcrag.types import Block, BlockKind, Passage, Strip
 
 MAX_STEPS = 12
 """The most steps, with the items and the code within them, of a procedure that is shown as a whole."""
+MAX_LIST_CHARACTERS = 1200
+"""The longest list of things that is shown as a whole."""
 
 
 def procedure_around(strip: Strip, neighbours: Neighbours) -> list[Strip]:
@@ -30,23 +34,52 @@ def procedure_around(strip: Strip, neighbours: Neighbours) -> list[Strip]:
     Empty if the strip is of none, or of one with more than ``MAX_STEPS``. The steps have the score of the
     strip.
     """
+    steps = _items_around(strip, neighbours)
+    return _with_lead(strip, steps) if any(step_number(*step) for step in steps) else []
+
+
+def list_around(strip: Strip, neighbours: Neighbours, asked: Set[str]) -> list[Strip]:
+    """The list that a strip is an item of or leads in to, with what leads in to it.
+
+    Empty if the strip is of none, or of one with more than ``MAX_STEPS`` items or ``MAX_LIST_CHARACTERS``; and if
+    neither the sentence nor the headings above it have any of the content words that are ``asked`` for: "Advantages
+    include:" is a list of advantages. The items have the score of the strip.
+    """
+    shown = _with_lead(strip, _items_around(strip, neighbours))
+    if sum(item.end - item.start for item in shown) > MAX_LIST_CHARACTERS:
+        return []
+    above = " ".join((headings_above(strip), *(each.text for each in shown[:1])))
+    return shown if asked & terms(above) else []
+
+
+def _items_around(strip: Strip, neighbours: Neighbours) -> list[tuple[Passage, Block]]:
+    """The items, and the code in them, of the list that a strip is of or leads in to; none of a longer one."""
     passage, at = strip.passage, block_index(strip)
     if at < 0:
         return []
-    is_lead = passage.blocks[at].kind is BlockKind.PARAGRAPH and not is_in_list(passage.blocks[at])
-    if is_lead:
-        at += 1
+    is_lead = _is_before_list(passage.blocks[at])
+    at += is_lead
     if at == len(passage.blocks) or not is_in_list(passage.blocks[at]):
         return []
     if is_lead and not leads_on(strip.text, to_code=False):
         return []
     parts = _list_parts(passage, at, neighbours)
     steps = [(part, block) for part, blocks in parts for block in blocks if block.kind in STEPS]
-    if len(steps) > MAX_STEPS or not any(step_number(*step) for step in steps):
+    return steps if len(steps) <= MAX_STEPS else []
+
+
+def _is_before_list(block: Block) -> bool:
+    return block.kind is BlockKind.PARAGRAPH and not is_in_list(block)
+
+
+def _with_lead(strip: Strip, items: Sequence[tuple[Passage, Block]]) -> list[Strip]:
+    """The items as they are shown, after what leads in to them, which may be the strip itself."""
+    if not items:
         return []
-    part, first = steps[0]
+    part, first = items[0]
+    is_lead = _is_before_list(strip.passage.blocks[block_index(strip)])
     lead = strip if is_lead else lead_in(strip_at(part, first.start, first.end, strip.score))
-    shown = [strip_at(part, marked_start(part, block), block.end, strip.score) for part, block in steps]
+    shown = [strip_at(part, marked_start(part, block), block.end, strip.score) for part, block in items]
     return [lead, *shown] if lead else shown
 
 

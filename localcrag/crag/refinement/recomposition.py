@@ -7,12 +7,12 @@ list, the code that it leads to, the rest of its short paragraph. Neighbours bec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import groupby
 
 from localcrag.crag.query_terms import figures_of
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
-from localcrag.crag.refinement.procedures import procedure_around
+from localcrag.crag.refinement.procedures import list_around, procedure_around
 from localcrag.crag.refinement.strip_context import ANSWERING_KINDS, Neighbours, lead_in, led_to
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
@@ -43,7 +43,11 @@ _REFERRING = re.compile(
 
 
 def with_surroundings(
-    kept: Iterable[Strip], neighbours: Neighbours | None = None, *, whole_lists: bool = False
+    kept: Iterable[Strip],
+    neighbours: Neighbours | None = None,
+    *,
+    whole_lists: bool = False,
+    several: Set[str] = frozenset(),
 ) -> list[Strip]:
     """The strips, each span once, with what leads in to them and what they lead to.
 
@@ -57,15 +61,20 @@ def with_surroundings(
         whole_lists: the code or the list that a sentence leads to stands after it even then, and the
             procedure that the most probable strip is a step of stands in its place: of its steps none is left
             out.
+        several: the content words of a question that asks for several things; the list of such things stands
+            in the place of the most probable strip.
     """
     given = list(kept)
     places = set(map(span, given))
     result: dict[tuple[str, int, int], Strip] = {}
     best = max(given, key=lambda strip: strip.score, default=None)
-    procedure = procedure_around(best, neighbours) if best and neighbours and whole_lists else []
+    whole: list[Strip] = []
+    if best and neighbours:
+        whole = procedure_around(best, neighbours) if whole_lists else []
+        whole = whole or (list_around(best, neighbours, several) if several else [])
     for strip in given:
-        if any(_is_within(strip, step) for step in procedure):
-            result.update((span(step), step) for step in procedure)
+        if any(_is_within(strip, item) for item in whole):
+            result.update((span(item), item) for item in whole)
             continue
         led = led_to(strip, neighbours)
         if led and is_row(led[0]) and any(map(is_row, given)):
