@@ -116,12 +116,23 @@ class _Asked:
         return is_same_day and others <= self.figures and _terms(without_dates(value)) <= self.words
 
     def named_by(self, column: str, value: str) -> set[str]:
-        """The words of the question that name a cell as a whole, or lie within its range; none otherwise."""
+        """The words of the question that name a cell as a whole, or lie within its range; none otherwise.
+
+        A number that stands in the name of the column itself names no cell: of pump "HX-65" it is the type.
+        """
         bare = _INDEX.sub("", value, count=1)
-        if self.has(bare):
+        if self.has(bare) and not _terms(bare) <= _terms(column):
             same_days = {word for word in self.words & self.figures if are_shared({word}, dates_of(bare))}
             return _terms(without_dates(bare)) | same_days
         return self._within(column, value)
+
+    def within_name_of(self, column: str) -> set[str]:
+        """The numbers of the question that lie within the range in a column's name, "Grades 5-7"."""
+        between = _RANGE.search(column)
+        if between is None or not _terms(column[: between.start("low")]) & self.words:
+            return set()
+        low, high = float(between["low"].replace(",", ".")), float(between["high"].replace(",", "."))
+        return {word for word in self.words if word.isdecimal() and low <= float(word) <= high}
 
     def _within(self, column: str, value: str) -> set[str]:
         """The numbers of the question, with their units, that lie within the range that a cell names.
@@ -211,7 +222,7 @@ def is_one_of_many(question: str, strip: Strip) -> bool:
         return False
     (_, first), *others = map(_named, _CELL_BREAK.split(strip.text))
     asked = _terms(question)
-    names = (_terms(value) for _, value in others if not any(map(str.isdigit, value)))
+    names = (_terms(value) for _, value in others if any(map(str.isalpha, value)))
     return not _terms(first) & asked and not any(name and name <= asked for name in names)
 
 
@@ -240,12 +251,14 @@ def _match(at: int, strip: Strip, asked: _Asked) -> _Match | None:
         return None
     cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
     named = [held for column, value in cells if (held := asked.named_by(column, value))]
-    if not named and (label := asked.named_by("", _SIZE_OF_THING.sub(" ", cells[0][1]))):
-        named = [label]
+    if not named and _bounds(cells[0][1]) is None:
+        label = asked.named_by("", _SIZE_OF_THING.sub(" ", cells[0][1]))
+        named = [label] if label else []
     if not named or len(named) == len(cells):
         return None
     held = set[str]().union(*named)
     told = _terms(f"{strip.text} {headings_above(strip)} {strip.passage.title}")
+    told |= set[str]().union(*(asked.within_name_of(column) for column, _ in cells))
     columns = set[str]().union(*(_terms(column) for column, _ in cells))
     missing = {
         word

@@ -215,3 +215,31 @@ def test_a_number_with_its_unit_names_the_row_whose_range_it_is_in(question: str
         heading="Notice",
     )
     assert list(looked_up(question, strips(rows))) == ([] if found is None else [found])
+
+
+def test_a_number_in_the_name_of_a_column_names_none_of_its_cells() -> None:
+    rows = table(
+        "Parameter: Noise level · Unit: dB(A) · HX-40: 68 · HX-65: 71",
+        "Parameter: Flange · Unit: DN · HX-40: 50 · HX-65: 65",
+    )
+    assert looked_up("How loud is the HX-65 pump?", strips(rows)) == {}
+
+
+def test_a_number_lies_within_the_range_of_a_column() -> None:
+    rows = strips(
+        table(
+            "Length of service: 2 to 5 years · Grades 1-4: 26 · Grades 5-7: 28",
+            "Length of service: 5 to 10 years · Grades 1-4: 28 · Grades 5-7: 30",
+            heading="Annual leave, days",
+        )
+    )
+    assert looked_up("How many days of leave for grade 6 with 7 years?", rows) == {1: COMPLETE_WEIGHT}
+    assert looked_up("How many days of leave for grade 9 with 7 years?", rows) != {1: COMPLETE_WEIGHT}
+    assert looked_up("How many days of leave for grade 6 with 40 years?", rows) == {}
+
+
+def test_a_name_with_a_number_names_its_row() -> None:
+    [row] = strips(table("Item: 4712 · Name: Ball bearing 6205 · Stock: 96"))
+    assert not is_one_of_many("How much of ball bearing 6205 is in stock?", row)
+    assert is_one_of_many("How much of ball bearing 6206 is in stock?", row)
+    assert is_one_of_many("How many items are above 96?", row)

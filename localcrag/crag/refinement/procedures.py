@@ -1,7 +1,7 @@
 """Procedures and lists that are read from their first item to their last, since one of it was found.
 
-A numbered list is a procedure. Its steps may go over several passages, and pictures and remarks may stand between
-them. Of a list of things one may be the answer: it is read as a whole if a question asks for all of them.
+A numbered list is a procedure. Its steps may go over several passages, and pictures and remarks may stand
+between them. Of a list of things one may be the answer: it is read as a whole if a question asks for all.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def procedure_around(strip: Strip, neighbours: Neighbours) -> list[Strip]:
 def list_around(strip: Strip, neighbours: Neighbours, asked: Set[str]) -> list[Strip]:
     """The list that a strip is an item of or leads in to, with what leads in to it.
 
-    Empty if the strip is of none, or of one with more than ``MAX_STEPS`` items or ``MAX_LIST_CHARACTERS``; and if
-    neither the sentence nor the headings above it have any of the content words that are ``asked`` for: "Advantages
-    include:" is a list of advantages. The items have the score of the strip.
+    Empty if the strip is of none, or of one with more than ``MAX_STEPS`` items or ``MAX_LIST_CHARACTERS``;
+    and if neither the sentence nor the headings above it have any of the content words that are ``asked``
+    for: "Advantages include:" is a list of advantages. The items have the score of the strip.
     """
     shown = _with_lead(strip, _items_around(strip, neighbours))
     if sum(item.end - item.start for item in shown) > MAX_LIST_CHARACTERS:
@@ -53,7 +53,7 @@ def list_around(strip: Strip, neighbours: Neighbours, asked: Set[str]) -> list[S
 
 
 def _items_around(strip: Strip, neighbours: Neighbours) -> list[tuple[Passage, Block]]:
-    """The items, and the code in them, of the list that a strip is of or leads in to; none of a longer one."""
+    """The items, and the code in them, of the list that a strip is of or leads in to; none of a long one."""
     passage, at = strip.passage, block_index(strip)
     if at < 0:
         return []
