@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from localcrag.crag import prompts
-from localcrag.crag.follow_ups import completion, continues
+from localcrag.crag.follow_ups import completion, continues, has_pronoun
 from localcrag.crag.rewrite_check import adds_nothing, standalone_refusal
 from localcrag.errors import ModelError
 from localcrag.events import Condensed, Degraded, Steps
@@ -48,7 +48,8 @@ def condense(
     Returns:
         The standalone question; the question itself, if it depends on nothing before it or the model
         fails (a Degraded event). If the model's line is refused
-        (:func:`~.rewrite_check.standalone_refusal`, a Degraded event), it is made by the rule.
+        (:func:`~.rewrite_check.standalone_refusal`, a Degraded event), or it leaves a question that continues
+        or has a pronoun as it is, it is made by the rule.
         It is doubtful if the rule could have chosen another topic (a Degraded event that names both).
     """
     earlier = [turn.text for turn in history if turn.role == "user"][-MAX_EARLIER_QUESTIONS:]
@@ -67,7 +68,7 @@ def condense(
         if refusal := standalone_refusal(standalone, question, [turn.text for turn in turns]):
             yield Degraded("condense", f"“{standalone}” was refused: {refusal}")
             by_rule = True
-        elif adds_nothing(standalone, question) and continues(question):
+        elif adds_nothing(standalone, question) and (continues(question) or has_pronoun(question)):
             by_rule = True
     rival = ""
     if by_rule:

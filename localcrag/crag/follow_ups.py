@@ -32,6 +32,10 @@ _BACK_WORDS = """
 """
 ANAPHORS = frozenset(_BACK_WORDS.split())
 """Words that refer back to an earlier question, unless the question has named enough before them."""
+_PRONOUNS = frozenset(
+    ["it", "its", "he", "him", "his", "she", "her", "hers", "they", "them", "their", "theirs"]
+)
+"""Anaphors that stand for a person or a thing named before, and never for all that was said, as "this" may."""
 _PLACING_WORDS = "after as at before by during for from if in on since to under when with"
 _PLACING_PREPOSITIONS = frozenset(_PLACING_WORDS.split())
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -104,6 +108,12 @@ def continues(text: str) -> bool:
     return _dependence(text) is _Dependence.CONTINUES
 
 
+def has_pronoun(text: str) -> bool:
+    """Whether a question refers back with a pronoun, as "what is her number?" does."""
+    low = {folded(word) for word in WORD_PATTERN.findall(text)}
+    return bool(_PRONOUNS & low) and _dependence(text) is _Dependence.REFERS
+
+
 def _dependence(text: str) -> _Dependence:
     """How a question depends on those before it, by its words alone."""
     words = WORD_PATTERN.findall(text)
@@ -173,6 +183,20 @@ def _topic(text: str, *, going_on: bool) -> list[str]:
     return (names or _topic_words(words) or content_words(text))[:MAX_TOPIC_WORDS]
 
 
+def _object(words: Sequence[str]) -> list[str]:
+    """The thing that a question is about, "the tiles": behind no preposition, and no "of" behind it."""
+    low = [folded(word) for word in words]
+    for i, word in enumerate(low):
+        if word in _ARTICLES and (
+            not i or low[i - 1] not in _PLACING_PREPOSITIONS.union(_INTRODUCES_A_TOPIC)
+        ):
+            found = list(takewhile(lambda each: _names_topic(folded(each)), words[i + 1 :]))
+            behind = i + 1 + len(found)
+            if found and low[behind : behind + 1] != ["of"]:
+                return found
+    return []
+
+
 def _things(text: str) -> list[str]:
     """The words after the first article of a text that can name a topic: "the pass", "a season ticket"."""
     words = WORD_PATTERN.findall(text)
@@ -190,8 +214,8 @@ def _topic_words(words: Sequence[str]) -> list[str]:
 
 
 def _names_topic(bare_word: str) -> bool:
-    """Whether a folded word can name a topic: it is neither a stop word nor an aspect of things."""
-    return bare_word not in STOP_WORDS and bare_word not in ASPECTS
+    """Whether a folded word can name a topic: it is no stop word, no auxiliary verb and no aspect of things."""
+    return not any(bare_word in words for words in (STOP_WORDS, ASKING_WORDS, ASPECTS))
 
 
 def _carried_over(last: Sequence[str], text: str) -> list[str]:
@@ -205,12 +229,16 @@ def _without_parallel(kept: Sequence[str], before: str, carried: Sequence[str], 
     """The words that are kept of the last question, without those that a continuing text puts others for.
 
     "And for cancellation?" puts its words in the place of those behind the "for" of the last question, or of
-    what had been ``carried`` to it if it said "for that".
+    what had been ``carried`` to it if it said "for that". "And the plumbing?" puts them in the place of "the
+    tiles".
     """
     opening = [folded(word) for word in WORD_PATTERN.findall(text)]
     new = opening[_after_opening(opening) or 1 :]
     old = WORD_PATTERN.findall(before)
     low = [folded(word) for word in old]
+    if new and new[0] in _ARTICLES:
+        replaced = set(map(folded, _object(old)))
+        return [word for word in kept if folded(word) not in replaced]
     if not new or new[0] not in _PLACING_PREPOSITIONS or new[0] not in low:
         return list(kept)
     at = len(low) - low[::-1].index(new[0])

@@ -98,6 +98,16 @@ class TestByModel:
         _, standalone = run(ScriptedModel(lines=["What is the deposit?"]), turns, "and the deposit?")
         assert standalone == "What is the deposit?"
 
+    def test_a_pronoun_that_the_model_leaves_as_it_is_is_told_by_the_rule(self) -> None:
+        turns = [Turn("user", "Who is Ines Prado?"), Turn("assistant", "She is the plumber.")]
+        question = "What is her phone number?"
+        _, standalone = run(ScriptedModel(lines=[question]), turns, question)
+        assert standalone == f"Ines Prado: {question}"
+        _, standalone = run(ScriptedModel(lines=["What about this?"]), turns, "What about this?")
+        assert standalone == "Ines Prado: What about this?"
+        _, standalone = run(ScriptedModel(lines=["How can I show this?"]), turns, "How can I show this?")
+        assert standalone == "How can I show this?"
+
     @pytest.mark.parametrize("context", [150, 200, 300, 600])
     def test_the_newest_turns_that_fit_the_context_are_read_and_the_loss_is_said(self, context: int) -> None:
         model = ScriptedModel(lines=["Is it time now?"], context=context)

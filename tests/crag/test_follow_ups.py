@@ -49,6 +49,7 @@ from localcrag.crag.query_terms import WORD_PATTERN
         (["What is the dose of Zeldrine?"], "And what is the dose for children?", "Zeldrine"),
         (["What is the dose of Zeldrine?"], "And how many tablets for children?", "dose Zeldrine"),
         (["What is the dose of Zeldrine?"], "And which patients?", "dose Zeldrine"),
+        (["When does the ferry leave Kiel?"], "how early must we be there?", "Kiel"),
     ],
 )
 def test_what_a_question_leans_on_is_put_before_it(earlier: list[str], question: str, carried: str) -> None:
@@ -76,6 +77,13 @@ def test_any_conversation_only_adds_words_that_were_asked(earlier: list[str], qu
         (["What is the fee for children on a boat?"], "and for adults?", "fee boat: and for adults?"),
         (["When is the lido open on Saturday?"], "what does it cost?", "lido open: what does it cost?"),
         (["When is the lido open on Saturday?"], "and on Sunday?", "lido open: and on Sunday?"),
+        (["Who does the tiles in the bathroom?"], "and the plumbing?", "bathroom: and the plumbing?"),
+        (
+            ["What does the slim frame cost?"],
+            "and what about a wide one?",
+            "cost: and what about a wide one?",
+        ),
+        (["What is the price of a slim frame?"], "and the deposit?", "price slim frame: and the deposit?"),
     ],
 )
 def test_what_is_put_in_the_place_of_another_thing_replaces_it(
