@@ -214,7 +214,7 @@ def _topic_words(words: Sequence[str]) -> list[str]:
 
 
 def _names_topic(bare_word: str) -> bool:
-    """Whether a folded word can name a topic: it is no stop word, no auxiliary verb and no aspect of things."""
+    """Whether a folded word can name a topic: it is no stop word, no auxiliary verb and no aspect."""
     return not any(bare_word in words for words in (STOP_WORDS, ASKING_WORDS, ASPECTS))
 
 
