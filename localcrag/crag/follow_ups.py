@@ -35,7 +35,7 @@ ANAPHORS = frozenset(_BACK_WORDS.split())
 _PRONOUNS = frozenset(
     ["it", "its", "he", "him", "his", "she", "her", "hers", "they", "them", "their", "theirs"]
 )
-"""Anaphors that stand for a person or a thing named before, and never for all that was said, as "this" may."""
+"""Anaphors that stand for a person or a thing that was named, and never for all that was said, as "this"."""
 _PLACING_WORDS = "after as at before by during for from if in on since to under when with"
 _PLACING_PREPOSITIONS = frozenset(_PLACING_WORDS.split())
 _ARTICLES = frozenset({"a", "an", "the"})

@@ -2,16 +2,16 @@
 
 A correction is made only where the first search does not surely answer, so questions that need none are asked
 once. By default they are :mod:`.hard_questions`: in other words than their documents, among six times as many
-others. Of a folder of documents as `scripts/train sets` writes it, they are asked as people talk (greetings,
-asides, mistakes of typing), with distractors beside it. An answer is right if a gold answer is in it, and
-wrong if it is given and is not; of a question that nothing answers, every answer is wrong.
+others; else those of a folder as `scripts/train sets` writes it. They are asked as people talk (greetings,
+asides, mistakes of typing). An answer is right if a gold answer is in it, and wrong if it is given and is not;
+of a question that nothing answers, every answer is wrong.
 
 The variant ``questions`` corrects nothing, and asks documents for which the chat model has written questions
 (doc2query).
 
 Options: ``--set every=N`` (5: each fifth of the hard questions), ``--set questions=FOLDER`` (with documents/
-and questions.jsonl), ``--set limit=N`` (60 of those), ``--set distractors=FOLDER``, ``--set talk=no`` to ask
-as it is written, ``--set model=FILE``, ``--set variants=none,rewrite,…``.
+and questions.jsonl), ``--set distractors=FOLDER`` beside those, ``--set limit=N``, ``--set talk=no`` to ask as
+it is written, ``--set model=FILE``, ``--set variants=none,rewrite,…``.
 """
 
 from __future__ import annotations
@@ -110,21 +110,22 @@ def _material(room: Room) -> tuple[list[Path], list[HardQuestion]]:
     options = room.options
     if room.quick or "questions" in options:
         documents, rows = labelled(room, "corrections")
-        asked = [HardQuestion(text, tuple((answer,) for answer in answers)) for text, answers in rows]
-        beside = [Path(options["distractors"])] if "distractors" in options else []
-        return [documents, *beside], list(_as_people_talk(asked, room))
-    documents, beside = room.scratch / "documents", [room.scratch / "distractors"]
-    write_hard_documents(documents, *beside)
-    return [documents, *beside], hard_questions(int(options.get("every", EVERY)))
+        written = [HardQuestion(text, tuple((answer,) for answer in answers)) for text, answers in rows]
+        folders = [documents, *([Path(options["distractors"])] if "distractors" in options else [])]
+    else:
+        folders = [room.scratch / "documents", room.scratch / "distractors"]
+        write_hard_documents(*folders)
+        written = hard_questions(int(options.get("every", EVERY)))
+    asked = written[: int(options.get("limit", len(written)))]
+    return folders, asked if options.get("talk") == "no" else list(_as_people_talk(asked))
 
 
-def _as_people_talk(questions: Sequence[HardQuestion], room: Room) -> Iterator[HardQuestion]:
+def _as_people_talk(questions: Sequence[HardQuestion]) -> Iterator[HardQuestion]:
     from training.chatter import Chatter
 
     chatter = Chatter(random.Random(2), held_out=True)
-    for each in questions[: int(room.options.get("limit", "60"))]:
-        talked = each.text if room.options.get("talk") == "no" else chatter.wrap(each.text)[0]
-        yield HardQuestion(talked, each.gold)
+    for each in questions:
+        yield HardQuestion(chatter.wrap(each.text)[0], each.gold)
 
 
 def report(outcomes: Mapping[str, Sequence[Outcome]]) -> Report:
