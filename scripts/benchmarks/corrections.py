@@ -3,15 +3,15 @@
 A correction is made only where the first search does not surely answer, so questions that need none are asked
 once. By default they are :mod:`.hard_questions`: in other words than their documents, among six times as many
 others; else those of a folder as `scripts/train sets` writes it. They are asked as people talk (greetings,
-asides, mistakes of typing). An answer is right if a gold answer is in it, and wrong if it is given and is not;
-of a question that nothing answers, every answer is wrong.
+asides, mistakes of typing). An answer is right if a gold answer is in it, and wrong if it is given and is
+not; of a question that nothing answers, every answer is wrong.
 
 The variant ``questions`` corrects nothing, and asks documents for which the chat model has written questions
 (doc2query).
 
-Options: ``--set every=N`` (5: each fifth of the hard questions), ``--set questions=FOLDER`` (with documents/
-and questions.jsonl), ``--set distractors=FOLDER`` beside those, ``--set limit=N``, ``--set talk=no`` to ask as
-it is written, ``--set model=FILE``, ``--set variants=none,rewrite,…``.
+Options: ``--set every=N`` (5: each fifth of the hard questions), ``--set questions=FOLDER`` (with
+documents/ and questions.jsonl), ``--set distractors=FOLDER`` beside those, ``--set limit=N``,
+``--set talk=no`` to ask as it is written, ``--set model=FILE``, ``--set variants=none,rewrite,…``.
 """
 
 from __future__ import annotations
