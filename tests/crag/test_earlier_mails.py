@@ -11,7 +11,7 @@ from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail, with_new
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.mail_body import add_mail_text
-from localcrag.types import Passage, Strip
+from localcrag.types import BlockKind, Passage, Strip
 from tests.crag.values import passage
 from tests.fakes.llm import ScriptedEvaluator
 
@@ -80,3 +80,50 @@ def test_the_loop_judges_strips_so() -> None:
     found = strips(thread())
     scores = dict(zip((strip.text for strip in found), strip_scores(evaluator, QUESTION, found), strict=True))
     assert scores[OLD] < scores[MOVED]
+
+
+def folder(*mails: tuple[str, str]) -> Passage:
+    """A mail folder as it is read: the subject of each message is its heading."""
+    made = BlockText()
+    for subject, text in mails:
+        made.add(BlockKind.HEADING, subject, level=1)
+        made.add(BlockKind.PARAGRAPH, text)
+    page = made.page(None)
+    return replace(passage(page.text), blocks=page.blocks)
+
+
+@pytest.mark.parametrize("reply", ["Re: Autumn concert", "AW: RE: autumn concert", "Re[2]: Autumn concert"])
+def test_a_later_message_of_a_folder_counts_more_if_it_replies(reply: str) -> None:
+    scores = judged({OLD: 0.3, MOVED: 0.06}, strips(folder(("Autumn concert", OLD), (reply, MOVED))))
+    assert scores[OLD] < scores[MOVED] == 0.06
+
+
+@pytest.mark.parametrize(
+    "mails",
+    [
+        [("Re: Autumn concert", MOVED), ("Autumn concert", OLD)],
+        [("Autumn concert", OLD), ("Re: Spring concert", MOVED)],
+        [("Autumn concert", OLD), ("Autumn concert", MOVED)],
+        [("Regatta", OLD), ("Gatta", MOVED)],
+    ],
+)
+def test_a_message_that_replies_to_another_does_not(mails: list[tuple[str, str]]) -> None:
+    assert judged({OLD: 0.3, MOVED: 0.06}, strips(folder(*mails)))[OLD] == 0.3
+
+
+def a_mail(document: str, subject: str, day: str, text: str) -> list[Strip]:
+    fields = {"from": "Huw <huw@example.org>", "date": day, "subject": subject}
+    return strips(replace(passage(text), document=document, meta=fields))
+
+
+def test_a_reply_in_a_file_of_its_own_counts_more() -> None:
+    first = a_mail("a", "Autumn concert", "2026-10-12", OLD)
+    reply = a_mail("b", "Re: Autumn concert", "2026-10-14", MOVED)
+    again = a_mail("b", "Re: Autumn concert", "2026-10-12", MOVED)
+    before = a_mail("b", "Re: Autumn concert", "2026-10-11", MOVED)
+    other = a_mail("b", "Re: Spring concert", "2026-10-14", MOVED)
+    scores = {OLD: 0.3, MOVED: 0.06}
+    assert judged(scores, [*first, *reply])[OLD] < 0.06
+    assert judged(scores, [*first, *again])[OLD] < 0.06
+    assert judged(scores, [*first, *before])[OLD] == 0.3
+    assert judged(scores, [*first, *other])[OLD] == 0.3
