@@ -24,6 +24,7 @@ from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.crag.sureness import SURE_STRIP
+from localcrag.crag.whole_tables import with_whole_table
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
 from localcrag.types import CitationMark, Evidence, Status, Strip, StripKind
@@ -55,7 +56,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         asked = finding.state.question
         procedure = asks_what_to_do(asked)
         completed = completed_quotations(picked, sure=1.0 if procedure else SURE_STRIP)
-        told = with_telling_headings(completed, asked)
+        told = with_telling_headings(with_whole_table(completed, asked), asked)
         beside = whole.adapters.store.neighbours
         several = things_asked_for(asked)
         chosen.append(joined(with_surroundings(told, beside, whole_lists=procedure, several=several)))

@@ -50,15 +50,28 @@ _QUANTITY_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question begins that asks for a number or a time."""
+_TIME_WORDS = (
+    r"until|forever|noon|midnight|midday|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april"
+    r"|may|june|july|august|september|october|november|december|today|tomorrow|spring|summer|autumn|winter|easter"
+    r"|christmas|daily|hourly|weekly|monthly|yearly|annual(?:ly)?|never|always"
+)
 _QUANTITY = re.compile(
     rf"\d|\b(?:{'|'.join(IN_WORDS)}|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand"
-    r"|million|half|quarter|dozen|once|twice|thrice|no|none|nothing|nobody|never|always|free|every|each|all|any"
-    r"|daily|hourly|weekly|monthly|yearly|annual(?:ly)?|several|few|many|most|unlimited|until|forever|noon"
-    r"|midnight|midday|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july"
-    r"|august|september|october|november|december|today|tomorrow|spring|summer|autumn|winter|easter|christmas)\b",
+    r"|million|half|quarter|dozen|once|twice|thrice|no|none|nothing|nobody|free|every|each|all|any|several|few"
+    rf"|many|most|unlimited|{_TIME_WORDS})\b",
     re.IGNORECASE,
 )
 """A number, or a word for how much, how often or when."""
+_TIME = re.compile(
+    rf"\b(?:{_TIME_WORDS}|\d{{1,2}}[:.h]\d\d|\d{{1,2}} ?(?:am|pm|Uhr)|(?:19|20)\d\d"
+    r"|(?:minute|hour|day|week|month|year)s?)\b",
+    re.IGNORECASE,
+)
+"""A time, a day, a year, or a word for one."""
+_TIME_ASKED_TOO = re.compile(
+    r"\band (?:(?:by|until|since|from) )?(?:when|on (?:what|which) (?:day|date))\W*$", re.IGNORECASE
+)
+"""How a question ends that asks for a time as well: "What is due, and by when?"."""
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
@@ -144,11 +157,22 @@ def _messages_after(passage: Passage, strip: Strip) -> Iterator[str]:
 def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
     """Whether a question asks for a number or a time, and no strip has one, nor a heading of it a date.
 
-    "By when is it to be paid?" is not told by the row with the name of whoever pays.
+    "By when is it to be paid?" is not told by the row with the name of whoever pays, and "What is due, and by
+    when?" not by the amount alone.
     """
-    if not kept or _QUANTITY_ASKED.match(question.strip()) is None:
+    if not kept:
+        return False
+    if _TIME_ASKED_TOO.search(question) and not any(_tells_time(strip) for strip in kept):
+        return True
+    if _QUANTITY_ASKED.match(question.strip()) is None:
         return False
     return not any(_QUANTITY.search(strip.text) or dates_of(headings_above(strip)) for strip in kept)
+
+
+def _tells_time(strip: Strip) -> bool:
+    """Whether a strip or a heading above it has a time."""
+    text = f"{headings_above(strip)} {strip.text}"
+    return bool(_TIME.search(text) or dates_of(text))
 
 
 def borne_out(strips: Sequence[Strip]) -> bool:

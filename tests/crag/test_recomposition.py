@@ -235,6 +235,9 @@ def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_te
     assert told("When was it dropped?") == ["Changes in 2.52.1", gone.text]
     assert told("Is the scheme gone?") == [gone.text]
     assert with_telling_headings([needs], "Which version is it?") == [needs], "it tells one by itself"
+    diary = structured((BlockKind.HEADING, "2026-05-02"), (BlockKind.PARAGRAPH, "Planted 12 tomatoes."))
+    day, _ = with_telling_headings(strips(diary), "When were the tomatoes planted?")
+    assert day.text == "2026-05-02", "twelve is no day"
     rules = structured((BlockKind.HEADING, "5 Pets"), (BlockKind.PARAGRAPH, "Dogs need a written consent."))
     section, _ = with_telling_headings(strips(rules), "Which section is about dogs?")
     assert section.text == "5 Pets"

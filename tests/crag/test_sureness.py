@@ -183,3 +183,19 @@ def test_what_asks_for_a_number_or_a_time_is_not_told_without_one(
     assert lacks_quantity(question, [strip]) is lacks
     dated = whole(replace(passage(text), heading="Invoice of 2 May"), 0.9)
     assert not lacks_quantity(question, [dated])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("What is the total due and by when?", "Total due: £5,631.60", True),
+        ("What is the total due and by when?", "Total due by 03/07/2024: £5,631.60", False),
+        ("How much rent did they pay, and on what day?", "They paid 3,875.00 of rent.", True),
+        ("How much rent did they pay, and on what day?", "They paid 3,875.00 on 9 March.", False),
+        ("Who found it and when?", "Ada found it on a Monday.", False),
+        ("Who found it and when?", "Ada found it.", True),
+        ("Who found it?", "Ada found it.", False),
+    ],
+)
+def test_a_time_that_is_asked_for_as_well_is_missed(question: str, text: str, lacks: bool) -> None:
+    assert lacks_quantity(question, [whole(passage(text), 0.9)]) is lacks

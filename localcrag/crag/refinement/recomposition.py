@@ -34,6 +34,7 @@ _ENTRY_ASKED = re.compile(
     re.IGNORECASE,
 )
 """What a question asks that a heading may answer: the number of a section, the release or day of an entry."""
+_WHEN_ASKED = re.compile(r"(?:when|wann|quand)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _REFERRING = re.compile(
     r"(?:This|That|These|Those|It|They|He|She|Such|Both|Then|Otherwise|Instead|However|Sonst|Dies\w*|Dann|Sinon"
@@ -94,16 +95,27 @@ def with_telling_headings(picked: Sequence[Strip], question: str) -> list[Strip]
 
     "In which release was it removed?" is answered by "Changes in 2.52.1" above "Remove rsh:// URI scheme".
     """
-    of_section, of_entry = _SECTION_ASKED.search(question), _ENTRY_ASKED.search(question.strip())
+    asked = question.strip()
+    of_section, of_entry = _SECTION_ASKED.search(asked), _ENTRY_ASKED.search(asked)
+    is_telling = _says_when if of_entry else _has_digit
+    is_enough = _says_when if _WHEN_ASKED.match(asked) else _has_digit
     result: list[Strip] = []
     for strip in picked:
         heading = _heading_of(strip) if of_section or of_entry else None
-        if heading is not None and heading not in result and not any(map(str.isdigit, strip.text)):
-            is_dated = figures_of(heading.text) or _YEAR.search(heading.text)
-            if is_dated if of_entry else any(map(str.isdigit, heading.text)):
+        if heading is not None and heading not in result:
+            if is_telling(heading.text) and not is_enough(strip.text):
                 result.append(heading)
         result.append(strip)
     return result
+
+
+def _says_when(text: str) -> bool:
+    """Whether a text has a date, a year, or the number of a version."""
+    return bool(figures_of(text) or _YEAR.search(text))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def _heading_of(strip: Strip) -> Strip | None:
