@@ -10,35 +10,30 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, content, qualifiers
-from localcrag.crag.table_answers.table_conditions import TableConditions, is_akin
+from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, qualifiers
+from localcrag.crag.table_answers.table_conditions import is_akin
+from localcrag.crag.table_answers.table_names import TableNames
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
+from localcrag.crag.table_answers.table_totals import RATE_UNITS, RATES, is_close
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     TEMPORAL,
     ColumnKind,
     ColumnValues,
+    column_values,
     root,
     roots,
     word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
-    LIGHT_VERBS,
-    PRONOUNS,
     QUANTITY_WORDS,
 )
 from localcrag.types import Aggregate
 
-_LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
-"""A name that lists several things, of which a question may mean one."""
-_RATES = frozenset(
-    map(root, word_list("temperature rate share percent percentage ratio average mean altitude height"))
-)
-"""Words for what cannot be added up."""
-_RATE_UNITS = frozenset({"%", "°c", "°f", "km/h", "db"})
 _PERSONS = frozenset(
     map(
         root,
@@ -101,7 +96,7 @@ def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
         return None
 
 
-class _Matching(TableConditions):
+class _Matching(TableNames):
     """One question held against one table."""
 
     def result(self) -> TableMatch:
@@ -117,8 +112,8 @@ class _Matching(TableConditions):
             self.column_said([self.label], asked.open_tokens())
         self.take_dates()
         self.take_flags(column)
-        self._take_names()
-        self._take_light_verbs()
+        self.take_names()
+        self.take_light_verbs()
         if asked.open_tokens():
             raise UnclearError
         values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
@@ -133,7 +128,7 @@ class _Matching(TableConditions):
             tuple(self.conditions),
         )
         self._check(match)
-        return match
+        return self._checked_totals(match)
 
     # ------------------------------------------------------------------------------ the measure
 
@@ -291,38 +286,6 @@ class _Matching(TableConditions):
         cells = self.cells(column)
         return self.kinds[column].kind is ColumnKind.TEXT and len(set(cells)) == len(cells)
 
-    def _take_names(self) -> None:
-        """Account for words of the table's names, of its file and of its document's title.
-
-        A word that occurs in cells is a condition that was not understood, and so is one of several things or
-        years that a name lists.
-        """
-        within = self._words_in_cells()
-        single = [name for name in self.table.names if not _LISTING.search(name)]
-        known = {word for name in (*single, self.table.prefix) for word in (*roots(name), *content(name))}
-        years = {word for name in self.table.names for word in roots(name) if word.isdecimal()}
-        for at in self.question.open_tokens():
-            token = self.tokens[at]
-            one_of_years = token.is_number and len(years) > 1
-            token.used = token.root in known and token.root not in within and not one_of_years
-
-    def _take_light_verbs(self) -> None:
-        """Account for a verb that says no more than "has": "which company offers the longest guarantee".
-
-        So does any verb of whoever asks in a total: "how many kilometres in total did we paddle".
-        """
-        headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
-        known = headers | self._words_in_cells()
-        for at in self.question.open_tokens():
-            token = self.tokens[at]
-            is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
-            token.used = (token.low in LIGHT_VERBS or is_own) and token.root not in known
-
-    def _words_in_cells(self) -> set[str]:
-        """The words of all cells that are text."""
-        columns = self.of_kind(ColumnKind.TEXT)
-        return {word for column in columns for cell in self.cells(column) for word in content(cell)}
-
     # ------------------------------------------------------------------------------ sense
 
     def _check(self, match: TableMatch) -> None:
@@ -332,7 +295,7 @@ class _Matching(TableConditions):
             header = set(roots(self.table.header(match.column)))
             if qualifiers(self.table.header(match.column)):
                 raise UnclearError
-            if asked.operation is Aggregate.TOTAL and (header & _RATES or match.values.unit in _RATE_UNITS):
+            if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
         named = (set(self.named(column)) for column in self.quantities)
@@ -353,6 +316,38 @@ class _Matching(TableConditions):
                 values.setdefault(cell, set()).add(value)
             if any(len(found) > 1 for found in values.values()):
                 raise UnclearError
+
+    def _checked_totals(self, match: TableMatch) -> TableMatch:
+        """The match, unless a row of totals says that rows are counted twice or that one is itself a total.
+
+        The total of the whole table is then what its row of totals says.
+        """
+        totals = self.totals
+        if (
+            match.question.operation is Aggregate.TOTAL
+            and not match.conditions
+            and totals.overall is not None
+        ):
+            said = column_values(self.table.cells(match.column)).values
+            value = said[totals.overall] if said else None
+            added = sum((each for each in match.values.values if isinstance(each, Decimal)), Decimal(0))
+            if isinstance(value, Decimal) and value != added:
+                if totals.proven and not is_close(value, added):
+                    raise UnclearError
+                return self._read_total(match, totals.overall, value)
+        kept = [at for at in range(len(self.table.rows)) if at not in totals.rows]
+        counted = [kept[at] for at in range(len(kept)) if all(at in c.rows for c in match.conditions)]
+        if (totals.contradicted and len(counted) > 1) or totals.doubtful & set(counted):
+            raise UnclearError
+        return match
+
+    def _read_total(self, match: TableMatch, at: int, value: Decimal) -> TableMatch:
+        """The match whose one row is that of the totals."""
+        row = self.table.rows[at]
+        column, label = next(iter(row.cells.items()))
+        condition = RowCondition(column, f"{self.table.header(column)} = {label}", frozenset({0}))
+        values = replace(match.values, values=(value,))
+        return replace(match, rows=(row,), totals=0, values=values, conditions=(condition,))
 
     def _check_times(self, match: TableMatch) -> None:
         """Refuse to add up one thing at several times: the members of each year are no members altogether."""
