@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cached_property
 
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_conditions import TableConditions
 from localcrag.crag.table_answers.table_values import ColumnKind, roots
-from localcrag.crag.table_answers.table_vocabulary import LIGHT_VERBS, PRONOUNS
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, PRONOUNS
 
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
-"""A name that lists several things, of which a question may mean one."""
+"""A part of a name that lists several things, of which a question may mean one."""
+_PART_BREAK = re.compile(r"\s[-–—|]\s|[:;()]")
+"""What stands between the parts of a name: "Halden Foods - prices and lead times (EUR)"."""
+MIN_PHRASE_WORDS = 2
+"""The fewest words of a phrase that names the table though one of them stands in cells as well."""
 
 
 class TableNames(TableConditions):
@@ -19,17 +25,48 @@ class TableNames(TableConditions):
     def take_names(self) -> None:
         """Account for words of the table's names, of its file and of its document's title.
 
-        A word that occurs in cells is a condition that was not understood, and so is one of several things or
-        years that a name lists.
+        A word that occurs in cells is a condition that was not understood, unless the words beside it stand
+        beside it in a name as well. So is one of several things or years that a name lists.
         """
+        parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
+        parts = [part for part in parts if not _LISTING.search(part)]
+        self._take_phrases(parts)
         within = self._words_in_cells()
-        single = [name for name in self.table.names if not _LISTING.search(name)]
-        known = {word for name in (*single, self.table.prefix) for word in (*roots(name), *content(name))}
-        years = {word for name in self.table.names for word in roots(name) if word.isdecimal()}
+        known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
         for at in self.question.open_tokens():
             token = self.tokens[at]
-            one_of_years = token.is_number and len(years) > 1
-            token.used = token.root in known and token.root not in within and not one_of_years
+            is_one_of_years = token.is_number and len(self._numbers_in_names) > 1
+            token.used = token.root in known and token.root not in within and not is_one_of_years
+
+    @cached_property
+    def _numbers_in_names(self) -> set[str]:
+        return {word for name in self.table.names for word in roots(name) if word.isdecimal()}
+
+    def _take_phrases(self, parts: Sequence[str]) -> None:
+        """Account for two words or more that stand side by side in a part of a name, and in no cell."""
+        places = [at for at, token in enumerate(self.tokens) if token.low not in FUNCTION_WORDS]
+        named = [content(part) for part in parts]
+        for length in range(len(places), MIN_PHRASE_WORDS - 1, -1):
+            for first in range(len(places) - length + 1):
+                within = places[first : first + length]
+                said = tuple(self.tokens[at].root for at in within)
+                is_new = not all(self.tokens[at].used for at in within)
+                if (
+                    is_new
+                    and any(self._is_in_name(said, words) for words in named)
+                    and self._is_in_no_cell(said)
+                ):
+                    for at in within:
+                        self.tokens[at].used = True
+
+    def _is_in_name(self, said: tuple[str, ...], words: tuple[str, ...]) -> bool:
+        """Whether words stand side by side in a name, with none of several numbers or years."""
+        numbers = {word for word in words if word.isdecimal()} | self._numbers_in_names
+        return _holds(words, said) and (len(numbers) < 2 or not numbers & set(said))
+
+    def _is_in_no_cell(self, said: tuple[str, ...]) -> bool:
+        columns = self.of_kind(ColumnKind.TEXT)
+        return not any(_holds(content(cell), said) for column in columns for cell in self.cells(column))
 
     def take_light_verbs(self) -> None:
         """Account for a verb that says no more than "has": "which company offers the longest guarantee".
@@ -47,3 +84,9 @@ class TableNames(TableConditions):
         """The words of all cells that are text."""
         columns = self.of_kind(ColumnKind.TEXT)
         return {word for column in columns for cell in self.cells(column) for word in content(cell)}
+
+
+def _holds(words: Sequence[str], some: Sequence[str]) -> bool:
+    """Whether some words stand side by side among others."""
+    length = len(some)
+    return any(words[at : at + length] == some for at in range(len(words) - length + 1))
