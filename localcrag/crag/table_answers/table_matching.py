@@ -31,6 +31,7 @@ from localcrag.crag.table_answers.table_values import (
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
     QUANTITY_WORDS,
+    SPENDING_VERBS,
 )
 from localcrag.types import Aggregate
 
@@ -151,7 +152,8 @@ class _Matching(TableNames):
                     if not column:
                         raise UnclearError
                     for at in asked.subject:
-                        self.tokens[at].used = True
+                        token = self.tokens[at]
+                        token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
                 if not column and not asked.spending:
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()

@@ -80,6 +80,11 @@ class TableNames(TableConditions):
             is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
             token.used = (token.low in LIGHT_VERBS or is_own) and token.root not in known
 
+    def is_about(self, verb: str) -> bool:
+        """Whether a name of the table or of a column says what a verb says: "claims", "Amount claimed"."""
+        names = (*self.table.names, *map(self.table.header, self.table.columns))
+        return any(word.startswith(verb) for name in names for word in content(name))
+
     def _words_in_cells(self) -> set[str]:
         """The words of all cells that are text."""
         columns = self.of_kind(ColumnKind.TEXT)

@@ -8,12 +8,14 @@ understand: a negation, alternatives, two of "most" and "least" in one question,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from localcrag.crag.table_answers.german_wording import in_english
 from localcrag.crag.table_answers.table_values import quantity, root
 from localcrag.crag.table_answers.table_vocabulary import (
+    AUXILIARIES,
     COMPARATIVES,
     COMPARATORS,
     FUNCTION_WORDS,
@@ -21,6 +23,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     HIGH,
     LIGHT_VERBS,
     NEGATIONS,
+    SPENDING_VERBS,
     SUPERLATIVES,
     TEMPORAL_COMPARATORS,
     TOTAL_PHRASES,
@@ -330,7 +333,10 @@ def generic_about(superlative: str) -> str:
 
 
 def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
-    """The form of "what is the total …", "what is the average …" and "how much did we spend …"."""
+    """The form of "what is the total …", "what is the average …" and "how much did we spend …".
+
+    It is that of "what did she claim in total" as well.
+    """
     words = [token.low for token in tokens]
     if _superlatives(tokens):
         return None
@@ -339,6 +345,14 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
     much = words[:2] == ["how", "much"]
     if len(averages) + len(totals) > 1 or words[0] not in ("what", "how", "give", "tell", "show"):
         return None
+    asks_what = words[0] == "what" and not AUXILIARIES.isdisjoint(words[1:2])
+    spending = list(_spending_verbs(tokens))
+    if (much or asks_what) and len(spending) == 1:
+        in_total = _take_total_phrase(tokens)
+        if in_total or much:
+            return TableQuestion(
+                tokens, Aggregate.TOTAL, subject=spending, asking="how much", in_total=in_total, spending=True
+            )
     if averages and words[0] != "how":
         _take(tokens, averages[0], 1)
         _take_number_of(tokens, averages[0] + 1)
@@ -347,10 +361,13 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
         _take(tokens, totals[0], 1)
         _take_number_of(tokens, totals[0] + 1)
         return TableQuestion(tokens, Aggregate.TOTAL, asking="what", in_total=True)
-    spending = [at for at, token in enumerate(tokens) if token.root in (root("spend"), root("pay"))]
-    if much and len(spending) == 1:
-        in_total = _take_total_phrase(tokens)
-        return TableQuestion(
-            tokens, Aggregate.TOTAL, subject=spending, asking="how much", in_total=in_total, spending=True
-        )
     return None
+
+
+def _spending_verbs(tokens: list[QuestionToken]) -> Iterator[int]:
+    """The places of the verbs that are about money that someone spent, claimed or the like."""
+    after_auxiliary = False
+    for at, token in enumerate(tokens):
+        if token.root in (root("spend"), root("pay")) or (after_auxiliary and token.low in SPENDING_VERBS):
+            yield at
+        after_auxiliary = after_auxiliary or token.low in AUXILIARIES

@@ -30,6 +30,17 @@ LIGHT_VERBS = frozenset(
     )
 )
 """Verbs that say no more than "have", unless a column or a cell of the table has the word."""
+AUXILIARIES = frozenset(word_list("did do does had has have was were"))
+"""Verbs behind which another one follows: "what did she claim"."""
+SPENDING_VERBS = frozenset(
+    word_list(
+        """
+        bill billed charge charged claim claimed contribute contributed donate donated expense expensed
+        invest invested invoice invoiced
+        """
+    )
+)
+"""Verbs that are about an amount of money behind an auxiliary, and may be nouns elsewhere."""
 PRONOUNS = frozenset(word_list("i we you they"))
 """Whoever asks: what "we paddled" is what the table is about."""
 NEGATIONS = frozenset(
