@@ -8,7 +8,7 @@ from localcrag.crag.table_answers.table_questions import recognised
 from tests.crag.test_aggregation import value
 
 CLAIMS = [
-    "Travel claims 2024",
+    "Travel claims",
     "Employee: Ann · Date: 2024-04-02 · Type: Train · Amount: €10.50 · Receipt: yes",
     "Employee: Bo · Date: 2024-04-03 · Type: Taxi · Amount: €20.00 · Receipt: no",
     "Employee: Ann · Date: 2024-05-04 · Type: Hotel · Amount: €99.00 · Receipt: no",
@@ -38,3 +38,44 @@ def test_what_someone_claimed_is_added_up(question: str, answer: str | None) -> 
 
 def test_a_question_of_one_word_is_none_over_a_table() -> None:
     assert recognised("What?") is None
+
+
+BELEGE = ["Posten: Bahn · Betrag: 10 · Beleg: ja", "Posten: Taxi · Betrag: 20 · Beleg: nein"]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How many travel claims have no receipt?", CLAIMS, "2"),
+        ("How many claims are without a receipt?", CLAIMS, "2"),
+        ("How many claims of Ann have no receipt?", CLAIMS, "1"),
+        ("What is the total amount of the claims with no receipt?", CLAIMS, "€119.00"),
+        ("How many claims have a receipt?", CLAIMS, "2"),
+        ("How many claims with a receipt are there?", CLAIMS, "2"),
+        ("How many claims have no place?", CLAIMS, None),
+        ("How many claims have no type?", CLAIMS, None),
+        ("How many claims have no receipt and no date?", CLAIMS, None),
+        ("How many claims do not have a receipt?", CLAIMS, None),
+        ("How many employees never have no receipt?", CLAIMS, None),
+        ("Wie viele Posten haben keinen Beleg?", BELEGE, "1"),
+        ("Wie viele Posten ohne Beleg gibt es?", BELEGE, "1"),
+        ("Wie viele Posten mit Beleg gibt es?", BELEGE, "1"),
+    ],
+)
+def test_what_a_row_lacks_is_a_column_that_says_no(
+    question: str, rows: list[str], answer: str | None
+) -> None:
+    assert value(question, rows) == answer
+
+
+def test_the_name_of_the_sheet_below_other_lines_says_what_its_rows_are() -> None:
+    rows = ["Approved by R. Falk in May", *CLAIMS[1:]]
+    assert value("How many claims have no receipt?", rows) is None
+    assert value("How many farms have no receipt?", rows) == "2"
+
+
+def test_the_amount_of_something_is_a_column_of_that_name_if_there_is_one() -> None:
+    assert value("What is the total amount of the claims?", CLAIMS) == "€141.50"
+    assert value("What is the total amount of the claims of Ann?", CLAIMS) == "€121.50"
+    sheep = ["Farm: A · Sheep: 4", "Farm: B · Sheep: 9"]
+    assert value("What is the total amount of sheep?", sheep) == "13"

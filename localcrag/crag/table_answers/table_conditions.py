@@ -203,6 +203,23 @@ class TableConditions(TableColumns):
                 for at in places:
                     self.tokens[at].used = True
 
+    def take_lacking(self) -> None:
+        """Account for "no receipt", if that is a column of yes and no: a row counts if it says no.
+
+        Raises UnclearError if it is none.
+        """
+        lacking = self.question.lacking
+        said = {self.tokens[at].root for at in lacking}
+        columns = [column for column in self.of_kind(ColumnKind.FLAG) if set(self.named(column)) == said]
+        if lacking and len(columns) != 1:
+            raise UnclearError
+        for column in columns if lacking else ():
+            values = self.kinds[column].values
+            rows = frozenset(at for at, value in enumerate(values) if value is False)
+            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = no", rows))
+            for at in lacking:
+                self.tokens[at].used = True
+
 
 def _comparison(sign: str, number: Decimal) -> Callable[[Decimal], bool]:
     """Whether a value compares so with a number."""

@@ -104,6 +104,7 @@ class _Matching(TableNames):
         asked = self.question
         if len(self.rows) < 2:
             raise UnclearError
+        self.take_lacking()
         for condition in asked.conditions:
             self.conditions.append(self.compared(condition))
         column = self._measure()
@@ -146,7 +147,7 @@ class _Matching(TableNames):
                     return column
                 return ""
             case Aggregate.TOTAL:
-                column = self.column_said(self.quantities, everywhere)
+                column = self.column_said(self.quantities, everywhere) or self._amount()
                 if not column and asked.spending:
                     column = self.column_about(self.quantities, "spending")
                     if not column:
@@ -172,6 +173,17 @@ class _Matching(TableNames):
                     column = self.quantities[0] if len(self.quantities) == 1 else ""
         if not column:
             raise UnclearError
+        return column
+
+    def _amount(self) -> str:
+        """The column that "amount of" names, if those words do not only say how many; "" if there is none."""
+        places = [at for at, token in enumerate(self.tokens[:-1]) if token.low == "amount" and token.used]
+        places = [at for at in places if self.tokens[at + 1].low == "of"]
+        for at in places:
+            self.tokens[at].used = False
+        column = self.column_said(self.quantities, places)
+        for at in places:
+            self.tokens[at].used = True
         return column
 
     def _temporal_measure(self) -> str:
@@ -270,9 +282,8 @@ class _Matching(TableNames):
         """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
-        nearest = roots(self.table.names[0])[-1:] if self.table.names else ()
-        plural = bool(self.table.names) and self.table.names[0].rstrip().lower().endswith("s")
-        is_named = (plural and token.root in nearest) or token.root in prefix[-1:]
+        plural = [name for name in self.table.own_names if name.rstrip().lower().endswith("s")]
+        is_named = any(token.root in roots(name)[-1:] for name in plural) or token.root in prefix[-1:]
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
         persons = _PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
         is_person = token.root in persons and set(self.named(self.label)) & _PERSONS

@@ -83,7 +83,7 @@ class TableQuestion:
     ``subject`` are the places of the tokens that name what is counted, or which one is asked for. ``about``
     is the quantity that a superlative is about, "" for "most" and the like, and ``count`` the number of rows
     that are asked for. ``highest`` says which end is asked for. ``asking`` is the word that asks, and
-    ``superlative`` the words for the most.
+    ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
     """
 
     tokens: list[QuestionToken]
@@ -98,6 +98,7 @@ class TableQuestion:
     in_total: bool = False
     conditions: list[NumberCondition] = field(default_factory=list)
     spending: bool = False
+    lacking: list[int] = field(default_factory=list)
 
     @property
     def says_has(self) -> bool:
@@ -120,12 +121,13 @@ def recognised(question: str) -> TableQuestion | None:
     conditions = _conditions(tokens)
     if conditions is None:
         return None
+    lacking = _lacking(tokens)
     if NEGATIONS & {token.low for token in tokens if not token.used}:
         return None
     found = _counted(tokens) or _extreme(tokens) or _summed(tokens)
     if found is None:
         return None
-    found.conditions = conditions
+    found.conditions, found.lacking = conditions, lacking
     for token in tokens:
         token.used = token.used or token.low in FUNCTION_WORDS
     return found
@@ -180,6 +182,20 @@ def _conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | None:
         found.append(NumberCondition(sign, value, unit, at, end, about, temporal))
         at = end
     return found
+
+
+def _lacking(tokens: list[QuestionToken]) -> list[int]:
+    """The places of what follows the one "no" or "without", which is then accounted for; none otherwise."""
+    found = [at for at, token in enumerate(tokens) if token.low in ("no", "without") and not token.used]
+    if len(found) != 1:
+        return []
+    start = found[0] + 1
+    while start < len(tokens) and tokens[start].low in ("a", "an", "any"):
+        start += 1
+    places = _noun_phrase(tokens, start)
+    if places:
+        _take(tokens, found[0], 1)
+    return places
 
 
 def _comparator(words: list[str], at: int) -> tuple[str, int, str, bool]:
