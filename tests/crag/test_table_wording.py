@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from localcrag.crag.table_answers.aggregation import MAX_LISTED_ROWS
 from localcrag.crag.table_answers.table_questions import recognised
-from tests.crag.test_aggregation import value
+from localcrag.types import Aggregate
+from tests.crag.test_aggregation import computed, value
 
 CLAIMS = [
     "Travel claims",
@@ -79,3 +81,46 @@ def test_the_amount_of_something_is_a_column_of_that_name_if_there_is_one() -> N
     assert value("What is the total amount of the claims of Ann?", CLAIMS) == "€121.50"
     sheep = ["Farm: A · Sheep: 4", "Farm: B · Sheep: 9"]
     assert value("What is the total amount of sheep?", sheep) == "13"
+
+
+RISKS = [
+    "ID: R1 · Risk: Cyber attack · Category: IT · Owner: Moen",
+    "ID: R2 · Risk: Listeria · Category: Food · Owner: Berg",
+    "ID: R3 · Risk: Ammonia leak · Category: Safety · Owner: Moen",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which risks does Moen own?", "Cyber attack (R1); Ammonia leak (R3)"),
+        ("What risks does Berg own?", "Listeria (R2)"),
+        ("Which categories does Moen own?", "IT (R1); Safety (R3)"),
+        ("Which risk does Moen own?", None),
+        ("Which risks does Moen review?", None),
+        ("Which risks does Moen not own?", None),
+        ("Which risks do we own?", None),
+        ("Which boats does Moen own?", None),
+        ("Which risks are there?", None),
+    ],
+)
+def test_what_someone_has_is_listed(question: str, answer: str | None) -> None:
+    assert value(question, RISKS) == answer
+
+
+def test_a_list_is_shown_as_such_and_cites_all_of_its_rows() -> None:
+    found = computed("Which risks does Moen own?", RISKS)
+    assert found is not None and found.computation.operation is Aggregate.LIST
+    assert found.text == (
+        "Risk: Cyber attack (R1) [1], Ammonia leak (R3) [2]\n\n"
+        "(Computed from 2 rows of farms.csv where Owner = Moen, column Risk.)"
+    )
+    assert [row.text for row in found.rows] == [RISKS[0], RISKS[2]]
+
+
+def test_a_list_names_each_value_once_and_is_none_if_it_is_too_long() -> None:
+    rows = [f"ID: K{n} · Kind: {'ab'[n % 2]} · Owner: Moen" for n in range(6)]
+    assert value("Which kinds does Moen own?", rows) == "a; b"
+    many = [f"Thing: T{n} · Owner: Moen" for n in range(MAX_LISTED_ROWS + 1)]
+    assert value("Which things does Moen own?", many) is None
+    assert value("Which things does Moen own?", many[1:]) is not None

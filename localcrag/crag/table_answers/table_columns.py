@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_answers.table_questions import QuestionToken, TableQuestion
+from localcrag.crag.table_answers.question_words import QuestionToken
+from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_totals import TableTotals, totals_of
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,

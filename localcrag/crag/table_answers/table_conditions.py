@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 
+from localcrag.crag.table_answers.question_words import NumberCondition, QuestionToken
 from localcrag.crag.table_answers.table_columns import RowCondition, TableColumns, UnclearError, content
-from localcrag.crag.table_answers.table_questions import NumberCondition, QuestionToken
 from localcrag.crag.table_answers.table_values import UNITS, ColumnKind, is_missing, month_number
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
 

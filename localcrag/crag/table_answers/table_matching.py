@@ -116,7 +116,7 @@ class _Matching(TableNames):
         self.take_flags(column)
         self.take_names()
         self.take_light_verbs()
-        if asked.open_tokens():
+        if asked.open_tokens() or (asked.listing and not self.conditions):
             raise UnclearError
         values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
         match = TableMatch(

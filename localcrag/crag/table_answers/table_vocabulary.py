@@ -43,6 +43,8 @@ SPENDING_VERBS = frozenset(
 """Verbs that are about an amount of money behind an auxiliary, and may be nouns elsewhere."""
 PRONOUNS = frozenset(word_list("i we you they"))
 """Whoever asks: what "we paddled" is what the table is about."""
+PLURALS = frozenset(word_list("children men people women"))
+"""Nouns of several things that do not end as others do."""
 NEGATIONS = frozenset(
     word_list(
         """
