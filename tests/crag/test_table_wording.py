@@ -124,3 +124,42 @@ def test_a_list_names_each_value_once_and_is_none_if_it_is_too_long() -> None:
     many = [f"Thing: T{n} · Owner: Moen" for n in range(MAX_LISTED_ROWS + 1)]
     assert value("Which things does Moen own?", many) is None
     assert value("Which things does Moen own?", many[1:]) is not None
+
+
+TICKETS = [
+    "ticket_id: T-1 · opened: 2024-01-03 · product: Switch · status: open · hours_spent: 3",
+    "ticket_id: T-2 · opened: 2024-01-04 · product: Router · status: closed · hours_spent: 6",
+    "ticket_id: T-3 · opened: 2024-02-05 · product: Router · status: open · hours_spent: 1",
+    "ticket_id: T-4 · opened: 2024-02-06 · product: Switch · status: closed · hours_spent: 2",
+]
+PRICES = [
+    "Product code: F-1 · Name: Carton · Lead time: 15",
+    "Product code: S-9 · Name: Tray · Lead time: 12",
+]
+VISITS = [
+    "Day: 1 · Ticket no: 4 · Hours: 1",
+    "Day: 2 · Ticket no: 4 · Hours: 2",
+    "Day: 3 · Ticket no: 7 · Hours: 3",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How many tickets are open?", TICKETS, "2"),
+        ("How many tickets have the status closed?", TICKETS, "2"),
+        ("How many tickets were opened in January 2024?", TICKETS, "2"),
+        ("How many tickets were opened?", TICKETS, None),
+        ("How many products are there?", TICKETS, "2"),
+        ("How many customers are open?", TICKETS, None),
+        ("Which ticket has the most hours spent?", TICKETS, "6"),
+        ("Which product has the shortest lead time?", PRICES, "12"),
+        ("How many products are there?", PRICES, "2"),
+        ("How many different tickets are there?", VISITS, "2"),
+        ("How many different tickets are there?", [row.replace("Ticket no", "Seat") for row in VISITS], None),
+    ],
+)
+def test_what_a_column_numbers_is_what_its_rows_are(
+    question: str, rows: list[str], answer: str | None
+) -> None:
+    assert value(question, rows) == answer

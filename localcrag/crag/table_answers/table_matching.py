@@ -57,8 +57,8 @@ _ROW_WORDS = frozenset(
     )
 )
 """What a question may call a row, whatever it is."""
-_NUMBERED = re.compile(r"(?P<what>[^\W\d]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
-"""The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "Item no."."""
+_NUMBERED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
+"""The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "ticket_id"."""
 _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
 """The name of a column that says how many of a thing there are, if "number" does not number the rows."""
 _COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
@@ -225,6 +225,10 @@ class _Matching(TableNames):
         head = [at for at in subject[-1:] if asked.operation in _NAMING]
         if asked.operation in _NAMING and asked.asking in ("who", "where", "when"):
             return self._asked_for(asked.asking, others, measure)
+        if head and (numbered := self._numbering(head[0], others)):
+            self.tokens[head[0]].used = True
+            cells = self.cells(numbered)
+            return "" if numbered == self.label and len(set(cells)) == len(cells) else numbered
         entity = (
             self.column_said([column for column in others if column not in flags], subject) if subject else ""
         )
@@ -245,6 +249,18 @@ class _Matching(TableNames):
             names = [c for c in others if c == self.label or self.kinds[c].kind is ColumnKind.TEXT]
             return self.column_said(names, open_places)
         return ""
+
+    def _numbering(self, at: int, columns: Sequence[str]) -> str:
+        """The column that numbers what a word says, if none has just that name; "" if there is none."""
+        word = self.tokens[at].root
+        if any(self.named(column) == (word,) for column in columns):
+            return ""
+        found = [
+            column
+            for column in columns
+            if (match := _NUMBERED.fullmatch(self.table.header(column))) and root(match["what"]) == word
+        ]
+        return found[0] if len(found) == 1 else ""
 
     def _counts_a_value(self) -> bool:
         """Whether what is counted are the rows of one value, as the altos of a column "Voice".
@@ -275,10 +291,9 @@ class _Matching(TableNames):
     def _take_row_word(self, at: int) -> None:
         """Account for a noun that means a row.
 
-        It is the last word of the table's name, as of "lift-incidents", or what its first column numbers, or
-        a person if the rows are named by persons: any word for one if a cell says which of them count, else
-        "person" alone. Where the column that names the rows has no name itself, any word does for the one
-        with the most.
+        It is the last word of the table's name, as of "lift-incidents", or a person if the rows are named by
+        persons: any word for one if a cell says which of them count, else "person" alone. Where the column
+        that names the rows has no name itself, any word does for the one with the most.
         """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
@@ -287,10 +302,8 @@ class _Matching(TableNames):
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
         persons = _PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
         is_person = token.root in persons and set(self.named(self.label)) & _PERSONS
-        numbered = _NUMBERED.fullmatch(self.label)
-        is_numbered = numbered is not None and token.root == root(numbered["what"])
         is_unnamed = not self.label and self.question.operation in _EXTREMES and self._names_rows(self.label)
-        if not (is_named or is_any or is_person or is_numbered or is_unnamed):
+        if not (is_named or is_any or is_person or is_unnamed):
             raise UnclearError
         token.used = True
 
