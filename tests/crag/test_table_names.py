@@ -18,6 +18,7 @@ SALES = [
 ]
 CUPS = ["Paper cups report 2025", "Item: Paper cups, large · Sold: 60", "Item: Paper cups, small · Sold: 40"]
 TRAMS = ["Bus and tram accidents", "Line: 1 · Accidents: 3", "Line: 2 · Accidents: 4"]
+WARD6 = ["ward6_rota", "Name: Ann · Grade: Band 6 · Hours: 37", "Name: Bo · Grade: Band 5 · Hours: 20"]
 WARDS = ["Ward 6 to 8 rota", "Name: Ann · Hours: 37", "Name: Bo · Hours: 20"]
 
 
@@ -33,6 +34,10 @@ WARDS = ["Ward 6 to 8 rota", "Name: Ann · Hours: 37", "Name: Bo · Hours: 20"]
         ("What is the total sold of the paper cups report?", CUPS, "100"),
         ("What is the total number of tram accidents?", TRAMS, None),
         ("Who on ward 6 has the most hours?", WARDS, None),
+        ("Who on ward 6 has the most hours?", WARD6, "37"),
+        ("Who on ward6 has the most hours?", WARD6, "37"),
+        ("Who on ward 7 has the most hours?", WARD6, None),
+        ("Who on ward 6 has the most hours?", [*WARD6, "Name: Cy of ward 6 · Hours: 3"], None),
     ],
 )
 def test_words_side_by_side_in_a_name_say_which_table_is_meant(

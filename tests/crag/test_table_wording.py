@@ -163,3 +163,9 @@ def test_what_a_column_numbers_is_what_its_rows_are(
     question: str, rows: list[str], answer: str | None
 ) -> None:
     assert value(question, rows) == answer
+
+
+@pytest.mark.parametrize("verb", ["got", "gets", "received", "has"])
+def test_whoever_got_the_most_has_the_most(verb: str) -> None:
+    rows = ["Sales representatives", "Name: Ann · Bonus (EUR): 8400", "Name: Bo · Bonus (EUR): 9925"]
+    assert value(f"Which sales representative {verb} the highest bonus?", rows) == "9925"

@@ -15,6 +15,8 @@ _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
 """A part of a name that lists several things, of which a question may mean one."""
 _PART_BREAK = re.compile(r"\s[-–—|]\s|[:;()]")
 """What stands between the parts of a name: "Halden Foods - prices and lead times (EUR)"."""
+_NUMBERED_END = re.compile(r"(?<=[^\W\d_])(?=\d)")
+"""Between a word and the number that is written to it: "ward6"."""
 MIN_PHRASE_WORDS = 2
 """The fewest words of a phrase that names the table though one of them stands in cells as well."""
 
@@ -45,7 +47,7 @@ class TableNames(TableConditions):
     def _take_phrases(self, parts: Sequence[str]) -> None:
         """Account for two words or more that stand side by side in a part of a name, and in no cell."""
         places = [at for at, token in enumerate(self.tokens) if token.low not in FUNCTION_WORDS]
-        named = [content(part) for part in parts]
+        named = [words for part in parts for words in _spellings(part)]
         for length in range(len(places), MIN_PHRASE_WORDS - 1, -1):
             for first in range(len(places) - length + 1):
                 within = places[first : first + length]
@@ -66,7 +68,8 @@ class TableNames(TableConditions):
 
     def _is_in_no_cell(self, said: tuple[str, ...]) -> bool:
         columns = self.of_kind(ColumnKind.TEXT)
-        return not any(_holds(content(cell), said) for column in columns for cell in self.cells(column))
+        cells = (cell for column in columns for cell in self.cells(column))
+        return not any(_holds(words, said) for cell in cells for words in _spellings(cell))
 
     def take_light_verbs(self) -> None:
         """Account for a verb that says no more than "has": "which company offers the longest guarantee".
@@ -89,6 +92,12 @@ class TableNames(TableConditions):
         """The words of all cells that are text."""
         columns = self.of_kind(ColumnKind.TEXT)
         return {word for column in columns for cell in self.cells(column) for word in content(cell)}
+
+
+def _spellings(text: str) -> tuple[tuple[str, ...], ...]:
+    """The words of a text as it is written, and with the numbers at their ends apart: "ward6", "ward 6"."""
+    apart = _NUMBERED_END.sub(" ", text)
+    return (content(text), content(apart)) if apart != text else (content(text),)
 
 
 def _holds(words: Sequence[str], some: Sequence[str]) -> bool:

@@ -207,7 +207,7 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
         count = said
         tokens[begin].used = True
         begin += 1
-    subject = noun_phrase(tokens, begin)
+    subject = _without_verb(tokens, noun_phrase(tokens, begin))
     operation = Aggregate.HIGHEST if direction == HIGH else Aggregate.LOWEST
     if about in ("age", "time"):
         operation = Aggregate.LATEST if direction == HIGH else Aggregate.EARLIEST
@@ -221,6 +221,13 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
         superlative=superlative,
         asking=asking,
     )
+
+
+def _without_verb(tokens: list[QuestionToken], subject: list[int]) -> list[int]:
+    """A noun phrase without the verb that ends it: "got" before "the highest bonus"."""
+    following = tokens[subject[-1] + 1 : subject[-1] + 2] if len(subject) > 1 else []
+    is_verb = any(token.low == "the" for token in following) and tokens[subject[-1]].low in LIGHT_VERBS
+    return subject[:-1] if is_verb else subject
 
 
 def _take_number_of(tokens: list[QuestionToken], at: int) -> None:

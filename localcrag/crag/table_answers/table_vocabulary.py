@@ -24,8 +24,9 @@ VERBS = frozenset(
 LIGHT_VERBS = frozenset(
     word_list(
         """
-        consume consumed consumes gave give given gives need needed needs offer offered offers provide
-        provided provides reach reached reaches showed shown shows use used uses
+        consume consumed consumes gave get gets give given gives got need needed needs offer offered offers
+        provide provided provides reach reached reaches receive received receives showed shown shows use
+        used uses
         """
     )
 )
