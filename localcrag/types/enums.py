@@ -130,6 +130,7 @@ class Aggregate(StrEnum):
     """What was computed over the rows of a table; the latest and the earliest are dates, years or times."""
 
     COUNT = "count"
+    LIST = "list"
     TOTAL = "total"
     AVERAGE = "average"
     HIGHEST = "highest"

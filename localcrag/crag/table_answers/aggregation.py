@@ -41,6 +41,8 @@ MAX_PASSAGES = 20_000
 """The most passages of a document whose tables are looked at."""
 MAX_NAMED_ROWS = 8
 """The most rows that a count or a total names and cites."""
+MAX_LISTED_ROWS = 30
+"""The most rows that are listed, all of them named and cited."""
 MAX_TIES = 5
 """The most rows that may share the first place."""
 _AVERAGE_DIGITS = 2
@@ -152,7 +154,7 @@ def aggregated(match: TableMatch) -> ComputedAnswer | None:
         return None
     passage = result.rows[0].strip.passage
     computation = Computation(
-        operation=match.question.operation,
+        operation=Aggregate.LIST if match.question.listing else match.question.operation,
         column=match.table.header(match.column or match.entity),
         value=result.value,
         conditions=tuple(condition.words for condition in match.conditions),
@@ -223,6 +225,8 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
         shown = row.cells.get(column, "") or _shown_row(row)
         first.setdefault(shown if match.entity else f"{at} {shown}", row)
     number = len(first)
+    if match.question.listing:
+        return _listed(match, list(first.values()), column, are_all=number == len(counted))
     named = list(first.values())[:MAX_NAMED_ROWS]
     listed = ", ".join(
         f"{row.cells.get(column, '') or _shown_row(row)} {_own(key)}" for key, row in enumerate(named, 1)
@@ -230,6 +234,22 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     more = f" and {number - len(named):,} more" if number > len(named) else ""
     header = match.table.header(column)
     return _Result(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
+
+
+def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_all: bool) -> _Result | None:
+    """The names of all rows, or of the different values of a column in them; None if they are too many.
+
+    A name has the first cell of its row beside it, if each name is that of one row.
+    """
+    if len(rows) > MAX_LISTED_ROWS:
+        return None
+    label = match.table.columns[0]
+    names = [row.cells.get(column, "") or _shown_row(row) for row in rows]
+    if are_all and column != label:
+        labels = [row.cells.get(label, "") for row in rows]
+        names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
+    listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
+    return _Result("; ".join(names), f"{match.table.header(column)}: {listed}", tuple(rows))
 
 
 def _shown_row(row: ParsedRow) -> str:

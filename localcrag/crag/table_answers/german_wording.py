@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 _ASKING = re.compile(
-    r"(?:wie ?viele?|(?:[ai]n |[ai]m |bei |auf |zu )?welche[rsnm]?|wer|wann|wo|was (?:ist|war|kostet)"
-    r"|wie (?:hoch|groß|lang|teuer))\b",
+    r"(?:wie ?viele?|(?:[ai]n |[ai]m |bei |auf |zu )?welche[rsnm]?|wer|wann|wo"
+    r"|was (?:ist|war|kostet|hat|haben)|wie (?:hoch|groß|lang|teuer))\b",
     re.IGNORECASE,
 )
 """How a German question begins that goes over a table."""
@@ -46,11 +46,16 @@ _WORDINGS = tuple(
         (r"(?:am )?(?:neueste|jüngste)n?", "newest"),
         (r"wert", "worth"),
         (r"verdient", "earns"),
+        (r"ausgegeben", "spent"),
+        (r"(?:aus|be)?gezahlt|bezahlt", "paid"),
+        (r"abgerechnet|eingereicht", "claimed"),
         (r"mehr als", "more than"),
         (r"weniger als", "less than"),
         (r"mindestens", "at least"),
         (r"höchstens", "at most"),
-        (r"nicht|keine?[rsnm]?|ohne|außer", "not"),
+        (r"keine?[rsnm]?", "no"),
+        (r"ohne", "without"),
+        (r"nicht|außer", "not"),
         (r"oder", "or"),
         (r"hat|haben|hatten?", "has"),
         (r"ist|sind|waren?|stehen|steht", "is"),

@@ -40,12 +40,14 @@ class ParsedTable:
     """The rows of one table below the names of its columns, which are in the order of the table.
 
     ``names`` are the names that it goes by, the nearest first: its caption, the headings above it from the
-    innermost, the name of its file and the title of its document.
+    innermost, the name of its file and the title of its document. The first of them, ``own_names``, are lines
+    above its header and the name nearest to them.
     """
 
     columns: tuple[str, ...]
     rows: tuple[ParsedRow, ...]
     names: tuple[str, ...]
+    own_names: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -220,7 +222,8 @@ def _table(draft: _Draft) -> ParsedTable | None:
         return None
     passage = rows[0].strip.passage
     names = (*reversed(titles), *draft.names, _file_name(passage.source), passage.title)
-    return ParsedTable(tuple(columns), tuple(rows), tuple(dict.fromkeys(filter(None, names))))
+    known = tuple(dict.fromkeys(filter(None, names)))
+    return ParsedTable(tuple(columns), tuple(rows), known, known[: len(titles) + 1])
 
 
 def _add_names(columns: list[str], cells: Mapping[str, str]) -> None:

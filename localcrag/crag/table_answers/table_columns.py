@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_answers.table_questions import QuestionToken, TableQuestion
+from localcrag.crag.table_answers.question_words import QuestionToken
+from localcrag.crag.table_answers.table_questions import TableQuestion
+from localcrag.crag.table_answers.table_totals import TableTotals, totals_of
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     UNITS,
@@ -29,10 +31,6 @@ from localcrag.crag.table_answers.table_vocabulary import (
 
 _PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SIGNS = re.compile(r"[€$£%]")
-_TOTAL_LABEL = re.compile(
-    r"(?:grand |sub-?|overall )?(?:total|sum)s?:?|all|overall|average|mean|Σ|∑", re.IGNORECASE
-)
-_TOTAL_BEGINNING = re.compile(r"(?:(?:grand |sub-?)?total|sum)\b", re.IGNORECASE)
 _CONTENT_WORD = re.compile(r"[^\W_]+(?:['’.&+-][^\W_]+)*|%")
 _OTHER_THING = re.compile(r"\b(?:of|per|each|not|without)\b|ed\W*$")
 """What makes the last word of a name another thing: the days of "days of grazing", the houses "flooded"."""
@@ -83,10 +81,14 @@ class TableColumns:
         return self.question.tokens
 
     @cached_property
+    def totals(self) -> TableTotals:
+        """The rows that add others up."""
+        return totals_of(self.table)
+
+    @cached_property
     def rows(self) -> tuple[ParsedRow, ...]:
-        """The rows without those that add others up, by the first cell."""
-        last = len(self.table.rows) - 1
-        return tuple(row for at, row in enumerate(self.table.rows) if not is_total(row, last=at == last))
+        """The rows without those that add others up."""
+        return tuple(row for at, row in enumerate(self.table.rows) if at not in self.totals.rows)
 
     @cached_property
     def kinds(self) -> dict[str, ColumnValues]:
@@ -183,12 +185,6 @@ class TableColumns:
         """The units of a column: those in its cells and in its name."""
         header = self.table.header(column)
         return {self.kinds[column].unit} | ({*roots(header), *map(root, _SIGNS.findall(header))} & UNITS)
-
-
-def is_total(row: ParsedRow, *, last: bool) -> bool:
-    """Whether a row adds up others: its first cell says so."""
-    first = next(iter(row.cells.values()), "").strip()
-    return bool(_TOTAL_LABEL.fullmatch(first)) or (last and bool(_TOTAL_BEGINNING.match(first)))
 
 
 def required_words(header: str) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 
+from localcrag.crag.table_answers.question_words import NumberCondition, QuestionToken
 from localcrag.crag.table_answers.table_columns import RowCondition, TableColumns, UnclearError, content
-from localcrag.crag.table_answers.table_questions import NumberCondition, QuestionToken
-from localcrag.crag.table_answers.table_values import UNITS, ColumnKind, is_missing, month_number
+from localcrag.crag.table_answers.table_values import UNITS, WORD, ColumnKind, is_missing, month_number
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
 
 _MAX_VALUE_WORDS = 8
@@ -80,7 +80,9 @@ class TableConditions(TableColumns):
         longest = min(_MAX_VALUE_WORDS, max(map(len, index), default=0))
         for length in range(longest, 0, -1):
             for start, end, said in list(self._spans(length)):
-                columns = index.get(said)
+                columns = [
+                    column for column in index.get(said, ()) if not self._is_column(start, end, column)
+                ]
                 if columns and not any(
                     token.used for token in self.tokens[start:end] if token.low not in FUNCTION_WORDS
                 ):
@@ -97,6 +99,17 @@ class TableConditions(TableColumns):
                 for said in {content(cell) for cell in self.cells(column) if not is_missing(cell)} - {()}:
                     index.setdefault(said, []).append(column)
         return index
+
+    def _is_column(self, start: int, end: int, column: str) -> bool:
+        """Whether a word is spelled as another column and as no cell: "opened", beside a status "open"."""
+        if end - start > 1:
+            return False
+        word = self.tokens[start].low
+        others = (
+            WORD.findall(self.table.header(other).lower()) for other in self.table.columns if other != column
+        )
+        cells = {cell.strip().lower() for cell in self.cells(column)}
+        return word not in cells and any(word in words for words in others)
 
     def _spans(self, length: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """The spans of so many words that are not accounted for, with words without meaning between them."""
@@ -202,6 +215,23 @@ class TableConditions(TableColumns):
                 self.conditions.append(RowCondition(column, f"{self.table.header(column)} = yes", rows))
                 for at in places:
                     self.tokens[at].used = True
+
+    def take_lacking(self) -> None:
+        """Account for "no receipt", if that is a column of yes and no: a row counts if it says no.
+
+        Raises UnclearError if it is none.
+        """
+        lacking = self.question.lacking
+        said = {self.tokens[at].root for at in lacking}
+        columns = [column for column in self.of_kind(ColumnKind.FLAG) if set(self.named(column)) == said]
+        if lacking and len(columns) != 1:
+            raise UnclearError
+        for column in columns if lacking else ():
+            values = self.kinds[column].values
+            rows = frozenset(at for at, value in enumerate(values) if value is False)
+            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = no", rows))
+            for at in lacking:
+                self.tokens[at].used = True
 
 
 def _comparison(sign: str, number: Decimal) -> Callable[[Decimal], bool]:

@@ -10,35 +10,31 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, content, qualifiers
-from localcrag.crag.table_answers.table_conditions import TableConditions, is_akin
+from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, qualifiers
+from localcrag.crag.table_answers.table_conditions import is_akin
+from localcrag.crag.table_answers.table_names import TableNames
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
+from localcrag.crag.table_answers.table_totals import RATE_UNITS, RATES, is_close
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     TEMPORAL,
     ColumnKind,
     ColumnValues,
+    column_values,
     root,
     roots,
     word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
-    LIGHT_VERBS,
-    PRONOUNS,
     QUANTITY_WORDS,
+    SPENDING_VERBS,
 )
 from localcrag.types import Aggregate
 
-_LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
-"""A name that lists several things, of which a question may mean one."""
-_RATES = frozenset(
-    map(root, word_list("temperature rate share percent percentage ratio average mean altitude height"))
-)
-"""Words for what cannot be added up."""
-_RATE_UNITS = frozenset({"%", "°c", "°f", "km/h", "db"})
 _PERSONS = frozenset(
     map(
         root,
@@ -61,8 +57,8 @@ _ROW_WORDS = frozenset(
     )
 )
 """What a question may call a row, whatever it is."""
-_NUMBERED = re.compile(r"(?P<what>[^\W\d]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
-"""The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "Item no."."""
+_NUMBERED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
+"""The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "ticket_id"."""
 _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
 """The name of a column that says how many of a thing there are, if "number" does not number the rows."""
 _COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
@@ -101,13 +97,14 @@ def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
         return None
 
 
-class _Matching(TableConditions):
+class _Matching(TableNames):
     """One question held against one table."""
 
     def result(self) -> TableMatch:
         asked = self.question
         if len(self.rows) < 2:
             raise UnclearError
+        self.take_lacking()
         for condition in asked.conditions:
             self.conditions.append(self.compared(condition))
         column = self._measure()
@@ -117,9 +114,9 @@ class _Matching(TableConditions):
             self.column_said([self.label], asked.open_tokens())
         self.take_dates()
         self.take_flags(column)
-        self._take_names()
-        self._take_light_verbs()
-        if asked.open_tokens():
+        self.take_names()
+        self.take_light_verbs()
+        if asked.open_tokens() or (asked.listing and not self.conditions):
             raise UnclearError
         values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
         match = TableMatch(
@@ -133,7 +130,7 @@ class _Matching(TableConditions):
             tuple(self.conditions),
         )
         self._check(match)
-        return match
+        return self._checked_totals(match)
 
     # ------------------------------------------------------------------------------ the measure
 
@@ -150,13 +147,14 @@ class _Matching(TableConditions):
                     return column
                 return ""
             case Aggregate.TOTAL:
-                column = self.column_said(self.quantities, everywhere)
+                column = self.column_said(self.quantities, everywhere) or self._amount()
                 if not column and asked.spending:
                     column = self.column_about(self.quantities, "spending")
                     if not column:
                         raise UnclearError
                     for at in asked.subject:
-                        self.tokens[at].used = True
+                        token = self.tokens[at]
+                        token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
                 if not column and not asked.spending:
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()
@@ -175,6 +173,17 @@ class _Matching(TableConditions):
                     column = self.quantities[0] if len(self.quantities) == 1 else ""
         if not column:
             raise UnclearError
+        return column
+
+    def _amount(self) -> str:
+        """The column that "amount of" names, if those words do not only say how many; "" if there is none."""
+        places = [at for at, token in enumerate(self.tokens[:-1]) if token.low == "amount" and token.used]
+        places = [at for at in places if self.tokens[at + 1].low == "of"]
+        for at in places:
+            self.tokens[at].used = False
+        column = self.column_said(self.quantities, places)
+        for at in places:
+            self.tokens[at].used = True
         return column
 
     def _temporal_measure(self) -> str:
@@ -216,6 +225,10 @@ class _Matching(TableConditions):
         head = [at for at in subject[-1:] if asked.operation in _NAMING]
         if asked.operation in _NAMING and asked.asking in ("who", "where", "when"):
             return self._asked_for(asked.asking, others, measure)
+        if head and (numbered := self._numbering(head[0], others)):
+            self.tokens[head[0]].used = True
+            cells = self.cells(numbered)
+            return "" if numbered == self.label and len(set(cells)) == len(cells) else numbered
         entity = (
             self.column_said([column for column in others if column not in flags], subject) if subject else ""
         )
@@ -236,6 +249,18 @@ class _Matching(TableConditions):
             names = [c for c in others if c == self.label or self.kinds[c].kind is ColumnKind.TEXT]
             return self.column_said(names, open_places)
         return ""
+
+    def _numbering(self, at: int, columns: Sequence[str]) -> str:
+        """The column that numbers what a word says, if none has just that name; "" if there is none."""
+        word = self.tokens[at].root
+        if any(self.named(column) == (word,) for column in columns):
+            return ""
+        found = [
+            column
+            for column in columns
+            if (match := _NUMBERED.fullmatch(self.table.header(column))) and root(match["what"]) == word
+        ]
+        return found[0] if len(found) == 1 else ""
 
     def _counts_a_value(self) -> bool:
         """Whether what is counted are the rows of one value, as the altos of a column "Voice".
@@ -266,23 +291,19 @@ class _Matching(TableConditions):
     def _take_row_word(self, at: int) -> None:
         """Account for a noun that means a row.
 
-        It is the last word of the table's name, as of "lift-incidents", or what its first column numbers, or
-        a person if the rows are named by persons: any word for one if a cell says which of them count, else
-        "person" alone. Where the column that names the rows has no name itself, any word does for the one
-        with the most.
+        It is the last word of the table's name, as of "lift-incidents", or a person if the rows are named by
+        persons: any word for one if a cell says which of them count, else "person" alone. Where the column
+        that names the rows has no name itself, any word does for the one with the most.
         """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
-        nearest = roots(self.table.names[0])[-1:] if self.table.names else ()
-        plural = bool(self.table.names) and self.table.names[0].rstrip().lower().endswith("s")
-        is_named = (plural and token.root in nearest) or token.root in prefix[-1:]
+        plural = [name for name in self.table.own_names if name.rstrip().lower().endswith("s")]
+        is_named = any(token.root in roots(name)[-1:] for name in plural) or token.root in prefix[-1:]
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
         persons = _PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
         is_person = token.root in persons and set(self.named(self.label)) & _PERSONS
-        numbered = _NUMBERED.fullmatch(self.label)
-        is_numbered = numbered is not None and token.root == root(numbered["what"])
         is_unnamed = not self.label and self.question.operation in _EXTREMES and self._names_rows(self.label)
-        if not (is_named or is_any or is_person or is_numbered or is_unnamed):
+        if not (is_named or is_any or is_person or is_unnamed):
             raise UnclearError
         token.used = True
 
@@ -290,38 +311,6 @@ class _Matching(TableConditions):
         """Whether the cells of a column are texts of which each is another."""
         cells = self.cells(column)
         return self.kinds[column].kind is ColumnKind.TEXT and len(set(cells)) == len(cells)
-
-    def _take_names(self) -> None:
-        """Account for words of the table's names, of its file and of its document's title.
-
-        A word that occurs in cells is a condition that was not understood, and so is one of several things or
-        years that a name lists.
-        """
-        within = self._words_in_cells()
-        single = [name for name in self.table.names if not _LISTING.search(name)]
-        known = {word for name in (*single, self.table.prefix) for word in (*roots(name), *content(name))}
-        years = {word for name in self.table.names for word in roots(name) if word.isdecimal()}
-        for at in self.question.open_tokens():
-            token = self.tokens[at]
-            one_of_years = token.is_number and len(years) > 1
-            token.used = token.root in known and token.root not in within and not one_of_years
-
-    def _take_light_verbs(self) -> None:
-        """Account for a verb that says no more than "has": "which company offers the longest guarantee".
-
-        So does any verb of whoever asks in a total: "how many kilometres in total did we paddle".
-        """
-        headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
-        known = headers | self._words_in_cells()
-        for at in self.question.open_tokens():
-            token = self.tokens[at]
-            is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
-            token.used = (token.low in LIGHT_VERBS or is_own) and token.root not in known
-
-    def _words_in_cells(self) -> set[str]:
-        """The words of all cells that are text."""
-        columns = self.of_kind(ColumnKind.TEXT)
-        return {word for column in columns for cell in self.cells(column) for word in content(cell)}
 
     # ------------------------------------------------------------------------------ sense
 
@@ -332,7 +321,7 @@ class _Matching(TableConditions):
             header = set(roots(self.table.header(match.column)))
             if qualifiers(self.table.header(match.column)):
                 raise UnclearError
-            if asked.operation is Aggregate.TOTAL and (header & _RATES or match.values.unit in _RATE_UNITS):
+            if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
         named = (set(self.named(column)) for column in self.quantities)
@@ -353,6 +342,38 @@ class _Matching(TableConditions):
                 values.setdefault(cell, set()).add(value)
             if any(len(found) > 1 for found in values.values()):
                 raise UnclearError
+
+    def _checked_totals(self, match: TableMatch) -> TableMatch:
+        """The match, unless a row of totals says that rows are counted twice or that one is itself a total.
+
+        The total of the whole table is then what its row of totals says.
+        """
+        totals = self.totals
+        if (
+            match.question.operation is Aggregate.TOTAL
+            and not match.conditions
+            and totals.overall is not None
+        ):
+            said = column_values(self.table.cells(match.column)).values
+            value = said[totals.overall] if said else None
+            added = sum((each for each in match.values.values if isinstance(each, Decimal)), Decimal(0))
+            if isinstance(value, Decimal) and value != added:
+                if totals.proven and not is_close(value, added):
+                    raise UnclearError
+                return self._read_total(match, totals.overall, value)
+        kept = [at for at in range(len(self.table.rows)) if at not in totals.rows]
+        counted = [kept[at] for at in range(len(kept)) if all(at in c.rows for c in match.conditions)]
+        if (totals.contradicted and len(counted) > 1) or totals.doubtful & set(counted):
+            raise UnclearError
+        return match
+
+    def _read_total(self, match: TableMatch, at: int, value: Decimal) -> TableMatch:
+        """The match whose one row is that of the totals."""
+        row = self.table.rows[at]
+        column, label = next(iter(row.cells.items()))
+        condition = RowCondition(column, f"{self.table.header(column)} = {label}", frozenset({0}))
+        values = replace(match.values, values=(value,))
+        return replace(match, rows=(row,), totals=0, values=values, conditions=(condition,))
 
     def _check_times(self, match: TableMatch) -> None:
         """Refuse to add up one thing at several times: the members of each year are no members altogether."""

@@ -7,70 +7,42 @@ understand: a negation, alternatives, two of "most" and "least" in one question,
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from localcrag.crag.table_answers.german_wording import in_english
-from localcrag.crag.table_answers.table_values import quantity, root
+from localcrag.crag.table_answers.question_words import (
+    NumberCondition,
+    QuestionToken,
+    lacking_of,
+    noun_phrase,
+    number_at,
+    number_conditions,
+    take,
+    tokens_of,
+)
+from localcrag.crag.table_answers.table_values import root
 from localcrag.crag.table_answers.table_vocabulary import (
-    COMPARATIVES,
-    COMPARATORS,
+    AUXILIARIES,
     FUNCTION_WORDS,
     GENERIC_ABOUT,
     HIGH,
     LIGHT_VERBS,
     NEGATIONS,
+    PLURALS,
+    SPENDING_VERBS,
     SUPERLATIVES,
-    TEMPORAL_COMPARATORS,
     TOTAL_PHRASES,
     TWO_WORDS,
     UNSUPPORTED,
-    VERBS,
     WORD_NUMBERS,
 )
 from localcrag.types import Aggregate
 
-_TOKEN = re.compile(
-    r"(?P<number>[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])"
-    r"|(?P<word>[^\W_]+(?:['’.&+-][^\W_]+)*)|(?P<mark>[?!.;:,&/()]|\S)"
-)
 MAX_WORDS = 40
 """The most words of a question over a table; a longer one says more than a table does."""
 MAX_RANKED = 20
 """The most rows that a question may ask for: the top 20."""
-
-
-@dataclass(slots=True)
-class QuestionToken:
-    """A word or a number of a question; ``used`` says that it is accounted for."""
-
-    text: str
-    root: str
-    is_number: bool = False
-    used: bool = False
-
-    @property
-    def low(self) -> str:
-        """The word in lower case."""
-        return self.text.lower()
-
-
-@dataclass(frozen=True, slots=True)
-class NumberCondition:
-    """A comparison with a number: its sign, the number with its unit, and where it stands in the question.
-
-    ``at`` is the place of the first token after it, ``before`` that of the first one of it. ``about`` is
-    the quantity that a comparative such as "longer" is about, or "".
-    """
-
-    sign: str
-    number: Decimal
-    unit: str
-    before: int
-    at: int
-    about: str = ""
-    temporal: bool = False
 
 
 @dataclass(slots=True)
@@ -80,7 +52,8 @@ class TableQuestion:
     ``subject`` are the places of the tokens that name what is counted, or which one is asked for. ``about``
     is the quantity that a superlative is about, "" for "most" and the like, and ``count`` the number of rows
     that are asked for. ``highest`` says which end is asked for. ``asking`` is the word that asks, and
-    ``superlative`` the words for the most.
+    ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
+    ``listing`` says that what would be counted is to be named: "which risks does she own".
     """
 
     tokens: list[QuestionToken]
@@ -95,6 +68,8 @@ class TableQuestion:
     in_total: bool = False
     conditions: list[NumberCondition] = field(default_factory=list)
     spending: bool = False
+    lacking: list[int] = field(default_factory=list)
+    listing: bool = False
 
     @property
     def says_has(self) -> bool:
@@ -108,105 +83,29 @@ class TableQuestion:
 
 def recognised(question: str) -> TableQuestion | None:
     """The form of a question over a table; None for a question of another form, or one that is not clear."""
-    tokens = _tokens(in_english(question))
+    tokens = tokens_of(in_english(question))
     if not tokens or len(tokens) > MAX_WORDS:
         return None
     words = [token.low for token in tokens]
     if any(_is_unsupported(word) for word in words):
         return None
-    conditions = _conditions(tokens)
+    conditions = number_conditions(tokens)
     if conditions is None:
         return None
+    lacking = lacking_of(tokens)
     if NEGATIONS & {token.low for token in tokens if not token.used}:
         return None
-    found = _counted(tokens) or _extreme(tokens) or _summed(tokens)
+    found = _counted(tokens) or _listed(tokens) or _extreme(tokens) or _summed(tokens)
     if found is None:
         return None
-    found.conditions = conditions
+    found.conditions, found.lacking = conditions, lacking
     for token in tokens:
         token.used = token.used or token.low in FUNCTION_WORDS
     return found
 
 
-def _tokens(question: str) -> list[QuestionToken]:
-    """The words and numbers of a question, which ends at its first mark; none if something follows it."""
-    tokens: list[QuestionToken] = []
-    ended = False
-    for match in _TOKEN.finditer(question.strip()):
-        if match["mark"]:
-            ended = ended or match["mark"] in "?!.;:"
-            if match["mark"] in "()/":
-                return []
-            continue
-        if ended:
-            return []
-        text = match["number"] or match["word"]
-        tokens.append(QuestionToken(text, root(text), is_number=bool(match["number"])))
-    return tokens
-
-
 def _is_unsupported(word: str) -> bool:
     return word in UNSUPPORTED or word.endswith(("n't", "n’t"))
-
-
-def _take(tokens: list[QuestionToken], start: int, length: int) -> None:
-    """Mark tokens as accounted for."""
-    for token in tokens[start : start + length]:
-        token.used = True
-
-
-def _conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | None:
-    """The comparisons with numbers, whose tokens are then accounted for; None if one has no number."""
-    found: list[NumberCondition] = []
-    words = [token.low for token in tokens]
-    at = 0
-    while at < len(words):
-        sign, length, about, temporal = _comparator(words, at)
-        if not sign:
-            at += 1
-            continue
-        number = _number(tokens, at + length)
-        if number is None:
-            if length > 1 or about or words[at] in ("over", "above", "below", "under", "exactly"):
-                return None
-            at += 1
-            continue
-        value, unit, taken = number
-        end = at + length + taken
-        _take(tokens, at, length + taken)
-        found.append(NumberCondition(sign, value, unit, at, end, about, temporal))
-        at = end
-    return found
-
-
-def _comparator(words: list[str], at: int) -> tuple[str, int, str, bool]:
-    """The sign of the comparison that begins at a word, its number of words, and what it is about."""
-    for sign, phrase in COMPARATORS:
-        if words[at : at + len(phrase)] == phrase:
-            return sign, len(phrase), "", False
-    if words[at] in COMPARATIVES and words[at + 1 : at + 2] == ["than"]:
-        sign, about = COMPARATIVES[words[at]]
-        return sign, 2, about, False
-    if words[at] in TEMPORAL_COMPARATORS:
-        return TEMPORAL_COMPARATORS[words[at]], 1, "", True
-    return "", 0, "", False
-
-
-def _number(tokens: list[QuestionToken], at: int) -> tuple[Decimal, str, int] | None:
-    """The number that begins at a token, its unit, and how many tokens it has."""
-    if at >= len(tokens):
-        return None
-    if not tokens[at].is_number:
-        word = WORD_NUMBERS.get(tokens[at].low) or {"one": 1, "zero": 0}.get(tokens[at].low)
-        return None if word is None else (Decimal(word), "", 1)
-    found = quantity(tokens[at].text)
-    if found is None:
-        return None
-    value, unit = found
-    following = tokens[at + 1].low if at + 1 < len(tokens) else ""
-    if not unit and following in ("million", "billion"):
-        return value, following, 2
-    return value, unit, 1
 
 
 def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
@@ -214,26 +113,32 @@ def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
     words = [token.low for token in tokens]
     if words[:2] != ["how", "many"] or _superlatives(tokens):
         return None
-    _take(tokens, 0, 2)
+    take(tokens, 0, 2)
     at, distinct = 2, False
     while at < len(words) and words[at] in ("different", "distinct", "of", "the"):
         distinct = distinct or words[at] in ("different", "distinct")
         tokens[at].used = True
         at += 1
-    subject = _noun_phrase(tokens, at)
+    subject = noun_phrase(tokens, at)
     in_total = _take_total_phrase(tokens)
     return TableQuestion(
         tokens, Aggregate.COUNT, subject, asking="how many", distinct=distinct, in_total=in_total
     )
 
 
-def _noun_phrase(tokens: list[QuestionToken], at: int) -> list[int]:
-    """The places of the tokens from one on, up to a verb, a preposition or a comparison."""
-    places: list[int] = []
-    while at < len(tokens) and tokens[at].low not in FUNCTION_WORDS | VERBS and not tokens[at].used:
-        places.append(at)
-        at += 1
-    return places
+def _listed(tokens: list[QuestionToken]) -> TableQuestion | None:
+    """The form of "which risks does she own"; None for another form, or one that asks for a single thing."""
+    subject = noun_phrase(tokens, 1)
+    if tokens[0].low not in ("which", "what") or not subject or _superlatives(tokens):
+        return None
+    head = tokens[subject[-1]].low
+    following = tokens[subject[-1] + 1 :]
+    if not head.endswith("s") and head not in PLURALS:
+        return None
+    if not following or following[0].low not in ("do", "does", "did"):
+        return None
+    take(tokens, 0, 1)
+    return TableQuestion(tokens, Aggregate.COUNT, subject, asking="which", listing=True)
 
 
 def _take_total_phrase(tokens: list[QuestionToken]) -> bool:
@@ -242,7 +147,7 @@ def _take_total_phrase(tokens: list[QuestionToken]) -> bool:
     for phrase in TOTAL_PHRASES:
         for at in range(len(words) - len(phrase) + 1):
             if tuple(words[at : at + len(phrase)]) == phrase:
-                _take(tokens, at, len(phrase))
+                take(tokens, at, len(phrase))
                 return True
     return False
 
@@ -285,11 +190,11 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     (at, length, direction, about), *_ = found
     asking = next((word for word in words[:2] if word in ("which", "who", "what", "when", "where")), "list")
     superlative = " ".join(words[at : at + length])
-    _take(tokens, at, length)
+    take(tokens, at, length)
     count = 1
     for beside in (at - 1, at + length):
         if 0 <= beside < len(tokens) and not tokens[beside].used:
-            number = _number(tokens, beside)
+            number = number_at(tokens, beside)
             if number and number[1] == "" and number[0] == int(number[0]) and 1 < number[0] <= MAX_RANKED:
                 count = int(number[0])
                 tokens[beside].used = True
@@ -302,7 +207,7 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
         count = said
         tokens[begin].used = True
         begin += 1
-    subject = _noun_phrase(tokens, begin)
+    subject = _without_verb(tokens, noun_phrase(tokens, begin))
     operation = Aggregate.HIGHEST if direction == HIGH else Aggregate.LOWEST
     if about in ("age", "time"):
         operation = Aggregate.LATEST if direction == HIGH else Aggregate.EARLIEST
@@ -318,10 +223,17 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     )
 
 
+def _without_verb(tokens: list[QuestionToken], subject: list[int]) -> list[int]:
+    """A noun phrase without the verb that ends it: "got" before "the highest bonus"."""
+    following = tokens[subject[-1] + 1 : subject[-1] + 2] if len(subject) > 1 else []
+    is_verb = any(token.low == "the" for token in following) and tokens[subject[-1]].low in LIGHT_VERBS
+    return subject[:-1] if is_verb else subject
+
+
 def _take_number_of(tokens: list[QuestionToken], at: int) -> None:
     """Account for "number of" or "amount of" at a place."""
     if [token.low for token in tokens[at : at + 2]] in (["number", "of"], ["amount", "of"]):
-        _take(tokens, at, 2)
+        take(tokens, at, 2)
 
 
 def generic_about(superlative: str) -> str:
@@ -330,7 +242,10 @@ def generic_about(superlative: str) -> str:
 
 
 def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
-    """The form of "what is the total …", "what is the average …" and "how much did we spend …"."""
+    """The form of "what is the total …", "what is the average …" and "how much did we spend …".
+
+    It is that of "what did she claim in total" as well.
+    """
     words = [token.low for token in tokens]
     if _superlatives(tokens):
         return None
@@ -339,18 +254,29 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
     much = words[:2] == ["how", "much"]
     if len(averages) + len(totals) > 1 or words[0] not in ("what", "how", "give", "tell", "show"):
         return None
+    asks_what = words[0] == "what" and not AUXILIARIES.isdisjoint(words[1:2])
+    spending = list(_spending_verbs(tokens))
+    if (much or asks_what) and len(spending) == 1:
+        in_total = _take_total_phrase(tokens)
+        if in_total or much:
+            return TableQuestion(
+                tokens, Aggregate.TOTAL, subject=spending, asking="how much", in_total=in_total, spending=True
+            )
     if averages and words[0] != "how":
-        _take(tokens, averages[0], 1)
+        take(tokens, averages[0], 1)
         _take_number_of(tokens, averages[0] + 1)
         return TableQuestion(tokens, Aggregate.AVERAGE, asking="what")
     if totals and words[0] != "how":
-        _take(tokens, totals[0], 1)
+        take(tokens, totals[0], 1)
         _take_number_of(tokens, totals[0] + 1)
         return TableQuestion(tokens, Aggregate.TOTAL, asking="what", in_total=True)
-    spending = [at for at, token in enumerate(tokens) if token.root in (root("spend"), root("pay"))]
-    if much and len(spending) == 1:
-        in_total = _take_total_phrase(tokens)
-        return TableQuestion(
-            tokens, Aggregate.TOTAL, subject=spending, asking="how much", in_total=in_total, spending=True
-        )
     return None
+
+
+def _spending_verbs(tokens: list[QuestionToken]) -> Iterator[int]:
+    """The places of the verbs that are about money that someone spent, claimed or the like."""
+    after_auxiliary = False
+    for at, token in enumerate(tokens):
+        if token.root in (root("spend"), root("pay")) or (after_auxiliary and token.low in SPENDING_VERBS):
+            yield at
+        after_auxiliary = after_auxiliary or token.low in AUXILIARIES

@@ -60,10 +60,12 @@ _MISSING = frozenset(
 )
 _FLAGS = {
     "yes": True,
+    "ja": True,
     "true": True,
     "✓": True,
     "✔": True,
     "no": False,
+    "nein": False,
     "false": False,
     "✗": False,
     "✘": False,

@@ -24,14 +24,28 @@ VERBS = frozenset(
 LIGHT_VERBS = frozenset(
     word_list(
         """
-        consume consumed consumes gave give given gives need needed needs offer offered offers provide
-        provided provides reach reached reaches showed shown shows use used uses
+        consume consumed consumes gave get gets give given gives got need needed needs offer offered offers
+        provide provided provides reach reached reaches receive received receives showed shown shows use
+        used uses
         """
     )
 )
 """Verbs that say no more than "have", unless a column or a cell of the table has the word."""
+AUXILIARIES = frozenset(word_list("did do does had has have was were"))
+"""Verbs behind which another one follows: "what did she claim"."""
+SPENDING_VERBS = frozenset(
+    word_list(
+        """
+        bill billed charge charged claim claimed contribute contributed donate donated expense expensed
+        invest invested invoice invoiced
+        """
+    )
+)
+"""Verbs that are about an amount of money behind an auxiliary, and may be nouns elsewhere."""
 PRONOUNS = frozenset(word_list("i we you they"))
 """Whoever asks: what "we paddled" is what the table is about."""
+PLURALS = frozenset(word_list("children men people women"))
+"""Nouns of several things that do not end as others do."""
 NEGATIONS = frozenset(
     word_list(
         """

@@ -1,0 +1,106 @@
+"""The words of a question that name the table itself, or say no more than that something has something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from localcrag.crag.table_answers.table_columns import content
+from localcrag.crag.table_answers.table_conditions import TableConditions
+from localcrag.crag.table_answers.table_values import ColumnKind, roots
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, PRONOUNS
+
+_LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
+"""A part of a name that lists several things, of which a question may mean one."""
+_PART_BREAK = re.compile(r"\s[-–—|]\s|[:;()]")
+"""What stands between the parts of a name: "Halden Foods - prices and lead times (EUR)"."""
+_NUMBERED_END = re.compile(r"(?<=[^\W\d_])(?=\d)")
+"""Between a word and the number that is written to it: "ward6"."""
+MIN_PHRASE_WORDS = 2
+"""The fewest words of a phrase that names the table though one of them stands in cells as well."""
+
+
+class TableNames(TableConditions):
+    """Accounts for the words of a question that stand in the names of the table."""
+
+    def take_names(self) -> None:
+        """Account for words of the table's names, of its file and of its document's title.
+
+        A word that occurs in cells is a condition that was not understood, unless the words beside it stand
+        beside it in a name as well. So is one of several things or years that a name lists.
+        """
+        parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
+        parts = [part for part in parts if not _LISTING.search(part)]
+        self._take_phrases(parts)
+        within = self._words_in_cells()
+        known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
+        for at in self.question.open_tokens():
+            token = self.tokens[at]
+            is_one_of_years = token.is_number and len(self._numbers_in_names) > 1
+            token.used = token.root in known and token.root not in within and not is_one_of_years
+
+    @cached_property
+    def _numbers_in_names(self) -> set[str]:
+        return {word for name in self.table.names for word in roots(name) if word.isdecimal()}
+
+    def _take_phrases(self, parts: Sequence[str]) -> None:
+        """Account for two words or more that stand side by side in a part of a name, and in no cell."""
+        places = [at for at, token in enumerate(self.tokens) if token.low not in FUNCTION_WORDS]
+        named = [words for part in parts for words in _spellings(part)]
+        for length in range(len(places), MIN_PHRASE_WORDS - 1, -1):
+            for first in range(len(places) - length + 1):
+                within = places[first : first + length]
+                said = tuple(self.tokens[at].root for at in within)
+                is_new = not all(self.tokens[at].used for at in within)
+                if (
+                    is_new
+                    and any(self._is_in_name(said, words) for words in named)
+                    and self._is_in_no_cell(said)
+                ):
+                    for at in within:
+                        self.tokens[at].used = True
+
+    def _is_in_name(self, said: tuple[str, ...], words: tuple[str, ...]) -> bool:
+        """Whether words stand side by side in a name, with none of several numbers or years."""
+        numbers = {word for word in words if word.isdecimal()} | self._numbers_in_names
+        return _holds(words, said) and (len(numbers) < 2 or not numbers & set(said))
+
+    def _is_in_no_cell(self, said: tuple[str, ...]) -> bool:
+        columns = self.of_kind(ColumnKind.TEXT)
+        cells = (cell for column in columns for cell in self.cells(column))
+        return not any(_holds(words, said) for cell in cells for words in _spellings(cell))
+
+    def take_light_verbs(self) -> None:
+        """Account for a verb that says no more than "has": "which company offers the longest guarantee".
+
+        So does any verb of whoever asks in a total: "how many kilometres in total did we paddle".
+        """
+        headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
+        known = headers | self._words_in_cells()
+        for at in self.question.open_tokens():
+            token = self.tokens[at]
+            is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
+            token.used = (token.low in LIGHT_VERBS or is_own) and token.root not in known
+
+    def is_about(self, verb: str) -> bool:
+        """Whether a name of the table or of a column says what a verb says: "claims", "Amount claimed"."""
+        names = (*self.table.names, *map(self.table.header, self.table.columns))
+        return any(word.startswith(verb) for name in names for word in content(name))
+
+    def _words_in_cells(self) -> set[str]:
+        """The words of all cells that are text."""
+        columns = self.of_kind(ColumnKind.TEXT)
+        return {word for column in columns for cell in self.cells(column) for word in content(cell)}
+
+
+def _spellings(text: str) -> tuple[tuple[str, ...], ...]:
+    """The words of a text as it is written, and with the numbers at their ends apart: "ward6", "ward 6"."""
+    apart = _NUMBERED_END.sub(" ", text)
+    return (content(text), content(apart)) if apart != text else (content(text),)
+
+
+def _holds(words: Sequence[str], some: Sequence[str]) -> bool:
+    """Whether some words stand side by side among others."""
+    length = len(some)
+    return any(words[at : at + length] == some for at in range(len(words) - length + 1))

@@ -1,0 +1,171 @@
+"""Questions over a table in the words that people use, in English and German."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.table_answers.aggregation import MAX_LISTED_ROWS
+from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.types import Aggregate
+from tests.crag.test_aggregation import computed, value
+
+CLAIMS = [
+    "Travel claims",
+    "Employee: Ann · Date: 2024-04-02 · Type: Train · Amount: €10.50 · Receipt: yes",
+    "Employee: Bo · Date: 2024-04-03 · Type: Taxi · Amount: €20.00 · Receipt: no",
+    "Employee: Ann · Date: 2024-05-04 · Type: Hotel · Amount: €99.00 · Receipt: no",
+    "Employee: Ann · Date: 2024-04-05 · Type: Train · Amount: €12.00 · Receipt: yes",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What did Ann claim in total in April 2024?", "€22.50"),
+        ("What did Ann spend in total?", "€121.50"),
+        ("What has Ann claimed in total?", "€121.50"),
+        ("What was claimed in total?", "€141.50"),
+        ("How much did Bo claim?", "€20.00"),
+        ("What did Ann donate in total?", None),
+        ("What did Cy claim in total?", None),
+        ("What did Ann claim?", None),
+        ("How much is the claim of Ann?", None),
+        ("Was hat Ann im April insgesamt abgerechnet?", "€22.50"),
+        ("Wie viel hat Ann ausgegeben?", "€121.50"),
+    ],
+)
+def test_what_someone_claimed_is_added_up(question: str, answer: str | None) -> None:
+    assert value(question, CLAIMS) == answer
+
+
+def test_a_question_of_one_word_is_none_over_a_table() -> None:
+    assert recognised("What?") is None
+
+
+BELEGE = ["Posten: Bahn · Betrag: 10 · Beleg: ja", "Posten: Taxi · Betrag: 20 · Beleg: nein"]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How many travel claims have no receipt?", CLAIMS, "2"),
+        ("How many claims are without a receipt?", CLAIMS, "2"),
+        ("How many claims of Ann have no receipt?", CLAIMS, "1"),
+        ("What is the total amount of the claims with no receipt?", CLAIMS, "€119.00"),
+        ("How many claims have a receipt?", CLAIMS, "2"),
+        ("How many claims with a receipt are there?", CLAIMS, "2"),
+        ("How many claims have no place?", CLAIMS, None),
+        ("How many claims have no type?", CLAIMS, None),
+        ("How many claims have no receipt and no date?", CLAIMS, None),
+        ("How many claims do not have a receipt?", CLAIMS, None),
+        ("How many employees never have no receipt?", CLAIMS, None),
+        ("Wie viele Posten haben keinen Beleg?", BELEGE, "1"),
+        ("Wie viele Posten ohne Beleg gibt es?", BELEGE, "1"),
+        ("Wie viele Posten mit Beleg gibt es?", BELEGE, "1"),
+    ],
+)
+def test_what_a_row_lacks_is_a_column_that_says_no(
+    question: str, rows: list[str], answer: str | None
+) -> None:
+    assert value(question, rows) == answer
+
+
+def test_the_name_of_the_sheet_below_other_lines_says_what_its_rows_are() -> None:
+    rows = ["Approved by R. Falk in May", *CLAIMS[1:]]
+    assert value("How many claims have no receipt?", rows) is None
+    assert value("How many farms have no receipt?", rows) == "2"
+
+
+def test_the_amount_of_something_is_a_column_of_that_name_if_there_is_one() -> None:
+    assert value("What is the total amount of the claims?", CLAIMS) == "€141.50"
+    assert value("What is the total amount of the claims of Ann?", CLAIMS) == "€121.50"
+    sheep = ["Farm: A · Sheep: 4", "Farm: B · Sheep: 9"]
+    assert value("What is the total amount of sheep?", sheep) == "13"
+
+
+RISKS = [
+    "ID: R1 · Risk: Cyber attack · Category: IT · Owner: Moen",
+    "ID: R2 · Risk: Listeria · Category: Food · Owner: Berg",
+    "ID: R3 · Risk: Ammonia leak · Category: Safety · Owner: Moen",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which risks does Moen own?", "Cyber attack (R1); Ammonia leak (R3)"),
+        ("What risks does Berg own?", "Listeria (R2)"),
+        ("Which categories does Moen own?", "IT (R1); Safety (R3)"),
+        ("Which risk does Moen own?", None),
+        ("Which risks does Moen review?", None),
+        ("Which risks does Moen not own?", None),
+        ("Which risks do we own?", None),
+        ("Which boats does Moen own?", None),
+        ("Which risks are there?", None),
+    ],
+)
+def test_what_someone_has_is_listed(question: str, answer: str | None) -> None:
+    assert value(question, RISKS) == answer
+
+
+def test_a_list_is_shown_as_such_and_cites_all_of_its_rows() -> None:
+    found = computed("Which risks does Moen own?", RISKS)
+    assert found is not None and found.computation.operation is Aggregate.LIST
+    assert found.text == (
+        "Risk: Cyber attack (R1) [1], Ammonia leak (R3) [2]\n\n"
+        "(Computed from 2 rows of farms.csv where Owner = Moen, column Risk.)"
+    )
+    assert [row.text for row in found.rows] == [RISKS[0], RISKS[2]]
+
+
+def test_a_list_names_each_value_once_and_is_none_if_it_is_too_long() -> None:
+    rows = [f"ID: K{n} · Kind: {'ab'[n % 2]} · Owner: Moen" for n in range(6)]
+    assert value("Which kinds does Moen own?", rows) == "a; b"
+    many = [f"Thing: T{n} · Owner: Moen" for n in range(MAX_LISTED_ROWS + 1)]
+    assert value("Which things does Moen own?", many) is None
+    assert value("Which things does Moen own?", many[1:]) is not None
+
+
+TICKETS = [
+    "ticket_id: T-1 · opened: 2024-01-03 · product: Switch · status: open · hours_spent: 3",
+    "ticket_id: T-2 · opened: 2024-01-04 · product: Router · status: closed · hours_spent: 6",
+    "ticket_id: T-3 · opened: 2024-02-05 · product: Router · status: open · hours_spent: 1",
+    "ticket_id: T-4 · opened: 2024-02-06 · product: Switch · status: closed · hours_spent: 2",
+]
+PRICES = [
+    "Product code: F-1 · Name: Carton · Lead time: 15",
+    "Product code: S-9 · Name: Tray · Lead time: 12",
+]
+VISITS = [
+    "Day: 1 · Ticket no: 4 · Hours: 1",
+    "Day: 2 · Ticket no: 4 · Hours: 2",
+    "Day: 3 · Ticket no: 7 · Hours: 3",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How many tickets are open?", TICKETS, "2"),
+        ("How many tickets have the status closed?", TICKETS, "2"),
+        ("How many tickets were opened in January 2024?", TICKETS, "2"),
+        ("How many tickets were opened?", TICKETS, None),
+        ("How many products are there?", TICKETS, "2"),
+        ("How many customers are open?", TICKETS, None),
+        ("Which ticket has the most hours spent?", TICKETS, "6"),
+        ("Which product has the shortest lead time?", PRICES, "12"),
+        ("How many products are there?", PRICES, "2"),
+        ("How many different tickets are there?", VISITS, "2"),
+        ("How many different tickets are there?", [row.replace("Ticket no", "Seat") for row in VISITS], None),
+    ],
+)
+def test_what_a_column_numbers_is_what_its_rows_are(
+    question: str, rows: list[str], answer: str | None
+) -> None:
+    assert value(question, rows) == answer
+
+
+@pytest.mark.parametrize("verb", ["got", "gets", "received", "has"])
+def test_whoever_got_the_most_has_the_most(verb: str) -> None:
+    rows = ["Sales representatives", "Name: Ann · Bonus (EUR): 8400", "Name: Bo · Bonus (EUR): 9925"]
+    assert value(f"Which sales representative {verb} the highest bonus?", rows) == "9925"
