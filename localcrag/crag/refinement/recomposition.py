@@ -102,9 +102,9 @@ def with_telling_headings(picked: Sequence[Strip], question: str) -> list[Strip]
     result: list[Strip] = []
     for strip in picked:
         heading = _heading_of(strip) if of_section or of_entry else None
-        if heading is not None and heading not in result:
-            if is_telling(heading.text) and not is_enough(strip.text):
-                result.append(heading)
+        is_needed = heading is not None and is_telling(heading.text) and not is_enough(strip.text)
+        if heading is not None and is_needed and heading not in result:
+            result.append(heading)
         result.append(strip)
     return result
 
