@@ -437,6 +437,23 @@ def test_a_first_row_that_tells_something_is_no_header(first: tuple[str, str, st
     ]
 
 
+@pytest.mark.parametrize("name", ["Art. no.", "Item no.", "Cust. ref. no."])
+def test_an_abbreviated_name_in_a_header_is_no_sentence(name: str) -> None:
+    rows = [(name, "Description", "Price"), ("K1140", "Cable 3G23", "3,98"), ("K1147", "Cable 5G4", "4,10")]
+    sheet = Sheet()
+    sheet.rows((72, 200, 300), 700, rows, pitch=12)
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        f"{name}: {code} · Description: {cable} · Price: {price}" for code, cable, price in rows[1:]
+    ]
+
+
+def test_short_sentences_below_one_another_are_no_column_with_a_name() -> None:
+    rows = [("draft", "on", "No links."), ("final", "off", "All links."), ("anchor", "on", "One link.")]
+    sheet = Sheet()
+    sheet.rows((72, 200, 300), 700, rows, pitch=12)
+    assert blocks(pages(sheet)[0])[0] == (ROW, "draft: on · No links.")
+
+
 def test_names_with_colons_stand_before_their_values() -> None:
     sheet = Sheet()
     sheet.rows((72, 200), 700, [("Invoice:", "R-17"), ("Customer:", "Ann Example"), ("Total:", "35 EUR")])

@@ -52,6 +52,8 @@ _MAX_LEVEL = 6
 _MAX_KEY = 40
 """The characters of the longest name that begins a row of a table without a header."""
 _KEY_SHARE = 0.6
+_MAX_ABBREVIATION = 5
+"""The characters of the longest word that may be cut short, with its dot."""
 
 PageContent = tuple[list[Line], list[str]] | str
 """The lines of a page and its texts at another angle; or its text, if the places of words tell nothing."""
@@ -169,10 +171,19 @@ def _tells(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
     Only the first column, of the names of the rows, may have no name of its own.
     """
-    if any(cell.endswith(".") and " " in cell for cell in row):
+    if any(_is_sentence(cell, [other[i] for other in below]) for i, cell in enumerate(row)):
         return True
     nameless = (i for i, cell in enumerate(row) if i and not cell)
     return any(2 * sum(bool(other[i]) for other in below) > len(below) for i in nameless)
+
+
+def _is_sentence(cell: str, below: Sequence[str]) -> bool:
+    """Whether a cell is a sentence, which "Art. no." is not, if no cell below it ends in a dot."""
+    if not cell.endswith(".") or " " not in cell:
+        return False
+    *others, last = cell.split()
+    is_short = len(last) <= _MAX_ABBREVIATION and sum(not word.endswith(".") for word in others) < 2
+    return not is_short or any(other.endswith(".") for other in below)
 
 
 def _unnamed(row: Sequence[str]) -> str:
