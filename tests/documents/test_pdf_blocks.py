@@ -271,6 +271,26 @@ def test_the_cells_of_a_ruled_table_hold_several_lines_and_span_rows() -> None:
     ]
 
 
+def test_a_cell_over_all_columns_is_the_title_of_the_rows_below() -> None:
+    sheet = Sheet()
+    cells = [
+        ("Art. no.", "Unit", "Price"),
+        ("Screws", "", ""),
+        ("A1000", "pc", "44,07"),
+        ("A1007", "pc", "4,02"),
+    ]
+    sheet.rows((76, 176, 276), 690, cells, pitch=20)
+    sheet.rules += [(72, y, 372, y) for y in (705, 685, 665, 645, 625)]
+    for x in (72, 172, 272, 372):
+        sheet.rules += [(x, 705, x, 685), (x, 665, x, 625)]
+    sheet.rules += [(72, 685, 72, 665), (372, 685, 372, 665)]
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        "Screws",
+        "Art. no.: A1000 · Unit: pc · Price: 44,07",
+        "Art. no.: A1007 · Unit: pc · Price: 4,02",
+    ]
+
+
 def test_aligned_columns_without_rules_become_rows() -> None:
     sheet = Sheet()
     y = sheet.lines(72, 780, PROSE, 400)
@@ -444,6 +464,16 @@ def test_an_abbreviated_name_in_a_header_is_no_sentence(name: str) -> None:
     sheet.rows((72, 200, 300), 700, rows, pitch=12)
     assert [text for _, text in blocks(pages(sheet)[0])] == [
         f"{name}: {code} · Description: {cable} · Price: {price}" for code, cable, price in rows[1:]
+    ]
+
+
+def test_the_numbers_of_trains_above_times_are_names() -> None:
+    rows = [("Stop", "101", "103"), ("Mill Lane", "05:46", "06:31"), ("Airport", "06:21", "|")]
+    sheet = Sheet()
+    sheet.rows((72, 200, 300), 700, rows, pitch=12)
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        "Stop: Mill Lane · 101: 05:46 · 103: 06:31",
+        "Stop: Airport · 101: 06:21 · 103: |",
     ]
 
 

@@ -71,6 +71,21 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         [],
         "Region: North · 2024: 120 · 2025: 130 · 2026: 140",
     ),
+    "numbers-of-trains-above-times": (
+        [
+            ["Stop", 101, 103, 105],
+            ["Mill Lane", "05:46", "06:31", "|"],
+            ["Airport", "06.21", "7:06 a", "9 am"],
+        ],
+        [],
+        "Stop: Mill Lane · 101: 05:46 · 103: 06:31 · 105: |\n"
+        "Stop: Airport · 101: 06.21 · 103: 7:06 a · 105: 9 am",
+    ),
+    "days-of-a-month-above-shifts": (
+        [["Name", 1, 2, 3], ["Grace", "E", "L", "-"], ["Omar", "N", N, "E"]],
+        [],
+        "Name: Grace · 1: E · 2: L · 3: -\nName: Omar · 1: N · 3: E",
+    ),
     "title-and-blank-line": (
         [["Budget 2026"], [], ["Item", "Planned", "Spent"], ["Rent", 1000, 900]],
         [],
@@ -160,6 +175,12 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
 # What must not be taken for a header, or for another table.
 PLAIN: dict[str, tuple[Rows, str]] = {
     "numbers": ([[1, 2], [3, 4]], "column 1: 1 · column 2: 2\ncolumn 1: 3 · column 2: 4"),
+    "whole-numbers-above-numbers": (
+        [["Cars", 12, 14, 16], ["First", "05:46", "06:31", "7:15"], ["Fee", 48, 35, 20]],
+        "column 1: Cars · column 2: 12 · column 3: 14 · column 4: 16\n"
+        "column 1: First · column 2: 05:46 · column 3: 06:31 · column 4: 7:15\n"
+        "column 1: Fee · column 2: 48 · column 3: 35 · column 4: 20",
+    ),
     "text-in-the-first-row": (
         [["Dish", "Price"], ["Soup", "free"], ["Stew", 4], ["Cake", 5]],
         "Dish: Soup · Price: free\nDish: Stew · Price: 4\nDish: Cake · Price: 5",

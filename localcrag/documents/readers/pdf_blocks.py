@@ -149,7 +149,12 @@ class _OpenTable:
             yield from (row_text(row, ()) for row in cells[: found.start if found else 0])
             cells = cells[found.end :] if found else cells
         self.grid = grid
-        yield from (row_text(row, self.header) if self.header else _unnamed(row) for row in cells)
+        wide = [bool(spans) for spans, _ in grid.spans[-len(cells) :]] or [False] * len(cells)
+        for row, is_wide in zip(cells, wide if cells else (), strict=True):
+            if is_wide and sum(map(bool, row)) == 1:
+                yield row_text(row, ())  # the title of a group of rows
+            else:
+                yield row_text(row, self.header) if self.header else _unnamed(row)
 
 
 def _header_of(grid: Grid) -> FoundHeader | None:
