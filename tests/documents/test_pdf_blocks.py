@@ -438,7 +438,13 @@ def test_a_cell_of_an_aligned_table_goes_on_in_the_next_line_and_may_be_empty() 
 
 
 @pytest.mark.parametrize(
-    "first", [("allcolors", "", "Set all colours"), ("anchor", "true", "Put an anchor on each page.")]
+    "first",
+    [
+        ("allcolors", "", "Set all colours"),
+        ("anchor", "true", "Put an anchor on each page."),
+        ("links", "true", "was set."),
+        ("import", "true", "Figure 5 ."),
+    ],
 )
 def test_a_first_row_that_tells_something_is_no_header(first: tuple[str, str, str]) -> None:
     rows = [

@@ -45,6 +45,7 @@ from localcrag.documents.readers.pdf_words import PageWords
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_headers import FoundHeader, found_header, header_names
 from localcrag.documents.table_pairs import are_pairs, pair_text
+from localcrag.documents.table_records import record_lines
 from localcrag.documents.table_rows import row_text
 from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
@@ -135,6 +136,10 @@ class _OpenTable:
         if goes_on and self.header:
             repeated = self._lines if cells[: len(self._lines)] == self._lines else ()
             cells = cells[len(repeated) :]
+        elif records := record_lines(cells):
+            self.grid, self.header = grid, ()
+            yield from records
+            return
         elif _is_keyed(cells):
             self.grid, self.header = grid, ()
             yield from (" ".join(filter(None, row)) for row in cells)
@@ -187,8 +192,10 @@ def _is_sentence(cell: str, below: Sequence[str]) -> bool:
     if not cell.endswith(".") or " " not in cell:
         return False
     *others, last = cell.split()
-    is_short = len(last) <= _MAX_ABBREVIATION and sum(not word.endswith(".") for word in others) < 2
-    return not is_short or any(other.endswith(".") for other in below)
+    words = [word for word in others if not word.endswith(".")]
+    is_name = len(words) < 2 and all(word[0].isupper() for word in words)
+    is_cut_short = last[:-1].isalpha() and len(last) <= _MAX_ABBREVIATION
+    return not (is_name and is_cut_short) or any(other.endswith(".") for other in below)
 
 
 def _unnamed(row: Sequence[str]) -> str:
