@@ -34,6 +34,8 @@ _TIME = re.compile(r"(?:[01]?\d|2[0-4])(?:[:.h]|(?= ?[ap]\.?m))(?:[0-5]\d)?(?:\D
 """A time, and what may stand behind it: "05:46", "17.10", "9 am", "06:25 a"."""
 _BLANKS = frozenset({"", "-", "–", "—", "|", "n/a", "N/A", "x", "?", "..."})
 
+_MIN_FULL_ROWS = 2
+"""Rows below a header that must fill the columns it names, if words are scattered above it."""
 _MIN_NUMBERED_ROWS = 2
 """Rows that must stand below whole numbers that are names."""
 
@@ -57,8 +59,30 @@ def found_header(rows: Sequence[GridRow], *, is_sure: bool = False) -> FoundHead
     for start in range(min(len(rows) - 1, _MAX_HEADER_ROW)):
         end = _header_end(rows, start, is_sure=is_sure)
         if end > start:
+            if end == start + 1 and not rows[start].is_head:
+                start = _fuller_header(rows, start)
+                end = max(end, start + 1)
             return FoundHeader(start, end, header_names(rows[start:end]))
     return None
+
+
+def _fuller_header(rows: Sequence[GridRow], start: int) -> int:
+    """The row that names all columns, if the words above it are scattered; else ``start``.
+
+    They are if a column between two of them has none. Numbers must stand below a name of the fuller row, and
+    none of its cells may stand in the next rows again.
+    """
+    filled = set(rows[start].own)
+    if rows[start].wide or len(filled) > max(filled) - min(filled):
+        return start
+    for later in range(start + 1, min(len(rows) - 1, _MAX_HEADER_ROW)):
+        near = rows[later : later + 1 + _MIN_FULL_ROWS]
+        named = set(rows[later].own)
+        is_full = named > filled and len(near) > _MIN_FULL_ROWS and all(set(row.own) == named for row in near)
+        recurs = is_full and any(row.cells[i] == rows[later].cells[i] for row in near[1:] for i in named)
+        if is_full and not recurs and names_columns(near[0], near[1:]) and columns_above_values(near, 0):
+            return later
+    return start
 
 
 def header_end(rows: Sequence[GridRow], start: int, end: int) -> int:

@@ -86,6 +86,20 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         [],
         "Name: Grace · 1: E · 2: L · 3: -\nName: Omar · 1: N · 3: E",
     ),
+    "words-scattered-above": (
+        [
+            ["at", "the top", N, "of"],
+            ["or", N, N, "cells"],
+            ["Name", "Job", "Age", "Town"],
+            ["Ann", "cook", 60, "Rome"],
+            ["Bob", "boss", 57, "Bern"],
+            ["Cy", "clerk", N, N],
+        ],
+        [],
+        "column 1: at · column 2: the top · column 4: of\ncolumn 1: or · column 4: cells\n"
+        "Name: Ann · Job: cook · Age: 60 · Town: Rome\nName: Bob · Job: boss · Age: 57 · Town: Bern\n"
+        "Name: Cy · Job: clerk",
+    ),
     "title-and-blank-line": (
         [["Budget 2026"], [], ["Item", "Planned", "Spent"], ["Rent", 1000, 900]],
         [],
@@ -180,6 +194,16 @@ PLAIN: dict[str, tuple[Rows, str]] = {
         "column 1: Cars · column 2: 12 · column 3: 14 · column 4: 16\n"
         "column 1: First · column 2: 05:46 · column 3: 06:31 · column 4: 7:15\n"
         "column 1: Fee · column 2: 48 · column 3: 35 · column 4: 20",
+    ),
+    "a-last-column-without-a-name": (
+        [["Dish", "Kind"], ["Soup", "hot", "good"], ["Stew", "warm", 4], ["Cake", "cold", 5]],
+        "Dish: Soup · Kind: hot · column 3: good\nDish: Stew · Kind: warm · column 3: 4\n"
+        "Dish: Cake · Kind: cold · column 3: 5",
+    ),
+    "a-column-without-a-name-among-others": (
+        [["Dish", N, "Kind"], ["Soup", "fair", "hot"], ["Stew", 4, "hot"], ["Cake", 5, "cold"]],
+        "Dish: Soup · column 2: fair · Kind: hot\nDish: Stew · column 2: 4 · Kind: hot\n"
+        "Dish: Cake · column 2: 5 · Kind: cold",
     ),
     "text-in-the-first-row": (
         [["Dish", "Price"], ["Soup", "free"], ["Stew", 4], ["Cake", 5]],
