@@ -283,6 +283,11 @@ def columns_above_values(rows: Sequence[GridRow], start: int) -> list[int]:
     ]
 
 
+def is_value(cell: str) -> bool:
+    """Whether a cell begins as a number with its unit does, or a date."""
+    return _VALUE.match(cell) is not None
+
+
 def _spread(row: GridRow) -> list[str]:
     """The cells of a row, one that spans columns in each of them."""
     cells = list(row.cells)

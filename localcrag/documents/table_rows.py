@@ -109,6 +109,12 @@ def row_text(row: Sequence[str], header: Sequence[str]) -> str:
     return CELL_SEPARATOR.join(f"{name}{_COLUMN_MARK if name else ''}{cell}" for name, cell in cells if cell)
 
 
+def labelled_text(row: Sequence[str]) -> str:
+    """A row of a label and a value as a line, whatever their columns: "Total due: 5,631.60"."""
+    label, value = filter(None, row)
+    return f"{label.rstrip(': ')}{_COLUMN_MARK}{value}"
+
+
 def _is_note(row: GridRow) -> bool:
     """Whether the one text of a row begins as a note does."""
     return "".join(row.cells)[0] in _NOTE_MARKS
@@ -240,8 +246,7 @@ class _Lines:
         """The next rows as a name and a value each, apart from what follows."""
         for _ in range(count):
             row = self._ahead.popleft()
-            name, value = filter(None, row.cells)
-            yield self._made(row, f"{name.rstrip(': ')}: {value}")
+            yield self._made(row, labelled_text(row.cells))
         self._apart = True
 
     def _line(self, row: GridRow) -> Iterator[TableLine]:
@@ -255,6 +260,9 @@ class _Lines:
                 kind = BlockKind.PARAGRAPH if _is_note(row) else BlockKind.ROW
                 yield self._made(row, row_text(row.cells, ()))._replace(kind=kind)
                 return
+        if table.is_total(row.cells):
+            yield self._made(row, labelled_text(row.cells))
+            return
         table.add(row)
         cells = ["", *row.cells[1:]] if self._numbered and _first(row).isdecimal() else row.cells
         yield self._made(row, row_text(cells, table.names))

@@ -119,6 +119,20 @@ def test_the_totals_below_a_table_are_rows_of_their_own() -> None:
     ]
 
 
+def test_the_label_of_a_total_below_prices_is_no_price() -> None:
+    rows = [
+        ("Description", "Qty", "Unit price", "Amount"),
+        ("Engineer", "14", "£95.00", "£1,330.00"),
+        ("Courier", "1", "£38.00", "£38.00"),
+        ("", "", "VAT 20%", "£273.60"),
+        ("", "", "Total due", "£1,641.60"),
+    ]
+    sheet = Sheet()
+    sheet.rows((76, 176, 276, 376), 690, rows, pitch=20)
+    sheet.grid((72, 172, 272, 372, 472), (705, 685, 665, 645, 625, 605))
+    assert [text for _, text in blocks(pages(sheet)[0])][2:] == ["VAT 20%: £273.60", "Total due: £1,641.60"]
+
+
 def test_the_name_of_a_total_may_cover_several_columns() -> None:
     sheet = Sheet()
     items = [("Item", "Qty", "Unit price", "Amount"), ("Batten", "4", "£18.50", "£74.00")]

@@ -71,6 +71,18 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         [],
         "Region: North · 2024: 120 · 2025: 130 · 2026: 140",
     ),
+    "label-of-a-total-below-values": (
+        [
+            ["Date", "Who", "Amount"],
+            ["2024-04-02", "Ann", 118.4],
+            ["2024-04-03", "Bob", 31.75],
+            [],
+            ["Total", N, 150.15],
+        ],
+        [],
+        "Date: 2024-04-02 · Who: Ann · Amount: 118.4\nDate: 2024-04-03 · Who: Bob · Amount: 31.75\n"
+        "Total: 150.15",
+    ),
     "numbers-of-trains-above-times": (
         [
             ["Stop", 101, 103, 105],

@@ -46,7 +46,8 @@ from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_headers import FoundHeader, found_header, header_names
 from localcrag.documents.table_pairs import are_pairs, pair_text
 from localcrag.documents.table_records import record_lines
-from localcrag.documents.table_rows import row_text
+from localcrag.documents.table_rows import labelled_text, row_text
+from localcrag.documents.table_shape import TableShape
 from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
 _MAX_LEVEL = 6
@@ -125,6 +126,7 @@ class _OpenTable:
         self.grid: Grid | None = None
         self.header: Sequence[str] = ()
         self._lines: list[list[str]] = []
+        self._shape = TableShape()
 
     def close(self) -> None:
         self.grid = None
@@ -151,6 +153,7 @@ class _OpenTable:
         else:
             found = _header_of(grid)
             self.header, self._lines = (found.names, cells[found.start : found.end]) if found else ((), [])
+            self._shape = TableShape(self.header)
             yield from (row_text(row, ()) for row in cells[: found.start if found else 0])
             cells = cells[found.end :] if found else cells
         self.grid = grid
@@ -158,8 +161,13 @@ class _OpenTable:
         for row, is_wide in zip(cells, wide if cells else (), strict=True):
             if is_wide and sum(map(bool, row)) == 1:
                 yield row_text(row, ())  # the title of a group of rows
+            elif not self.header:
+                yield _unnamed(row)
+            elif self._shape.is_total(row):
+                yield labelled_text(row)
             else:
-                yield row_text(row, self.header) if self.header else _unnamed(row)
+                self._shape.add(GridRow(0, row))
+                yield row_text(row, self.header)
 
 
 def _header_of(grid: Grid) -> FoundHeader | None:
