@@ -13,7 +13,7 @@ from itertools import islice
 from localcrag.documents.html_tree import LISTS, VERBATIM, Element, texts
 from localcrag.documents.table_grid import MAX_NAME_CHARACTERS, GridRow
 from localcrag.documents.table_headers import found_header, header_end, header_names
-from localcrag.documents.table_pairs import are_pairs, is_pair, pair_text
+from localcrag.documents.table_pairs import is_pair, pair_text, plain_lines
 from localcrag.documents.table_rows import grid_lines
 from localcrag.types import CELL_SEPARATOR
 
@@ -104,8 +104,8 @@ def _lines(rows: Sequence[TableRow]) -> Iterator[str]:
     if not any(row.is_head for row in laid):
         if all(row.cells[0].tag == "th" for row in rows):
             yield from (_named_by_first(row.cells) for row in laid)
-        elif are_pairs([row.cells for row in laid]):
-            yield from (pair_text(row.cells) for row in laid)
+        elif lines := plain_lines([row.cells for row in laid]):
+            yield from lines
         else:
             yield from _headed_lines(laid)
         return

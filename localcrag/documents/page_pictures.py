@@ -156,22 +156,27 @@ def _drawn_pdf(job: _Job) -> PagePicture:
     from pypdfium2 import PdfDocument, PdfiumError
 
     from localcrag.documents.readers.pdf import PDFIUM_LOCK
+    from localcrag.documents.readers.pdf_forms import open_forms
 
     try:
         with PDFIUM_LOCK:
             document = PdfDocument(job.file)  # type: ignore[no-untyped-call]
             try:
-                return _drawn_page(_page_of(document, job.page or 1), job)
+                has_form = open_forms(document)
+                return _drawn_page(_page_of(document, job.page or 1, has_form=has_form), job)
             finally:
                 document.close()  # type: ignore[no-untyped-call]
     except PdfiumError as error:
         raise UnreadableError("damaged or encrypted PDF", hint=TEXT_REMAINS_HINT) from error
 
 
-def _page_of(document: Any, number: int) -> PdfPage:
+def _page_of(document: Any, number: int, *, has_form: bool) -> PdfPage:
+    """A page, with the values of its fields. Raises UnreadableError."""
+    from localcrag.documents.readers.pdf_forms import drawn_page
+
     if not 1 <= number <= len(document):
         raise UnreadableError(f"it has no page {number}", hint=TEXT_REMAINS_HINT)
-    page: PdfPage = document[number - 1]
+    page: PdfPage = drawn_page(document, number - 1) if has_form else document[number - 1]
     return page
 
 

@@ -30,7 +30,14 @@ _NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
 _VALUE = re.compile(r"[^\w]*(?:[A-Z]{3} )?\d")
 """How a number with its unit begins, or a date."""
 _DATE = re.compile(r"((?:19|20)\d\d)(?:-(\d\d)-\d\d)?$")
-_BLANKS = frozenset({"", "-", "–", "—", "n/a", "N/A", "x", "?", "..."})
+_TIME = re.compile(r"(?:[01]?\d|2[0-4])(?:[:.h]|(?= ?[ap]\.?m))(?:[0-5]\d)?(?:\D.*)?$")
+"""A time, and what may stand behind it: "05:46", "17.10", "9 am", "06:25 a"."""
+_BLANKS = frozenset({"", "-", "–", "—", "|", "n/a", "N/A", "x", "?", "..."})
+
+_MIN_FULL_ROWS = 2
+"""Rows below a header that must fill the columns it names, if words are scattered above it."""
+_MIN_NUMBERED_ROWS = 2
+"""Rows that must stand below whole numbers that are names."""
 
 Group = tuple[int, int]
 
@@ -52,8 +59,30 @@ def found_header(rows: Sequence[GridRow], *, is_sure: bool = False) -> FoundHead
     for start in range(min(len(rows) - 1, _MAX_HEADER_ROW)):
         end = _header_end(rows, start, is_sure=is_sure)
         if end > start:
+            if end == start + 1 and not rows[start].is_head:
+                start = _fuller_header(rows, start)
+                end = max(end, start + 1)
             return FoundHeader(start, end, header_names(rows[start:end]))
     return None
+
+
+def _fuller_header(rows: Sequence[GridRow], start: int) -> int:
+    """The row that names all columns, if the words above it are scattered; else ``start``.
+
+    They are if a column between two of them has none. Numbers must stand below a name of the fuller row, and
+    none of its cells may stand in the next rows again.
+    """
+    filled = set(rows[start].own)
+    if rows[start].wide or len(filled) > max(filled) - min(filled):
+        return start
+    for later in range(start + 1, min(len(rows) - 1, _MAX_HEADER_ROW)):
+        near = rows[later : later + 1 + _MIN_FULL_ROWS]
+        named = set(rows[later].own)
+        is_full = named > filled and len(near) > _MIN_FULL_ROWS and all(set(row.own) == named for row in near)
+        recurs = is_full and any(row.cells[i] == rows[later].cells[i] for row in near[1:] for i in named)
+        if is_full and not recurs and names_columns(near[0], near[1:]) and columns_above_values(near, 0):
+            return later
+    return start
 
 
 def header_end(rows: Sequence[GridRow], start: int, end: int) -> int:
@@ -77,16 +106,18 @@ def _header_end(rows: Sequence[GridRow], start: int, *, is_sure: bool) -> int:
         return start
     if is_sure and (len(rows[start].own) < 2 or not columns_above_values(rows, start)):
         return start
-    return end if names_columns(rows[start], rows[start + 1]) else start
+    return end if names_columns(rows[start], rows[start + 1 :]) else start
 
 
-def names_columns(row: GridRow, following: GridRow) -> bool:
+def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     """Whether a row is a header of one line: its cells are names, not values.
 
     Names are all different, none is a number or longer than 100 characters, and more than half of the
     filled cells of the next row have one. Years and dates are names if they count up or down in even steps
-    beside a name that is text, and the next row has none in their columns.
+    beside a name that is text, and the next row has none in their columns. Other whole numbers beside a name
+    that is text, as those of trains and of rooms, are names if nothing but times or words stands below them.
     """
+    following = below[0]
     names = [cell for cell in row.cells if cell]
     spread = row.cells if row.is_alone() else _spread(row)
     filled = [i for i, cell in enumerate(following.cells) if cell]
@@ -95,19 +126,35 @@ def names_columns(row: GridRow, following: GridRow) -> bool:
         return False
     if any(len(name) > _MAX_NAME for name in names):
         return False
-    return not any(map(_NUMBER.match, names)) or _is_series(row, following)
-
-
-def _is_series(row: GridRow, following: GridRow) -> bool:
     numbers = [i for i, cell in enumerate(row.cells) if _NUMBER.match(cell)]
+    if not numbers:
+        return True
+    has_label = 1 < len(numbers) < len(row.own)
+    return has_label and (_is_series(row, following, numbers) or _are_numbered(row, below, numbers))
+
+
+def _is_series(row: GridRow, following: GridRow, numbers: Sequence[int]) -> bool:
+    """Whether the numbers of a row are years or dates that count up or down, above other values."""
     dates = [_DATE.match(row.cells[i]) for i in numbers]
-    if len(numbers) < 2 or len(numbers) == len(row.own):
-        return False
     months = [12 * int(date[1]) + int(date[2] or 0) for date in dates if date]
     steps = {after - before for before, after in pairwise(months)}
     even = len(months) == len(numbers) and len(steps) == 1 and abs(steps.pop()) in (1, 3, 6, 12)
     below = [following.cells[i] for i in numbers if i < len(following.cells)]
     return even and any(below) and not any(map(_DATE.match, below))
+
+
+def _are_numbered(row: GridRow, below: Sequence[GridRow], numbers: Sequence[int]) -> bool:
+    """Whether whole numbers stand above nothing but times, or nothing but words, in several rows."""
+    if not all(row.cells[i].isdecimal() for i in numbers):
+        return False
+    block = [other for i, other in enumerate(below) if other.number == below[0].number + i]
+    values = [[other.cells[i] for i in numbers if i < len(other.cells)] for other in block]
+    values = [filled for cells in values if (filled := [cell for cell in cells if cell not in _BLANKS])]
+    kinds = (
+        (all(map(_TIME.match, cells)) for cells in values),
+        (not any(map(_VALUE.match, cells)) for cells in values),
+    )
+    return len(values) >= _MIN_NUMBERED_ROWS and any(map(all, kinds))
 
 
 def _is_name(cell: str) -> bool:
@@ -199,7 +246,7 @@ def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) 
     If numbers stand below all of several cells, the first column may be among them.
     """
     own, names = lower.own, _spread(upper)
-    if not names_columns(upper, lower) or not all(i < len(names) and names[i] for i in own):
+    if not names_columns(upper, [lower]) or not all(i < len(names) and names[i] for i in own):
         return False
     if not all(_has_values(i, lower.cells[i], below) for i in own):
         return False
@@ -234,6 +281,11 @@ def columns_above_values(rows: Sequence[GridRow], start: int) -> list[int]:
         and _VALUE.match(below[0].cells[i])
         and _has_values(i, row.cells[i], below)
     ]
+
+
+def is_value(cell: str) -> bool:
+    """Whether a cell begins as a number with its unit does, or a date."""
+    return _VALUE.match(cell) is not None
 
 
 def _spread(row: GridRow) -> list[str]:

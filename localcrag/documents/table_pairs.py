@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from localcrag.documents.table_grid import GridRow, plain_rows
 from localcrag.documents.table_headers import columns_above_values, found_header
+from localcrag.documents.table_records import record_lines
 from localcrag.documents.table_rows import grid_lines, with_headers
 
 _MIN_VALUES = 3
@@ -37,7 +38,9 @@ def pair_text(cells: Sequence[str]) -> str:
 def unheaded_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """The lines of a table of which the markup says that it has no header."""
     rows = [row for row in rows if any(row)]
-    if _has_two_columns(rows) and not _has_numbers_below(rows):
+    if records := record_lines(rows):
+        yield from records
+    elif _has_two_columns(rows) and not _has_numbers_below(rows):
         yield from map(pair_text, rows)
     else:
         yield from with_headers(rows)
@@ -47,13 +50,15 @@ def are_pairs(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the rows of a table whose markup knows no header are names and values.
 
     They are if the names end in colons, the first row is no header, its value is a sentence or a phrase in
-    lower case as most others are, or the values of the others are of several kinds: numbers, addresses,
-    words.
+    lower case as most others are, all names have a capital and no value has one, or the values of the others
+    are of several kinds: numbers, addresses, words.
     """
     if not _has_two_columns(rows):
         return False
     rows = [row for row in rows if any(row)]
     if _has_colons(rows) or rows[0][1].endswith((".", ";")):
+        return True
+    if len(rows) > 1 and all(name[:1].isupper() and value[:1].islower() for name, value in rows):
         return True
     phrases = [bool(_PHRASE.match(row[1])) for row in rows[:_MAX_LOOKED_AT]]
     if phrases[0] and 2 * sum(phrases) > len(phrases):
@@ -68,12 +73,19 @@ def are_pairs(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def document_lines(rows: Iterable[GridRow]) -> Iterator[str]:
-    """The lines of a table in a document: its pairs, or its rows with the names of a header."""
+    """The lines of a table in a document: its records, its pairs, or its rows with the names of a header."""
     rows = list(rows)
-    if not any(row.is_head for row in rows) and are_pairs([row.cells for row in rows]):
-        yield from (pair_text(row.cells) for row in rows)
+    if not any(row.is_head for row in rows) and (lines := plain_lines([row.cells for row in rows])):
+        yield from lines
     else:
         yield from (line.text for line in grid_lines(rows))
+
+
+def plain_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table whose markup knows no header, if it is records or pairs; else none."""
+    if records := record_lines(rows):
+        return records
+    return list(map(pair_text, rows)) if are_pairs(rows) else []
 
 
 def _has_two_columns(rows: Sequence[Sequence[str]]) -> bool:

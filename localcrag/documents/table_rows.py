@@ -7,8 +7,8 @@ table, and quoted without it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, takewhile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from localcrag.documents.block_text import BlockText
@@ -26,17 +26,27 @@ _MAX_PAIRS = 10
 """Rows of names and values that may stand together beside a table: "Client", "ACME"."""
 _MAX_TITLE = 120
 """Characters of the title of a table."""
+_MIN_SENTENCE_WORDS = 4
+_TITLE_LEVEL = 2
+"""The level of the title of a table, below the name of its sheet."""
 _COLUMN_MARK = ": "
 """What stands between the name of a column and a cell."""
 _NOTE_MARKS = "*∗†‡§¶¹²³⁴⁵"
 
 
+TitleChoice = Callable[[Sequence[GridRow]], int | None]
+
+
 class TableLine(NamedTuple):
-    """A row as text, and its number; ``apart`` if another table or a note begins with it."""
+    """A row as text, and its number; ``apart`` if another table or a note begins with it.
+
+    ``kind`` says whether it is a row of a table, the title of one, which is a heading, or a note.
+    """
 
     number: int
     text: str
     apart: bool
+    kind: BlockKind = BlockKind.ROW
 
 
 def bounded_cells(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
@@ -82,7 +92,7 @@ def add_lines(made: BlockText, lines: Iterable[TableLine]) -> None:
     for line in lines:
         if line.apart:
             made.part()
-        made.add(BlockKind.ROW, line.text, level=line.number)
+        made.add(line.kind, line.text, level=_TITLE_LEVEL if line.kind is BlockKind.HEADING else line.number)
 
 
 def row_text(row: Sequence[str], header: Sequence[str]) -> str:
@@ -97,6 +107,36 @@ def row_text(row: Sequence[str], header: Sequence[str]) -> str:
         row, names[0] = [label, *row[1:]], ""
     cells = zip(names, row, strict=True)
     return CELL_SEPARATOR.join(f"{name}{_COLUMN_MARK if name else ''}{cell}" for name, cell in cells if cell)
+
+
+def labelled_text(row: Sequence[str]) -> str:
+    """A row of a label and a value as a line, whatever their columns: "Total due: 5,631.60"."""
+    label, value = filter(None, row)
+    return f"{label.rstrip(': ')}{_COLUMN_MARK}{value}"
+
+
+def _is_note(row: GridRow) -> bool:
+    """Whether the one text of a row begins as a note does."""
+    return "".join(row.cells)[0] in _NOTE_MARKS
+
+
+def _is_title(row: GridRow) -> bool:
+    """Whether the one text of a row may be the title of the table below it: it is short, and no sentence."""
+    text = "".join(row.cells)
+    is_short = len(text) <= _MAX_TITLE and not text.endswith(".")
+    return is_short and not _is_note(row) and any(map(str.isalpha, text))
+
+
+def _first_title(alone: Sequence[GridRow]) -> int | None:
+    """Which of some rows is a title: the first that may be one."""
+    return next((i for i, row in enumerate(alone) if _is_title(row)), None)
+
+
+def _title_below_notes(alone: Sequence[GridRow]) -> int | None:
+    """Which of some rows is the title of the table below: the first without a blank row after it."""
+    gaps = (i + 1 for i, (row, below) in enumerate(pairwise(alone)) if below.number > row.number + 1)
+    first = max(gaps, default=0)
+    return next((i for i, row in enumerate(alone) if i >= first and _is_title(row)), None)
 
 
 class _Lines:
@@ -145,24 +185,25 @@ class _Lines:
                 yield from self._pairs(len(block))
                 yield from self._headed(found)
                 return
-        yield from self._headed(found_header(rows))
+        if found := found_header(rows):
+            yield from self._headed(found, _first_title)
 
     def _after_gap(self) -> Iterator[TableLine]:
         """The lines before the rows of a table, after a blank row; a header is taken off the rows."""
         table, rows = self._shape, self._look(_MAX_AHEAD)
-        alone = [] if table.is_sparse() else [*takewhile(GridRow.is_alone, rows)]
+        alone = [*takewhile(_is_sentence if table.is_sparse() else GridRow.is_alone, rows)]
         block = self._block(len(alone))
         if not block and len(rows) < _MAX_AHEAD:
             self._apart = self._apart or table.width > 1
-            yield from self._alone(len(alone) if table.width > 1 else 0)
+            yield from self._above(len(alone) if table.width > 1 else 0)
         elif block and (found := self._other(block, is_titled=bool(alone))):
             self._apart = True
-            yield from self._alone(len(alone))
+            yield from self._above(len(alone), _title_below_notes(alone))
             self._apart = not (alone and _is_title(alone[-1]))
             yield from self._headed(found)
         elif block and len(block) < _MAX_PAIRS and all(map(_is_pair, block)) and table.lacks(block):
             self._apart = True
-            yield from self._alone(len(alone))
+            yield from self._above(len(alone), _title_below_notes(alone))
             yield from self._pairs(len(block))
         elif table.width > 1:
             yield from self._alone(len(alone) if block else 0)
@@ -178,16 +219,25 @@ class _Lines:
         found = found_header(block)
         return found if found and table.is_other(block, found, is_titled=False) else None
 
-    def _headed(self, found: FoundHeader | None) -> Iterator[TableLine]:
+    def _headed(self, found: FoundHeader, title_of: TitleChoice = _title_below_notes) -> Iterator[TableLine]:
         """The lines before a header, which is taken off the rows."""
-        if found is not None:
-            yield from self._alone(found.start)
-            lines = [self._ahead.popleft() for _ in range(found.end - found.start)]
-            self._shape = TableShape(found.names, lines)
-            self._numbered = not found.names[0] and _count_up([_first(row) for row in self._block(0)])
+        above = self._look(found.start)
+        alone = [*takewhile(GridRow.is_alone, above)]
+        yield from self._above(len(alone), title_of(alone))
+        yield from self._alone(len(above) - len(alone))
+        lines = [self._ahead.popleft() for _ in range(found.end - found.start)]
+        self._shape = TableShape(found.names, lines)
+        self._numbered = not found.names[0] and _count_up([_first(row) for row in self._block(0)])
+
+    def _above(self, count: int, title: int | None = None) -> Iterator[TableLine]:
+        """The next rows, which are notes, but for the one that is the title of what stands below them."""
+        for number in range(count):
+            kind = BlockKind.HEADING if number == title else BlockKind.PARAGRAPH
+            row = self._ahead.popleft()
+            yield self._made(row, row_text(row.cells, ()))._replace(kind=kind)
 
     def _alone(self, count: int) -> Iterator[TableLine]:
-        """The next rows without names: titles and notes."""
+        """The next rows without names."""
         for _ in range(count):
             row = self._ahead.popleft()
             yield self._made(row, row_text(row.cells, ()))
@@ -196,8 +246,7 @@ class _Lines:
         """The next rows as a name and a value each, apart from what follows."""
         for _ in range(count):
             row = self._ahead.popleft()
-            name, value = filter(None, row.cells)
-            yield self._made(row, f"{name.rstrip(': ')}: {value}")
+            yield self._made(row, labelled_text(row.cells))
         self._apart = True
 
     def _line(self, row: GridRow) -> Iterator[TableLine]:
@@ -208,8 +257,12 @@ class _Lines:
         if table.width > 1 and row.is_alone() and row.own:
             self._apart = self._apart or _is_note(row)
             if row.wide or _is_note(row):
-                yield self._made(row, row_text(row.cells, ()))
+                kind = BlockKind.PARAGRAPH if _is_note(row) else BlockKind.ROW
+                yield self._made(row, row_text(row.cells, ()))._replace(kind=kind)
                 return
+        if table.is_total(row.cells):
+            yield self._made(row, labelled_text(row.cells))
+            return
         table.add(row)
         cells = ["", *row.cells[1:]] if self._numbered and _first(row).isdecimal() else row.cells
         yield self._made(row, row_text(cells, table.names))
@@ -233,12 +286,7 @@ def _is_pair(row: GridRow) -> bool:
     return sum(map(bool, row.cells)) == 2
 
 
-def _is_note(row: GridRow) -> bool:
-    """Whether the one text of a row begins as a note does."""
-    return "".join(row.cells)[0] in _NOTE_MARKS
-
-
-def _is_title(row: GridRow) -> bool:
-    """Whether the one text of a row may be the title of the table below it: it is short, and no sentence."""
+def _is_sentence(row: GridRow) -> bool:
+    """Whether the one text of a row is a sentence, as a note is, and no name of a group of rows."""
     text = "".join(row.cells)
-    return not _is_note(row) and len(text) <= _MAX_TITLE and not text.endswith(".")
+    return row.is_alone() and text.endswith(".") and len(text.split()) >= _MIN_SENTENCE_WORDS

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from localcrag.documents.table_grid import GridRow
-from localcrag.documents.table_headers import FoundHeader, columns_above_values
+from localcrag.documents.table_headers import FoundHeader, columns_above_values, is_value
 
 _MAX_ROWS = 50
 """Rows of a table that its shape is taken from."""
 _SPARSE_SHARE = 0.2
+_MIN_ROWS_ABOVE_TOTAL = 2
+"""Rows that must stand above a total."""
 
 
 class TableShape:
@@ -21,6 +23,7 @@ class TableShape:
         self._lines = [_stripped(line.cells) for line in lines if len(line.own) > 1]
         self._named = {i for i, name in enumerate(names) if name}
         self._filled: Counter[int] = Counter()
+        self._values: Counter[int] = Counter()
         self._rows = self._alone = 0
 
     @property
@@ -33,11 +36,24 @@ class TableShape:
         if self._rows < _MAX_ROWS:
             self._rows += 1
             self._filled.update(i for i, cell in enumerate(row.cells) if cell)
+            self._values.update(i for i, cell in enumerate(row.cells) if is_value(cell))
             self._alone += row.is_alone()
 
     def is_sparse(self) -> bool:
         """Whether rows with a single cell are usual in it."""
         return self._alone > max(1, _SPARSE_SHARE * self._rows)
+
+    def is_total(self, cells: Sequence[str]) -> bool:
+        """Whether a row is no more than a label and a value: "Total due", "5,631.60".
+
+        The label then stands where all other rows have values, and so the column does not name it.
+        """
+        filled = [i for i, cell in enumerate(cells) if cell]
+        if len(filled) != 2 or self._rows < _MIN_ROWS_ABOVE_TOTAL:
+            return False
+        label, value = filled
+        above_are_values = self._values[label] == self._filled[label] > 0
+        return above_are_values and _is_label(cells[label]) and is_value(cells[value])
 
     def is_header(self, row: GridRow) -> bool:
         """Whether a row repeats a line of the header, as at the top of a printed page."""
@@ -63,6 +79,11 @@ class TableShape:
         used = {i for row in rows for i, cell in enumerate(row.cells) if cell}
         always = {i for i, count in self._filled.items() if count == self._rows > 1}
         return bool(used - self._named - set(self._filled)) or (bool(always - used) and len(rows) > 1)
+
+
+def _is_label(cell: str) -> bool:
+    """Whether a cell is no value; "VAT 20%" is none, "EUR 20" is one."""
+    return not is_value(cell) or (cell[0].isalpha() and cell.endswith("%"))
 
 
 def _stripped(cells: Sequence[str]) -> list[str]:

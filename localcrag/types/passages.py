@@ -24,6 +24,8 @@ HEADING_SEPARATOR = " > "
 """What stands between the headings above a passage, the outermost first."""
 CELL_SEPARATOR = " · "
 """What stands between the cells of a row of a table."""
+_NUMBERED = frozenset({BlockKind.ROW, BlockKind.PARAGRAPH})
+"""The kinds of block that have the number of their row in a sheet or CSV file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,9 @@ class Block:
     """A heading, a paragraph, an item of a list, a row of a table, …: characters ``[start, end)`` of a page.
 
     The marker of a list item ("-") lies before its start. ``level`` is that of a heading, from 1, the
-    outermost, the depth of a list item, from 0, or the number of a row in its sheet or CSV file, from 1; of
-    what an item goes on with it is the number of lists that it stands in. Other blocks have 0.
+    outermost, the depth of a list item, from 0, or the number of a row in its sheet or CSV file, from 1, also
+    of a paragraph there, which is a note; of what an item goes on with it is the number of lists that it
+    stands in. Other blocks have 0.
     """
 
     kind: BlockKind
@@ -147,17 +150,19 @@ class Passage:
         With ``start`` and ``end``, of those that overlap these characters of the page; None without any.
         """
         start, end = (self.start if start is None else start), (self.end if end is None else end)
+        if not any(block.kind is BlockKind.ROW and block.level for block in self.blocks):
+            return None
         numbers = [
             block.level
             for block in self.blocks
-            if block.kind is BlockKind.ROW and block.level and block.start < end and start < block.end
+            if block.kind in _NUMBERED and block.level and block.start < end and start < block.end
         ]
         return (min(numbers), max(numbers)) if numbers else None
 
     @property
     def sheet(self) -> str:
         """The name of the sheet of a spreadsheet that it is in; "" if it is in none."""
-        return self.heading if self.page is not None and self.rows() else ""
+        return self.heading.partition(HEADING_SEPARATOR)[0] if self.page is not None and self.rows() else ""
 
     @property
     def judged(self) -> str:

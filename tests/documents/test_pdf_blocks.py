@@ -119,6 +119,20 @@ def test_the_totals_below_a_table_are_rows_of_their_own() -> None:
     ]
 
 
+def test_the_label_of_a_total_below_prices_is_no_price() -> None:
+    rows = [
+        ("Description", "Qty", "Unit price", "Amount"),
+        ("Engineer", "14", "£95.00", "£1,330.00"),
+        ("Courier", "1", "£38.00", "£38.00"),
+        ("", "", "VAT 20%", "£273.60"),
+        ("", "", "Total due", "£1,641.60"),
+    ]
+    sheet = Sheet()
+    sheet.rows((76, 176, 276, 376), 690, rows, pitch=20)
+    sheet.grid((72, 172, 272, 372, 472), (705, 685, 665, 645, 625, 605))
+    assert [text for _, text in blocks(pages(sheet)[0])][2:] == ["VAT 20%: £273.60", "Total due: £1,641.60"]
+
+
 def test_the_name_of_a_total_may_cover_several_columns() -> None:
     sheet = Sheet()
     items = [("Item", "Qty", "Unit price", "Amount"), ("Batten", "4", "£18.50", "£74.00")]
@@ -271,6 +285,26 @@ def test_the_cells_of_a_ruled_table_hold_several_lines_and_span_rows() -> None:
     ]
 
 
+def test_a_cell_over_all_columns_is_the_title_of_the_rows_below() -> None:
+    sheet = Sheet()
+    cells = [
+        ("Art. no.", "Unit", "Price"),
+        ("Screws", "", ""),
+        ("A1000", "pc", "44,07"),
+        ("A1007", "pc", "4,02"),
+    ]
+    sheet.rows((76, 176, 276), 690, cells, pitch=20)
+    sheet.rules += [(72, y, 372, y) for y in (705, 685, 665, 645, 625)]
+    for x in (72, 172, 272, 372):
+        sheet.rules += [(x, 705, x, 685), (x, 665, x, 625)]
+    sheet.rules += [(72, 685, 72, 665), (372, 685, 372, 665)]
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        "Screws",
+        "Art. no.: A1000 · Unit: pc · Price: 44,07",
+        "Art. no.: A1007 · Unit: pc · Price: 4,02",
+    ]
+
+
 def test_aligned_columns_without_rules_become_rows() -> None:
     sheet = Sheet()
     y = sheet.lines(72, 780, PROSE, 400)
@@ -418,7 +452,13 @@ def test_a_cell_of_an_aligned_table_goes_on_in_the_next_line_and_may_be_empty() 
 
 
 @pytest.mark.parametrize(
-    "first", [("allcolors", "", "Set all colours"), ("anchor", "true", "Put an anchor on each page.")]
+    "first",
+    [
+        ("allcolors", "", "Set all colours"),
+        ("anchor", "true", "Put an anchor on each page."),
+        ("links", "true", "was set."),
+        ("import", "true", "Figure 5 ."),
+    ],
 )
 def test_a_first_row_that_tells_something_is_no_header(first: tuple[str, str, str]) -> None:
     rows = [
@@ -435,6 +475,33 @@ def test_a_first_row_that_tells_something_is_no_header(first: tuple[str, str, st
         "hidelinks: Hide links",
         "draft: no · -",
     ]
+
+
+@pytest.mark.parametrize("name", ["Art. no.", "Item no.", "Cust. ref. no."])
+def test_an_abbreviated_name_in_a_header_is_no_sentence(name: str) -> None:
+    rows = [(name, "Description", "Price"), ("K1140", "Cable 3G23", "3,98"), ("K1147", "Cable 5G4", "4,10")]
+    sheet = Sheet()
+    sheet.rows((72, 200, 300), 700, rows, pitch=12)
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        f"{name}: {code} · Description: {cable} · Price: {price}" for code, cable, price in rows[1:]
+    ]
+
+
+def test_the_numbers_of_trains_above_times_are_names() -> None:
+    rows = [("Stop", "101", "103"), ("Mill Lane", "05:46", "06:31"), ("Airport", "06:21", "|")]
+    sheet = Sheet()
+    sheet.rows((72, 200, 300), 700, rows, pitch=12)
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        "Stop: Mill Lane · 101: 05:46 · 103: 06:31",
+        "Stop: Airport · 101: 06:21 · 103: |",
+    ]
+
+
+def test_short_sentences_below_one_another_are_no_column_with_a_name() -> None:
+    rows = [("draft", "on", "No links."), ("final", "off", "All links."), ("anchor", "on", "One link.")]
+    sheet = Sheet()
+    sheet.rows((72, 200, 300), 700, rows, pitch=12)
+    assert blocks(pages(sheet)[0])[0] == (ROW, "draft: on · No links.")
 
 
 def test_names_with_colons_stand_before_their_values() -> None:

@@ -71,20 +71,61 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         [],
         "Region: North · 2024: 120 · 2025: 130 · 2026: 140",
     ),
+    "label-of-a-total-below-values": (
+        [
+            ["Date", "Who", "Amount"],
+            ["2024-04-02", "Ann", 118.4],
+            ["2024-04-03", "Bob", 31.75],
+            [],
+            ["Total", N, 150.15],
+        ],
+        [],
+        "Date: 2024-04-02 · Who: Ann · Amount: 118.4\nDate: 2024-04-03 · Who: Bob · Amount: 31.75\n"
+        "Total: 150.15",
+    ),
+    "numbers-of-trains-above-times": (
+        [
+            ["Stop", 101, 103, 105],
+            ["Mill Lane", "05:46", "06:31", "|"],
+            ["Airport", "06.21", "7:06 a", "9 am"],
+        ],
+        [],
+        "Stop: Mill Lane · 101: 05:46 · 103: 06:31 · 105: |\n"
+        "Stop: Airport · 101: 06.21 · 103: 7:06 a · 105: 9 am",
+    ),
+    "days-of-a-month-above-shifts": (
+        [["Name", 1, 2, 3], ["Grace", "E", "L", "-"], ["Omar", "N", N, "E"]],
+        [],
+        "Name: Grace · 1: E · 2: L · 3: -\nName: Omar · 1: N · 3: E",
+    ),
+    "words-scattered-above": (
+        [
+            ["at", "the top", N, "of"],
+            ["or", N, N, "cells"],
+            ["Name", "Job", "Age", "Town"],
+            ["Ann", "cook", 60, "Rome"],
+            ["Bob", "boss", 57, "Bern"],
+            ["Cy", "clerk", N, N],
+        ],
+        [],
+        "column 1: at · column 2: the top · column 4: of\ncolumn 1: or · column 4: cells\n"
+        "Name: Ann · Job: cook · Age: 60 · Town: Rome\nName: Bob · Job: boss · Age: 57 · Town: Bern\n"
+        "Name: Cy · Job: clerk",
+    ),
     "title-and-blank-line": (
         [["Budget 2026"], [], ["Item", "Planned", "Spent"], ["Rent", 1000, 900]],
         [],
-        "Budget 2026\nItem: Rent · Planned: 1000 · Spent: 900",
+        "Budget 2026\n\nItem: Rent · Planned: 1000 · Spent: 900",
     ),
     "two-merged-titles": (
         [["Budget 2026", N, N], ["all in EUR", N, N], [], ["Item", "Planned", "Spent"], ["Rent", 1000, 900]],
         ["A1:C1", "A2:C2"],
-        "Budget 2026\nall in EUR\nItem: Rent · Planned: 1000 · Spent: 900",
+        "Budget 2026\n\nall in EUR\n\nItem: Rent · Planned: 1000 · Spent: 900",
     ),
     "merged-title-above-two-lines": (
         [["Fees", N, N], ["Dish", "Price", N], [N, "Staff", "Guest"], ["Soup", 4.1, 5.9]],
         ["A1:C1", "A2:A3", "B2:C2"],
-        "Fees\nDish: Soup · Price / Staff: 4.1 · Price / Guest: 5.9",
+        "Fees\n\nDish: Soup · Price / Staff: 4.1 · Price / Guest: 5.9",
     ),
     "two-tables": (
         [
@@ -99,8 +140,8 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
             ["Red", 40, 2],
         ],
         [],
-        "Staff\nName: Ann · Role: cook\nName: Bob · Role: boss\n\n"
-        "Rooms\nRoom: Blue · Seats: 12 · Floor: 1\nRoom: Red · Seats: 40 · Floor: 2",
+        "Staff\n\nName: Ann · Role: cook\nName: Bob · Role: boss\n\n\n"
+        "Rooms\n\nRoom: Blue · Seats: 12 · Floor: 1\nRoom: Red · Seats: 40 · Floor: 2",
     ),
     "two-tables-of-one-width": (
         [["Fruit", "Price"], ["Apple", 2], ["Pear", 3], [], ["Drink", "Price"], ["Tea", 1.5]],
@@ -117,7 +158,8 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
             ["Stand: 2026-01-01"],
         ],
         [],
-        "Item: Car · Fee: 48 · Unit: day\n\n* without fuel\n\nSource: the harbour office\nStand: 2026-01-01",
+        "Item: Car · Fee: 48 · Unit: day\n\n* without fuel\n\n"
+        "Source: the harbour office\n\nStand: 2026-01-01",
     ),
     "cells-merged-over-rows": (
         [["Category", "Model", "Fee"], ["Car", "small", 40], [N, "large", 48], ["Boat", "sail", 75]],
@@ -160,6 +202,22 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
 # What must not be taken for a header, or for another table.
 PLAIN: dict[str, tuple[Rows, str]] = {
     "numbers": ([[1, 2], [3, 4]], "column 1: 1 · column 2: 2\ncolumn 1: 3 · column 2: 4"),
+    "whole-numbers-above-numbers": (
+        [["Cars", 12, 14, 16], ["First", "05:46", "06:31", "7:15"], ["Fee", 48, 35, 20]],
+        "column 1: Cars · column 2: 12 · column 3: 14 · column 4: 16\n"
+        "column 1: First · column 2: 05:46 · column 3: 06:31 · column 4: 7:15\n"
+        "column 1: Fee · column 2: 48 · column 3: 35 · column 4: 20",
+    ),
+    "a-last-column-without-a-name": (
+        [["Dish", "Kind"], ["Soup", "hot", "good"], ["Stew", "warm", 4], ["Cake", "cold", 5]],
+        "Dish: Soup · Kind: hot · column 3: good\nDish: Stew · Kind: warm · column 3: 4\n"
+        "Dish: Cake · Kind: cold · column 3: 5",
+    ),
+    "a-column-without-a-name-among-others": (
+        [["Dish", N, "Kind"], ["Soup", "fair", "hot"], ["Stew", 4, "hot"], ["Cake", 5, "cold"]],
+        "Dish: Soup · column 2: fair · Kind: hot\nDish: Stew · column 2: 4 · Kind: hot\n"
+        "Dish: Cake · column 2: 5 · Kind: cold",
+    ),
     "text-in-the-first-row": (
         [["Dish", "Price"], ["Soup", "free"], ["Stew", 4], ["Cake", 5]],
         "Dish: Soup · Price: free\nDish: Stew · Price: 4\nDish: Cake · Price: 5",
@@ -204,7 +262,7 @@ def sheet_of(rows: Rows, merges: Sequence[str] = ()) -> bytes:
 
 def text_of(data: bytes) -> str:
     (page,) = read_xlsx(data, Limits()).pages
-    return page.text.removeprefix("S\n\n")
+    return page.text.removeprefix("S\n\n").removeprefix("\n")  # one more before the title of a table
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -265,7 +323,59 @@ def test_a_workbook_of_another_program_with_merged_cells() -> None:
 
 def test_rows_keep_their_numbers_behind_a_header_of_two_lines() -> None:
     (page,) = read_xlsx(sheet_of([["Menu"], [], *MENU], ["A3:A4", "B3:C3", "D3:D4"]), Limits()).pages
-    assert [block.level for block in page.blocks if block.kind is BlockKind.ROW] == [1, 5, 6]
+    assert [block.level for block in page.blocks if block.kind is BlockKind.ROW] == [5, 6]
+
+
+def test_the_title_of_a_table_is_a_heading_and_its_notes_are_paragraphs_with_their_rows(
+    read: ReadFunction, corpus: LocalCorpus
+) -> None:
+    rows: list[list[object]] = [
+        ["Budget 2026"],
+        ["approved by Ada Lund"],
+        [],
+        ["Item", "Planned"],
+        ["Rent", 900],
+        ["Staff", N],
+    ]
+    rows += [["Cook", 1200], ["Cars", N], ["Fuel", 300], [], ["Fuel is paid once, in April."]]
+    (passage,) = corpus.split(read("budget.xlsx", sheet_of(rows)))
+    blocks = [(block.kind, passage.text_between(block.start, block.end)) for block in passage.blocks]
+    assert blocks[:3] == [
+        (BlockKind.HEADING, "S"),
+        (BlockKind.HEADING, "Budget 2026"),
+        (BlockKind.PARAGRAPH, "approved by Ada Lund"),
+    ]
+    assert blocks[-1] == (BlockKind.PARAGRAPH, "Fuel is paid once, in April.")
+    assert {kind for kind, _ in blocks[3:-1]} == {BlockKind.ROW}
+    approved, note = passage.blocks[2], passage.blocks[-1]
+    assert passage.rows(approved.start, approved.end) == (2, 2) and passage.rows() == (2, 11)
+    assert passage.rows(note.start, note.end) == (11, 11) and passage.sheet == "S"
+
+
+def test_a_note_of_the_table_before_is_not_the_title_of_the_next() -> None:
+    rows: list[list[object]] = [
+        ["Kind", "Fee"],
+        ["Car", 48],
+        ["Van", 61],
+        [],
+        ["Prices of May"],
+        [],
+        ["Staff"],
+        ["Name", "Room", "Age"],
+    ]
+    rows += [["Ann", "Blue", 60], ["Bob", "Red", 57]]
+    (page,) = read_xlsx(sheet_of(rows), Limits()).pages
+    headings = [page.text[b.start : b.end] for b in page.blocks if b.kind is BlockKind.HEADING]
+    assert headings == ["S", "Staff"] and "Prices of May" in page.text
+
+
+def test_rows_below_a_title_are_cited_by_the_name_of_their_sheet(
+    read: ReadFunction, corpus: LocalCorpus
+) -> None:
+    boats: list[list[object]] = [[f"boat {i}", i] for i in range(200)]
+    rows: list[list[object]] = [["Fees of the harbour"], [], ["Kind", "Fee"], *boats]
+    *_, last = corpus.split(read("fees.xlsx", sheet_of(rows)))
+    assert (last.heading, last.sheet) == ("S > Fees of the harbour", "S") and last.rows()
 
 
 def test_tables_of_a_sheet_are_parsed_apart_with_their_titles_and_without_notes(
@@ -368,6 +478,8 @@ def test_a_table_of_an_open_document(
         made[0] = f"<table:table-header-rows>{made[0]}</table:table-header-rows>"
     body = f'<table:table table:name="S">{"".join(made)}</table:table>'
     name = "x.ods" if kind == "spreadsheet" else "x.odt"
+    if kind == "spreadsheet":
+        expected = expected.replace("Fees\n", "\nFees\n\n")  # a heading, below the name of the sheet
     assert read(name, opendocument(kind, body)).pages[0].text.removeprefix("S\n\n") == expected
 
 

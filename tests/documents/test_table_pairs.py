@@ -117,3 +117,43 @@ def test_numbers_each_with_another_unit_are_values_of_pairs() -> None:
     assert are_pairs(booking)
     assert not are_pairs(fees)
     assert not are_pairs([["Kind", "Count"], ["Boat", "12"], ["Car", "9"]])
+
+
+def test_two_parties_side_by_side_are_a_line_each(read: ReadFunction) -> None:
+    rows = [
+        ("For Halden Foods AS", "For Brookmere Ltd"),
+        ("Name: Ingrid Solbakken", "Name: Peter Ashworth"),
+        ("Title: Chief Procurement Officer", "Title: Managing Director"),
+        ("Date: 12.02.2024", "Date: 9 February 2024"),
+    ]
+    parties = [" · ".join(column) for column in zip(*rows, strict=True)]
+    assert lines(read, "contract.html", html(rows)) == parties
+    assert lines(read, "contract.md", markdown([("", ""), *rows])) == parties
+    odt = f"<table:table>{''.join(row(cell(left), cell(right)) for left, right in rows)}</table:table>"
+    assert read("contract.odt", opendocument("text", odt)).pages[0].text.split("\n") == parties
+    sheet = Sheet()
+    sheet.rows((76, 276), 690, rows, pitch=20)
+    sheet.grid((72, 272, 472), (705, 685, 665, 645, 625))
+    assert read("contract.pdf", drawn_pdf(sheet)).pages[0].text.split("\n") == parties
+
+
+def test_parties_that_have_not_signed_are_a_line_each(read: ReadFunction) -> None:
+    rows = [("The buyer", "The seller"), ("Name:", "Name:"), ("Date:", "Date:")]
+    assert lines(read, "x.html", html(rows)) == ["The buyer · Name: · Date:", "The seller · Name: · Date:"]
+
+
+def test_other_labelled_cells_beside_one_another_stay_in_their_row(read: ReadFunction) -> None:
+    rows = [("Order number: 123", "Date: 4 May"), ("Customer: ACME", "Terms: 30 days")]
+    assert lines(read, "order.html", html(rows)) == [" · ".join(cells) for cells in rows]
+
+
+def test_a_long_record_has_a_line_for_each_cell(read: ReadFunction) -> None:
+    rows = [("Name: Ann", "Name: Bob"), (f"Duties: {'cooks ' * 120}".strip(), "Duties: drives")]
+    assert lines(read, "x.html", html(rows)) == [rows[0][0], rows[1][0], "Name: Bob · Duties: drives"]
+
+
+def test_names_with_capitals_beside_small_letters_are_pairs(read: ReadFunction) -> None:
+    rows = [("Summer", "weekly"), ("Winter", "monthly")]
+    assert lines(read, "x.html", html(rows)) == ["Summer: weekly", "Winter: monthly"]
+    rows = [("Season", "Cleaned"), ("Summer", "weekly"), ("Winter", "weekly")]
+    assert lines(read, "x.html", html(rows))[0] == "Season: Summer · Cleaned: weekly"

@@ -10,6 +10,7 @@ from localcrag.documents.extracted import ExtractedText, Limits, joined, one_lin
 from localcrag.documents.formats import MEDIA_TYPES, OCR_HINT, DocumentFormat, can_recognise
 from localcrag.documents.readers.file_properties import pdf_fields
 from localcrag.documents.readers.pdf_blocks import PageContent, page_content, pages_of
+from localcrag.documents.readers.pdf_forms import FilledPage, filled_page, open_forms
 from localcrag.documents.readers.pdf_words import page_words
 from localcrag.errors import UnreadableError
 from localcrag.types import NO_TEXT, NO_TEXT_LAYER, Meta, Page
@@ -27,6 +28,8 @@ _PLACEHOLDER_TITLES = re.compile(
 
 def read_pdf(data: bytes, limits: Limits) -> ExtractedText:
     """Read the text layer of each page that has one, and recognise the text of the others.
+
+    The values of the fields of a form are part of the text layer.
 
     Raises UnreadableError: encrypted, damaged, without any text, or more text than ``limits.text``.
     """
@@ -63,11 +66,15 @@ def _contents(data: bytes, limits: Limits) -> tuple[str, Meta, list[PageContent]
     try:
         contents: list[PageContent] = []
         scans: list[Page] = []
-        for number, page in enumerate(document, start=1):
+        has_form = open_forms(document)
+        for number in range(1, len(document) + 1):
+            filled = filled_page(document, number - 1) if has_form else FilledPage(document[number - 1])
+            page: Any = filled.page
             text_page = page.get_textpage()
-            words = page_words(text_page)
+            is_scan = filled.is_picture and can_recognise()
+            words = None if is_scan else page_words(text_page, filled.words)
             placed = words is not None and (words.words or words.aside)
-            text = "" if placed else text_page.get_text_bounded()
+            text = "" if placed or is_scan else text_page.get_text_bounded()
             contents.append(page_content(words, text))
             if not placed and not text.strip() and can_recognise():
                 scans.append(_recognised(page, number, limits))

@@ -45,13 +45,17 @@ from localcrag.documents.readers.pdf_words import PageWords
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_headers import FoundHeader, found_header, header_names
 from localcrag.documents.table_pairs import are_pairs, pair_text
-from localcrag.documents.table_rows import row_text
+from localcrag.documents.table_records import record_lines
+from localcrag.documents.table_rows import labelled_text, row_text
+from localcrag.documents.table_shape import TableShape
 from localcrag.types import CELL_SEPARATOR, BlockKind, Page
 
 _MAX_LEVEL = 6
 _MAX_KEY = 40
 """The characters of the longest name that begins a row of a table without a header."""
 _KEY_SHARE = 0.6
+_MAX_ABBREVIATION = 5
+"""The characters of the longest word that may be cut short, with its dot."""
 
 PageContent = tuple[list[Line], list[str]] | str
 """The lines of a page and its texts at another angle; or its text, if the places of words tell nothing."""
@@ -122,6 +126,7 @@ class _OpenTable:
         self.grid: Grid | None = None
         self.header: Sequence[str] = ()
         self._lines: list[list[str]] = []
+        self._shape = TableShape()
 
     def close(self) -> None:
         self.grid = None
@@ -133,6 +138,10 @@ class _OpenTable:
         if goes_on and self.header:
             repeated = self._lines if cells[: len(self._lines)] == self._lines else ()
             cells = cells[len(repeated) :]
+        elif records := record_lines(cells):
+            self.grid, self.header = grid, ()
+            yield from records
+            return
         elif _is_keyed(cells):
             self.grid, self.header = grid, ()
             yield from (" ".join(filter(None, row)) for row in cells)
@@ -144,10 +153,21 @@ class _OpenTable:
         else:
             found = _header_of(grid)
             self.header, self._lines = (found.names, cells[found.start : found.end]) if found else ((), [])
+            self._shape = TableShape(self.header)
             yield from (row_text(row, ()) for row in cells[: found.start if found else 0])
             cells = cells[found.end :] if found else cells
         self.grid = grid
-        yield from (row_text(row, self.header) if self.header else _unnamed(row) for row in cells)
+        wide = [bool(spans) for spans, _ in grid.spans[-len(cells) :]] or [False] * len(cells)
+        for row, is_wide in zip(cells, wide if cells else (), strict=True):
+            if is_wide and sum(map(bool, row)) == 1:
+                yield row_text(row, ())  # the title of a group of rows
+            elif not self.header:
+                yield _unnamed(row)
+            elif self._shape.is_total(row):
+                yield labelled_text(row)
+            else:
+                self._shape.add(GridRow(0, row))
+                yield row_text(row, self.header)
 
 
 def _header_of(grid: Grid) -> FoundHeader | None:
@@ -169,10 +189,21 @@ def _tells(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
     Only the first column, of the names of the rows, may have no name of its own.
     """
-    if any(cell.endswith(".") and " " in cell for cell in row):
+    if any(_is_sentence(cell, [other[i] for other in below]) for i, cell in enumerate(row)):
         return True
     nameless = (i for i, cell in enumerate(row) if i and not cell)
     return any(2 * sum(bool(other[i]) for other in below) > len(below) for i in nameless)
+
+
+def _is_sentence(cell: str, below: Sequence[str]) -> bool:
+    """Whether a cell is a sentence, which "Art. no." is not, if no cell below it ends in a dot."""
+    if not cell.endswith(".") or " " not in cell:
+        return False
+    *others, last = cell.split()
+    words = [word for word in others if not word.endswith(".")]
+    is_name = len(words) < 2 and all(word[0].isupper() for word in words)
+    is_cut_short = last[:-1].isalpha() and len(last) <= _MAX_ABBREVIATION
+    return not (is_name and is_cut_short) or any(other.endswith(".") for other in below)
 
 
 def _unnamed(row: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ word, and the font only when the text object changes. All places are in points; 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import addressof, c_double, c_float, c_ushort, create_string_buffer
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -71,8 +71,11 @@ class _Style(NamedTuple):
     turn: int
 
 
-def page_words(text_page: PdfTextPage) -> PageWords | None:
-    """The words of a page; None if their places tell nothing, as of Arabic or of far too much text."""
+def page_words(text_page: PdfTextPage, others: Sequence[Word] = ()) -> PageWords | None:
+    """The words of a page; None if their places tell nothing, as of Arabic or of far too much text.
+
+    ``others`` are upright words that stand on it besides.
+    """
     from pypdfium2 import raw
 
     count = raw.FPDFText_CountChars(text_page.raw)
@@ -82,6 +85,7 @@ def page_words(text_page: PdfTextPage) -> PageWords | None:
     if len(_RIGHT_TO_LEFT.findall(characters)) > _MAX_RIGHT_TO_LEFT_SHARE * len(characters):
         return None
     by_turn = _Measure(text_page).words(characters)
+    by_turn[0] += others
     turn = max(by_turn, key=lambda turn: len(by_turn[turn]))
     words = by_turn.pop(turn)
     aside = [word.text for others in by_turn.values() for word in others]

@@ -82,6 +82,8 @@ def _refuse_unstored(book: Workbook, container: zipfile.ZipFile) -> None:
 def sheet_page(number: int, name: str, rows: Iterable[GridRow], limits: Limits, note: str = "") -> Page:
     """A sheet as a page: its name as the heading, then its numbered rows with their headers, and a note.
 
+    The title of a table is a heading below the name of the sheet, and a note around a table a paragraph.
+
     It has no blocks if there are no rows. Raises UnreadableError if there are too many cells, or more text
     than ``limits.text``.
     """
