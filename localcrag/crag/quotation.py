@@ -10,6 +10,7 @@ from localcrag.crag.evidence_fitting import fitting_evidence
 from localcrag.crag.grounding import check_agreement
 from localcrag.crag.prompt_layout import IndependentLayout
 from localcrag.crag.question_extent import asks_what_to_do, things_asked_for
+from localcrag.crag.refinement.closed_strings import with_closed_strings
 from localcrag.crag.refinement.knowledge_strips import span, strips
 from localcrag.crag.refinement.recomposition import (
     completed_quotations,
@@ -21,6 +22,7 @@ from localcrag.crag.refinement.recomposition import (
 from localcrag.crag.refinement.row_selection import without_other_rows
 from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.task_states import of_asked_state
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.crag.sureness import SURE_STRIP
@@ -55,11 +57,12 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         )
         asked = finding.state.question
         procedure = asks_what_to_do(asked)
-        completed = completed_quotations(picked, sure=1.0 if procedure else SURE_STRIP)
+        completed = completed_quotations(with_closed_strings(picked), sure=1.0 if procedure else SURE_STRIP)
         told = with_telling_headings(with_whole_table(completed, asked), asked)
         beside = whole.adapters.store.neighbours
         several = things_asked_for(asked)
-        chosen.append(joined(with_surroundings(told, beside, whole_lists=procedure, several=several)))
+        told = with_surroundings(told, beside, whole_lists=procedure, several=several)
+        chosen.append(joined(of_asked_state(told, asked)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)

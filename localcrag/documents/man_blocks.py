@@ -1,7 +1,8 @@
 """Manual pages with the macros of man(7) as blocks of plain text.
 
 A tagged paragraph, such as an option with what it does, is an item with its tag in front: "-a, --all: do not
-ignore entries". Tables of tbl(1) are rows.
+ignore entries". So is an option that a program wrote without a tag: as a paragraph, above a line that stands
+further in or above paragraphs of ".IP". Tables of tbl(1) are rows.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _MACROS = frozenset(_OTHERS.split()) | _FONTS | _ALTERNATING_FONTS | (_BREAKS - 
 _BULLETS = frozenset("•*-–—+o·○□")
 _NUMBERED = re.compile(r"\(?\w{1,3}[.)]$")
 _BULLET_IN_FRONT = re.compile("[•·○] *(?=\\S)")
+_OPTION = re.compile(r"--?[^\W_]|-[?#@]")
+"""How an option begins."""
 _TAB_OPTION = re.compile(r"tab\s*\((.)\)")
 _ENDS_OF_SENTENCES = ".:;!?,"
 _MAX_TAG = 120
@@ -43,6 +46,8 @@ class _Walk:
     """Reads lines into blocks.
 
     ``_awaits`` is what the next text is for: the level of a heading, or 0 for a tag; None for a paragraph.
+    ``_is_option`` says that the lead is an option that no macro calls a tag, ``_is_indented`` that the first
+    line of a paragraph stands further in.
     """
 
     def __init__(self, made: BlockText, lines: RoffLines) -> None:
@@ -51,7 +56,7 @@ class _Walk:
         self._words: list[str] = []
         self._code: list[str] | None = None
         self._lead = self._marker = ""
-        self._is_item = self._glued = False
+        self._is_item = self._glued = self._is_option = self._is_indented = False
         self._awaits: int | None = None
         self._depth = self._level = 0
         self._address, self._before = "", 0
@@ -79,7 +84,7 @@ class _Walk:
             case "TQ":
                 self._flush_words()
                 self._awaits = 0
-            case "IP":
+            case "IP" if line.arguments or not self._goes_on():
                 self._begin_item(line.arguments[0] if line.arguments else "")
             case "RS":
                 if not self._is_tag():
@@ -123,8 +128,10 @@ class _Walk:
             self._lead = ", ".join(filter(None, (self._lead, " ".join(text.split()))))
             self._awaits = None
         else:
-            if text[0].isspace() and not self._glued:
+            if text[0].isspace() and not self._glued and not self._describes_option(text):
                 self._flush()
+            if not self._words:
+                self._is_indented = text[0].isspace()
             if self._glued and self._words:
                 self._words[-1] += text.strip()
             else:
@@ -152,6 +159,22 @@ class _Walk:
         self._words = []
         return True
 
+    def _describes_option(self, text: str = "") -> bool:
+        """Whether a paragraph, which may begin with a text, tells what the option before it does.
+
+        The option is then its tag. Lines of an example, which stand further in or begin with options as well,
+        are no tags.
+        """
+        words = " ".join(self._words)
+        if self._is_indented or not _OPTION.match(words) or _OPTION.match(text.lstrip()):
+            return False
+        self._is_option = self._is_tag()
+        return self._is_option
+
+    def _goes_on(self) -> bool:
+        """Whether a paragraph of ".IP" without a tag belongs to the option before it."""
+        return self._code is None and (self._is_option or self._describes_option())
+
     def _break(self, *, blank: bool = True) -> None:
         """End a paragraph or a line; an item goes on behind its tag and a remark on it: "(Keyword: keep)"."""
         if self._code is None:
@@ -167,7 +190,7 @@ class _Walk:
         self._words, self._glued = [], False
         lead, marker = self._lead, self._marker
         is_item = self._is_item or bool(lead)
-        self._lead, self._marker, self._is_item = "", "", False
+        self._lead, self._marker, self._is_item, self._is_option = "", "", False, False
         level = self._level
         if not is_item and (bullet := _BULLET_IN_FRONT.match(words)):
             words, marker, is_item, level = words[bullet.end() :], BULLET, True, max(0, self._depth - 1)

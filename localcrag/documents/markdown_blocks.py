@@ -1,9 +1,9 @@
 """Markdown as blocks of plain text: emphasis and the targets of links are dropped, words and code are kept.
 
 The parser is markdown-it, with the tables of GitHub; HTML inside a Markdown text loses its tags. Front matter
-becomes a row: "title: Fees · tags: travel, motorcycles". A list that stands so far in that it would be code,
-or a part of the paragraph above it, is a list; and a table of contents, whose links lead to places of the
-same text, is furniture.
+becomes a row: "title: Fees · tags: travel, motorcycles". What Obsidian adds to Markdown is read by
+:mod:`.obsidian_markup`. A list that stands so far in that it would be code, or a part of the paragraph above
+it, is a list; and a table of contents, whose links lead to places of the same text, is furniture.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.bold_titles import above_plain_text, are_titles, stand_out
 from localcrag.documents.extracted import one_line
 from localcrag.documents.front_matter import front_matter
+from localcrag.documents.obsidian_markup import is_embedded, use_obsidian
 from localcrag.documents.table_pairs import is_pair, pair_text, unheaded_lines
 from localcrag.documents.table_rows import row_text
 from localcrag.labelled_lines import flowing
@@ -102,7 +103,8 @@ def add_markdown(made: BlockText, text: str) -> None:
                     add_markdown(made, token.content[: below.start()])
                     add_markdown(made, dedent(token.content[below.start() + 1 :]))
                 else:
-                    made.add(BlockKind.PARAGRAPH, plain(token), level=len(lists))
+                    kind = BlockKind.CAPTION if is_embedded(token) else BlockKind.PARAGRAPH
+                    made.add(kind, plain(token), level=len(lists))
             case "code_block" if _is_list(token.content):
                 add_markdown(made, dedent(token.content))
             case "fence" | "code_block":
@@ -251,4 +253,4 @@ def _field_text(value: object, depth: int = 0) -> str:
 def _markdown() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return use_obsidian(MarkdownIt("commonmark").enable(["table", "strikethrough"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_kinds import prose_of, says_more
 from localcrag.types import BlockKind
@@ -30,6 +32,24 @@ def test_the_header_of_a_mail_tells_of_the_mail_alone() -> None:
     assert not says_more(strip, "When is the rehearsal weekend?")
     assert says_more(strip, "When was the mail about the rehearsal weekend sent?")
     assert says_more(strip, "Who wants a rehearsal weekend?")
+
+
+def test_front_matter_tells_no_reason_and_no_way() -> None:
+    row = "title: Bike · status: on hold · date bought: 2026-01-02"
+    meta = {"status": "on hold", "date_bought": "2026-01-02"}
+    document = replace(structured((BlockKind.ROW, row), (BlockKind.ROW, row), start=0), meta=meta)
+    front, other = strips(document)
+    without_fields, _ = strips(replace(document, meta={}))
+    for question in ("Why is the bike on hold?", "Warum ruht das?", "How is the bike locked?"):
+        assert not says_more(front, question)
+        assert says_more(other, question) and says_more(without_fields, question)
+    for question in (
+        "Is the bike on hold?",
+        "What is on hold?",
+        "How many days?",
+        "How did the status change?",
+    ):
+        assert says_more(front, question)
 
 
 def test_who_asks_the_same_in_a_chat_answers_nothing() -> None:

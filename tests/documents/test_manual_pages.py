@@ -199,6 +199,35 @@ def test_an_option_keeps_what_stands_on_the_line_below_it(read: ReadFunction) ->
     ]
 
 
+def test_an_option_above_a_line_that_stands_further_in_is_its_tag(read: ReadFunction) -> None:
+    dry = ".PP\n\\fB-n\\fP, \\fB--dry-run\\fP[=false]\n\tweigh nothing\n\n"
+    example = (
+        ".PP\nRun:\n.RS\n  tare \\\\\n    --all \\\\\n    --unit=g\n.RE\n.PP\n-3 kg\n   --all shows it\n"
+    )
+    assert blocks(read("tare.1", f".TH tare 1\n.SH OPTIONS\n{dry}{example}"))[1:] == [
+        ("ITEM", 0, "-n, --dry-run[=false]: weigh nothing"),
+        ("PARAGRAPH", 0, "Run:"),
+        ("PARAGRAPH", 0, "tare \\"),
+        ("PARAGRAPH", 0, "--all \\"),
+        ("PARAGRAPH", 0, "--unit=g"),
+        ("PARAGRAPH", 0, "-3 kg"),
+        ("PARAGRAPH", 0, "--all shows it"),
+    ]
+
+
+def test_an_option_goes_on_in_all_the_paragraphs_below_it(read: ReadFunction) -> None:
+    kill = ".HP\n\\fB\\-k\\fR, \\-\\-kill=\\fI\\,D\\/\\fR\n.IP\nalso send a signal if\n.IP\nstill running\n"
+    quiet = ".TP\n\\-q\nsay nothing\n.IP\nA second paragraph.\n"
+    other = ".PP\nIt weighs\n.IP\ncrates.\n"
+    assert blocks(read("tare.1", f".TH tare 1\n.SH OPTIONS\n{kill}{quiet}{other}"))[1:] == [
+        ("ITEM", 0, "-k, --kill=D: also send a signal if still running"),
+        ("ITEM", 0, "-q: say nothing"),
+        ("PARAGRAPH", 0, "A second paragraph."),
+        ("PARAGRAPH", 0, "It weighs"),
+        ("PARAGRAPH", 0, "crates."),
+    ]
+
+
 def test_a_reference_to_another_page_says_so(read: ReadFunction) -> None:
     with pytest.raises(UnreadableError, match=r"^it only refers to another manual page \(man1/tare\.1\)$"):
         read("crate.1", ".so man1/tare.1\n")

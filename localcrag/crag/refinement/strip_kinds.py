@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from localcrag.crag.query_terms import ASKING_WORDS, OPENING_WORDS, terms
-from localcrag.types import BlockKind, Passage, Strip
+from localcrag.types import CELL_SEPARATOR, BlockKind, Passage, Strip
 
 QUESTION_MARKS = ("?", "？", "؟")
 """How a question ends."""
@@ -19,6 +19,17 @@ _ABOUT_MAIL = re.compile(
     re.IGNORECASE,
 )
 """What a question says that the header of a mail may answer."""
+_MEASURES = (
+    "many|much|long|often|old|far|big|large|high|tall|wide|deep|hot|heavy|fast|late|early|soon|expensive"
+    "|viele?|lange?|oft|alt|weit|groß|hoch|breit|tief|heiß|schwer|schnell|spät|teuer|heißt"
+)
+_REASON_OR_WAY = re.compile(
+    rf"\bwhy\b|\bwhat happens\b|\b(?:how|wie)\b(?! (?:{_MEASURES})\b)"
+    r"|\b(?:warum|wieso|weshalb|weswegen|pourquoi|por qué|cómo)\b|^comment\b",
+    re.IGNORECASE,
+)
+"""How a question asks for a reason or a way, which no field of a document tells."""
+_NO_LETTERS = re.compile(r"[\W_]+")
 _ASKED_IN_CHAT = re.compile(rf": (?:{'|'.join(sorted(OPENING_WORDS - ASKING_WORDS | {'who'}))}) [^.!?]*$")
 """The end of a line of a chat that asks something, without a question mark."""
 _GIVEN_VALUE = re.compile(r"[=:]\s*\S")
@@ -47,6 +58,19 @@ def is_mail_header(strip: Strip) -> bool:
     return _MAIL_HEADER.match(strip.text) is not None and is_row(strip)
 
 
+def front_matter_fields(strip: Strip) -> list[str]:
+    """The names of the fields in the row that a document begins with; none if a strip is no such row.
+
+    They are those of the document itself: "status: on hold · owner: Pavel".
+    """
+    if strip.start or not is_row(strip) or not strip.passage.meta:
+        return []
+    known = {_NO_LETTERS.sub("_", name) for name in strip.passage.meta} | {"title"}
+    fields = [cell.partition(": ")[0] for cell in strip.text.split(CELL_SEPARATOR) if ": " in cell]
+    found = [name for name in fields if _NO_LETTERS.sub("_", name.casefold()).strip("_") in known]
+    return fields if 2 * len(found) > len(fields) else []
+
+
 def ends_as_question(text: str) -> bool:
     """Whether a text ends in a question mark, quotation marks aside."""
     return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(QUESTION_MARKS)
@@ -66,12 +90,15 @@ def says_more(strip: Strip, question: str) -> bool:
     """Whether a strip says anything, and more than the question does.
 
     A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
-    the same in a chat, nor the header of a mail, unless the question is about the mail.
+    the same in a chat, nor the header of a mail, unless the question is about the mail. Front matter tells no
+    reason and no way.
     """
     if not says_anything(strip):
         return False
     if is_mail_header(strip):
         return _ABOUT_MAIL.search(question) is not None
+    if _REASON_OR_WAY.search(question) and (fields := front_matter_fields(strip)):
+        return not terms(question).isdisjoint(terms(" ".join(fields)))
     words = terms(strip.text)
     if _ASKED_IN_CHAT.search(strip.text) and terms(question) <= words:
         return False

@@ -26,6 +26,7 @@ from localcrag.documents.formats import (
     refuse_by_name,
 )
 from localcrag.documents.mail_body import LEVEL, add_mail_text, with_earlier_headings
+from localcrag.documents.mail_sign_offs import marked_sign_offs
 from localcrag.errors import UnreadableError
 from localcrag.types import CELL_SEPARATOR, NO_META, BlockKind, Meta, Page
 
@@ -137,7 +138,7 @@ class MailReader:
             elif leaf.is_text(_PLAIN, _HTML) and not (leaf.name and texts):
                 texts += 1
                 try:
-                    self._body(leaf)
+                    self._body(leaf, shown["From"])
                 except UnreadableError as error:
                     if texts == 1 and forwards == _MAX_FORWARD_DEPTH and not depth:
                         raise
@@ -154,18 +155,20 @@ class MailReader:
             self._made.add(BlockKind.HEADING, "Forwarded message", level=LEVEL)
             self._message(inner, forwards - 1, depth)
 
-    def _body(self, leaf: _Leaf) -> None:
+    def _body(self, leaf: _Leaf, sender: str) -> None:
         text = clean(decode(_content(leaf.part), leaf.part.get_content_charset("")))
+        shown = BlockText(self._limits)
         if leaf.media_type == _HTML:
             from localcrag.documents.html_blocks import add_html
 
-            shown = BlockText(self._limits)
             add_html(shown, text)
-            self._made.add_page(with_earlier_headings(shown.page()))
-            return
-        flowed = str(leaf.part.get_param("format", "")).lower() == "flowed"
-        delete_space = str(leaf.part.get_param("delsp", "")).lower() == "yes"
-        add_mail_text(self._made, text, flowed=flowed, delete_space=delete_space)
+            page = with_earlier_headings(shown.page())
+        else:
+            flowed = str(leaf.part.get_param("format", "")).lower() == "flowed"
+            delete_space = str(leaf.part.get_param("delsp", "")).lower() == "yes"
+            add_mail_text(shown, text, flowed=flowed, delete_space=delete_space)
+            page = shown.page()
+        self._made.add_page(marked_sign_offs(page, sender))
 
     def _attachment(self, leaf: _Leaf, depth: int) -> str:
         """Append an attachment under a heading; returns the reason if it was not read, else ""."""
