@@ -50,7 +50,8 @@ class StillReading:
 READING = 12
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-12: with the values of PDF forms, and the titles and notes of sheets apart from their rows; 11: with lines in
+12: with the values of PDF forms, the titles and notes of sheets apart from their rows, notes of Obsidian
+without their markup, the sign-offs of mails apart, and lists of records within records; 11: with lines in
 bold letters as headings, and tables of options in PDF without a header; 10: with tables and records that say
 their columns by colons; 9: with tables of keys as pairs, and without the numbers of rows; 8: with the parts
 of list items together; 7: with AsciiDoc and the pages of Zim in blocks, and more tables of contents apart; 6:
