@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import islice
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
@@ -11,6 +12,11 @@ from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
 
 _MAX_DEPTH = 8
+MAX_OWN_SHARE = 0.5
+"""The most of the text of a record that its own fields have if the objects of its lists are blocks."""
+_NAMES = frozenset({"name", "title", "label"})
+_MAX_NAMING_CHARACTERS = 80
+"""Characters of a line by which a record is known."""
 _Json = None | bool | int | float | str | list["_Json"] | dict[str, "_Json"]
 
 
@@ -30,20 +36,23 @@ def read_json_lines(text: str, limits: Limits) -> Page:
     """
     made = BlockText(limits)
     for line in text.split("\n"):
-        if line.strip() and not _add_json(made, line):
+        if line.strip() and not _add_json(made, line, is_item=True):
             made.add(BlockKind.PARAGRAPH, line)
     return made.page()
 
 
-def _add_json(made: BlockText, text: str) -> bool:
-    """Append the records of a JSON text; False if it is not valid. Raises UnreadableError."""
+def _add_json(made: BlockText, text: str, *, is_item: bool = False) -> bool:
+    """Append the records of a JSON text, which may be one of several; False if it is not valid.
+
+    Raises UnreadableError.
+    """
     try:
         value: _Json = json.loads(text)
     except ValueError:
         return False
     except RecursionError as error:
         raise UnreadableError("JSON nested too deeply") from error
-    for record in _records(value):
+    for record in _records([value] if is_item else value):
         made.part()
         made.add(BlockKind.ROW, record)
     return True
@@ -52,30 +61,71 @@ def _add_json(made: BlockText, text: str) -> bool:
 def _records(value: _Json) -> Iterator[str]:
     """The blocks of a JSON value.
 
-    The items of a list are blocks of their own, and so are those of a list of objects inside an object.
+    The items of a list are blocks of their own, and so are those of lists of objects inside an object.
     """
     if isinstance(value, list):
         for item in value:
-            yield "\n".join(_lines(item, "", _MAX_DEPTH))
+            yield from _parts(item, "", (), _MAX_DEPTH)
     elif isinstance(value, dict):
-        plain = {key: item for key, item in value.items() if not _is_table(item)}
-        yield "\n".join(_lines(plain, "", _MAX_DEPTH))
+        outer = {key: item for key, item in value.items() if not _is_table(item)}
+        yield from _parts(outer, "", None, _MAX_DEPTH)
         for key, item in value.items():
             if _is_table(item) and isinstance(item, list):
                 for record in item:
-                    yield "\n".join(_lines(record, key, _MAX_DEPTH))
+                    yield from _parts(record, key, (), _MAX_DEPTH)
     else:
         yield _shown(value)
+
+
+def _parts(value: _Json, path: str, above: tuple[str, ...] | None, depth: int) -> Iterator[str]:
+    """The blocks of a record: its own fields, and each object of the lists in it below what names the record.
+
+    It is one block if the objects have less than half of its text. ``above`` are the lines that name the
+    records around it; None for a whole document, whose lists have names enough, but not those of one object.
+    """
+    tables = list(_tables(value, path, depth)) if isinstance(value, dict) else []
+    tables = [table for table in tables if above is not None or len(table[1]) > 1]
+    own = whole = list(_lines(value, path, depth))
+    if tables:
+        own = list(_lines(value, path, depth, {id(items) for _, items in tables}))
+        if sum(map(len, own)) > MAX_OWN_SHARE * sum(map(len, whole)):
+            own, tables = whole, []
+    named = (*above, *_naming(own)) if above is not None else ()
+    if not tables or len(own) > len(named) - len(above or ()):
+        yield "\n".join((*(above or ()), *own))
+    for inner, items in tables:
+        for item in items:
+            yield from _parts(item, inner, named, depth - 1)
+
+
+def _tables(value: Mapping[str, _Json], path: str, depth: int) -> Iterator[tuple[str, list[_Json]]]:
+    """The lists of objects in an object and the objects inside it, each with its path."""
+    for key, item in value.items() if depth else ():
+        inner = f"{path}.{key}" if path else key
+        if isinstance(item, dict):
+            yield from _tables(item, inner, depth - 1)
+        elif isinstance(item, list) and _is_table(item):
+            yield inner, item
+
+
+def _naming(own: Sequence[str]) -> list[str]:
+    """The lines by which a record is known: the first, and that of its name or title."""
+    short = [line for line in own if len(line) <= _MAX_NAMING_CHARACTERS]
+    named = (line for line in short if line.partition(": ")[0].rpartition(".")[2].casefold() in _NAMES)
+    return list(dict.fromkeys((*short[:1], *islice(named, 1))))
 
 
 def _is_table(value: _Json) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
-def _lines(value: _Json, path: str, depth: int) -> Iterator[str]:
+def _lines(value: _Json, path: str, depth: int, left_out: Set[int] = frozenset()) -> Iterator[str]:
+    """The lines of a value, without the lists whose ids are left out."""
+    if id(value) in left_out:
+        return
     if isinstance(value, dict) and depth:
         for key, item in value.items():
-            yield from _lines(item, f"{path}.{key}" if path else key, depth - 1)
+            yield from _lines(item, f"{path}.{key}" if path else key, depth - 1, left_out)
     elif isinstance(value, list) and depth and any(isinstance(item, (dict, list)) for item in value):
         for item in value:
             yield from _lines(item, path, depth - 1)

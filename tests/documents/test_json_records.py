@@ -1,0 +1,58 @@
+"""The objects of lists inside the records of a JSON file are blocks of their own, below what names the record."""
+
+from __future__ import annotations
+
+import json
+
+from localcrag.documents.extracted import Limits
+from localcrag.documents.readers.json_records import read_json, read_json_lines
+
+MESSAGES = [
+    {"user": "kofi", "text": "The export failed."},
+    {"user": "ines", "text": "I deleted the old files."},
+]
+ROWS = [
+    "messages.user: kofi\nmessages.text: The export failed.",
+    "messages.user: ines\nmessages.text: I deleted the old files.",
+]
+
+
+def told(value: object) -> list[str]:
+    page = read_json(json.dumps(value), Limits())
+    assert page is not None
+    return [page.text[block.start : block.end] for block in page.blocks]
+
+
+def test_each_object_of_a_list_in_a_record_stands_below_its_name() -> None:
+    assert told([{"channel": "ops", "messages": MESSAGES}]) == [f"channel: ops\n{row}" for row in ROWS]
+    record = {"id": 7, "topic": "disk", "title": "Full", "messages": MESSAGES}
+    assert told([record]) == [
+        "id: 7\ntopic: disk\ntitle: Full",
+        *(f"id: 7\ntitle: Full\n{row}" for row in ROWS),
+    ]
+
+
+def test_lists_in_lists_have_the_names_of_all_records_around_them() -> None:
+    channel = {"name": "ops", "threads": [{"day": "Monday", "replies": MESSAGES}]}
+    first, second = (row.replace("messages", "threads.replies") for row in ROWS)
+    assert told([channel]) == [
+        f"name: ops\nthreads.day: Monday\n{first}",
+        f"name: ops\nthreads.day: Monday\n{second}",
+    ]
+
+
+def test_a_list_inside_the_objects_of_an_answer_is_told_apart() -> None:
+    first, second = (row.replace("messages", "data.items") for row in ROWS)
+    assert told({"ok": True, "data": {"items": MESSAGES}}) == ["ok: true", first, second]
+
+
+def test_a_record_that_is_mostly_its_own_fields_is_one_block() -> None:
+    book = {"name": "Hives", "about": "Where to put a hive, and how to treat it.", "authors": [{"n": "A"}]}
+    assert told([book]) == ["name: Hives\nabout: Where to put a hive, and how to treat it.\nauthors.n: A"]
+
+
+def test_a_line_of_json_lines_is_such_a_record() -> None:
+    page = read_json_lines(json.dumps({"channel": "ops", "messages": MESSAGES}), Limits())
+    assert [page.text[block.start : block.end] for block in page.blocks] == [
+        f"channel: ops\n{row}" for row in ROWS
+    ]
