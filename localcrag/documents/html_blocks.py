@@ -20,6 +20,7 @@ from localcrag.documents.html_tree import (
     HEADINGS,
     LISTS,
     VERBATIM,
+    AddressText,
     AlternativeText,
     Element,
     PlaceLinkText,
@@ -234,6 +235,9 @@ class _Walk:
             if isinstance(part, str):
                 self._text([part], BlockKind.PARAGRAPH)
             elif part.tag == "dt" and not part.headings:
+                if any(isinstance(child, AddressText) for child in part.children):
+                    self._terms_alone(terms)
+                    terms = []
                 terms.append(_one_line(part.children).rstrip(":").rstrip())
             elif part.tag == "dd" and part.characters:
                 self._item(part, BULLET, " / ".join(filter(None, terms)))

@@ -65,6 +65,10 @@ _MIN_LINK_DENSITY = 0.9
 """The share of characters in links from which on a list is navigation, at the start or end of a page."""
 _MIN_LINKS = 3
 _MAX_EDGE_SHARE = 0.25
+_BOOKMARKS = re.compile(r"\s*<!DOCTYPE NETSCAPE-Bookmark-file-1>", re.IGNORECASE)
+"""How the file begins to which a browser exports its bookmarks."""
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S{1,500}", re.IGNORECASE)
+"""The address of a bookmark; scripts and searches of the browser have none."""
 BREAK = "\v"
 """What stands for ``<br>`` in a text."""
 
@@ -83,6 +87,12 @@ class PlaceLinkText(LinkText):
 
 class AlternativeText(str):
     """What stands for a picture."""
+
+    __slots__ = ()
+
+
+class AddressText(str):
+    """The address of a bookmark, behind its name."""
 
     __slots__ = ()
 
@@ -132,12 +142,13 @@ class Element:
 def parse(html: str) -> tuple[Element, str, Mapping[str, str]]:
     """The tree of a page, its title, "" if it has none, and its properties.
 
-    They are its language (``lang``) and the contents of its ``<meta>`` elements, by their names. Raises
-    UnreadableError if elements are nested too deeply.
+    They are its language (``lang``) and the contents of its ``<meta>`` elements, by their names. In the
+    bookmarks of a browser the address of a link follows its text. Raises UnreadableError if elements are
+    nested too deeply.
     """
     from lxml import etree
 
-    target = _TreeBuilder()
+    target = _TreeBuilder(keeps_addresses=_BOOKMARKS.match(html) is not None)
     parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)  # texts of any length
     try:
         etree.fromstring(html.encode("utf-8", "replace"), parser)
@@ -150,7 +161,8 @@ def parse(html: str) -> tuple[Element, str, Mapping[str, str]]:
 class _TreeBuilder:
     """The target of the parser, which makes the tree of what it is told."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_addresses: bool = False) -> None:
+        self._keeps_addresses = keeps_addresses
         self.root = Element("html", {})
         self.properties: dict[str, str] = {}
         self.title = ""
@@ -215,7 +227,9 @@ class _TreeBuilder:
             above.turning += element.turning
             above.bold += element.bold
         elif tag == "a":
-            self._link = None
+            address, self._link = self._link or "", None
+            if self._keeps_addresses and _ADDRESS.fullmatch(address):
+                self.data(AddressText(f": {address}"))
         elif tag == "title" and self._title is not None:
             self.title = one_line("".join(self._title), _MAX_TITLE_CHARACTERS)
             self._title = None

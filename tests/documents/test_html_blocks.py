@@ -372,3 +372,18 @@ def test_a_table_that_turns_pages_is_dropped_however_long_the_names_of_chapters_
     rest = "<h1>T</h1><p>It is told here.</p>"
     assert local(f"<div class=navheader>{bar}</div>{rest}").pages[0].text == "T\n\nIt is told here."
     assert name in local(f"<div><p>{name}</p>{turning}</div>{rest}").pages[0].text
+
+
+def test_the_bookmarks_of_a_browser_keep_their_addresses() -> None:
+    links = (
+        '<DL><p><DT><H3>Databases</H3><DL><p><DT><A HREF="https://tune.example/" ADD_DATE="1">Tuning</A>\n'
+        '<DT><A HREF="https://wal.example/a?b=1&amp;c">Archiving</A>\n<DD>Read it.\n'
+        '<DT><A HREF="javascript:void(0)">Script</A></DL><p></DL><p>'
+    )
+    assert blocks_of(f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n{links}") == [
+        ("heading", "Databases"),
+        ("item", "Tuning: https://tune.example/"),
+        ("item", "Archiving: https://wal.example/a?b=1&c: Read it."),
+        ("item", "Script"),
+    ]
+    assert "https" not in text_of(links)
