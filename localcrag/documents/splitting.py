@@ -8,7 +8,8 @@ splitter cuts at the longest run of them. Around it:
   allows that, see :mod:`localcrag.word_cache`), and a piece's count is looked up by its position, which is
   ten times faster than tokenizing every candidate;
 * a line end that only wraps a paragraph is shown to the splitter as a space, so that it cuts at the
-  end of a sentence, not of a line; positions stay those of the stored text;
+  end of a sentence, not of a line, and a blank line in a docstring as no more than the end of a line;
+  positions stay those of the stored text;
 * a heading is never the end of a passage if something follows it, and short passages are merged with a
   neighbour.
 
@@ -18,6 +19,7 @@ The passages cover every character that is not white space exactly once, in orde
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +32,7 @@ from typing import TYPE_CHECKING
 from localcrag.documents.extracted import one_line
 from localcrag.documents.line_wraps import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
+from localcrag.long_strings import long_strings
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
 from localcrag.word_cache import WordCache, supports
 
@@ -48,6 +51,7 @@ _SHORT_DIVISOR = 5
 """A passage is short if it has less than the limit of tokens divided by this."""
 _WRAPPED_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _BLANK_CHARACTERS = " \t\n"
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 def passages_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> list[Passage]:
@@ -347,13 +351,22 @@ def _outline(page: Page, span: Span) -> Outline:
         for block in within
         if block.kind is BlockKind.HEADING
     )
-    wraps = (
+    wraps = [
         block.start - start + wrap
         for block in within
         if block.kind in _WRAPPED_KINDS
         for wrap in prose_wraps(page.text[block.start : block.end])
-    )
+    ]
+    if within and all(block.kind is BlockKind.CODE for block in within):
+        wraps += _blank_lines_in_strings(page.text[start:end])
     return Outline(tuple(headings), tuple(wraps))
+
+
+def _blank_lines_in_strings(text: str) -> Iterator[int]:
+    """The line ends that make the blank lines in the docstrings of some code."""
+    for first, last in long_strings(text):
+        for gap in _BLANK_LINES.finditer(text, first, last):
+            yield from (at for at in range(gap.start(), gap.end() - 1) if text[at] == "\n")
 
 
 def _unwrapped(text: str, outline: Outline) -> str:

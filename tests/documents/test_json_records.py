@@ -1,4 +1,4 @@
-"""The objects of lists inside the records of a JSON file are blocks of their own, below what names the record."""
+"""The objects of lists inside the records of a JSON file are blocks below what names the record."""
 
 from __future__ import annotations
 

@@ -145,6 +145,15 @@ def test_lines_that_mean_something_are_kept_whole() -> None:
     assert all(p.text.startswith("name") for p in cut(names, kind=DocumentFormat.TEXT))
 
 
+def test_a_docstring_stays_with_its_function() -> None:
+    function = (
+        'def rota(all):\n    """Plan the days.\n\n    Nobody waters twice.\n    """\n    return plan(all)'
+    )
+    above = "\n\n".join(f"LIMIT_{number} = {number}" for number in range(6))
+    passages = cut(f"{above}\n\n{function}\n", kind=DocumentFormat.CODE, limit=45)
+    assert [passage.text for passage in passages] == [above, function]
+
+
 def test_paragraphs_are_preferred_to_sentences() -> None:
     text = "\n\n".join([SENTENCE * 6] * 12)
     assert all(passage.text.count("Patients") in (6, 12) for passage in cut(text, kind=DocumentFormat.TEXT))
