@@ -22,6 +22,7 @@ from localcrag.crag.refinement.recomposition import (
 from localcrag.crag.refinement.row_selection import without_other_rows
 from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.task_states import of_asked_state
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.crag.sureness import SURE_STRIP
@@ -59,7 +60,8 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         told = with_telling_headings(completed, asked)
         beside = whole.adapters.store.neighbours
         several = things_asked_for(asked)
-        chosen.append(joined(with_surroundings(told, beside, whole_lists=procedure, several=several)))
+        told = with_surroundings(told, beside, whole_lists=procedure, several=several)
+        chosen.append(joined(of_asked_state(told, asked)))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)
