@@ -16,7 +16,7 @@ from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import refine, standing_out
 from localcrag.crag.refinement.strip_kinds import says_more
 from localcrag.crag.refinement.strip_windows import windows
-from localcrag.crag.refinement.task_states import of_asked_state
+from localcrag.crag.refinement.task_states import without_unasked_tasks
 from localcrag.crag.state import QuestionState
 from localcrag.crag.sureness import is_graded_by_evaluator
 from localcrag.crag.yes_no_choices import ask_each
@@ -95,9 +95,8 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
 
 def _telling(cut: Iterable[Strip], question: str) -> list[Strip]:
     """The strips that say more than the question does, and are not of another day or state than it names."""
-    return of_the_entry(
-        of_asked_state((strip for strip in cut if says_more(strip, question)), question), question
-    )
+    telling = (strip for strip in cut if says_more(strip, question))
+    return of_the_entry(without_unasked_tasks(telling, question), question)
 
 
 def _judge_of_strips(state: QuestionState) -> Evaluator | None:

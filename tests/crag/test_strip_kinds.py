@@ -34,13 +34,16 @@ def test_the_header_of_a_mail_tells_of_the_mail_alone() -> None:
     assert says_more(strip, "Who wants a rehearsal weekend?")
 
 
-def test_front_matter_tells_no_reason_and_no_way() -> None:
+def test_front_matter_is_told_if_the_question_is_about_its_fields() -> None:
     row = "title: Bike · status: on hold · date bought: 2026-01-02"
     meta = {"status": "on hold", "date_bought": "2026-01-02"}
     document = replace(structured((BlockKind.ROW, row), (BlockKind.ROW, row), start=0), meta=meta)
     front, other = strips(document)
     without_fields, _ = strips(replace(document, meta={}))
-    for question in ("Why is the bike on hold?", "Warum ruht das?", "How is the bike locked?"):
+    for question in (
+        *("Why is the bike on hold?", "Warum ruht das?", "How is the bike locked?"),
+        *("Which points are open for the bike?", "What is the bike for?"),
+    ):
         assert not says_more(front, question)
         assert says_more(other, question) and says_more(without_fields, question)
     for question in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localcrag.crag.refinement.knowledge_strips import strips, whole
-from localcrag.crag.refinement.task_states import of_asked_state
+from localcrag.crag.refinement.task_states import of_asked_state, without_unasked_tasks
 from localcrag.types import BlockKind
 from tests.crag.values import structured
 
@@ -57,6 +57,14 @@ def test_other_questions_leave_all(question: str) -> None:
 def test_a_strip_of_several_items_is_told_without_the_others() -> None:
     parts = of_asked_state([whole(LIST, 0.7)], "Which points are still open?")
     assert [(part.text, part.score) for part in parts] == [(LEAD, 0.7), (DISK, 0.7), (PROCEDURE, 0.7)]
+
+
+def test_a_strip_of_several_items_is_judged_as_a_whole() -> None:
+    question = "Which points are still open?"
+    assert without_unasked_tasks([whole(LIST, 0.7), *strips(LIST)], question) == [
+        whole(LIST, 0.7),
+        *of_asked_state(strips(LIST), question),
+    ]
 
 
 def test_tasks_stay_if_no_other_is_left() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from localcrag.crag.query_terms import ASKING_WORDS, OPENING_WORDS, terms
 from localcrag.types import CELL_SEPARATOR, BlockKind, Passage, Strip
@@ -29,6 +30,12 @@ _REASON_OR_WAY = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for a reason or a way, which no field of a document tells."""
+_FIELD_ASKED = re.compile(
+    r"\b(?:who|whom|whose|when|where|wer|wem|wen|wann|wo|qui|quand|quién|cuándo)\b"
+    rf"|\b(?:how|wie) (?:{_MEASURES})\b",
+    re.IGNORECASE,
+)
+"""How a question asks for a person, a time, a place or a number."""
 _NO_LETTERS = re.compile(r"[\W_]+")
 _ASKED_IN_CHAT = re.compile(rf": (?:{'|'.join(sorted(OPENING_WORDS - ASKING_WORDS | {'who'}))}) [^.!?]*$")
 """The end of a line of a chat that asks something, without a question mark."""
@@ -90,15 +97,15 @@ def says_more(strip: Strip, question: str) -> bool:
     """Whether a strip says anything, and more than the question does.
 
     A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
-    the same in a chat, nor the header of a mail, unless the question is about the mail. Front matter tells no
-    reason and no way.
+    the same in a chat, nor the header of a mail, unless the question is about the mail, nor front matter,
+    unless the question is about its fields.
     """
     if not says_anything(strip):
         return False
     if is_mail_header(strip):
         return _ABOUT_MAIL.search(question) is not None
-    if _REASON_OR_WAY.search(question) and (fields := front_matter_fields(strip)):
-        return not terms(question).isdisjoint(terms(" ".join(fields)))
+    if fields := front_matter_fields(strip):
+        return _asks_for_fields(question, strip, fields)
     words = terms(strip.text)
     if _ASKED_IN_CHAT.search(strip.text) and terms(question) <= words:
         return False
@@ -107,6 +114,22 @@ def says_more(strip: Strip, question: str) -> bool:
     if is_code(strip):
         return _GIVEN_VALUE.search(strip.text) is not None
     return ends_as_sentence(strip.text)
+
+
+def _asks_for_fields(question: str, strip: Strip, fields: Sequence[str]) -> bool:
+    """Whether a question is about the fields of a document, which a row of front matter tells.
+
+    It names one of them, or a value other than the title, or asks for a person, a time, a place or a number.
+    A reason or a way is told by none of them.
+    """
+    asked = terms(question)
+    if not asked.isdisjoint(terms(" ".join(fields))):
+        return True
+    if _REASON_OR_WAY.search(question):
+        return False
+    titles = (cell for cell in strip.text.split(CELL_SEPARATOR) if cell.startswith("title: "))
+    other = asked - terms(" ".join((strip.passage.title, *titles)))
+    return _FIELD_ASKED.search(question) is not None or not other.isdisjoint(terms(strip.text))
 
 
 def prose_of(passage: Passage) -> str:

@@ -41,6 +41,12 @@ def of_asked_state(strips: Iterable[Strip], question: str) -> list[Strip]:
     return left or given
 
 
+def without_unasked_tasks(strips: Iterable[Strip], question: str) -> list[Strip]:
+    """The strips without those that are one task, or a part of it, of the state that is not asked for."""
+    unasked = _unasked(question)
+    return [strip for strip in strips if not unasked or _without(strip, unasked)]
+
+
 def _unasked(question: str) -> str:
     """The sign of the tasks that a question does not ask for; "" if it asks for neither kind."""
     if _OPEN_ASKED.search(question):

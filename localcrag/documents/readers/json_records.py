@@ -81,9 +81,10 @@ def _parts(value: _Json, path: str, above: tuple[str, ...] | None, depth: int) -
     """The blocks of a record: its own fields, and each object of the lists in it below what names the record.
 
     It is one block if the objects have less than half of its text. ``above`` are the lines that name the
-    records around it; None if those of its lists need none.
+    records around it; None for a whole document, whose lists have names enough, but not those of one object.
     """
     tables = list(_tables(value, path, depth)) if isinstance(value, dict) else []
+    tables = [table for table in tables if above is not None or len(table[1]) > 1]
     own = whole = list(_lines(value, path, depth))
     if tables:
         own = list(_lines(value, path, depth, {id(items) for _, items in tables}))
