@@ -128,6 +128,15 @@ def test_the_most_probable_strip_brings_its_procedure_and_the_others_stay_as_the
     assert [each.text for each in with_surroundings([within])] == [LEAD, "Open the program, and wait."]
 
 
+def test_a_sentence_of_no_procedure_leaves_its_place_to_the_next_step_of_its_document() -> None:
+    note = replace(strip_of(SECOND, "Passwords"), score=0.9)
+    shown = with_surroundings([strip_of(FIRST, "Enter"), note], neighbours, whole_lists=True)
+    assert [each.text for each in shown] == [*STEPS, note.text]
+    elsewhere = replace(note, passage=replace(note.passage, source="/other.txt"))
+    shown = with_surroundings([strip_of(FIRST, "Enter"), elsewhere], neighbours, whole_lists=True)
+    assert [each.text for each in shown] == [LEAD, STEPS[2].removeprefix("2. "), note.text]
+
+
 def test_steps_are_shown_with_their_numbers() -> None:
     found = joined(procedure_around(strip_of(FIRST, "Open"), neighbours))
     assert [shown_text(each) for each in found] == [

@@ -60,7 +60,7 @@ def with_surroundings(
         neighbours: if given, a list may go on in the passages beside that of a strip.
         whole_lists: the code or the list that a sentence leads to stands after it even then, and the
             procedure that the most probable strip is a step of stands in its place: of its steps none is left
-            out.
+            out. If that strip is of none, it is the procedure of the next one of its document.
         several: the content words of a question that asks for several things; the list of such things stands
             in the place of the most probable strip.
     """
@@ -70,7 +70,7 @@ def with_surroundings(
     best = max(given, key=lambda strip: strip.score, default=None)
     whole: list[Strip] = []
     if best and neighbours:
-        whole = procedure_around(best, neighbours) if whole_lists else []
+        whole = _procedure(given, best, neighbours) if whole_lists else []
         whole = whole or (list_around(best, neighbours, several) if several else [])
     for strip in given:
         if any(_is_within(strip, item) for item in whole):
@@ -87,6 +87,13 @@ def with_surroundings(
             if each is not None:
                 result.setdefault(span(each), each)
     return list(result.values())
+
+
+def _procedure(given: Sequence[Strip], best: Strip, neighbours: Neighbours) -> list[Strip]:
+    """The procedure of the most probable strip of the best one's document that is of one."""
+    beside = [strip for strip in given if strip.passage.source == best.passage.source]
+    ranked = sorted(beside, key=lambda strip: -strip.score)
+    return next(filter(None, (procedure_around(strip, neighbours) for strip in ranked)), [])
 
 
 def with_telling_headings(picked: Sequence[Strip], question: str) -> list[Strip]:
