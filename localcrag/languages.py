@@ -23,6 +23,8 @@ MAX_CHARACTERS = 2000
 """The characters of a text, from its start, that are looked at."""
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
 """Scripts without spaces between words: Thai, Lao, Japanese and Chinese."""
+UNSPACED_WIDTH = 3
+"""The characters for which one of a script without spaces counts: seven of them can be a sentence."""
 _ENGLISH_FUNCTION_WORDS = """
     and are been but by did does for from has have how is it its many much not of than that the their there
     these they this to were what when where which who why with
@@ -185,3 +187,8 @@ def is_unspaced(text: str) -> bool:
     """Whether at least half of the letters and digits of a text are of a script without spaces."""
     unspaced = sum(map(len, UNSPACED.findall(text)))
     return unspaced > 0 and 2 * unspaced >= sum(map(str.isalnum, text))
+
+
+def reading_width(text: str) -> int:
+    """The characters of a text, with those of scripts without spaces counted for what they say."""
+    return len(text) + (UNSPACED_WIDTH - 1) * sum(map(len, UNSPACED.findall(text)))

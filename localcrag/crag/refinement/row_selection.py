@@ -12,15 +12,12 @@ from collections import defaultdict
 from collections.abc import Sequence, Set
 
 from localcrag.crag.calendar_dates import are_shared, dates_of
-from localcrag.crag.query_terms import figures_of, stem, terms
+from localcrag.crag.query_terms import figures_of, terms, terms_asked_for
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import is_row
-from localcrag.languages import FUNCTION_WORDS, other_than_english
 from localcrag.types import CELL_SEPARATOR, BlockKind, Strip
 
-FUNCTION_TERMS = frozenset(map(stem, FUNCTION_WORDS))
-"""Frequent words of other languages than English, for comparison."""
 _CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
 """What stands between the cells of a row."""
 MAX_DAY_CHARACTERS = 24
@@ -40,7 +37,7 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
     if len(rows) < 2:
         return [window]
     held = [terms(row.text) for row in rows]
-    telling = (_terms_asked_for(question) & set[str]().union(*held)) - held[0].intersection(*held)
+    telling = (terms_asked_for(question) & set[str]().union(*held)) - held[0].intersection(*held)
     nearest = _nearest(rows, telling) if telling else rows
     spelled = _spelled_as_asked(nearest, question)
     return spelled if telling or len(spelled) < len(rows) else [window]
@@ -57,7 +54,7 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     for strip in kept:
         if is_row(strip) and (not dated or span(strip) in dated):
             rows_by_passage[strip.passage.id].append(strip)
-    asked = _terms_asked_for(question)
+    asked = terms_asked_for(question)
     nearest = {
         span(row)
         for rows in rows_by_passage.values()
@@ -118,9 +115,3 @@ def _stands_in(question: str, value: str) -> bool:
     at = question.find(value) if value else -1
     end = at + len(value)
     return at >= 0 and not question[max(0, at - 1) : at].isalnum() and not question[end : end + 1].isalnum()
-
-
-def _terms_asked_for(question: str) -> set[str]:
-    """The terms of a question without the frequent words of another language that it is in."""
-    asked = terms(question)
-    return asked - FUNCTION_TERMS if asked & FUNCTION_TERMS and other_than_english(question) else asked
