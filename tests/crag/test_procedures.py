@@ -137,6 +137,16 @@ def test_a_sentence_of_no_procedure_leaves_its_place_to_the_next_step_of_its_doc
     assert [each.text for each in shown] == [LEAD, STEPS[2].removeprefix("2. "), note.text]
 
 
+def test_the_first_of_several_steps_has_its_number_too() -> None:
+    first, second = strip_of(FIRST, "Open"), strip_of(FIRST, "Enter")
+    together = replace(first, end=second.end, text=FIRST.text_between(first.start, second.end))
+    lines = shown_text(together).split("\n")
+    assert lines[0] == "1. Open the program, and wait." and lines[-1] == STEPS[2]
+    half = replace(together, start=first.start + 5, text=together.text[5:])
+    assert shown_text(half).startswith("• the program, and wait."), "a part of a step"
+    assert shown_text(first) == "Open the program, and wait."
+
+
 def test_steps_are_shown_with_their_numbers() -> None:
     found = joined(procedure_around(strip_of(FIRST, "Open"), neighbours))
     assert [shown_text(each) for each in found] == [
