@@ -23,11 +23,13 @@ MAX_CHARACTERS = 2000
 """The characters of a text, from its start, that are looked at."""
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
 """Scripts without spaces between words: Thai, Lao, Japanese and Chinese."""
-_FUNCTION_WORDS = """
+UNSPACED_WIDTH = 3
+"""The characters for which one of a script without spaces counts: seven of them can be a sentence."""
+_ENGLISH_FUNCTION_WORDS = """
     and are been but by did does for from has have how is it its many much not of than that the their there
     these they this to were what when where which who why with
 """
-_ENGLISH_WORDS = frozenset(_FUNCTION_WORDS.split())
+_ENGLISH_WORDS = frozenset(_ENGLISH_FUNCTION_WORDS.split())
 MIN_ENGLISH_WORDS, MIN_ENGLISH_SHARE, MIN_PLAIN_SHARE = 2, 0.2, 0.08
 """The different function words from which a text is English, and their share of all words; the second share
 is that for a text with no letter beyond A to Z."""
@@ -51,8 +53,8 @@ _OTHER_FUNCTION_WORDS = """
     czy gdzie ile jak jaki jest kiedy kto nie przez sie
     adalah apa berapa dari dengan di ini itu pada siapa untuk yang
 """
-_OTHER_WORDS = frozenset(_OTHER_FUNCTION_WORDS.split()) - _ENGLISH_WORDS
-"""Frequent words of other languages in Latin letters."""
+FUNCTION_WORDS = frozenset(_OTHER_FUNCTION_WORDS.split()) - _ENGLISH_WORDS
+"""Frequent words of other languages than English in Latin letters, in lower case."""
 MIN_ACCENTED_SHARE = 0.25
 """The share of words with letters beyond A to Z from which on a text may be in another language."""
 _BEYOND_LATIN = re.compile(r"[\u0370-\u1dff\u2c00-\ua6ff\ua840-\ufaff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -114,7 +116,7 @@ def other_than_english(text: str) -> bool | None:
     if len(_BEYOND_LATIN.findall(text[:MAX_CHARACTERS])) >= MIN_SCRIPT_SHARE * letters:
         return True
     accented = sum(not word.isascii() for word in words)
-    frequent = {low for word in words if (low := word.lower()) in _OTHER_WORDS}
+    frequent = {low for word in words if (low := word.lower()) in FUNCTION_WORDS}
     few = accented < MIN_ACCENTED_SHARE * len(words) and len(frequent) < MIN_ENGLISH_WORDS
     if few or len(words) < MIN_PLAIN_WORDS:
         return None
@@ -185,3 +187,8 @@ def is_unspaced(text: str) -> bool:
     """Whether at least half of the letters and digits of a text are of a script without spaces."""
     unspaced = sum(map(len, UNSPACED.findall(text)))
     return unspaced > 0 and 2 * unspaced >= sum(map(str.isalnum, text))
+
+
+def reading_width(text: str) -> int:
+    """The characters of a text, with those of scripts without spaces counted for what they say."""
+    return len(text) + (UNSPACED_WIDTH - 1) * sum(map(len, UNSPACED.findall(text)))

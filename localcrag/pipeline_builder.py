@@ -37,7 +37,7 @@ from localcrag.crag.structured_answers.structured_generation import SchemaFiller
 from localcrag.errors import ModelNotInstalled, UsageError, WebNotConfigured
 from localcrag.fitness.model_defaults import ModelDefaults, model_defaults
 from localcrag.llm.missing_model import MissingModel
-from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
+from localcrag.loaded_models import DEFAULT_LANGUAGE_MODEL, NO_EVALUATOR, LoadedModels
 from localcrag.options import AskOptions
 from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.output_schema.schema_reading import read_schema
@@ -202,6 +202,7 @@ class PipelineBuilder:
             agent=bounds if given.agent else None,
             corrections=self._corrections(),
             extractive=defaults.extractive,
+            english_only=self._writes_english_only,
             without_model=_reason(self.models.missing),
             web_policy=self.web_policy(),
             web_results=self.settings.web.results,
@@ -331,6 +332,12 @@ class PipelineBuilder:
             )
         if self.mode is Mode.WRITE or self.given.agent or self.grader_kind is not GraderKind.EVALUATOR:
             self.require_model()
+
+    @property
+    def _writes_english_only(self) -> bool:
+        """Whether the model is the one that travels with localcrag, and the user chose no corrections."""
+        chosen = self.given.corrections is not None or self.settings.loop.corrections is not None
+        return self.models.settings.language == DEFAULT_LANGUAGE_MODEL and not chosen
 
     def _corrections(self) -> tuple[CorrectionKind, ...]:
         """The local corrections that were asked for; by default those that fit the model.

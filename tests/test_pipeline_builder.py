@@ -160,6 +160,14 @@ def test_what_the_user_chose_is_not_changed_by_a_check(tmp_path: Path) -> None:
     assert chosen.pipeline_options().corrections == (CorrectionKind.HYDE,)
 
 
+def test_the_model_that_travels_writes_english_only_unless_corrections_were_chosen(tmp_path: Path) -> None:
+    assert options(tmp_path, AskOptions(), chat=False).english_only
+    assert not options(tmp_path, AskOptions()).english_only, "another model"
+    assert not options(tmp_path, AskOptions(corrections=[CorrectionKind.REWRITE]), chat=False).english_only
+    chosen = options(tmp_path, AskOptions(), chat=False, corrections=(CorrectionKind.REWRITE,))
+    assert not chosen.english_only
+
+
 def test_a_band_that_was_fitted_counts_more_than_a_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

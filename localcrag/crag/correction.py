@@ -21,6 +21,7 @@ from localcrag.crag.state import QuestionState
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Condensed, Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
 from localcrag.filters import matches
+from localcrag.languages import other_than_english
 from localcrag.protocols import WebSearch
 from localcrag.types import (
     CorrectionKind,
@@ -41,6 +42,23 @@ HYPOTHESIS_TOKENS = 160
 """The most tokens of a hypothetical passage."""
 MAX_PAGE_PASSAGES = 40
 """The most passages of one web page that are ranked; the rest of a longer page is ignored."""
+
+
+_WRITTEN_BY_MODEL = frozenset({CorrectionKind.REWRITE, CorrectionKind.PHRASINGS, CorrectionKind.HYDE})
+
+
+def corrections_for(state: QuestionState) -> tuple[CorrectionKind, ...]:
+    """The local corrections of a question, in their order.
+
+    A model that writes English alone writes no search for a question in another language.
+    """
+    kinds = state.options.corrections
+    return tuple(kind for kind in kinds if kind not in _WRITTEN_BY_MODEL) if _is_foreign(state) else kinds
+
+
+def _is_foreign(state: QuestionState) -> bool:
+    """Whether the question is in a language that the model does not write."""
+    return state.options.english_only and bool(other_than_english(state.question))
 
 
 def correct_by(kind: CorrectionKind, state: QuestionState) -> Steps[list[Hit]]:
@@ -242,7 +260,8 @@ def _web_query(state: QuestionState, web: WebSearch) -> Steps[tuple[str, str]]:
 
     If the model cannot rewrite the question, or its line is refused, the query is the question itself.
     """
-    written = (yield from _line(state, state.asked)) or state.asked
+    line = "" if _is_foreign(state) else (yield from _line(state, state.asked))
+    written = line or state.asked
     try:
         query = web.line(written)
     except UsageError as error:

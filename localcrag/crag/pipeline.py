@@ -29,7 +29,7 @@ from localcrag.crag import agent, generation
 from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.closest_passages import say_closest
 from localcrag.crag.condense import Standalone, condense
-from localcrag.crag.correction import correct_by
+from localcrag.crag.correction import correct_by, corrections_for
 from localcrag.crag.decomposition import divide, may_have_parts
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
@@ -257,7 +257,7 @@ def _search(state: QuestionState) -> Steps[list[Hit]]:
 
 def _correct(state: QuestionState) -> Steps[None]:
     """Make one correction after the other, until the policy holds the evidence to be enough."""
-    for kind in (*state.options.corrections, CorrectionKind.WEB):
+    for kind in (*corrections_for(state), CorrectionKind.WEB):
         fresh = yield from correct_by(kind, state)
         if not fresh:
             continue

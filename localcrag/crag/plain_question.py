@@ -11,7 +11,16 @@ from __future__ import annotations
 
 import re
 
-from localcrag.crag.query_terms import OPENING_WORDS, WORD_PATTERN, content_words, folded, stem, terms
+from localcrag.crag.query_terms import (
+    OPENING_WORDS,
+    WORD_PATTERN,
+    content_words,
+    folded,
+    is_english,
+    stem,
+    terms,
+)
+from localcrag.languages import other_than_english
 
 MIN_LEFT_OUT = 3
 """The fewest words that a plain question leaves out; fewer are no talk."""
@@ -33,11 +42,19 @@ def may_have_talk(question: str) -> bool:
 
 
 def is_plainer(line: str, question: str) -> bool:
-    """Whether a line asks the question in fewer words: it is a question, and has no content of its own."""
+    """Whether a line asks the question in fewer words: it is a question, and has no content of its own.
+
+    No line is a plainer form of a question in another language than English: "What is OpenPGP?" has no other
+    content than "Quelle longueur doit avoir une clé OpenPGP ?", and asks something else.
+    """
     words = WORD_PATTERN.findall(line)
-    asks = any(folded(word) in OPENING_WORDS for word in words[:_OPENING_PLACES])
-    shorter = len(WORD_PATTERN.findall(question)) - len(words) >= MIN_LEFT_OUT
-    return asks and shorter and bool(terms(line)) and terms(line) <= terms(question)
+    asking = [word for word in map(folded, words[:_OPENING_PLACES]) if word in OPENING_WORDS]
+    asked = [folded(word) for word in WORD_PATTERN.findall(question)]
+    if not asking or not terms(line) or not terms(line) <= terms(question):
+        return False
+    if len(asked) - len(words) < MIN_LEFT_OUT or other_than_english(question):
+        return False
+    return asking[0] in asked or is_english(question)
 
 
 def doubtful_omissions(line: str, question: str) -> list[str]:

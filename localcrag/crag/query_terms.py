@@ -13,7 +13,7 @@ import re
 
 from localcrag.crag import prompts
 from localcrag.crag.calendar_dates import dates_of, without_dates
-from localcrag.languages import UNSPACED
+from localcrag.languages import FUNCTION_WORDS, UNSPACED, other_than_english
 from localcrag.protocols import LanguageModel
 
 WORD_PATTERN = re.compile(r"[^\W_]+(?:[-'’.,/&+#_][^\W_]+)*[%+#]*")
@@ -84,6 +84,15 @@ def stem(word: str) -> str:
     bare = _SUFFIX.sub("", low)
     kept = bare if len(bare) >= MIN_STEM else low
     return f"{kept[:-1]}i" if kept.endswith("y") else kept
+
+
+_FUNCTION_TERMS = frozenset(map(stem, FUNCTION_WORDS))
+
+
+def terms_asked_for(question: str) -> set[str]:
+    """The terms of a question, without the frequent words of another language than English that it is in."""
+    asked = terms(question)
+    return asked - _FUNCTION_TERMS if asked & _FUNCTION_TERMS and other_than_english(question) else asked
 
 
 def figures_of(text: str, others: re.Pattern[str] = _FIGURES) -> set[str]:

@@ -6,14 +6,26 @@ import re
 
 from localcrag.crag.query_terms import terms
 
+_FIRST = r"(?:^\W*|, )"
+"""Where a question may begin, as in "Sous Linux, comment …": elsewhere the word may be an English one."""
 _WHAT_TO_DO = re.compile(
     r"\bhow (?:do|does|did|can|could|should|would|to|is|are)\b|\bcan (?:I|we|you)\b"
     r"|\bwhat (?:do|should|must|can|could|happens|if|to)\b|\bwhat does\b.+\bmean\b|\bwhy\b"
-    r"|\bwie (?!viele?\b|lange?\b|oft\b|hoch\b|alt\b|heißt\b|teuer\b)"
-    r"|\bwas (?:muss|soll|kann|tun|passiert)\b|\b(?:warum|wieso)\b",
+    r"|\bwie (?!viele?\b|lange?\b|oft\b|hoch\b|alt\b|heiß(?:t|en)\b|lautet\b|teuer\b)"
+    r"|\bwas (?:muss|soll|kann|tun|passiert)\b|\b(?:warum|wieso)\b"
+    rf"|{_FIRST}comment\b(?! s['’]appel| se nomme)|\bpourquoi\b"
+    r"|\bque (?:faut[- ]il|doi[st]|doivent|dois-je|faire)\b|\bqu['’]est-ce qu(?:e je dois|['’]il faut)\b"
+    rf"|(?:\bcómo|{_FIRST}como)\b(?! (?:se|te) llam)|\bqué (?:hay que|debe|debo|hago|hacer)\b"
+    r"|\bpor qué\b(?! (?:importe|precio|cantidad|valor|suma)\b)"
+    rf"|{_FIRST}come\b(?! (?:si|ti) chiam)|\bperché\b|\b(?:che )?cosa (?:devo|deve|bisogna)\b"
+    r"|\bкак\b(?! (?:называ|зовут|долго|часто|далеко))|\b(?:почему|зачем)\b|\bчто (?:нужно|надо) сделать\b"
+    r"|(?:怎[样樣么麼]|如何)(?!称呼|稱呼)|[为為](?:什么|什麼|何)|どうやって|どうすれば|どのように|なぜ",
     re.IGNORECASE,
 )
-"""How a question asks for a procedure, a reason or an explanation, in English or German."""
+"""How a question asks for a procedure, a reason or an explanation: in English, German, French, Spanish,
+Italian, Russian, Chinese and Japanese."""
+_GERMAN_PLURAL = r"(?:[\w-]{2,}en|(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|\d+) [\w-]+)"
+"""A German noun that is surely a plural, "Stufen", or the end of one behind a number, "vier Teile"."""
 _SEVERAL = re.compile(
     r"\b(?:what|which) (?:are|were)\b"
     r"|\b(?:what|which)(?: [\w-]+){0,2} [\w-]+[^\W\ds]s"
@@ -22,11 +34,12 @@ _SEVERAL = re.compile(
     r"(?:e?d)?\b"
     r"|^\W*(?:please )?(?:list|name|enumerate)\b.*\b(?:all|the|every)\b"
     r"|^\W*(?:welche|was)\b.*\b(?:sind|gibt es|gehören|gehört|enthält|umfasst|braucht|benötigt)\b"
+    rf"|^\W*welche (?:[\w-]+ ){{0,2}}{_GERMAN_PLURAL} (?:hat|haben|hatten?)\b"
     r"|^\W*nenne\b|\bquel(?:le)?s\b|\bque (?:comprend|contient)\b"
-    r"|\bcuáles\b|\bqué (?:incluye|contiene|[^\W\d]+s)\b",
+    r"|\bcuáles\b|\bqué (?:incluye|contiene|[^\W\d]+s)\b|\bquali\b|哪些",
     re.IGNORECASE,
 )
-"""How a question asks for several things of a kind, in English, German, French and Spanish."""
+"""How a question asks for several things of a kind: in English, German, French, Spanish, Italian, Chinese."""
 
 
 def asks_what_to_do(question: str) -> bool:

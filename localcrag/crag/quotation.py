@@ -9,6 +9,7 @@ from localcrag.crag.citation_check import cite
 from localcrag.crag.evidence_fitting import fitting_evidence
 from localcrag.crag.grounding import check_agreement
 from localcrag.crag.prompt_layout import IndependentLayout
+from localcrag.crag.query_terms import terms_asked_for
 from localcrag.crag.question_extent import asks_what_to_do, things_asked_for
 from localcrag.crag.refinement.closed_strings import with_closed_strings
 from localcrag.crag.refinement.knowledge_strips import span, strips
@@ -57,7 +58,8 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         )
         asked = finding.state.question
         procedure = asks_what_to_do(asked)
-        completed = completed_quotations(with_closed_strings(picked), sure=1.0 if procedure else SURE_STRIP)
+        picked = with_closed_strings(picked)
+        completed = completed_quotations(picked, 1.0 if procedure else SURE_STRIP, terms_asked_for(asked))
         told = with_telling_headings(with_whole_table(completed, asked), asked)
         beside = whole.adapters.store.neighbours
         several = things_asked_for(asked)

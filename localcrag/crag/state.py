@@ -103,8 +103,9 @@ class PipelineOptions:
     that all are graded. ``evidence`` is the most strips that are kept, and ``answer_tokens`` the most tokens
     of a written answer. ``corrections`` are the local corrections in the order they are tried; with
     ``agent``, a plan takes their place. ``extractive`` restricts a very small model to the question's own
-    words, and ``divide_by_rule`` divides a question without the model. With ``second_opinion`` the
-    model is asked whether the evidence answers. ``tables`` lets code compute over the
+    words, and ``divide_by_rule`` divides a question without the model. With ``english_only`` the model writes
+    no search for a question in another language. With ``second_opinion`` the model is asked whether the
+    evidence answers. ``tables`` lets code compute over the
     rows of a table. ``without_model`` says why there is no language model, and is "" if there is one.
     ``consent`` is asked before each web query if ``web_policy`` is ``ask``. With ``output`` the answer has
     the form of a schema; ``fields_by_model`` lets the language model choose the values that no rule finds.
@@ -129,6 +130,7 @@ class PipelineOptions:
     agent: AgentBounds | None = None
     corrections: tuple[CorrectionKind, ...] = LOCAL_CORRECTIONS
     extractive: bool = False
+    english_only: bool = False
     without_model: str = ""
     web_policy: WebPolicy = WebPolicy.NEVER
     web_results: int = 5

@@ -27,6 +27,7 @@ from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
+from localcrag.crag.table_answers.foreign_wording import asks_over_rows
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.types import Grade, GraderKind, Passage, Policy, Strip, Verdict
 
@@ -120,9 +121,9 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     "How many are there?" and "which has the most?" are answered by code if at all.
     """
     best = max(kept, key=lambda strip: strip.score, default=None)
-    return (
-        best is not None and is_one_of_many(state.question, best) and recognised(state.question) is not None
-    )
+    if best is None or not is_one_of_many(state.question, best):
+        return False
+    return recognised(state.question) is not None or asks_over_rows(state.question)
 
 
 def may_be_outdated(question: str, kept: Sequence[Strip], passages: Sequence[Passage] = ()) -> bool:

@@ -1,9 +1,10 @@
 """Plain text as blocks: the text stays as it is, and its paragraphs, items and headings get their places.
 
-Blank lines end a paragraph. A line that begins with a bullet or a number is an item, with the lines after it
-that are indented, or that only a wrap parts from it. A heading is a line that is underlined, or that stands
-alone and is numbered or in capitals, or the numbered question of a list of questions and answers, or one of
-several short lines that stand above their paragraphs. A line that only parts others is furniture.
+Blank lines end a paragraph, and so does a line that begins a clause of a contract or a law ("§ 5", "Article
+6", "第二条"). A line that begins with a bullet or a number is an item, with the lines after it that are
+indented, or that only a wrap parts from it. A heading is a line that is underlined, or that stands alone and
+is numbered or in capitals, or the numbered question of a list of questions and answers, or one of several
+short lines that stand above their paragraphs. A line that only parts others is furniture.
 """
 
 from __future__ import annotations
@@ -19,6 +20,14 @@ _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(r"([ \t]*)(?:[-*•+–]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"[ \t]*([=~^#*-])\1{2,}[ \t]*")
 _NUMBERED = re.compile(r"(?:§ ?)?\d{1,2}((?:\.\d{1,2}){0,4})\.?[ \t]+[A-ZÀ-Þ]")
+_CLAUSE = re.compile(
+    r"[ \t]*(?:第[0-9〇零一二三四五六七八九十百千]{1,6}[条條]|§{1,2} ?\d{1,4}[a-z]?\b"
+    r"|(?:Art(?:icle|ikel|ículo|icolo|igo|\.)|ART(?:ICLE|IKEL|ÍCULO|ICOLO|IGO|\.)) ?"
+    r"(?:\d{1,4}(?:er|[a-z])?|[IVX]{1,5})\b)"
+)
+"""How a clause of a contract or a law begins."""
+_CLAUSE_END = re.compile(r"[.!?…;:。！？；：][\"”’»」』)）]*$")
+"""How a line ends before the next clause, which the same words in a wrapped sentence do not stand behind."""
 _ASKED = re.compile(r"Q(?:uestion)?[ \t]?\d{0,3}[.:)][ \t]")
 """How a question of a list of questions and answers begins, if it has no number alone."""
 _INDENT_CHARACTERS = 2
@@ -69,7 +78,8 @@ def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Blo
             or (first >= 0 and _is_wrapped(text[begin:last], text[line_start:line_end], width))
         )
         is_rule = _UNDERLINE.fullmatch(text, line_start, line_end)
-        if first >= 0 and (marker or is_rule or not goes_on):
+        begins_clause = first >= 0 and _begins_clause(text[first:last], text[line_start:line_end])
+        if first >= 0 and (marker or is_rule or begins_clause or not goes_on):
             yield _block(text, kind, first, last, level)
             first = -1
         if is_rule:
@@ -82,6 +92,14 @@ def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Blo
         begin, last = line_start, line_end
     if first >= 0:
         yield _block(text, kind, first, last, level)
+
+
+def _begins_clause(before: str, line: str) -> bool:
+    """Whether a line begins a clause, and the text before it has ended or is the title of another clause."""
+    if not _CLAUSE.match(line):
+        return False
+    is_title = "\n" not in before and _CLAUSE.match(before) is not None
+    return is_title or _CLAUSE_END.search(before.rstrip()) is not None
 
 
 def _is_wrapped(line: str, following: str, width: int) -> bool:

@@ -12,6 +12,7 @@ from localcrag.documents.formats import Markup
 from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.documents.prose_blocks import prose_blocks
 from localcrag.documents.rst_blocks import rst_page
+from localcrag.documents.wrapped_words import with_whole_words
 from localcrag.types import Block, BlockKind, Page
 
 _RUN_OF_LINES = re.compile(r"[^\n]*\S(?:[^\n]*\n[^\n]*\S)*")
@@ -39,8 +40,8 @@ def structured(page: Page, markup: Markup) -> Page:
 
 
 def _prose_page(text: str, number: int | None) -> Page:
-    """A plain text as a page; the tables in it are rows, and everything else stays as it is."""
-    text, rows = with_rows(text)
+    """A plain text as a page; its tables are rows, broken words are whole, and the rest stays as it is."""
+    text, rows = with_rows(with_whole_words(text))
     rest, end = [], 0
     for row in rows:
         rest += [text[end : row.start], " " * (row.end - row.start)]

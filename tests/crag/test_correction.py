@@ -13,6 +13,7 @@ from localcrag.crag.correction import (
     HYPOTHESIS_TOKENS,
     MAX_PAGE_PASSAGES,
     add_neighbours,
+    corrections_for,
     search_hypothesis,
     search_near,
     search_phrasings,
@@ -274,6 +275,32 @@ def test_default_corrections_are_the_local_ones_in_the_order_of_their_cost() -> 
         CorrectionKind.HYDE,
         CorrectionKind.NEIGHBOURS,
     )
+
+
+FOREIGN = "Quelle est la dose maximale que le patient peut prendre ?"
+
+
+def test_a_model_of_english_alone_writes_no_search_for_a_question_in_another_language() -> None:
+    _, asked = asking(Script(), question=FOREIGN, english_only=True)
+    assert corrections_for(asked) == (CorrectionKind.NEIGHBOURS,)
+    for question, english_only in ((FOREIGN, False), (LOST, True)):
+        _, asked = asking(Script(), question=question, english_only=english_only)
+        assert corrections_for(asked) == PipelineOptions().corrections
+
+
+def test_the_loop_asks_a_model_of_english_alone_for_no_other_search_in_another_language() -> None:
+    script = Script(rewrite="patient dose", phrasings=("which dose?",), hyde="A dose.")
+    world, _ = asking(script)
+    list(world.with_options(english_only=True, divide=False).run(FOREIGN))
+    assert [kind for kind, _ in world.model.asked if kind == "line"] == []
+
+
+def test_a_model_of_english_alone_writes_no_web_query_in_another_language() -> None:
+    world, asked = asking(
+        Script(rewrite="the dose"), question=FOREIGN, english_only=True, web_policy=WebPolicy.AUTO
+    )
+    drained(search_web(asked))
+    assert world.search.queries == [FOREIGN] and world.model.asked == []
 
 
 # ------------------------------------------------------------------------- lines that may not be searched

@@ -19,8 +19,22 @@ CHATTY = "Hi all, sorry to bother you, my boss asked me how many beds the clinic
         ("How many beds has the clinic?", "So, how many beds has the clinic?", False),
         ("What is it", "Hello there, I was wondering what it is", False),
         ("Wie viele Betten gibt es", "Hallo zusammen, wie viele Betten gibt es denn hier, danke", False),
+        ("What is OpenPGP", "Quelle longueur minimale doit avoir une clé OpenPGP ?", False),
+        ("What is Eiche", "Quadratmeter Leimholzplatte Eiche kostet wie viel", False),
+        ("What is the number of the clinic", "Can you help me? I need the number of the clinic.", True),
     ],
-    ids=["plain", "preposition", "keywords", "another word", "hardly shorter", "nothing left", "foreign"],
+    ids=[
+        "plain",
+        "preposition",
+        "keywords",
+        "another word",
+        "hardly shorter",
+        "nothing left",
+        "foreign",
+        "English line of a French question",
+        "English line of a question whose language is not told",
+        "another opening word of an English question",
+    ],
 )
 def test_plainer(line: str, question: str, plainer: bool) -> None:
     assert is_plainer(line, question) == plainer

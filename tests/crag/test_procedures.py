@@ -128,6 +128,25 @@ def test_the_most_probable_strip_brings_its_procedure_and_the_others_stay_as_the
     assert [each.text for each in with_surroundings([within])] == [LEAD, "Open the program, and wait."]
 
 
+def test_a_sentence_of_no_procedure_leaves_its_place_to_the_next_step_of_its_document() -> None:
+    note = replace(strip_of(SECOND, "Passwords"), score=0.9)
+    shown = with_surroundings([strip_of(FIRST, "Enter"), note], neighbours, whole_lists=True)
+    assert [each.text for each in shown] == [*STEPS, note.text]
+    elsewhere = replace(note, passage=replace(note.passage, source="/other.txt"))
+    shown = with_surroundings([strip_of(FIRST, "Enter"), elsewhere], neighbours, whole_lists=True)
+    assert [each.text for each in shown] == [LEAD, STEPS[2].removeprefix("2. "), note.text]
+
+
+def test_the_first_of_several_steps_has_its_number_too() -> None:
+    first, second = strip_of(FIRST, "Open"), strip_of(FIRST, "Enter")
+    together = replace(first, end=second.end, text=FIRST.text_between(first.start, second.end))
+    lines = shown_text(together).split("\n")
+    assert lines[0] == "1. Open the program, and wait." and lines[-1] == STEPS[2]
+    half = replace(together, start=first.start + 5, text=together.text[5:])
+    assert shown_text(half).startswith("• the program, and wait."), "a part of a step"
+    assert shown_text(first) == "Open the program, and wait."
+
+
 def test_steps_are_shown_with_their_numbers() -> None:
     found = joined(procedure_around(strip_of(FIRST, "Open"), neighbours))
     assert [shown_text(each) for each in found] == [

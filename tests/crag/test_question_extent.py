@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.question_extent import things_asked_for
+from localcrag.crag.question_extent import asks_what_to_do, things_asked_for
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,11 @@ from localcrag.crag.question_extent import things_asked_for
         "Quelles sont les conditions ?",
         "¿Cuáles son las ventajas?",
         "¿Qué documentos necesito?",
+        "Welche vier Stufen hat der Bootstrap-Prozess?",
+        "Welche drei Teile hat das Gerät?",
+        "Welche Stufen haben diese Prozesse?",
+        "Quali sono le condizioni?",
+        "合同有哪些条款？",
     ],
 )
 def test_it_asks_for_several_things(question: str) -> None:
@@ -39,6 +44,10 @@ def test_it_asks_for_several_things(question: str) -> None:
         "When does the gate close?",
         "Welche Farbe hat der Schlüssel?",
         "¿Qué precio tiene?",
+        "Welche Nummer hat der Raum?",
+        "Welche Version haben die Geräte?",
+        "Quale prezzo ha?",
+        "合同的期限是哪一年？",
     ],
 )
 def test_it_asks_for_one_thing(question: str) -> None:
@@ -47,3 +56,55 @@ def test_it_asks_for_one_thing(question: str) -> None:
 
 def test_they_are_its_content_words() -> None:
     assert things_asked_for("What are the advantages of this mode?") == {"advantag", "mod"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Comment s'inscrire aux cours de natation ?",
+        "Sous Linux, comment changer la langue ?",
+        "Que doit faire un développeur avant de partir ?",
+        "Que faut-il faire en cas de panne ?",
+        "Pourquoi la réunion est-elle reportée ?",
+        "¿Cómo se prepara el gazpacho?",
+        "Como se prepara el gazpacho?",
+        "¿Qué hay que hacer antes?",
+        "¿Por qué se aplazó?",
+        "Come si pulisce il filtro?",
+        "Perché è chiuso?",
+        "Как почистить фильтр?",
+        "Почему сад закрыт?",
+        "怎样卸载旧的内核软件包？",
+        "怎么清洁滤网？",
+        "如何安装？",
+        "为什么推迟？",
+        "フィルターはどうやって掃除しますか？",
+        "水が漏れたらどうすればいいですか？",
+        "なぜ延期されましたか？",
+    ],
+)
+def test_it_asks_what_to_do_or_why_in_another_language(question: str) -> None:
+    assert asks_what_to_do(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Comment s'appelle le concierge ?",
+        "Who wrote the comment?",
+        "Quel acompte faut-il verser ?",
+        "¿Cómo se llama el conserje?",
+        "¿Qué empresa reparará el ascensor y por qué importe?",
+        "¿Cuánto tiempo hay que dejarlo enfriar?",
+        "Come si chiama il custode?",
+        "When does the bus come?",
+        "Как называется улица?",
+        "Как зовут сторожа?",
+        "Wie lautet die Nummer?",
+        "这个人怎么称呼？",
+        "什么时候发布？",
+        "いつですか？",
+    ],
+)
+def test_it_asks_for_a_name_or_another_single_thing(question: str) -> None:
+    assert not asks_what_to_do(question)

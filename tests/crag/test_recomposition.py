@@ -220,6 +220,30 @@ def test_the_best_strip_is_quoted_with_the_rest_of_its_short_paragraph() -> None
     assert completed_quotations([sure], 0.55) == [sure], "a sentence that surely answers is enough"
 
 
+def test_a_short_paragraph_of_a_script_without_spaces_has_a_third_of_the_characters() -> None:
+    clause = "乙方不得擅自转租本合同约定的房屋。"
+    for count, is_whole in ((6, True), (7, False)):
+        text = clause * count
+        cut = strips(structured((BlockKind.PARAGRAPH, text)))
+        [shown] = completed_quotations([replace(cut[0], score=0.4)])
+        assert (shown.text == text) is is_whole, len(text)
+        assert shown.text == clause * 6
+
+
+def test_a_sure_sentence_of_a_definition_is_quoted_with_the_rest_if_that_tells_what_is_asked_for() -> None:
+    first, second = "RLE : acronyme pour « run-length encoding ».", "Il convient aux images de synthèse."
+    asked = frozenset({"rl", "convient"})
+    for kind in (BlockKind.ITEM, BlockKind.PARAGRAPH):
+        made = structured((kind, f"{first} {second}"), (kind, f"{first[6:]} {second}"))
+        made = replace(made, blocks=tuple(replace(block, level=1) for block in made.blocks))
+        cut = [replace(strip, score=0.9) for strip in strips(made)]
+        assert [s.text for s in completed_quotations(cut[:1], 0.55, asked)] == [f"{first} {second}"]
+        assert completed_quotations(cut[:1], 0.55, frozenset({"rl"})) == cut[:1], "it tells that itself"
+        assert completed_quotations(cut[2:3], 0.55, asked) == cut[2:3], "it defines no term"
+    long = structured((BlockKind.ITEM, f"{first} {second * 9}"))
+    assert completed_quotations(strips(long)[:1], 0.0, asked) == strips(long)[:1]
+
+
 def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_tells() -> None:
     news = structured(
         (BlockKind.HEADING, "Changes in 2.52.1"),

@@ -33,6 +33,35 @@ def test_rows_with_fewer_words_of_the_question_than_another_row_of_their_table_a
     assert without_other_rows([older, newer], "Who is paid?") == [older, newer]
 
 
+def test_frequent_words_of_another_language_tell_no_row_apart() -> None:
+    rows = (
+        "Code: B7 · Nom: Petite boîte · Description: Le carton pour la vaisselle et les verres",
+        "Code: C9 · Nom: Grande boîte · Description: Carton solide",
+    )
+    small, large = strips(structured(*((BlockKind.ROW, row) for row in rows)))
+    assert without_other_rows([small, large], "Quelle taille pour le code C9 et la caisse ?") == [large]
+    english = ("Name: la carte", "Name: carte du jour")
+    first, second = strips(structured(*((BlockKind.ROW, row) for row in english)))
+    assert without_other_rows([first, second], "What is the price of la carte?") == [first]
+
+
+def test_of_two_cells_that_differ_in_case_the_one_that_is_asked_for_counts() -> None:
+    rows = (
+        "Escape: %c · Width: 1 · State: Full",
+        "Escape: %C · Width: 11 · State: full",
+        "Escape: %d · Width: 4",
+    )
+    table = structured(*((BlockKind.ROW, row) for row in rows))
+    small, large, other = strips(table)
+    for asked, found in (("%C", large), ("%c", small), ("“%C”", large)):
+        assert without_other_rows([small, large], f"What is the width of {asked}?") == [found]
+    for both in ("What is the width of %Cs?", "What are %c and %C?"):
+        assert without_other_rows([small, large], both) == [small, large]
+    assert without_other_rows([large, other], "What is the width of the escape?") == [large, other]
+    [window] = windows(table)
+    assert narrowed_to_rows(window, "What is the width of %C?") == [large]
+
+
 def test_a_row_without_the_date_of_the_question_is_left_out_if_another_one_has_it() -> None:
     (other,) = strips(structured((BlockKind.ROW, "Day: 04.07. · Boats: 3 · Note: none at night")))
     (dated,) = strips(structured((BlockKind.ROW, "Day: 07.04. · Boats: 9"), start=90))

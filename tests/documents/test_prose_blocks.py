@@ -149,3 +149,24 @@ def test_a_line_in_capitals_is_the_heading_of_the_lines_below_it() -> None:
         (HEADING, 1, "TROUBLE"),
         (PARAGRAPH, 0, "No growth: too old.\nA lawn: wrong plates."),
     ]
+
+
+def test_each_clause_of_a_contract_is_a_block() -> None:
+    for first, second, third in (
+        ("第一条 房屋位于文三路88号。", "第二条 租赁期为两年，\n自2024年起。", "第十三条 押金为9600元。"),
+        ("§ 1 Der Verein heißt Tal.", "§ 2 Der Beitrag wird\nim Mai fällig.", "§ 3a Die Wahl ist geheim."),
+        ("Article 1 - Le loyer est dû.", "Article 2 : Le dépôt est\nd'un mois.", "Article 3. Le bail finit."),
+        ("Art. 1 La renta es de 90 €.", "Artículo 2 La fianza es\nde un mes.", "Artículo 3 No hay más."),
+        ("Articolo 1 Oggetto", "Articolo 2 Durata", "Articolo 3 Prezzo"),
+    ):
+        told_of = [part for _, _, part in told("\n".join((first, second, third)))]
+        assert told_of == [first, second, third]
+
+
+def test_a_clause_that_a_wrapped_sentence_names_begins_no_block() -> None:
+    for text in (
+        "Der Mieter haftet gemäß\n§ 536 des Gesetzes für alles.",
+        "Le bail est régi par\nArticle 6 de la loi en vigueur.",
+        "乙方应遵守本合同\n第三条的约定。",
+    ):
+        assert [part for _, _, part in told(text)] == [text]

@@ -10,20 +10,27 @@ import re
 from collections.abc import Iterable, Sequence, Set
 from itertools import groupby
 
-from localcrag.crag.query_terms import figures_of
+from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.procedures import list_around, procedure_around
-from localcrag.crag.refinement.strip_context import ANSWERING_KINDS, Neighbours, lead_in, led_to
+from localcrag.crag.refinement.strip_context import (
+    ANSWERING_KINDS,
+    Neighbours,
+    is_definition,
+    lead_in,
+    led_to,
+)
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.labelled_lines import line_ends
-from localcrag.types import BlockKind, Evidence, Strip
+from localcrag.languages import reading_width
+from localcrag.types import Block, BlockKind, Evidence, Passage, Strip
 
 MIN_LEAD_WORDS = 4
 """The fewest words of what leads in to a list if it is shown above another item than the first: "You need:"
 says nothing without the whole list, "The following is not covered:" does."""
-MAX_COMPLETED_CHARACTERS = 320
-"""The longest paragraph that is quoted in whole where one of its sentences answers."""
+MAX_COMPLETED_WIDTH = 320
+"""The widest paragraph that is quoted in whole where one of its sentences answers."""
 _WHICH = r"\b(?:which|what|welche[rsmn]?|quel(?:le)?)"
 _SECTION_ASKED = re.compile(
     rf"{_WHICH} (?:chapter|kapitel|section|abschnitt|article|artikel|paragraph|clause)\b", re.IGNORECASE
@@ -61,7 +68,7 @@ def with_surroundings(
         neighbours: if given, a list may go on in the passages beside that of a strip.
         whole_lists: the code or the list that a sentence leads to stands after it even then, and the
             procedure that the most probable strip is a step of stands in its place: of its steps none is left
-            out.
+            out. If that strip is of none, it is the procedure of the next one of its document.
         several: the content words of a question that asks for several things; the list of such things stands
             in the place of the most probable strip.
     """
@@ -71,7 +78,7 @@ def with_surroundings(
     best = max(given, key=lambda strip: strip.score, default=None)
     whole: list[Strip] = []
     if best and neighbours:
-        whole = procedure_around(best, neighbours) if whole_lists else []
+        whole = _procedure(given, best, neighbours) if whole_lists else []
         whole = whole or (list_around(best, neighbours, several) if several else [])
     for strip in given:
         if any(_is_within(strip, item) for item in whole):
@@ -88,6 +95,13 @@ def with_surroundings(
             if each is not None:
                 result.setdefault(span(each), each)
     return list(result.values())
+
+
+def _procedure(given: Sequence[Strip], best: Strip, neighbours: Neighbours) -> list[Strip]:
+    """The procedure of the most probable strip of the best one's document that is of one."""
+    beside = [strip for strip in given if strip.passage.source == best.passage.source]
+    ranked = sorted(beside, key=lambda strip: -strip.score)
+    return next(filter(None, (procedure_around(strip, neighbours) for strip in ranked)), [])
 
 
 def with_telling_headings(picked: Sequence[Strip], question: str) -> list[Strip]:
@@ -125,38 +139,63 @@ def _heading_of(strip: Strip) -> Strip | None:
     return strip_at(strip.passage, above[-1].start, above[-1].end, strip.score) if above else None
 
 
-def completed_quotations(picked: Sequence[Strip], sure: float = 1.0) -> list[Strip]:
+def completed_quotations(
+    picked: Sequence[Strip], sure: float = 1.0, asked: Set[str] = frozenset()
+) -> list[Strip]:
     """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
 
     ``sure`` is the probability from which on a strip is enough by itself. What follows a sentence often has
     what it only leads up to ("It had the number 41"); of a long paragraph it is as much as a short one has. A
     sentence of a long paragraph that refers to the one before ("This also …") stands after it.
+
+    A sure sentence of a short term with its definition is quoted with the rest of it if that has one of the
+    words that are ``asked`` for, and the sentence has it not.
     """
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
-    made = [_completed(strip, is_best=strip is best and best.score < sure) for strip in picked]
+    is_open = best.score < sure or _is_told_by_rest(best, asked)
+    made = [_completed(strip, is_best=strip is best and is_open) for strip in picked]
     return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
+
+
+def _is_told_by_rest(strip: Strip, asked: Set[str]) -> bool:
+    """Whether a strip is of a short definition of which the rest has more words that are asked for."""
+    block = _block_of(strip)
+    if block is None or not is_definition(strip.passage, block):
+        return False
+    more = asked & terms(strip.passage.text_between(block.start, block.end)) - terms(strip.text)
+    return bool(more) and _is_short(strip.passage, block.start, block.end)
+
+
+def _block_of(strip: Strip) -> Block | None:
+    """The block of its passage that a strip is within; None if there is none."""
+    within = (b for b in strip.passage.blocks if b.start <= strip.start and strip.end <= b.end)
+    return next(within, None)
 
 
 def _completed(strip: Strip, *, is_best: bool) -> Strip:
     """A strip with the sentence that it refers to; the best one with the rest of its block."""
-    passage = strip.passage
-    block = next((b for b in passage.blocks if b.start <= strip.start and strip.end <= b.end), None)
+    passage, block = strip.passage, _block_of(strip)
     if block is None or block.kind not in ANSWERING_KINDS:
         return strip
     text, within = passage.text_between(block.start, block.end), strips_of_block(passage, block)
     is_prose = is_best and not line_ends(text)
-    if is_prose and len(text) <= MAX_COMPLETED_CHARACTERS:
+    if is_prose and _is_short(passage, block.start, block.end):
         return strip_at(passage, within[0].start, within[-1].end, strip.score) if within else strip
     start, end = strip.start, strip.end
     before = [other for other in within if other.end <= start]
-    if before and _REFERRING.match(strip.text) and end - before[-1].start <= MAX_COMPLETED_CHARACTERS:
+    if before and _REFERRING.match(strip.text) and _is_short(passage, before[-1].start, end):
         start = before[-1].start
     after = [
-        other.end for other in within if is_prose and end < other.end <= start + MAX_COMPLETED_CHARACTERS
+        other.end for other in within if is_prose and end < other.end and _is_short(passage, start, other.end)
     ]
     return strip_at(passage, start, max([end, *after]), strip.score)
+
+
+def _is_short(passage: Passage, start: int, end: int) -> bool:
+    """Whether the characters ``[start, end)`` are no more than a short paragraph has."""
+    return reading_width(passage.text_between(start, end)) <= MAX_COMPLETED_WIDTH
 
 
 def _is_part(strip: Strip, other: Strip) -> bool:

@@ -7,16 +7,19 @@ their day those of the day of the question.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 
 from localcrag.crag.calendar_dates import are_shared, dates_of
-from localcrag.crag.query_terms import figures_of, terms
+from localcrag.crag.query_terms import figures_of, terms, terms_asked_for
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import is_row
-from localcrag.types import BlockKind, Strip
+from localcrag.types import CELL_SEPARATOR, BlockKind, Strip
 
+_CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
+"""What stands between the cells of a row."""
 MAX_DAY_CHARACTERS = 24
 """The characters at its start in which an entry has its day: "Sat 8 June.", "2025-02-13 01:00:02 INFO"."""
 
@@ -34,8 +37,10 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
     if len(rows) < 2:
         return [window]
     held = [terms(row.text) for row in rows]
-    telling = (terms(question) & set[str]().union(*held)) - held[0].intersection(*held)
-    return _nearest(rows, telling) if telling else [window]
+    telling = (terms_asked_for(question) & set[str]().union(*held)) - held[0].intersection(*held)
+    nearest = _nearest(rows, telling) if telling else rows
+    spelled = _spelled_as_asked(nearest, question)
+    return spelled if telling or len(spelled) < len(rows) else [window]
 
 
 def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
@@ -49,8 +54,12 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     for strip in kept:
         if is_row(strip) and (not dated or span(strip) in dated):
             rows_by_passage[strip.passage.id].append(strip)
-    asked = terms(question)
-    nearest = {span(row) for rows in rows_by_passage.values() for row in _nearest(rows, asked)}
+    asked = terms_asked_for(question)
+    nearest = {
+        span(row)
+        for rows in rows_by_passage.values()
+        for row in _spelled_as_asked(_nearest(rows, asked), question)
+    }
     return [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
 
 
@@ -82,3 +91,27 @@ def _nearest(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:
     shared = [len(terms(row.text) & asked) for row in rows]
     most = max(shared)
     return [row for row, count in zip(rows, shared, strict=True) if count == most]
+
+
+def _spelled_as_asked(rows: Sequence[Strip], question: str) -> list[Strip]:
+    """The rows without those that have a cell of the question in another case, if one has it as it stands.
+
+    The escapes %c and %C are two things.
+    """
+    cells = [_CELL_BREAK.split(row.text) for row in rows]
+    values = [{cell.rpartition(": ")[2].strip() for cell in of_row} for of_row in cells]
+    named = {value for of_row in values for value in of_row if _stands_in(question, value)}
+    folded = set(map(str.casefold, named))
+    spelled = [
+        row
+        for row, of_row in zip(rows, values, strict=True)
+        if all(value in named or value.casefold() not in folded for value in of_row)
+    ]
+    return spelled or list(rows)
+
+
+def _stands_in(question: str, value: str) -> bool:
+    """Whether the value of a cell stands in a question as it is written, between spaces or punctuation."""
+    at = question.find(value) if value else -1
+    end = at + len(value)
+    return at >= 0 and not question[max(0, at - 1) : at].isalnum() and not question[end : end + 1].isalnum()

@@ -211,6 +211,12 @@ def _goes_on(passage: Passage, other: Passage) -> bool:
     return other.ordinal > passage.ordinal and (other.page or 0) - (passage.page or 0) < 2
 
 
+def is_definition(passage: Passage, block: Block) -> bool:
+    """Whether a block is an item of a list, or a paragraph of one, that is a term with its definition."""
+    is_of_item = block.kind is BlockKind.ITEM or (block.kind is BlockKind.PARAGRAPH and block.level > 0)
+    return is_of_item and _TERM.match(passage.text_between(block.start, block.end)) is not None
+
+
 def _is_furniture(block: Block) -> bool:
     return block.kind is BlockKind.FURNITURE
 

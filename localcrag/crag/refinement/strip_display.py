@@ -32,8 +32,9 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
     """The lines in which a strip is shown, each with whether it is code.
 
     Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
-    the entries of a log, stay lines; items of a list that are shown together have markers, and steps that
-    begin with their number have it. A row is shown as it is: a dash at its end is the value of its last cell.
+    the entries of a log, stay lines; items of a list that are shown together have markers, and steps their
+    numbers; a step by itself has one if it begins with it. A row is shown as it is: a dash at its end is the
+    value of its last cell.
     """
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[tuple[str, bool]] = []
@@ -45,7 +46,8 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
             cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
             lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
         else:
-            number = step_number(strip.passage, block) if strip.start < block.start else 0
+            is_whole = strip.start < block.start or (strip.start == block.start and len(within) > 1)
+            number = step_number(strip.passage, block) if is_whole else 0
             bullet = BULLET if block.kind is BlockKind.ITEM and len(within) > 1 else ""
             marker = f"{number}. " if number else bullet
             first, *more = map(_tidy, flowing(text).split("\n"))

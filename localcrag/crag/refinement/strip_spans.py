@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from localcrag.crag.refinement.setting_spans import spans_of_code
 from localcrag.labelled_lines import LABEL, LEADERS, line_ends
-from localcrag.languages import ENGLISH, UNSPACED, language_of
+from localcrag.languages import ENGLISH, language_of, reading_width
 from localcrag.types import Block, BlockKind, Passage
 
 LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
@@ -40,8 +40,6 @@ _CAPTION = re.compile(
 _LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
 """The language in a code like "de" or "de-AT"."""
 _QUESTION_MARKS = ("?", "？", "؟")
-UNSPACED_WIDTH = 3
-"""The characters for which one of a script without spaces counts: seven of them can be a sentence."""
 
 
 def sentences(text: str, language: str = "") -> list[tuple[int, int]]:
@@ -144,7 +142,7 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
     spans: list[tuple[int, int]] = []
     for start, end in found:
         after_marker = bool(spans) and LIST_MARKER.fullmatch(text, *spans[-1]) is not None
-        short = _width(text[start:end]) < MIN_STRIP_CHARACTERS and not (
+        short = reading_width(text[start:end]) < MIN_STRIP_CHARACTERS and not (
             LIST_MARKER.fullmatch(text, start, end)
             or LABEL.match(text, start, end)
             or text.endswith(_QUESTION_MARKS, start, end)
@@ -160,8 +158,3 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
 def _is_one_word(text: str, start: int, end: int) -> bool:
     """Whether a sentence is one word or two: "No, sorry."; a question or a label is none."""
     return _ANSWER_WORD.fullmatch(text, start, end) is not None
-
-
-def _width(text: str) -> int:
-    """The characters of a text, with those of scripts without spaces counted for what they say."""
-    return len(text) + (UNSPACED_WIDTH - 1) * sum(map(len, UNSPACED.findall(text)))

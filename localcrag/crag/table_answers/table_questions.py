@@ -1,8 +1,9 @@
 """Questions over a table that code can answer: how many, which has the most, what is the total.
 
-:func:`recognised` reads the form of a question, in English or German, from its words alone; whether a
-table has the columns and values that it names is for :mod:`.table_matching`. It refuses what it does not
-understand: a negation, alternatives, two of "most" and "least" in one question, a comparison by group.
+:func:`recognised` reads the form of a question, in English or in a language that is put into English
+(:mod:`.foreign_wording`), from its words alone; whether a table has the columns and values that it names is
+for :mod:`.table_matching`. It refuses what it does not understand: a negation, alternatives, two of "most"
+and "least" in one question, a comparison by group.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from localcrag.crag.table_answers.german_wording import in_english
+from localcrag.crag.table_answers.foreign_wording import in_english
 from localcrag.crag.table_answers.question_words import (
     NumberCondition,
     QuestionToken,

@@ -106,7 +106,7 @@ GENERIC_ABOUT = {
 QUANTITY_WORDS: dict[str, frozenset[str]] = {
     about: frozenset(map(root, word_list(words)))
     for about, words in {
-        "price": "price cost fee fare charge rate rent preis kosten gebühr",
+        "price": "price cost fee fare charge rate rent preis kosten gebühr prix tarif precio tarifa",
         "worth": "value worth wert",
         "earnings": "salary wage pay income earning",
         "spending": "amount cost expense expenditure spend pay",

@@ -198,7 +198,8 @@ def same_columns(columns: Sequence[Span], others: Sequence[Span]) -> bool:
 
 
 _END_HYPHEN = re.compile("(?<=[^\\W_])[-\u2010\u00ad\x02\ufffe]$")
-_SUSPENDED = re.compile(r"(?:and|or|und|oder|bzw|et|ou|y|o|e)\b")
+SUSPENDED = re.compile(r"(?:and|or|und|oder|bzw|et|ou|y|o|e)\b")
+"""How a line begins that no word goes on in: "Haus-" and "und Garten"."""
 _NO_SPACE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 
@@ -216,7 +217,7 @@ def joined_lines(lines: Iterable[str]) -> str:
     for line in lines:
         if not text:
             text = line
-        elif ends_in_hyphen(text) and not _SUSPENDED.match(line):
+        elif ends_in_hyphen(text) and not SUSPENDED.match(line):
             text = text[:-1] + "\x02" + line
         elif _NO_SPACE.match(text[-1]) and _NO_SPACE.match(line):
             text += line
