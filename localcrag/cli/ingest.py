@@ -139,7 +139,7 @@ def ingest(
     if as_json:
         print_json(report.to_dict())
     elif not jsonl:
-        _print_report(report)
+        _print_report(report, state.settings.model.embedding)
     if refine:
         refine_base(base, as_events=jsonl, quiet=as_json)
     return _exit_code(report)
@@ -187,7 +187,7 @@ def _watch(
                 complain(error)
             else:
                 if not quiet and _is_news(report, last):
-                    _print_report(report)
+                    _print_report(report, state.settings.model.embedding)
                 last = report
             if not number:
                 click.echo("Watching; Ctrl-C ends it.", err=True)
@@ -262,14 +262,26 @@ def _show_progress(events: Iterable[Event]) -> Iterator[Event]:
         )
 
 
-def _lacking_for(not_english: int) -> str:
-    """A line on what is not installed for documents in other languages than English, "" if nothing lacks."""
-    from localcrag.e5_conversion import INSTALLATION, is_installed
+def lacking_for(not_english: int, embedding: str) -> str:
+    """A line on what is not installed, or not set, for documents in other languages than English.
 
-    if not not_english or is_installed():
+    It is "" if nothing lacks. A user's own embedding model may be one of many languages.
+    """
+    from localcrag.e5_conversion import INSTALLATION, is_installed
+    from localcrag.loaded_models import MULTILINGUAL, STATIC
+    from localcrag.settings import ModelSettings
+
+    if not not_english:
         return ""
     documents = "1 document is" if not_english == 1 else f"{not_english:,} documents are"
-    return f"{documents} not in English; to have answers judged as in English: {INSTALLATION}"
+    if not is_installed():
+        return f"{documents} not in English; to have answers judged as in English: {INSTALLATION}"
+    if embedding not in (ModelSettings().embedding, STATIC):
+        return ""
+    return (
+        f"{documents} not in English; to find them by what they mean, set model.embedding = "
+        f'"{MULTILINGUAL}", and ingest into a new knowledge base'
+    )
 
 
 def vanished_lines(report: IngestReport) -> Iterator[str]:
@@ -310,8 +322,11 @@ def _short_name(source: str) -> str:
     return escape(name if len(name) <= MAX_NAME_CHARACTERS else f"{name[: MAX_NAME_CHARACTERS - 1]}…")
 
 
-def _print_report(report: IngestReport) -> None:
-    """Print a report on stderr: the counts, and why documents were skipped."""
+def _print_report(report: IngestReport, embedding: str) -> None:
+    """Print a report on stderr: the counts, and why documents were skipped.
+
+    ``embedding`` is the setting ``model.embedding``.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -338,7 +353,7 @@ def _print_report(report: IngestReport) -> None:
         console.print(table)
     for line in vanished_lines(report):
         console.print(Text(one_line(line), style="dim"))
-    if line := _lacking_for(report.not_english):
+    if line := lacking_for(report.not_english, embedding):
         console.print(Text(line, style="yellow"))
     for line in skip_lines(report.skipped):
         console.print(Text(one_line(line), style="yellow"))

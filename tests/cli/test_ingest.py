@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from localcrag import e5_conversion
-from localcrag.cli.ingest import skip_lines
+from localcrag.cli.ingest import lacking_for, skip_lines
 from localcrag.cli.parameters import parse_meta
 from localcrag.loaded_models import LoadedModels
 from localcrag.types import MetaValue, Skipped
@@ -131,6 +131,20 @@ def test_documents_in_other_languages_are_counted_and_what_they_need_is_named(
     second = fresh("ingest", str(folder), "--json")
     assert second.json["not_english"] == 1
     assert "not in English" not in fresh("ingest", str(folder), "--reread").err
+
+
+def test_documents_in_other_languages_name_the_setting_that_finds_them(
+    fresh: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(e5_conversion, "is_installed", lambda: True)
+    (tmp_path / "frist.txt").write_text("Die Frist endet am ersten Mai, wenn nicht anders vereinbart.")
+    told = " ".join(fresh("ingest", str(tmp_path / "frist.txt")).err.split())
+    assert (
+        '1 document is not in English; to find them by what they mean, set model.embedding = "multi' in told
+    )
+    for embedding, is_told in (("static", True), ("multilingual", False), ("my-own.gguf", False)):
+        assert bool(lacking_for(2, embedding)) is is_told
+        assert not lacking_for(0, embedding)
 
 
 def test_a_folder_where_nothing_can_be_read_fails_and_leaves_no_knowledge_base(
