@@ -24,7 +24,7 @@ EMBEDDED = "embedded_file"
 _LINK = re.compile(r"!?\[\[(?![\s^])([^\[\]\n|]{1,200})(?:\|([^\[\]\n]{0,200}))?\]\](?!\()")
 _CONTENTS = "_TOC_"
 """The target for which some wikis show a table of contents."""
-_SIZE = re.compile(r"\d+(?:x\d+)?")
+_PICTURE_WIDTH = re.compile(r"\d+(?:x\d+)?")
 """What stands in the place of the words of an embedded picture: its width."""
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 _HIGHLIGHTED = re.compile(r"==(?![\s=])(.{0,1000}?[^\s=])==(?![\w=])", re.DOTALL)
@@ -70,7 +70,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
     is_embedded = found[0].startswith("!")
     if not silent and found[1] != _CONTENTS:
         words = (found[2] or "").strip()
-        if not words or (is_embedded and _SIZE.fullmatch(words)):
+        if not words or (is_embedded and _PICTURE_WIDTH.fullmatch(words)):
             target = _EXTENSION.sub("", found[1].strip()) if is_embedded else found[1]
             parts = (part.strip() for part in target.split("#"))
             words = ", ".join(part for part in parts if part and not part.startswith("^"))
