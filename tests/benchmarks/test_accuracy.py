@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks import accuracy, corrections
 from benchmarks.accuracy import Outcome, Question
+from benchmarks.hard_questions import HardQuestion, hard_questions, write_hard_documents
 from benchmarks.peers.wire import Cost
 from benchmarks.report import Report, Room
 
@@ -72,9 +73,26 @@ def test_answers_are_kept_and_joined_to_those_of_another_run(tmp_path: Path) -> 
 
 
 def test_a_set_of_questions_is_needed(tmp_path: Path) -> None:
-    for part in (accuracy, corrections):
-        with pytest.raises(SystemExit, match="scripts/train sets"):
-            part.measure(Room(tmp_path, tmp_path))
+    with pytest.raises(SystemExit, match="scripts/train sets"):
+        accuracy.measure(Room(tmp_path, tmp_path))
+
+
+def test_hard_questions_travel_with_their_documents(tmp_path: Path) -> None:
+    questions = hard_questions(every=5)
+    assert len(questions) == len(hard_questions(every=1)) // 5 >= 160
+    unanswered = [each for each in questions if not each.gold]
+    assert len(unanswered) > 30
+    assert not any(each.told_by(each.text) for each in unanswered)
+    write_hard_documents(tmp_path / "documents", tmp_path / "distractors")
+    assert {folder.name for folder in (tmp_path / "documents").iterdir()} == {"home", "office", "technical"}
+    assert len(list((tmp_path / "distractors").iterdir())) > 500
+
+
+def test_a_hard_question_is_answered_by_the_short_answer_or_by_all_pieces_of_a_block() -> None:
+    asked = HardQuestion("When does the gate close?", (("22:00",), ("gate", "ten at night")))
+    assert asked.told_by("It closes at 22:00.")
+    assert asked.told_by("The gate closes at ten at night.")
+    assert not asked.told_by("The gate closes at night.")
 
 
 def test_a_correction_is_tried_where_the_first_search_does_not_answer(tmp_path: Path) -> None:
