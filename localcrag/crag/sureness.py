@@ -23,8 +23,10 @@ from localcrag.calibration.scale import log_odds
 from localcrag.crag.calendar_dates import dates_of
 from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import IN_WORDS, terms
+from localcrag.crag.question_extent import things_asked_for
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
+from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
@@ -40,6 +42,9 @@ probability from which on they are."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
+EQUAL_ROW_SHARE, MIN_EQUAL_ROWS = 0.9, 3
+"""The share of the probability of a row from which on another one is as probable, and how many others make it
+one of many."""
 _GRADERS_OF_EVALUATOR = frozenset({GraderKind.EVALUATOR, GraderKind.FUSED})
 _CHANGEABLE = re.compile(
     r"\b(?:when|until|how (?:much|many|long)|cost|price|date|day|time|wann|wie ?viele?|kostet|preis)\b",
@@ -118,12 +123,22 @@ def is_graded_by_evaluator(state: QuestionState) -> bool:
 def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     """Whether the question goes over all rows of a table, and the evidence is one that it does not name.
 
-    "How many are there?" and "which has the most?" are answered by code if at all.
+    "How many are there?" and "which has the most?" are answered by code if at all. Of "who won the league?"
+    it shows in that other rows are as probable.
     """
     best = max(kept, key=lambda strip: strip.score, default=None)
     if best is None or not is_one_of_many(state.question, best):
         return False
-    return recognised(state.question) is not None or asks_over_rows(state.question)
+    if recognised(state.question) is not None or asks_over_rows(state.question):
+        return True
+    return not things_asked_for(state.question) and _is_among_equals(best, kept)
+
+
+def _is_among_equals(row: Strip, kept: Sequence[Strip]) -> bool:
+    """Whether several rows of a document are nearly as probable as one of it."""
+    least = EQUAL_ROW_SHARE * row.score
+    alike = (each for each in kept if is_row(each) and each.score >= least)
+    return sum(each.passage.document == row.passage.document for each in alike) > MIN_EQUAL_ROWS
 
 
 def may_be_outdated(question: str, kept: Sequence[Strip], passages: Sequence[Passage] = ()) -> bool:

@@ -6,11 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.refinement.knowledge_strips import whole
-from localcrag.crag.sureness import borne_out, lacks_quantity, may_be_outdated, missing_numbers, stands_alone
-from localcrag.types import Answer, Grade, Mode, Status, Strip, Thresholds
+from localcrag.crag.refinement.knowledge_strips import strips, whole
+from localcrag.crag.state import QuestionState
+from localcrag.crag.sureness import (
+    borne_out,
+    goes_over_rows,
+    lacks_quantity,
+    may_be_outdated,
+    missing_numbers,
+    stands_alone,
+)
+from localcrag.types import Answer, BlockKind, Grade, Mode, Status, Strip, Thresholds
 from tests.crag.test_pipeline import scripted
-from tests.crag.values import grade, passage
+from tests.crag.values import grade, passage, structured
 from tests.crag.world import World, answer
 from tests.fakes.llm import ScriptedEvaluator
 
@@ -199,3 +207,28 @@ def test_what_asks_for_a_number_or_a_time_is_not_told_without_one(
 )
 def test_a_time_that_is_asked_for_as_well_is_missed(question: str, text: str, lacks: bool) -> None:
     assert lacks_quantity(question, [whole(passage(text), 0.9)]) is lacks
+
+
+LEAGUE = [
+    f"Place: {n} · Club: {name} · Won: 7" for n, name in enumerate(("Orla", "Tarn", "Hallam", "Corby"), 1)
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "doubtful"),
+    [
+        ("Who won the league?", 4, True),
+        ("Who won the league?", 3, False),
+        ("Which clubs are there?", 4, False),
+        ("How many games did Orla win?", 4, False),
+    ],
+)
+def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
+    question: str, rows: int, doubtful: bool
+) -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    found = strips(structured(*((BlockKind.ROW, text) for text in LEAGUE)))
+    scores = [0.6, *(0.58 if n < rows else 0.1 for n in range(1, len(found)))]
+    kept = [replace(strip, score=score) for strip, score in zip(found, scores, strict=True)]
+    assert goes_over_rows(state, kept) is doubtful
