@@ -19,10 +19,10 @@ from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
 from localcrag.crag.query_terms import IN_WORDS, WORD_PATTERN, figures_of, is_english, stem, terms
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_values import respelled
-from localcrag.types import CELL_SEPARATOR, Strip
+from localcrag.types import Strip
 
 COMPLETE_WEIGHT = 4.0
 """What the log-odds of a row gain if all that is asked is found in it and above it."""
@@ -40,8 +40,6 @@ _NEGATION = re.compile(r"\b(?:not?|without|never|kein\w*|nicht|pas|sans)\b|n['â€
 MAX_MISSING_SHARE, MAX_MISSING_OF_SINGLED_OUT = 0.34, 0.5
 """The share of what is asked that may be missing, a cell that is named counts as one thing; and the same if
 two cells are named."""
-_CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
-"""What stands between the cells of a row, or between the fields of a record."""
 _WORD_JOINER = re.compile(r"[-_/.]")
 _LIGHT_TERMS = terms(
     "against between during happen happened into mean means need needed needs onto over through under until "
@@ -220,7 +218,7 @@ def is_one_of_many(question: str, strip: Strip) -> bool:
     """
     if not is_row(strip):
         return False
-    (_, first), *others = map(_named, _CELL_BREAK.split(strip.text))
+    (_, first), *others = map(named_cell, cells_of(strip))
     asked = _terms(question)
     names = (_terms(value) for _, value in others if any(map(str.isalpha, value)))
     return not _terms(first) & asked and not any(name and name <= asked for name in names)
@@ -230,7 +228,7 @@ def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:
     """Whether a row that the question does not name says no in a column that it names."""
     if not is_row(strip) or _NEGATION.search(question):
         return False
-    cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
+    cells = list(map(named_cell, cells_of(strip)))
     if any((held := _terms(value)) and held <= asked for _, value in cells):
         return False
     words = _stems(question)
@@ -249,7 +247,7 @@ def _match(at: int, strip: Strip, asked: _Asked) -> _Match | None:
     """How a strip answers to a question; None if it is no row, or names nothing of it."""
     if not asked.words or not is_row(strip):
         return None
-    cells = [_named(cell) for cell in _CELL_BREAK.split(strip.text)]
+    cells = list(map(named_cell, cells_of(strip)))
     named = [held for column, value in cells if (held := asked.named_by(column, value))]
     if not named and _bounds(cells[0][1]) is None:
         label = asked.named_by("", _SIZE_OF_THING.sub(" ", cells[0][1]))
@@ -271,12 +269,6 @@ def _match(at: int, strip: Strip, asked: _Asked) -> _Match | None:
         return None
     said = [value for column, value in cells if _terms(column) & asked.words and not asked.has(value)]
     return _Match(at, share, tuple(said) or (strip.text,))
-
-
-def _named(cell: str) -> tuple[str, str]:
-    """A cell as it stands in a row, as the name of its column, "" if it has none, and its value."""
-    column, mark, value = cell.partition(": ")
-    return (column, value) if mark else ("", cell)
 
 
 def _terms(text: str) -> set[str]:

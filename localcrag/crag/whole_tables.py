@@ -14,10 +14,10 @@ from localcrag.crag.query_terms import terms
 from localcrag.crag.question_extent import things_asked_for
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.strip_context import block_index, headings_above
-from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.table_answers.table_conditions import is_akin
-from localcrag.types import CELL_SEPARATOR, Block, BlockKind, Strip
+from localcrag.types import Block, BlockKind, Strip
 
 MAX_ROWS, MAX_TABLE_CHARACTERS = 8, 800
 """The largest table that is shown as a whole."""
@@ -74,5 +74,4 @@ def _compares(question: str, row: Strip) -> bool:
 
 def _columns(row: Strip) -> list[str]:
     """The names of the columns of a row."""
-    cells = (cell.partition(": ") for cell in row.text.split(CELL_SEPARATOR))
-    return [column for column, mark, _ in cells if mark]
+    return [column for column, _ in map(named_cell, cells_of(row)) if column]

@@ -7,7 +7,6 @@ their day those of the day of the question.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 
@@ -15,11 +14,9 @@ from localcrag.crag.calendar_dates import are_shared, dates_of
 from localcrag.crag.query_terms import figures_of, terms, terms_asked_for
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import is_row
-from localcrag.types import CELL_SEPARATOR, BlockKind, Strip
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row
+from localcrag.types import BlockKind, Strip
 
-_CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
-"""What stands between the cells of a row."""
 MAX_DAY_CHARACTERS = 24
 """The characters at its start in which an entry has its day: "Sat 8 June.", "2025-02-13 01:00:02 INFO"."""
 
@@ -98,8 +95,7 @@ def _spelled_as_asked(rows: Sequence[Strip], question: str) -> list[Strip]:
 
     The escapes %c and %C are two things.
     """
-    cells = [_CELL_BREAK.split(row.text) for row in rows]
-    values = [{cell.rpartition(": ")[2].strip() for cell in of_row} for of_row in cells]
+    values = [{cell.rpartition(": ")[2].strip() for cell in cells_of(row)} for row in rows]
     named = {value for of_row in values for value in of_row if _stands_in(question, value)}
     folded = set(map(str.casefold, named))
     spelled = [

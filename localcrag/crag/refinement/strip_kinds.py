@@ -39,6 +39,8 @@ _FIELD_ASKED = re.compile(
 _NO_LETTERS = re.compile(r"[\W_]+")
 _ASKED_IN_CHAT = re.compile(rf": (?:{'|'.join(sorted(OPENING_WORDS - ASKING_WORDS | {'who'}))}) [^.!?]*$")
 """The end of a line of a chat that asks something, without a question mark."""
+_CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
+"""What stands between the cells of a row, or between the fields of a record."""
 _GIVEN_VALUE = re.compile(r"[=:]\s*\S")
 """How code gives something a value: "port = 80"."""
 _UNSPOKEN = frozenset({BlockKind.ROW, BlockKind.CODE})
@@ -58,6 +60,17 @@ def is_code(strip: Strip) -> bool:
         block.kind is BlockKind.CODE and block.start <= strip.start < block.end
         for block in strip.passage.blocks
     )
+
+
+def cells_of(row: Strip) -> list[str]:
+    """The cells of a row of a table, or the fields of a record, each with the name of its column."""
+    return _CELL_BREAK.split(row.text)
+
+
+def named_cell(cell: str) -> tuple[str, str]:
+    """A cell as it stands in a row, as the name of its column, "" if it has none, and its value."""
+    column, mark, value = cell.partition(": ")
+    return (column, value) if mark else ("", cell)
 
 
 def is_mail_header(strip: Strip) -> bool:
