@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from localcrag.crag.table_answers import french_wording, german_wording, spanish_wording
+from localcrag.crag.table_answers.french_wording import FRENCH
+from localcrag.crag.table_answers.german_wording import GERMAN
+from localcrag.crag.table_answers.spanish_wording import SPANISH
 
 _OVER_ROWS = re.compile(
     r"\b(?:le|la|les) (?:plus|moins)\b|\bcombien (?:de (?!temps\b)|d['’])|\ben moyenne\b|\bau total\b"
@@ -22,7 +24,7 @@ _OVER_ROWS = re.compile(
 
 def in_english(question: str) -> str:
     """A question with the German, French or Spanish words that ask and compare in English, or as it is."""
-    for wording in (german_wording, french_wording, spanish_wording):
+    for wording in (GERMAN, FRENCH, SPANISH):
         question = wording.in_english(question)
     return question
 

@@ -1,11 +1,10 @@
-"""Questions over a table in French, in the words that :mod:`.table_questions` reads.
-
-Only the words that ask and compare are put into English; names of columns and of values stay as they are.
-"""
+"""Questions over a table in French, in the words of English that :mod:`.table_questions` reads."""
 
 from __future__ import annotations
 
 import re
+
+from localcrag.crag.table_answers.language_wording import LanguageWording
 
 _ASKING = re.compile(
     r"(?:combien (?:de |d['’])|quel(?:le)?s?\b|(?:à|dans|sur|en) quel(?:le)?s?\b|qui\b)", re.IGNORECASE
@@ -65,14 +64,6 @@ _WORDINGS = tuple(
         (r"tableau|liste|fichier", "table"),
     )
 )
-
-
-def in_english(question: str) -> str:
-    """A question with its French words that ask and compare in English; any other question as it is."""
-    if _ASKING.match(question.strip()) is None:
-        return question
-    question = _ELISION.sub(r"\1e ", question)
-    question = _EXTREME_FIRST.sub(r"quel \g<thing> est ", question)
-    for french, english in _WORDINGS:
-        question = french.sub(english, question)
-    return question
+FRENCH = LanguageWording(
+    _ASKING, _WORDINGS, before=((_ELISION, r"\1e "), (_EXTREME_FIRST, r"quel \g<thing> est "))
+)

@@ -1,11 +1,10 @@
-"""Questions over a table in German, in the words that :mod:`.table_questions` reads.
-
-Only the words that ask and compare are put into English; names of columns and of values stay as they are.
-"""
+"""Questions over a table in German, in the words of English that :mod:`.table_questions` reads."""
 
 from __future__ import annotations
 
 import re
+
+from localcrag.crag.table_answers.language_wording import LanguageWording
 
 _ASKING = re.compile(
     r"(?:wie ?viele?|(?:[ai]n |[ai]m |bei |auf |zu )?welche[rsnm]?|wer|wann|wo"
@@ -69,12 +68,4 @@ _WORDINGS = tuple(
         (r"termine?", "event"),
     )
 )
-
-
-def in_english(question: str) -> str:
-    """A question with its German words that ask and compare in English; any other question as it is."""
-    if _ASKING.match(question.strip()) is None:
-        return question
-    for german, english in _WORDINGS:
-        question = german.sub(english, question)
-    return question
+GERMAN = LanguageWording(_ASKING, _WORDINGS)

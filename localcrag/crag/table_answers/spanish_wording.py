@@ -1,11 +1,10 @@
-"""Questions over a table in Spanish, in the words that :mod:`.table_questions` reads.
-
-Only the words that ask and compare are put into English; names of columns and of values stay as they are.
-"""
+"""Questions over a table in Spanish, in the words of English that :mod:`.table_questions` reads."""
 
 from __future__ import annotations
 
 import re
+
+from localcrag.crag.table_answers.language_wording import LanguageWording
 
 _ASKING = re.compile(r"¿?\s*(?:cuánt[oa]s?|(?:a |en )?qué|cuál(?:es)?|quién(?:es)?)\b", re.IGNORECASE)
 """How a Spanish question begins that goes over a table."""
@@ -60,13 +59,8 @@ _WORDINGS = tuple(
         (r"tabla|lista|archivo|fichero", "table"),
     )
 )
-
-
-def in_english(question: str) -> str:
-    """A question with its Spanish words that ask and compare in English; any other question as it is."""
-    if _ASKING.match(question.strip()) is None:
-        return question
-    question = _EXTREME_FIRST.sub(lambda found: f"qué {found['thing']} {found['verb'] or 'es'} ", question)
-    for spanish, english in _WORDINGS:
-        question = spanish.sub(english, question)
-    return question
+SPANISH = LanguageWording(
+    _ASKING,
+    _WORDINGS,
+    before=((_EXTREME_FIRST, lambda found: f"qué {found['thing']} {found['verb'] or 'es'} "),),
+)
