@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float32]
 
 T = TypeVar("T")
+Number = TypeVar("Number", bound="np.generic")
 
 _INTEGERS = "int8"
 """CTranslate2's name of the type that matrices are kept and multiplied in."""
@@ -90,7 +91,7 @@ def write_network(
     network.save(str(folder))
 
 
-def parts_of(matrix: Array) -> Iterator[Array]:
+def parts_of(matrix: npt.NDArray[Number]) -> Iterator[npt.NDArray[Number]]:
     """The rows of a matrix, ``ROWS_PER_PART`` at a time."""
     for start in range(0, len(matrix), ROWS_PER_PART):
         yield matrix[start : start + ROWS_PER_PART]

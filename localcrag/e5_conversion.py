@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localcrag.bert_network import ROWS_PER_PART, write_network
+from localcrag.bert_network import parts_of, write_network
 from localcrag.errors import ModelError, ModelFileError, ModelNotInstalled
 from localcrag.made_once import made_once
 from localcrag.sentence_pieces import write_pieces
@@ -114,8 +114,7 @@ class StoredRows:
     stored: npt.NDArray[np.uint8]
 
     def __iter__(self) -> Iterator[Array]:
-        for start in range(0, len(self.stored), ROWS_PER_PART):
-            yield _numbers(self.stored[start : start + ROWS_PER_PART])
+        return map(_numbers, parts_of(self.stored))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,8 @@ HYPOTHESIS_TOKENS = 160
 """The most tokens of a hypothetical passage."""
 MAX_PAGE_PASSAGES = 40
 """The most passages of one web page that are ranked; the rest of a longer page is ignored."""
-
-
-_WRITTEN_BY_MODEL = frozenset({CorrectionKind.REWRITE, CorrectionKind.PHRASINGS, CorrectionKind.HYDE})
+WRITTEN_BY_MODEL = (CorrectionKind.REWRITE, CorrectionKind.PHRASINGS, CorrectionKind.HYDE)
+"""The corrections that search for lines of the model's own."""
 
 
 def corrections_for(state: QuestionState) -> tuple[CorrectionKind, ...]:
@@ -53,7 +52,7 @@ def corrections_for(state: QuestionState) -> tuple[CorrectionKind, ...]:
     A model that writes English alone writes no search for a question in another language.
     """
     kinds = state.options.corrections
-    return tuple(kind for kind in kinds if kind not in _WRITTEN_BY_MODEL) if _is_foreign(state) else kinds
+    return tuple(kind for kind in kinds if kind not in WRITTEN_BY_MODEL) if _is_foreign(state) else kinds
 
 
 def _is_foreign(state: QuestionState) -> bool:

@@ -7,7 +7,7 @@ write.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import takewhile
 
@@ -185,27 +185,28 @@ def _topic(text: str, *, going_on: bool) -> list[str]:
 
 def _object(words: Sequence[str]) -> list[str]:
     """The thing that a question is about, "the tiles": behind no preposition, and no "of" behind it."""
-    low = [folded(word) for word in words]
-    for i, word in enumerate(low):
-        if word in _ARTICLES and (
-            not i or low[i - 1] not in _PLACING_PREPOSITIONS.union(_INTRODUCES_A_TOPIC)
-        ):
-            found = list(takewhile(lambda each: _names_topic(folded(each)), words[i + 1 :]))
-            behind = i + 1 + len(found)
-            if found and low[behind : behind + 1] != ["of"]:
-                return found
+    low = ["", *map(folded, words), ""]
+    placing = _PLACING_PREPOSITIONS.union(_INTRODUCES_A_TOPIC)
+    for at, found in _behind_articles(words):
+        before, behind = low[at], low[at + 2 + len(found)]
+        if before not in placing and behind != "of":
+            return found
     return []
 
 
 def _things(text: str) -> list[str]:
     """The words after the first article of a text that can name a topic: "the pass", "a season ticket"."""
-    words = WORD_PATTERN.findall(text)
-    for i, word in enumerate(words):
+    _, found = next(_behind_articles(WORD_PATTERN.findall(text)), (0, []))
+    return found[:MAX_TOPIC_WORDS]
+
+
+def _behind_articles(words: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """The place of each article that words which can name a topic stand directly behind, with these words."""
+    for at, word in enumerate(words):
         if folded(word) in _ARTICLES:
-            following = takewhile(lambda each: _names_topic(folded(each)), words[i + 1 :])
-            if found := list(following)[:MAX_TOPIC_WORDS]:
-                return found
-    return []
+            following = takewhile(lambda each: _names_topic(folded(each)), words[at + 1 :])
+            if found := list(following):
+                yield at, found
 
 
 def _topic_words(words: Sequence[str]) -> list[str]:

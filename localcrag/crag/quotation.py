@@ -21,6 +21,7 @@ from localcrag.crag.refinement.recomposition import (
     with_telling_headings,
 )
 from localcrag.crag.refinement.row_selection import without_other_rows
+from localcrag.crag.refinement.strip_context import Neighbours
 from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.task_states import of_asked_state
@@ -56,15 +57,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        asked = finding.state.question
-        procedure = asks_what_to_do(asked)
-        picked = with_closed_strings(picked)
-        completed = completed_quotations(picked, 1.0 if procedure else SURE_STRIP, terms_asked_for(asked))
-        told = with_telling_headings(with_whole_table(completed, asked), asked)
-        beside = whole.adapters.store.neighbours
-        several = things_asked_for(asked)
-        told = with_surroundings(told, beside, whole_lists=procedure, several=several)
-        chosen.append(joined(of_asked_state(told, asked)))
+        chosen.append(_readable(picked, finding.state.question, whole.adapters.store.neighbours))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)
@@ -78,6 +71,16 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         return Outcome(Status.NOT_FOUND)
     sure = agreed and not gone and all(finding.sure for finding in findings)
     return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, held)))
+
+
+def _readable(picked: Sequence[Strip], asked: str, neighbours: Neighbours) -> list[Strip]:
+    """The strips with what they are read with, as far as the question asks for it."""
+    procedure, several = asks_what_to_do(asked), things_asked_for(asked)
+    sure = 1.0 if procedure else SURE_STRIP
+    completed = completed_quotations(with_closed_strings(picked), sure, terms_asked_for(asked))
+    told = with_telling_headings(with_whole_table(completed, asked), asked)
+    read = with_surroundings(told, neighbours, whole_lists=procedure, several=several)
+    return joined(of_asked_state(read, asked))
 
 
 def _quotation_blocks(

@@ -23,6 +23,7 @@ from pathlib import Path
 from benchmarks.report import Figure, Report, Room
 from localcrag import KnowledgeBase, Turn
 from localcrag import open as open_kb
+from localcrag.crag.correction import WRITTEN_BY_MODEL
 from localcrag.events import Condensed, Corrected, Event, WebAsked, answer_of
 from localcrag.settings import Settings, load
 from localcrag.types import Answer, CorrectionKind, GraderKind, Mode
@@ -31,8 +32,6 @@ VOCABULARIES = ("qwen3", "llama3", "phi3", "gemma", "gemma4", "llama2")
 """The shapes with random weights: byte-level BPE and SentencePiece, from 32,000 to 262,000 tokens."""
 MANUAL = Path(__file__).parents[2] / "localcrag" / "docs"
 FOLLOW_UPS = ("Why is that so?", "What about the second one?", "And how is it changed?")
-OWN_LINES = (CorrectionKind.REWRITE, CorrectionKind.PHRASINGS, CorrectionKind.HYDE)
-"""The corrections that search for lines of the model's own."""
 QUOTED = "the evidence is quoted instead"
 
 
@@ -164,7 +163,7 @@ def judge(base: KnowledgeBase, model: Path, questions: Sequence[str], keep: Keep
     """
     judged = Judged(keep=keep)
     for number, question in enumerate(questions):
-        corrections = () if number % 4 else OWN_LINES
+        corrections = () if number % 4 else WRITTEN_BY_MODEL
         turns = _ask(base, model, question, (), corrections, judged)
         if turns and number % 5 == 0:
             _ask(base, model, FOLLOW_UPS[number // 5 % len(FOLLOW_UPS)], turns, (), judged)

@@ -7,17 +7,18 @@ itself, six times as many words, so that a search may well miss.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from training.data import read_jsonl
+from training.labelled_documents import unseen_folders
+
 from benchmarks.peers.questions import documentation
 from localcrag.evaluation.text_overlap import holds
 
-UNSEEN_DOCUMENTS = Path(__file__).parents[1] / "training" / "unseen_documents"
 EVERY = 5
 """By default each fifth question is asked."""
 
@@ -44,21 +45,16 @@ def hard_questions(every: int) -> list[HardQuestion]:
 
 def write_hard_documents(documents: Path, distractors: Path) -> None:
     """Write the documents into one folder, and the distractors into another."""
-    for file in _question_files():
-        shutil.copytree(file.parent / "docs", documents / file.parent.name)
+    for folder in unseen_folders():
+        shutil.copytree(folder / "docs", documents / folder.name)
     distractors.mkdir()
     for name, text in documentation():
         (distractors / f"{name}.txt").write_text(text, "utf-8")
 
 
-def _question_files() -> list[Path]:
-    return sorted(UNSEEN_DOCUMENTS.glob("*/questions.jsonl"))
-
-
 def _questions() -> Iterator[HardQuestion]:
-    for file in _question_files():
-        for line in file.read_text("utf-8").splitlines():
-            row = json.loads(line)
+    for folder in unseen_folders():
+        for row in read_jsonl(folder / "questions.jsonl"):
             yield HardQuestion(row["question"], tuple(_gold(row)))
 
 

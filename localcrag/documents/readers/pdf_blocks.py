@@ -157,8 +157,9 @@ class _OpenTable:
             yield from (row_text(row, ()) for row in cells[: found.start if found else 0])
             cells = cells[found.end :] if found else cells
         self.grid = grid
-        wide = [bool(spans) for spans, _ in grid.spans[-len(cells) :]] or [False] * len(cells)
-        for row, is_wide in zip(cells, wide if cells else (), strict=True):
+        known = grid.spans[max(0, len(grid.spans) - len(cells)) :]
+        wide = [bool(spans) for spans, _ in known] or [False] * len(cells)
+        for row, is_wide in zip(cells, wide, strict=True):
             if is_wide and sum(map(bool, row)) == 1:
                 yield row_text(row, ())  # the title of a group of rows
             elif not self.header:
