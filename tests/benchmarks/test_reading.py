@@ -9,20 +9,22 @@ from pathlib import Path
 
 import pytest
 from benchmarks import reading
-from benchmarks.reading.documents import Document, documents, write
+from benchmarks.reading.collection import Collection, collections
+from benchmarks.reading.documents import Document, write
 from benchmarks.reading.pdf_files import pdf
-from benchmarks.reading.questions import Cited, Outcome, Question, packages, questions, spread
+from benchmarks.reading.questions import Cited, Outcome, Question, spread
 from benchmarks.reading.readability import flaws
 from benchmarks.reading.source_text import parsed, text_of
 from benchmarks.report import Report, Room
 
 from localcrag.documents import LocalCorpus
-from localcrag.evaluation.text_overlap import holds, normalised, within
+from localcrag.evaluation.text_overlap import normalised, within
 from localcrag.types import Skipped
 from tests.documents.conftest import tokenizer_file
 
-MADE = documents()
-ASKED = questions(MADE)
+COLLECTIONS = collections()
+ASKED = [row for each in COLLECTIONS for row in each.asked if row[1] in each.documents]
+EACH_COLLECTION = pytest.mark.parametrize("collection", COLLECTIONS, ids=lambda each: each.name)
 QUESTION = Question("minutes.txt", "What did the pipe cost?", ("2,610 euros",))
 GUIDE = Document(
     "guide.pdf",
@@ -51,14 +53,25 @@ def test_there_are_enough_questions_about_enough_kinds_without_any_package() -> 
     assert len({document.kind for _, document in answerable}) >= 14
     assert len(ASKED) - len(answerable) >= 25
     assert sum(question.table for question, _ in answerable) >= 40
-    assert {question.document for question, _ in ASKED} == {document.name for document in MADE}
     assert max(Counter(question.question for question, _ in ASKED).values()) == 1
 
 
-def test_a_gold_answer_stands_in_its_document_on_its_page() -> None:
-    for question, document in questions([*MADE, *packages()]):
+@EACH_COLLECTION
+def test_each_document_has_a_name_of_its_own_and_each_question_is_asked_of_one(
+    collection: Collection,
+) -> None:
+    names = [document.file_name for document in collection.documents]
+    assert len(set(names)) == len(names)
+    made = {question for question in collection.questions if ":" not in question.document}
+    assert made == {question for question, document in collection.asked if document in collection.documents}
+    assert collection.about and all(0 <= share <= 1 for share in (collection.first_sight or {}).values())
+
+
+@EACH_COLLECTION
+def test_a_gold_answer_stands_in_its_document_on_its_page(collection: Collection) -> None:
+    for question, document in collection.asked:
         page = document.pages[question.page - 1] if question.page else "\n".join(document.pages)
-        assert question.aggregate or holds(page, question.answers) == bool(question.answers), question
+        assert question.aggregate or question.answered_in(page) == bool(question.answers), question
         assert (len(document.pages) > 1 and bool(question.answers)) == (question.page is not None), question
 
 
@@ -71,16 +84,19 @@ def test_no_question_is_copied_from_its_document() -> None:
     assert not copied
 
 
-def test_every_document_is_read_with_the_pages_it_was_made_with(tmp_path: Path) -> None:
+@EACH_COLLECTION
+def test_every_document_is_read_with_the_pages_it_was_made_with(
+    collection: Collection, tmp_path: Path
+) -> None:
     corpus = LocalCorpus(tokenizer_file())
-    found = corpus.discover([str(write(MADE, tmp_path / "documents"))])
+    found = corpus.discover([str(write(collection.documents, tmp_path / "documents"))])
     files = [each for each in found if not isinstance(each, Skipped)]
     read = {Path(file.source).name: corpus.read(file) for file in files}
-    assert set(read) == {document.name for document in MADE}
-    for question, document in ASKED:
+    assert set(read) == {document.file_name for document in collection.documents}
+    for question, document in collection.asked:
         if question.page and not question.table and not question.aggregate:
             text = next(page.text for page in read[document.name].pages if page.number == question.page)
-            assert holds(text, question.answers), question.question
+            assert question.answered_in(text), question.question
 
 
 def test_a_page_that_is_too_full_is_not_made() -> None:
@@ -167,7 +183,7 @@ def test_a_limit_takes_questions_from_the_whole_set() -> None:
 
 
 def test_kinds_are_chosen_by_name(tmp_path: Path) -> None:
-    rows = reading.chosen(Room(tmp_path, tmp_path, options={"kinds": "pdf,docx"}), MADE)
+    rows = reading.chosen(Room(tmp_path, tmp_path, options={"kinds": "pdf,docx"}), ASKED)
     assert {document.kind for _, document in rows} == {"pdf", "docx"}
 
 
@@ -180,3 +196,12 @@ def test_it_asks_and_keeps_answers_that_can_be_judged_again(tmp_path: Path) -> N
     again = reading.measure(Room(tmp_path / "b", tmp_path, quick=True, options={"earlier": str(kept)}))
     assert values(again) == values(first)
     assert set(first.charts[0].labels) <= set(reading.QUICK_KINDS)
+
+
+def test_each_of_several_gold_answers_may_be_asked_for() -> None:
+    asked = replace(QUESTION, answers=("the pipe", "2,610 euros"))
+    half = shown("It cost 2,610 euros. [1]", question=asked)
+    assert half.right and not replace(half, question=replace(asked, every=True)).right
+    whole = "F02 flow too low. F05 sensor lost. " + "Rinse it. " * 80
+    several = replace(QUESTION, answers=("flow too low", "sensor lost"), every=True)
+    assert flaws(shown(whole, question=several), {"guide.pdf": GUIDE}) == ()

@@ -1,44 +1,37 @@
 """What a user gets from a folder of mixed documents: right, on the right page, sure of it, and readable.
 
-Some thirty documents of seventeen kinds are made from the sources beside this module, and a few that
-installed packages carry lie among them. They tell of similar things, so that a wrong neighbour is easy to
-pick. Each is asked about in words that are not its own; one in eight questions has no answer in any document.
-A new knowledge base reads the folder, and is asked with the defaults.
+Each collection beside this module has documents of many kinds, made from its sources, and a few that installed
+packages carry may lie among them. They tell of similar things, so that a wrong neighbour is easy to pick. Each
+is asked about in words that are not its own; one in eight questions has no answer in any document. A new
+knowledge base reads a collection, and is asked with the defaults.
 
 An answer is right if a gold answer is in the text that is shown; its page is right if that page of that
 document is cited. It is wrong if it is shown and is not right. The rules by which an answer is hard to read
 are those of :mod:`benchmarks.reading.readability`.
 
-Options: ``--set answers=FILE`` to keep every answer, one a line as it comes; ``--set kinds=pdf,docx`` to ask
-about those only (all documents are read), ``--set limit=N`` for N questions from all of them, and
-``--set earlier=FILE`` to judge the answers that another run has kept instead of asking.
+Options: ``--set answers=FILE`` to keep every answer, one a line as it comes; ``--set collections=a,b`` to ask
+those only, ``--set kinds=pdf,docx`` about those only (all documents are read), ``--set limit=N`` for N questions
+of each collection, and ``--set earlier=FILE`` to judge the answers that another run has kept instead of asking.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
 from benchmarks.picture import Chart, Line
-from benchmarks.reading.documents import Document, documents, write
-from benchmarks.reading.questions import (
-    Outcome,
-    Question,
-    keep,
-    kept_in,
-    outcome,
-    packages,
-    questions,
-    spread,
-)
+from benchmarks.reading.collection import Collection, collections
+from benchmarks.reading.documents import Document, write
+from benchmarks.reading.questions import Outcome, Question, keep, kept_in, outcome, spread
 from benchmarks.reading.readability import FLAWS, flaws
 from benchmarks.report import Figure, Report, Room
 from localcrag import open as open_kb
-from localcrag.settings import Settings
+from localcrag.settings import ModelSettings, Settings
 from localcrag.types import Status
 
+QUICK_COLLECTION = "neighbourhood"
 QUICK_KINDS = ("minutes", "csv")
 QUICK_QUESTIONS = 4
 Judged = tuple[Outcome, tuple[str, ...]]
@@ -46,56 +39,71 @@ Judged = tuple[Outcome, tuple[str, ...]]
 
 
 def measure(room: Room) -> Report:
-    found = documents()
-    if room.quick:
-        found = [document for document in found if document.kind in QUICK_KINDS]
-    else:
-        found += packages()
-    by_file = {document.file_name: document for document in found}
+    found = collections()
+    if names := (QUICK_COLLECTION if room.quick else room.options.get("collections")):
+        found = [each for each in found if each.name in names.split(",")]
     if earlier := room.options.get("earlier"):
-        return report([(each, flaws(each, by_file)) for each in kept_in(Path(earlier))])
-    return report(list(_asked(room, found, by_file)))
+        by_file = {each.name: _by_file(each.documents + each.packages) for each in found}
+        return report([(each, flaws(each, by_file[each.collection])) for each in kept_in(Path(earlier))])
+    return report([judged for each in found for judged in _asked(room, each)])
 
 
-def _asked(room: Room, found: list[Document], by_file: Mapping[str, Document]) -> Iterator[Judged]:
+def _asked(room: Room, collection: Collection) -> Iterator[Judged]:
     """Read the documents, ask the questions, and keep the answers if a file for them is given."""
-    rows = chosen(room, found)
-    home = room.scratch / "home"
-    with open_kb(home=home, settings=Settings(home=home)) as base:
-        skipped = base.ingest(write(found, room.scratch / "documents")).skipped
+    found, rows = collection.documents + collection.packages, chosen(room, collection.asked)
+    if room.quick:
+        found = [document for document in collection.documents if document.kind in QUICK_KINDS]
+    scratch, by_file = room.scratch / collection.name, _by_file(found)
+    settings = Settings(home=scratch / "home", model=ModelSettings(embedding=collection.embedding))
+    with open_kb(home=settings.home, settings=settings) as base:
+        skipped = base.ingest(write(found, scratch / "documents")).skipped
         for each in skipped:
             print(f"bench: reading: {each}", file=sys.stderr)
         for number, (question, document) in enumerate(rows, start=1):
-            shown = outcome(question, document.kind, base.ask(question.question))
+            shown = outcome(question, document.kind, base.ask(question.question), collection.name)
             judged = flaws(shown, by_file)
             if file := room.options.get("answers"):
                 keep(shown, Path(file), judged)
             yield shown, judged
             if number % 10 == 0 or number == len(rows):
-                print(f"bench: {number} of {len(rows)} questions", file=sys.stderr)
+                print(f"bench: {collection.name}: {number} of {len(rows)} questions", file=sys.stderr)
 
 
-def chosen(room: Room, found: Sequence[Document]) -> list[tuple[Question, Document]]:
-    """The questions that the options ask for."""
-    rows = questions(found)
-    if kinds := room.options.get("kinds"):
-        rows = [row for row in rows if row[1].kind in kinds.split(",")]
+def chosen(room: Room, rows: Sequence[tuple[Question, Document]]) -> list[tuple[Question, Document]]:
+    """Those of the questions that the options ask for."""
+    kinds = QUICK_KINDS if room.quick else tuple(filter(None, room.options.get("kinds", "").split(",")))
+    rows = [row for row in rows if not kinds or row[1].kind in kinds]
     return spread(rows, int(room.options.get("limit", QUICK_QUESTIONS if room.quick else len(rows))))
 
 
+def _by_file(found: Sequence[Document]) -> dict[str, Document]:
+    return {document.file_name: document for document in found}
+
+
 def report(judged: Sequence[Judged]) -> Report:
-    """The shares over all questions, then those of each kind, with a chart of the kinds."""
+    """The shares over all questions, then those of each collection and each kind, with a chart of the kinds."""
     kinds: dict[str, list[Judged]] = {}
+    of_collections: dict[str, list[Judged]] = {}
     for each in judged:
         if each[0].question.answers:
             kinds.setdefault(each[0].kind, []).append(each)
-    by_kind = {kind: _of_kind(kinds[kind]) for kind in sorted(kinds)}
+            of_collections.setdefault(each[0].collection, []).append(each)
+    by_kind = {kind: _shares(kinds[kind]) for kind in sorted(kinds)}
+    by_collection = {name: _shares(of_collections[name]) for name in sorted(of_collections)}
     figures = [
-        Figure(f"{kind}: {what}", value, "questions" if what == "questions" else "share")
-        for kind, shares in by_kind.items()
+        Figure(f"{name}: {what}", value, "questions" if what == "questions" else "share")
+        for name, shares in [*by_collection.items(), *by_kind.items()]
         for what, value in shares.items()
     ]
-    return Report((*_overall(judged), *figures), tuple(_chart(by_kind)))
+    return Report((*_overall(judged), *_at_first_sight(by_collection), *figures), tuple(_chart(by_kind)))
+
+
+def _at_first_sight(measured: Iterable[str]) -> Iterator[Figure]:
+    """What was measured before the program was mended by the answers, of the collections that were asked."""
+    for collection in collections():
+        if collection.name in measured:
+            for what, value in (collection.first_sight or {}).items():
+                yield Figure(f"{collection.name}, at first sight: {what}", value, "share")
 
 
 def _overall(judged: Sequence[Judged]) -> Iterator[Figure]:
@@ -137,12 +145,15 @@ def _overall(judged: Sequence[Judged]) -> Iterator[Figure]:
     yield Figure("tokens", _mean(each.tokens for each in outcomes), "a question")
 
 
-def _of_kind(judged: Sequence[Judged]) -> dict[str, float]:
+def _shares(judged: Sequence[Judged]) -> dict[str, float]:
+    """What came of the questions of one kind or collection that a document answers."""
     right = [each for each, _ in judged if each.right]
+    wrong = [each for each, _ in judged if each.answered and not each.right]
     return {
         "questions": float(len(judged)),
         "right": len(right) / len(judged),
         "right ones: answered": _mean(each.answered for each in right),
+        "wrong and answered": len(wrong) / len(judged),
         "hard to read": _mean(bool(found) for each, found in judged if each.found),
     }
 

@@ -1,4 +1,4 @@
-"""The documents: made from ``sources/``, and those that installed packages carry.
+"""The documents: made from the sources of a folder, and those that installed packages carry.
 
 A source ``NAME.SUFFIX.md`` is made into a file ``NAME.SUFFIX`` of that format; ``NAME.SUFFIX.txt`` is code,
 stored under the name without ``.txt``; any other source is a document as it stands.
@@ -21,7 +21,6 @@ from benchmarks.reading.source_text import Source, parsed, text_of
 from benchmarks.reading.text_files import eml, ipynb, txt
 from benchmarks.reading.web_files import epub, html
 
-SOURCES = Path(__file__).parent / "sources"
 PACKAGE_MARK = "package:"
 """Begins the name of a document that a package carries: ``package:PACKAGE/path``."""
 _MAKERS: Mapping[str, Callable[[Source], bytes]] = {
@@ -69,9 +68,9 @@ class Document:
         return PurePosixPath(self.name.removeprefix(PACKAGE_MARK)).name
 
 
-def documents() -> list[Document]:
-    """All documents that can be made, by name."""
-    return [_made(path) for path in sorted(SOURCES.iterdir())]
+def documents(sources: Path) -> list[Document]:
+    """All documents that can be made from a folder of sources, by name."""
+    return [_made(path) for path in sorted(sources.iterdir())]
 
 
 def packaged(name: str) -> Document | None:

@@ -11,12 +11,10 @@ from benchmarks.reading.documents import PACKAGE_MARK, Document, packaged
 from localcrag.evaluation.text_overlap import holds
 from localcrag.types import Answer, Status
 
-FILE = Path(__file__).parent / "questions.jsonl"
-
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its gold answers, of which one stands in the document.
+    """A question with its gold answers, of which one stands in the document; each of them, if ``every``.
 
     None answers a question without gold answers; its document is the one that seems to. ``page`` counts
     from 1, and is None if the format has no pages. ``table`` says that one cell of a table is asked for, and
@@ -29,11 +27,18 @@ class Question:
     page: int | None = None
     table: bool = False
     aggregate: bool = False
+    every: bool = False
 
     @property
     def file_name(self) -> str:
         """The name of the file that the document is written to."""
         return self.document.rpartition("/")[2]
+
+    def answered_in(self, text: str) -> bool:
+        """Whether the text holds a gold answer, or all of them if every one is asked for."""
+        if self.every:
+            return bool(self.answers) and all(holds(text, (answer,)) for answer in self.answers)
+        return holds(text, self.answers)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class Cited:
 class Outcome:
     """A question of one kind of document with the answer that was shown, and what it cost.
 
-    ``confidence`` is the best grade of a passage, and ``degraded`` what the answer says of itself.
+    ``collection`` names the collection that was asked, ``confidence`` is the best grade of a passage, and
+    ``degraded`` what the answer says of itself.
     """
 
     question: Question
@@ -63,11 +69,12 @@ class Outcome:
     tokens: int
     confidence: float = 0.0
     degraded: tuple[str, ...] = ()
+    collection: str = ""
 
     @property
     def right(self) -> bool:
         """Whether a gold answer is in the answer shown."""
-        return self.found and holds(self.text, self.question.answers)
+        return self.found and self.question.answered_in(self.text)
 
     @property
     def right_page(self) -> bool:
@@ -78,7 +85,7 @@ class Outcome:
     @property
     def first(self) -> bool:
         """Whether a gold answer is in the first paragraph of the answer."""
-        return self.found and holds(self.text.partition("\n\n")[0], self.question.answers)
+        return self.found and self.question.answered_in(self.text.partition("\n\n")[0])
 
     @property
     def answered(self) -> bool:
@@ -86,20 +93,20 @@ class Outcome:
         return self.found and self.status == Status.ANSWERED
 
 
-def questions(found: Sequence[Document]) -> list[tuple[Question, Document]]:
+def with_documents(rows: Sequence[Question], found: Sequence[Document]) -> list[tuple[Question, Document]]:
     """The questions with their documents, without those that an installed package no longer answers."""
     by_name = {document.name: document for document in found}
     asked: list[tuple[Question, Document]] = []
-    for question in all_questions():
+    for question in rows:
         document = by_name.get(question.document)
         if document and not (question.document.startswith(PACKAGE_MARK) and not _stands(question, document)):
             asked.append((question, document))
     return asked
 
 
-def packages() -> list[Document]:
-    """The documents of installed packages that are asked about."""
-    names = dict.fromkeys(row.document for row in all_questions() if row.document.startswith(PACKAGE_MARK))
+def packages(rows: Sequence[Question]) -> list[Document]:
+    """The documents of installed packages that the questions are about."""
+    names = dict.fromkeys(row.document for row in rows if row.document.startswith(PACKAGE_MARK))
     return [document for name in names if (document := packaged(name))]
 
 
@@ -110,7 +117,7 @@ def spread(rows: Sequence[tuple[Question, Document]], count: int) -> list[tuple[
     return [rows[at * len(rows) // count] for at in range(count)]
 
 
-def outcome(question: Question, kind: str, answer: Answer) -> Outcome:
+def outcome(question: Question, kind: str, answer: Answer, collection: str = "") -> Outcome:
     """What is kept of an answer."""
     cited = tuple(Cited(Path(each.source).name, each.page, each.quote) for each in answer.citations)
     tokens = answer.usage.tokens
@@ -126,6 +133,7 @@ def outcome(question: Question, kind: str, answer: Answer) -> Outcome:
         tokens.evaluated + tokens.generated,
         max((grade.confidence or 0.0 for grade in answer.grades), default=0.0),
         answer.degraded,
+        collection,
     )
 
 
@@ -147,12 +155,12 @@ def kept_in(file: Path) -> Iterator[Outcome]:
         yield Outcome(question=question, citations=tuple(Cited(**each) for each in cited), **row)
 
 
-def all_questions() -> Iterator[Question]:
-    """Every question of the file."""
-    for line in FILE.read_text("utf-8").splitlines():
+def all_questions(file: Path) -> Iterator[Question]:
+    """Every question of a JSON Lines file."""
+    for line in file.read_text("utf-8").splitlines():
         row = json.loads(line)
         yield Question(**{**row, "answers": tuple(row["answers"])})
 
 
 def _stands(question: Question, document: Document) -> bool:
-    return any(holds(page, question.answers) for page in document.pages)
+    return any(question.answered_in(page) for page in document.pages)

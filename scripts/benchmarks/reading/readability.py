@@ -10,7 +10,8 @@
 - cut word: a quotation that begins or ends with part of a word of the document
 - too long: more than ``MAX_CHARACTERS`` for the one fact that is asked for
 
-A question of this set asks for one fact, or for one cell.
+A question asks for one fact or one cell, but for those of which every gold answer is to be shown: their
+answers may be long, and have several rows.
 """
 
 from __future__ import annotations
@@ -56,11 +57,12 @@ def _flaws(shown: Outcome, cited: Sequence[Document]) -> Iterator[str]:
         yield "furniture"
     if any(_glued(heading, text) for document in cited for heading in document.headings):
         yield "glued heading"
-    if any(_rows(document, text) > MAX_ROWS for document in cited):
+    of_several = shown.question.every
+    if not of_several and any(_rows(document, text) > MAX_ROWS for document in cited):
         yield "dumped table"
     if shown.mode == Mode.QUOTE and any(_cut(each.quote, cited) for each in shown.citations):
         yield "cut word"
-    if len(text) > MAX_CHARACTERS:
+    if not of_several and len(text) > MAX_CHARACTERS:
         yield "too long"
 
 
