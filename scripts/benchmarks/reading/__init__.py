@@ -81,7 +81,7 @@ def _by_file(found: Sequence[Document]) -> dict[str, Document]:
 
 
 def report(judged: Sequence[Judged]) -> Report:
-    """The shares over all questions, then those of each collection and each kind, with a chart of the kinds."""
+    """The shares over all questions, of each collection, and of each kind, with a chart of the kinds."""
     kinds: dict[str, list[Judged]] = {}
     of_collections: dict[str, list[Judged]] = {}
     for each in judged:
