@@ -1,17 +1,18 @@
 """What a user gets from a folder of mixed documents: right, on the right page, sure of it, and readable.
 
-Each collection beside this module has documents of many kinds, made from its sources, and a few that installed
-packages carry may lie among them. They tell of similar things, so that a wrong neighbour is easy to pick. Each
-is asked about in words that are not its own; one in eight questions has no answer in any document. A new
-knowledge base reads a collection, and is asked with the defaults.
+Each collection beside this module has documents of many kinds, made from its sources, and a few that
+installed packages carry may lie among them. They tell of similar things, so that a wrong neighbour is easy to
+pick. Each is asked about in words that are not its own; one in eight questions has no answer in any document.
+A new knowledge base reads a collection, and is asked with the defaults.
 
 An answer is right if a gold answer is in the text that is shown; its page is right if that page of that
 document is cited. It is wrong if it is shown and is not right. The rules by which an answer is hard to read
 are those of :mod:`benchmarks.reading.readability`.
 
 Options: ``--set answers=FILE`` to keep every answer, one a line as it comes; ``--set collections=a,b`` to ask
-those only, ``--set kinds=pdf,docx`` about those only (all documents are read), ``--set limit=N`` for N questions
-of each collection, and ``--set earlier=FILE`` to judge the answers that another run has kept instead of asking.
+those only, ``--set kinds=pdf,docx`` about those only (all documents are read), ``--set limit=N`` for N
+questions of each collection, and ``--set earlier=FILE`` to judge the answers that another run has kept
+instead of asking.
 """
 
 from __future__ import annotations
