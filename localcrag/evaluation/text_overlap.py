@@ -1,18 +1,30 @@
 """Comparing texts: the normalisation and the scores of SQuAD, and the overlap of passages.
 
 Exact match and token F1 are those of SQuAD 1.1 (Rajpurkar et al., 2016, section 6): case,
-punctuation, articles and white space do not count.
+punctuation, articles and white space do not count. Every character of a language that is written without
+spaces is a word, as in the evaluation of MLQA (Lewis et al., 2020, arXiv 1910.07475).
 """
 
 from __future__ import annotations
 
 import re
-import string
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from localcrag.languages import UNSPACED
+
 Words = tuple[str, ...]
+
+
+class _WithoutMarks(dict[int, int | None]):
+    """Deletes punctuation and symbols of any language, where ``str.translate`` is given it."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if unicodedata.category(chr(code))[0] in "PS" else code
+        return self[code]
+
 
 MAX_WHOLE_WORDS = 8
 """The longest text, in words, that another must hold as a whole to overlap with it."""
@@ -21,13 +33,14 @@ MIN_RUN_WORDS = 20
 
 _ARTICLE_PATTERN = re.compile(r"\b(a|an|the)\b")
 _CITATION_PATTERN = re.compile(r"\[\d+\]")
-_PUNCTUATION_TABLE = str.maketrans("", "", string.punctuation + "“”‘’–—…«»")
+_WITHOUT_MARKS = _WithoutMarks()
 
 
 def normalised(text: str) -> Words:
-    """The words of a text in lower case, without punctuation, articles and the marks of citations."""
-    bare = _CITATION_PATTERN.sub(" ", text.casefold()).translate(_PUNCTUATION_TABLE)
-    return tuple(_ARTICLE_PATTERN.sub(" ", bare).split())
+    """The words of a text in lower case, without punctuation, symbols, articles and the marks of citations."""
+    bare = _CITATION_PATTERN.sub(" ", text.casefold()).translate(_WITHOUT_MARKS)
+    spaced = UNSPACED.sub(lambda run: f" {' '.join(run[0])} ", bare)
+    return tuple(_ARTICLE_PATTERN.sub(" ", spaced).split())
 
 
 def exact(prediction: str, answers: Sequence[str]) -> float:

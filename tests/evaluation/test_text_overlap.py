@@ -40,6 +40,17 @@ def test_an_answer_is_held_word_for_word_and_in_one_run() -> None:
     assert not holds("anything", ["the"]), "an answer of articles alone is nowhere"
 
 
+def test_quotation_marks_and_symbols_of_any_language_do_not_count() -> None:
+    assert holds("Das Boot heißt „Eisvogel“.", ["Eisvogel"])
+    assert holds("It costs £41 an hour.", ["41"]) and holds("¿Cuándo? A las 9.", ["cuándo"])
+
+
+def test_a_text_without_spaces_is_compared_by_characters() -> None:
+    assert holds("省会每晚最多报销420元。", ["420元"]) and holds("省会每晚最多报销420元。", ["420"])
+    assert not holds("省会每晚最多报销1420元。", ["420"])
+    assert f1("保管料", ["保管"]) == pytest.approx(0.8)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "same"),
     [

@@ -100,7 +100,7 @@ def _made(path: Path) -> Document:
         return Document(inner, _kind(inner, {}), text.encode(), (text,))
     if "." in inner:
         return _formatted(inner, parsed(text))
-    words = text.replace(",", ", ") if last == "csv" else text
+    words = "\n".join(map(" ".join, _csv_rows(text))) if last == "csv" else text
     return Document(
         path.name,
         _kind(path.name, {}),
@@ -147,7 +147,7 @@ def _headings(text: str, name: str) -> Iterator[str]:
 def _rows(text: str, suffix: str) -> Iterator[tuple[str, ...]]:
     """The rows of the tables of a document that is its own source, without their heads."""
     if suffix == "csv":
-        yield from map(tuple, islice(csv.reader(text.splitlines()), 1, None))
+        yield from islice(_csv_rows(text), 1, None)
     elif suffix == "jsonl":
         yield from (tuple(map(str, json.loads(line).values())) for line in text.splitlines())
     elif suffix == "md":
@@ -156,6 +156,12 @@ def _rows(text: str, suffix: str) -> Iterator[tuple[str, ...]]:
     elif suffix == "rst":
         for table in re.findall(r"(?m)^={4,}(?: +={4,})+\n.*\n={4,}.*\n((?:\w.*\n)+)", text):
             yield from (tuple(re.split(r" {2,}", row.strip())) for row in table.splitlines())
+
+
+def _csv_rows(text: str) -> Iterator[tuple[str, ...]]:
+    lines = text.splitlines()
+    delimiter = max(",;\t", key=lambda mark: min(line.count(mark) for line in lines[-3:]))
+    yield from map(tuple, csv.reader(lines, delimiter=delimiter))
 
 
 def _furniture(source: Source) -> Iterator[str]:
