@@ -37,7 +37,7 @@ _WITHOUT_MARKS = _WithoutMarks()
 
 
 def normalised(text: str) -> Words:
-    """The words of a text in lower case, without punctuation, symbols, articles and the marks of citations."""
+    """The words of a text in lower case, without punctuation, symbols, articles and marks of citations."""
     bare = _CITATION_PATTERN.sub(" ", text.casefold()).translate(_WITHOUT_MARKS)
     spaced = UNSPACED.sub(lambda run: f" {' '.join(run[0])} ", bare)
     return tuple(_ARTICLE_PATTERN.sub(" ", spaced).split())
