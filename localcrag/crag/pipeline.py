@@ -29,7 +29,7 @@ from localcrag.crag import agent, generation
 from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.closest_passages import say_closest
 from localcrag.crag.condense import Standalone, condense
-from localcrag.crag.correction import correct_by, corrections_for
+from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
 from localcrag.crag.decomposition import divide, may_have_parts
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
@@ -262,6 +262,7 @@ def _correct(state: QuestionState) -> Steps[None]:
         if not fresh:
             continue
         yield from grade_hits(state, fresh)
+        yield from keep_better_question(state)
         if settled(state.grades, state.options.policy, state.adapters.grader.thresholds):
             break
     yield from emit_decision(state, "after correction: ")

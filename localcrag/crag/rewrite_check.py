@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from localcrag.crag.plain_question import omitted_matter
 from localcrag.crag.prompt_leaks import leak
 from localcrag.crag.query_terms import (
     ASPECT_TERMS,
@@ -35,7 +36,9 @@ MIN_STATEMENT_WORDS = 4
 
 def line_refusal(line: str, question: str) -> str:
     """The reason why a search line may not take the place of a question; "" if it may."""
-    return phrasing_refusal(line, question) or _topic_refusal(line, question)
+    return (
+        phrasing_refusal(line, question) or _topic_refusal(line, question) or _remnant_refusal(line, question)
+    )
 
 
 def phrasing_refusal(line: str, question: str, *, context: Sequence[str] = ()) -> str:
@@ -150,6 +153,15 @@ def _topic_refusal(line: str, question: str) -> str:
     if not content_words(question) or not is_english(question):
         return ""
     return "" if terms(line) & terms(question) else "it shares no word with the question"
+
+
+def _remnant_refusal(line: str, question: str) -> str:
+    """The refusal of a line that is less than half of what an English question tells: "what now?"."""
+    kept = terms(line)
+    if not is_english(question) or not kept <= terms(question):
+        return ""
+    lost = dict.fromkeys(word for word in omitted_matter(line, question) if content_words(word))
+    return f"it leaves out {', '.join(lost)}" if len(set(map(stem, lost))) > len(kept) else ""
 
 
 def _bare(text: str) -> str:
