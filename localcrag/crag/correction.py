@@ -15,13 +15,14 @@ from dataclasses import replace
 from localcrag.crag import prompts
 from localcrag.crag.plain_question import is_plainer, may_have_talk
 from localcrag.crag.query_terms import rewrite
+from localcrag.crag.refinement.strip_kinds import prose_of
 from localcrag.crag.retrieval import distinct
 from localcrag.crag.rewrite_check import leak_refusal, line_refusal, phrasing_refusal
 from localcrag.crag.state import QuestionState
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Condensed, Corrected, Degraded, Graded, PageRead, Rewritten, Steps, WebAsked
 from localcrag.filters import matches
-from localcrag.languages import other_than_english
+from localcrag.languages import is_in_english
 from localcrag.protocols import WebSearch
 from localcrag.types import (
     CorrectionKind,
@@ -56,8 +57,9 @@ def corrections_for(state: QuestionState) -> tuple[CorrectionKind, ...]:
 
 
 def _is_foreign(state: QuestionState) -> bool:
-    """Whether the question is in a language that the model does not write."""
-    return state.options.english_only and bool(other_than_english(state.question))
+    """Whether the model does not write the language of the question, or of the passages if that is open."""
+    passages = (prose_of(grade.hit.passage) for grade in state.grades)
+    return state.options.english_only and not is_in_english(state.question, passages)
 
 
 def correct_by(kind: CorrectionKind, state: QuestionState) -> Steps[list[Hit]]:

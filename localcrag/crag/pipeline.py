@@ -119,7 +119,13 @@ class Pipeline:
         """Rewrite the question as a standalone one, and divide it; returns both, with itself as one part."""
         adapters, options, asked = self.adapters, self.options, Standalone(query.question)
         if query.history:
-            condensed = condense(adapters.model, query.history, query.question, extractive=options.extractive)
+            condensed = condense(
+                adapters.model,
+                query.history,
+                query.question,
+                extractive=options.extractive,
+                english_only=options.english_only,
+            )
             asked = yield from timed(adapters, "condense", condensed)
         if not options.divide or options.agent is not None or not may_have_parts(asked.question):
             return asked, [asked.question]
