@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from localcrag.crag import prompts
+from localcrag.crag.courtesy import is_courtesy
 from localcrag.crag.follow_ups import completed, completion, continues, has_pronoun
 from localcrag.crag.rewrite_check import adds_nothing, standalone_refusal
 from localcrag.errors import ModelError
@@ -61,7 +62,8 @@ def condense(
         or has a pronoun as it is, it is made by the rule.
         It is doubtful if the rule could have chosen another topic (a Degraded event that names both).
     """
-    earlier = [turn.text for turn in history if turn.role == "user"][-MAX_EARLIER_QUESTIONS:]
+    asked = [turn.text for turn in history if turn.role == "user" and not is_courtesy(turn.text)]
+    earlier = asked[-MAX_EARLIER_QUESTIONS:]
     by_rule = extractive or (english_only and not is_in_english(question, earlier))
     standalone = question
     if not by_rule:

@@ -30,6 +30,7 @@ from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.closest_passages import say_closest
 from localcrag.crag.condense import Standalone, condense
 from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
+from localcrag.crag.courtesy import is_courtesy
 from localcrag.crag.decomposition import divide, may_have_parts
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
@@ -77,6 +78,8 @@ NOT_FOUND = {
     False: "Your documents do not answer this.",
 }
 """The text of the answer if nothing was found; the key says whether web pages were read."""
+NO_QUESTION = "That asks nothing of your documents."
+"""The text of the answer to thanks and greetings."""
 NOT_TOLD = "what was found does not tell of {numbers}, which your question names"
 
 
@@ -100,6 +103,9 @@ class Pipeline:
 
     def _steps(self, query: Query) -> Steps[Outcome]:
         """Understand the question, find the evidence for each part of it, and answer from all evidence."""
+        if is_courtesy(query.question) and self.options.output is None:
+            yield Delta(NO_QUESTION)
+            return Outcome(Status.NOT_FOUND)
         if self.options.without_model:
             yield Degraded("model", self.options.without_model)
         (question, is_doubtful), parts = yield from self._understand(query)
