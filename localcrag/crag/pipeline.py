@@ -21,6 +21,7 @@ Corrections that need no network are tried before the one that does. With the ag
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -144,7 +145,8 @@ class Pipeline:
         With a conversation before the question (``alone`` is False), the web query of every part is made
         from the user's whole question, and is sent only once. For the first part that nothing is found for,
         the whole question is asked of the documents as well: division may have taken what names the subject.
-        What it finds belongs to the part if it shares a word with it that the other parts do not have.
+        What it finds belongs to the part if it shares a word with it that the other parts do not have, or if
+        it is evidence of an earlier part that answers the whole question better than that part alone.
         """
         shared, findings = SharedWebAccess(), list[Finding]()
         adapters, options = shared.wrap(self.adapters, replace(self.options, tables=False))
@@ -156,10 +158,11 @@ class Pipeline:
             whole.grades += state.grades
             if not finding.strips or finding.weak:
                 undivided = (yield from self._find_undivided(whole)) if undivided is None else undivided
-                known = {span(strip) for earlier in findings for strip in earlier.strips}
+                known = {span(strip): strip.score for earlier in findings for strip in earlier.strips}
                 others = [other for other in parts if other != part]
                 left = [strip for strip in undivided if span(strip) not in known]
-                found = _of_part(left, part, others) or finding.strips
+                both = [strip for strip in undivided if strip.score > known.get(span(strip), math.inf)]
+                found = _of_part(left, part, others) or finding.strips or tuple(both)
                 finding = replace(finding, strips=found, sure=False)
             findings.append(finding)
             yield PartSettled(part, finding.status, state.action or Action.INCORRECT)
