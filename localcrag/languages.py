@@ -124,6 +124,24 @@ def other_than_english(text: str) -> bool | None:
     return found != ENGLISH if found else None
 
 
+def is_in_english(text: str, beside: Iterable[str] = ()) -> bool:
+    """Whether a text is in English, as it tells itself or, if it does not, as most texts ``beside`` it are.
+
+    A frequent word of another language, or a letter beyond A to Z, makes the library decide, and a text that
+    it cannot tell is then in none. A text of neither, with no others that tell, is taken for English.
+    """
+    told = other_than_english(text)
+    if told is not None:
+        return not told
+    words = set(map(str.lower, _WORD.findall(text[:MAX_CHARACTERS])))
+    if words & FUNCTION_WORDS or not text.isascii():
+        return language_of(text, "") == ENGLISH
+    if words & _ENGLISH_WORDS:
+        return True
+    others = [other for each in beside if (other := other_than_english(each)) is not None]
+    return 2 * others.count(True) <= len(others)
+
+
 def beyond_english(query: str, texts: Sequence[str]) -> list[bool]:
     """Whether each pair of a query and a text has something in another language than English.
 

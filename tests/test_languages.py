@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from localcrag import languages
-from localcrag.languages import is_foreign_to, is_unspaced, language_of, other_than_english
+from localcrag.languages import is_foreign_to, is_in_english, is_unspaced, language_of, other_than_english
 
 
 @pytest.mark.parametrize(
@@ -118,3 +118,25 @@ def test_nothing_is_loaded_where_function_words_tell_that_two_are_alike(
 )
 def test_it_is_told_what_is_in_another_language_than_english(text: str, expected: bool | None) -> None:
     assert other_than_english(text) is expected
+
+
+GERMAN, ENGLISH = (
+    "Die Miete ist am dritten Werktag zu zahlen.",
+    "The rent is due on the third day of the month.",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "beside", "expected"),
+    [
+        ("Who may cut a lock?", [GERMAN], True),
+        ("Welche Blutgruppe hat Frau Berg?", [], False),
+        ("Spülmaschine zeigt E24 an", [], False),
+        ("Was kostet sie?", [GERMAN], False),
+        ("garage rent", [GERMAN], False),
+        ("garage rent", [ENGLISH], True),
+        ("garage rent", [], True),
+    ],
+)
+def test_a_text_is_in_english_by_itself_or_by_others(text: str, beside: list[str], expected: bool) -> None:
+    assert is_in_english(text, beside) is expected

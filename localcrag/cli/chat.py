@@ -167,7 +167,7 @@ class Chat:
         """Answer a question as ``localcrag ask`` does, and add it to the conversation."""
         from localcrag.cli.event_rendering import StepRenderer
 
-        steps, self.events = StepRenderer(trace=False, question=question), []
+        steps, self.events = StepRenderer(trace=False, question=question, brief=True), []
         asked = replace(self.options, history=tuple(self.conversation.turns), consent=consent())
         try:
             for event in self.base.stream(question, asked):

@@ -66,6 +66,11 @@ if TYPE_CHECKING:
 
 MIN_SNIPPET_CHARACTERS = 24
 """Characters of a snippet that a line shows at least, however narrow the terminal is."""
+_STEPS = (Reranked, Spared, PassagesRead, Decided, Rewritten, Corrected, PartSettled, PageRead)
+"""The events between question and answer that a brief rendering leaves out."""
+_PARTS_WITH_LINES = frozenset({"condense", "rewrite", "phrasings", "hyde"})
+_REFUSED = " was refused: "
+"""What the reason of such a part says if a line of the model was refused, and another one took its place."""
 _OWN_KEY = re.compile(r"(?:\bcitation|\bthe sources of|\) and) \[(\d+)\]")
 """The key of a piece of evidence in a reason, which is a citation of localcrag's own."""
 
@@ -92,6 +97,11 @@ def _reason(text: str) -> str:
     return disarmed(text, [CitationMark(int(key[1]), key.start(1) - 1, key.end()) for key in found])
 
 
+def _is_refused_line(event: Degraded) -> bool:
+    """Whether a line of the model was refused, of which a user need not know: another one took its place."""
+    return event.part in _PARTS_WITH_LINES and _REFUSED in event.reason
+
+
 def stderr_console() -> Console:
     """A rich console on stderr that neither highlights nor wraps."""
     from rich.console import Console
@@ -104,13 +114,16 @@ class StepRenderer:
     """Shows the events of one question.
 
     ``trace`` adds every passage with its grade, and ``evidence`` the passages that the answer cites. The
-    words of ``question`` are highlighted in the answer. If it is ``quiet``, only the answer is printed.
+    words of ``question`` are highlighted in the answer. If it is ``quiet``, only the answer is printed; if it
+    is ``brief``, one line says how the question was understood, and the other steps are left out.
     """
 
     trace: bool
     evidence: bool = False
     question: str = ""
     quiet: bool = False
+    brief: bool = False
+    _understood: bool = field(default=False, init=False)
     _gathered: tuple[Evidence, ...] = field(default=(), init=False)
     _in_answer: bool = field(default=False, init=False)
 
@@ -126,8 +139,11 @@ class StepRenderer:
 
     def show(self, event: Event) -> None:
         """Show one event; some are shown only with ``trace``, and some not at all."""
+        if self.brief and isinstance(event, _STEPS):
+            return
         match event:
             case Condensed():
+                self._understood = True
                 self.question = f"{self.question} {event.standalone}"
                 self.say(f"understood as: {event.standalone}")
             case Divided():
@@ -143,7 +159,8 @@ class StepRenderer:
                 self.say(f"{'enough' if event.enough else 'not enough yet'}: {event.reason}")
             case Bounded():
                 self.say(f"stopped at a bound: {event.reason}", "yellow")
-            case Retrieved():
+            case Retrieved() if not (self.brief and self._understood):
+                self._understood = True
                 found = count(len(event.hits), "passage")
                 self.say(f"searched your documents for “{event.query}”: {found}")
             case Computed(computation=found):
@@ -158,7 +175,7 @@ class StepRenderer:
                 self.say(f"the chat model read {count(number, 'passage')} whole: P(they answer) = {p:.2f}")
             case Decided():
                 self.say(f"{event.action} ({event.policy}): {event.reason}")
-            case Rewritten():
+            case Rewritten() if event.queries or self.trace:
                 self.say(f"{event.kind}: {' | '.join(event.queries) or 'nothing that was not tried before'}")
             case Corrected():
                 self.say(f"{event.kind} brought {count(len(event.hits), 'new passage')}")
@@ -187,7 +204,7 @@ class StepRenderer:
                 self.say(f"you could ask again {event.suggestion}", "cyan")
             case Unread():
                 self.say(event.note, "yellow")
-            case Degraded():
+            case Degraded() if self.trace or not _is_refused_line(event):
                 self.say(f"degraded: {event.part}: {_reason(event.reason)}", "yellow")
             case Measured() if self.trace:
                 self._show_cost(event)
@@ -254,6 +271,8 @@ class StepRenderer:
 
     def _show_refinement(self, event: Refined) -> None:
         self.answer_text.judged = (*self.answer_text.judged, *event.kept)
+        if self.brief:
+            return
         self.say(f"kept {count(len(event.kept), 'strip')} of evidence, left {event.dropped}")
         if self.trace:
             for strip in event.kept:

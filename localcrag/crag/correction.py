@@ -13,15 +13,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from localcrag.crag import prompts
-from localcrag.crag.plain_question import doubtful_omissions, is_plainer, may_have_talk
+from localcrag.crag.plain_question import is_plainer, may_have_talk
 from localcrag.crag.query_terms import rewrite
+from localcrag.crag.refinement.strip_kinds import prose_of
 from localcrag.crag.retrieval import distinct
 from localcrag.crag.rewrite_check import leak_refusal, line_refusal, phrasing_refusal
 from localcrag.crag.state import QuestionState
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
-from localcrag.events import Condensed, Corrected, Degraded, PageRead, Rewritten, Steps, WebAsked
+from localcrag.events import Condensed, Corrected, Degraded, Graded, PageRead, Rewritten, Steps, WebAsked
 from localcrag.filters import matches
-from localcrag.languages import other_than_english
+from localcrag.languages import is_in_english
 from localcrag.protocols import WebSearch
 from localcrag.types import (
     CorrectionKind,
@@ -56,8 +57,9 @@ def corrections_for(state: QuestionState) -> tuple[CorrectionKind, ...]:
 
 
 def _is_foreign(state: QuestionState) -> bool:
-    """Whether the question is in a language that the model does not write."""
-    return state.options.english_only and bool(other_than_english(state.question))
+    """Whether the model does not write the language of the question, or of the passages if that is open."""
+    passages = (prose_of(grade.hit.passage) for grade in state.grades)
+    return state.options.english_only and not is_in_english(state.question, passages)
 
 
 def correct_by(kind: CorrectionKind, state: QuestionState) -> Steps[list[Hit]]:
@@ -79,7 +81,8 @@ def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
     """Search the documents again with the question rewritten as one search line.
 
     A line that asks the same in fewer words (:mod:`.plain_question`) takes the question's place: what it
-    finds is judged by it, and all its hits are returned. Otherwise those are returned that no earlier
+    finds is judged by it, and all its hits are returned; once they are graded, :func:`keep_better_question`
+    may take it back. Otherwise those are returned that no earlier
     search had found; none, without a search, if the line was tried before, is refused
     (:mod:`.rewrite_check`), or the model fails. A model that may only keep the question's own words is not
     asked about a question that has nothing to leave out.
@@ -96,9 +99,6 @@ def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
 
 def _ask_plainly(state: QuestionState, plain: str) -> Steps[list[Hit]]:
     """Search for a plainer question, which takes the place of the question; returns all hits."""
-    if omitted := doubtful_omissions(plain, state.question):
-        state.doubtful = True
-        yield Degraded("rewrite", f"“{plain}” leaves out: {', '.join(omitted)}")
     yield Condensed(state.question, plain)
     kind, queries = CorrectionKind.REWRITE, state.mark_tried([plain])
     yield Rewritten(kind, tuple(queries))
@@ -106,6 +106,17 @@ def _ask_plainly(state: QuestionState, plain: str) -> Steps[list[Hit]]:
     state.ask_plainly(plain, hits)
     yield Corrected(kind, plain, tuple(state.mark_seen(hits)))
     return hits
+
+
+def keep_better_question(state: QuestionState) -> Steps[None]:
+    """Ask the question again that a plainer one took the place of, if what it found was graded higher.
+
+    Its grades are emitted again, since those of the plainer one stand in their place.
+    """
+    if restored := state.take_back_plainer():
+        yield Condensed(restored.plainer, state.question)
+        for grade in restored.grades:
+            yield Graded(grade)
 
 
 def search_phrasings(state: QuestionState) -> Steps[list[Hit]]:

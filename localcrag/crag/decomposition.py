@@ -25,10 +25,19 @@ _QUESTION_WORD = r"(?:who|whom|whose|what|when|where|why|which|how)\b"
 _SEVERAL_PARTS_PATTERN = re.compile(
     r"\?\s*\w.*\?|;|\b(?:and|also|versus|vs|compared?|as well as)\b", re.I | re.DOTALL
 )
-_CUT_PATTERN = re.compile(rf"(?<=\?)\s+|;\s+|,?(?<!:)\s+and\s+(?=(?:also\s+)?{_QUESTION_WORD})", re.I)
+_BEFORE_QUESTION_WORD = (
+    r"(?:also\s+)?(?:(?:up\s+to|about|after|at|before|by|for|from|in|of|on|since|till|to|under|until|with|within)"
+    r"\s+)?"
+)
+"""The words before a question word that belong to it: "by when", "for how long", "in which"."""
+_CUT_PATTERN = re.compile(
+    rf"(?<=\?)\s+|;\s+|,?(?<!:)\s+and\s+(?={_BEFORE_QUESTION_WORD}{_QUESTION_WORD})", re.I
+)
 _LEADING_CONJUNCTION = re.compile(r"^(?:and|or)\s+", re.I)
 _QUESTION_WORD_PATTERN = re.compile(rf"\b{_QUESTION_WORD}", re.I)
-_COORDINATED_QUESTION_WORDS = re.compile(rf"(?:also\s+)?(?:{_QUESTION_WORD}(?:,|\s+and|\s+or)\s+)*", re.I)
+_COORDINATED_QUESTION_WORDS = re.compile(
+    rf"{_BEFORE_QUESTION_WORD}(?:{_QUESTION_WORD}(?:,|\s+and|\s+or)\s+)*", re.I
+)
 """Question words before the last one of a piece: "when and where is it" asks as "where is it" does."""
 _OPEN_CORRELATIVE = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.I | re.DOTALL)
 """The word "between" or "both" without the "and" that belongs to it."""

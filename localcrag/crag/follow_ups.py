@@ -2,7 +2,7 @@
 
 "And in 2019?" continues the question before it, and "is it open on Saturday?" refers to the topic of the
 conversation. Both are told by the words alone, no model is asked, and no word is added that the user did not
-write.
+write. Questions in other languages have rules of their own (:mod:`.foreign_follow_ups`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import takewhile
 
+from localcrag.crag import foreign_follow_ups as foreign
 from localcrag.crag.query_terms import (
     ASKING_WORDS,
     ASPECTS,
@@ -91,15 +92,16 @@ def completion(question: str, earlier: Sequence[str]) -> tuple[str, str]:
         source = {
             _Dependence.ALONE: [],
             _Dependence.REFERS: topic,
-            _Dependence.CONTINUES: _without_parallel(_carried_over(last, text), before, carried, text),
+            _Dependence.CONTINUES: _kept_of_last(last, before, carried, text),
         }[dependence]
         carried = _missing_words(text, source)
         rival = " ".join(beside) if dependence is _Dependence.REFERS else ""
         if dependence is not _Dependence.REFERS:
             topic = _topic(text, going_on=dependence is _Dependence.CONTINUES) or topic
-        named = _things(text) if dependence is not _Dependence.ALONE else []
+        named = _things(text) if dependence is not _Dependence.ALONE and not foreign.is_foreign(text) else []
         beside = [] if set(map(folded, named)) & set(map(folded, topic)) else named
-        last, before = [*carried, *content_words(text)], text
+        last = [*carried, *(_content(text) or (word for word in last if word not in carried))]
+        before = text
     return (f"{' '.join(carried)}: {question}", rival) if carried else (question, "")
 
 
@@ -111,11 +113,20 @@ def continues(text: str) -> bool:
 def has_pronoun(text: str) -> bool:
     """Whether a question refers back with a pronoun, as "what is her number?" does."""
     low = {folded(word) for word in WORD_PATTERN.findall(text)}
-    return bool(_PRONOUNS & low) and _dependence(text) is _Dependence.REFERS
+    return bool(_PRONOUNS & low or foreign.is_foreign(text)) and _dependence(text) is _Dependence.REFERS
+
+
+def _content(text: str) -> list[str]:
+    """The words of a question that tell what it is about, in the language that it is in."""
+    return foreign.naming_words(text) if foreign.is_foreign(text) else content_words(text)
 
 
 def _dependence(text: str) -> _Dependence:
     """How a question depends on those before it, by its words alone."""
+    if foreign.is_foreign(text):
+        if foreign.continues(text):
+            return _Dependence.CONTINUES
+        return _Dependence.REFERS if foreign.refers_back(text) else _Dependence.ALONE
     words = WORD_PATTERN.findall(text)
     low = [folded(word) for word in words]
     joined = low[:1] in (["and"], ["or"]) and len(content_words(text)) <= 3
@@ -168,6 +179,8 @@ def _topic(text: str, *, going_on: bool) -> list[str]:
     if there are none, all words that can name a topic. A question that continues the last one names a
     topic only if no time, place or purpose follows its opening.
     """
+    if foreign.is_foreign(text):
+        return foreign.topic_words(text)[:MAX_TOPIC_WORDS]
     words = WORD_PATTERN.findall(text)
     low = [folded(word) for word in words]
     if going_on:
@@ -217,6 +230,14 @@ def _topic_words(words: Sequence[str]) -> list[str]:
 def _names_topic(bare_word: str) -> bool:
     """Whether a folded word can name a topic: it is no stop word, no auxiliary verb and no aspect."""
     return not any(bare_word in words for words in (STOP_WORDS, ASKING_WORDS, ASPECTS))
+
+
+def _kept_of_last(last: Sequence[str], before: str, carried: Sequence[str], text: str) -> list[str]:
+    """The words of the last question that a text continues without putting others for them."""
+    if foreign.is_foreign(text):
+        replaced = foreign.replaced_object(text, before)
+        return [word for word in last if folded(word) not in replaced]
+    return _without_parallel(_carried_over(last, text), before, carried, text)
 
 
 def _carried_over(last: Sequence[str], text: str) -> list[str]:

@@ -21,6 +21,7 @@ Corrections that need no network are tried before the one that does. With the ag
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -29,7 +30,8 @@ from localcrag.crag import agent, generation
 from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.closest_passages import say_closest
 from localcrag.crag.condense import Standalone, condense
-from localcrag.crag.correction import correct_by, corrections_for
+from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
+from localcrag.crag.courtesy import is_courtesy
 from localcrag.crag.decomposition import divide, may_have_parts
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
@@ -77,6 +79,8 @@ NOT_FOUND = {
     False: "Your documents do not answer this.",
 }
 """The text of the answer if nothing was found; the key says whether web pages were read."""
+NO_QUESTION = "That asks nothing of your documents."
+"""The text of the answer to thanks and greetings."""
 NOT_TOLD = "what was found does not tell of {numbers}, which your question names"
 
 
@@ -100,6 +104,9 @@ class Pipeline:
 
     def _steps(self, query: Query) -> Steps[Outcome]:
         """Understand the question, find the evidence for each part of it, and answer from all evidence."""
+        if is_courtesy(query.question) and self.options.output is None:
+            yield Delta(NO_QUESTION)
+            return Outcome(Status.NOT_FOUND)
         if self.options.without_model:
             yield Degraded("model", self.options.without_model)
         (question, is_doubtful), parts = yield from self._understand(query)
@@ -119,7 +126,13 @@ class Pipeline:
         """Rewrite the question as a standalone one, and divide it; returns both, with itself as one part."""
         adapters, options, asked = self.adapters, self.options, Standalone(query.question)
         if query.history:
-            condensed = condense(adapters.model, query.history, query.question, extractive=options.extractive)
+            condensed = condense(
+                adapters.model,
+                query.history,
+                query.question,
+                extractive=options.extractive,
+                english_only=options.english_only,
+            )
             asked = yield from timed(adapters, "condense", condensed)
         if not options.divide or options.agent is not None or not may_have_parts(asked.question):
             return asked, [asked.question]
@@ -132,7 +145,8 @@ class Pipeline:
         With a conversation before the question (``alone`` is False), the web query of every part is made
         from the user's whole question, and is sent only once. For the first part that nothing is found for,
         the whole question is asked of the documents as well: division may have taken what names the subject.
-        What it finds belongs to the part if it shares a word with it that the other parts do not have.
+        What it finds belongs to the part if it shares a word with it that the other parts do not have, or if
+        it is evidence of an earlier part that answers the whole question better than that part alone.
         """
         shared, findings = SharedWebAccess(), list[Finding]()
         adapters, options = shared.wrap(self.adapters, replace(self.options, tables=False))
@@ -144,10 +158,11 @@ class Pipeline:
             whole.grades += state.grades
             if not finding.strips or finding.weak:
                 undivided = (yield from self._find_undivided(whole)) if undivided is None else undivided
-                known = {span(strip) for earlier in findings for strip in earlier.strips}
+                known = {span(strip): strip.score for earlier in findings for strip in earlier.strips}
                 others = [other for other in parts if other != part]
                 left = [strip for strip in undivided if span(strip) not in known]
-                found = _of_part(left, part, others) or finding.strips
+                both = [strip for strip in undivided if strip.score > known.get(span(strip), math.inf)]
+                found = _of_part(left, part, others) or finding.strips or tuple(both)
                 finding = replace(finding, strips=found, sure=False)
             findings.append(finding)
             yield PartSettled(part, finding.status, state.action or Action.INCORRECT)
@@ -262,6 +277,7 @@ def _correct(state: QuestionState) -> Steps[None]:
         if not fresh:
             continue
         yield from grade_hits(state, fresh)
+        yield from keep_better_question(state)
         if settled(state.grades, state.options.policy, state.adapters.grader.thresholds):
             break
     yield from emit_decision(state, "after correction: ")

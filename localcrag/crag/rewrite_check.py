@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from localcrag.crag.follow_ups import ANAPHORS
+from localcrag.crag.plain_question import omitted_matter
 from localcrag.crag.prompt_leaks import leak
 from localcrag.crag.query_terms import (
     ASPECT_TERMS,
@@ -29,13 +31,17 @@ _RELATIVE = frozenset({"that", "which", "who", "what", "how", "why", "where", "w
 _FINITE = frozenset({"am", "is", "are", "was", "were", "has", "had"})
 BEGINNING_LETTERS = 5
 """The letters that two words of one kind have in common at their beginning."""
+REPEATED_WORDS = 3
+"""So many words in a row that stand in a line twice are no coincidence."""
 MIN_STATEMENT_WORDS = 4
 """The fewest words of a line that is a statement because it ends in a full stop."""
 
 
 def line_refusal(line: str, question: str) -> str:
     """The reason why a search line may not take the place of a question; "" if it may."""
-    return phrasing_refusal(line, question) or _topic_refusal(line, question)
+    return (
+        phrasing_refusal(line, question) or _topic_refusal(line, question) or _remnant_refusal(line, question)
+    )
 
 
 def phrasing_refusal(line: str, question: str, *, context: Sequence[str] = ()) -> str:
@@ -50,18 +56,23 @@ def phrasing_refusal(line: str, question: str, *, context: Sequence[str] = ()) -
         return ""
     return (
         leak_refusal(line, question)
+        or _repetition_refusal(line, question)
         or _news_refusal(line, " ".join((question, *context)))
         or ("it is a statement" if is_question(question) and is_statement(line) else "")
     )
 
 
-def standalone_refusal(standalone: str, question: str, turns: Sequence[str]) -> str:
+def standalone_refusal(
+    standalone: str, question: str, turns: Sequence[str], *, nearest: Sequence[str] = ()
+) -> str:
     """The reason why a line may not take the place of a follow-up; "" if it may.
 
     Args:
         standalone: the follow-up as the model rewrote it.
         question: the follow-up.
         turns: the texts of the conversation before it.
+        nearest: those of the last question, whole, and its answer; a line that takes words from earlier ones
+            alone is refused.
     """
     if _bare(standalone) == _bare(question):
         return ""
@@ -73,6 +84,8 @@ def standalone_refusal(standalone: str, question: str, turns: Sequence[str]) -> 
         phrasing_refusal(standalone, question, context=turns)
         or _topic_refusal(standalone, question)
         or _invention_refusal(standalone, (question, *turns))
+        or _omission_refusal(standalone, question)
+        or _distance_refusal(standalone, question, nearest)
     )
 
 
@@ -129,6 +142,50 @@ def _news_refusal(line: str, known: str) -> str:
     return ""
 
 
+def _repetition_refusal(line: str, question: str) -> str:
+    """The refusal of a line that stutters, with a word or a run of words twice that the question has once."""
+    low, asked = ([folded(word) for word in WORD_PATTERN.findall(text)] for text in (line, question))
+    for length, apart in ((1, 1), (REPEATED_WORDS, len(low))):
+        runs, known = (_runs(words, length) for words in (low, asked))
+        for at, run in enumerate(runs):
+            if run in runs[at + 1 : at + 1 + apart] and known.count(run) < 2:
+                return f"it repeats “{' '.join(run)}”"
+    return ""
+
+
+def _runs(words: Sequence[str], length: int) -> list[tuple[str, ...]]:
+    """All runs of so many words."""
+    return [tuple(words[at : at + length]) for at in range(len(words) - length + 1)]
+
+
+def _omission_refusal(line: str, question: str) -> str:
+    """The refusal of a line that leaves out a word of what an English follow-up asks.
+
+    A word may have another ending in it. Question words other than "what" count too, unless the follow-up is
+    a mere "how about …?".
+    """
+    if not is_english(question):
+        return ""
+    beginnings = {term[:BEGINNING_LETTERS] for term in terms(line)}
+    bare = "about" in map(folded, WORD_PATTERN.findall(question))
+    lost = [
+        word
+        for word in omitted_matter(line, question)
+        if stem(word)[:BEGINNING_LETTERS] not in beginnings
+        and folded(word) not in ANAPHORS
+        and (content_words(word) or not (bare or folded(word) == "what"))
+    ]
+    return f"it leaves out {', '.join(dict.fromkeys(lost))}" if lost else ""
+
+
+def _distance_refusal(line: str, question: str, nearest: Sequence[str]) -> str:
+    """The refusal of a line that completes the follow-up with words of earlier turns than the last alone."""
+    added = terms(line) - terms(question) - ASPECT_TERMS
+    if not nearest or not added or added & set().union(*map(terms, nearest)):
+        return ""
+    return "it is about an earlier turn"
+
+
 def _invention_refusal(line: str, said: Sequence[str]) -> str:
     """The refusal of a line with a word that nobody said, and that is no aspect which things are asked for.
 
@@ -150,6 +207,15 @@ def _topic_refusal(line: str, question: str) -> str:
     if not content_words(question) or not is_english(question):
         return ""
     return "" if terms(line) & terms(question) else "it shares no word with the question"
+
+
+def _remnant_refusal(line: str, question: str) -> str:
+    """The refusal of a line that is less than half of what an English question tells: "what now?"."""
+    kept = terms(line)
+    if not is_english(question) or not kept <= terms(question):
+        return ""
+    lost = dict.fromkeys(word for word in omitted_matter(line, question) if content_words(word))
+    return f"it leaves out {', '.join(lost)}" if len(set(map(stem, lost))) > len(kept) else ""
 
 
 def _bare(text: str) -> str:

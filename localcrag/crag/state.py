@@ -244,17 +244,26 @@ class ComputedAnswer:
     marks: tuple[CitationMark, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A question that a ``plainer`` one took the place of, with the grades that it had."""
+
+    question: str
+    plainer: str
+    grades: tuple[Grade, ...]
+
+
 @dataclass(slots=True)
 class QuestionState:
     """The state of one question: its adapters and options, and the passages found and graded so far.
 
     ``question`` is the standalone question. ``asked`` is the user's own text, and the only text that a web
     query is made from. ``action`` is the first decision, which says whether to correct. ``joint`` holds the
-    passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question may
-    be understood wrongly (made plainer by words that were part of it, or whole by the wrong ones), so that no
-    answer to it is sure. ``foreign`` says that the grades do not count, since question and passages are in
-    different languages. ``computed`` is the answer if it was computed over a table. ``opinion`` is what the
-    language model holds of the best passages, if it was to read them.
+    passages of the joint prompt if the layout is ``joint``. ``doubtful`` says that the question may be
+    understood wrongly (made whole by the wrong words), so that no answer to it is sure. ``foreign`` says that
+    the grades do not count, since question and passages are in different languages. ``computed`` is the
+    answer if it was computed over a table. ``opinion`` is what the language model holds of the best passages,
+    if it was to read them.
     """
 
     adapters: Adapters
@@ -269,6 +278,7 @@ class QuestionState:
     foreign: bool = False
     computed: ComputedAnswer | None = None
     opinion: PassageOpinion | None = None
+    _replaced: Replaced | None = None
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 
@@ -283,8 +293,23 @@ class QuestionState:
     def ask_plainly(self, question: str, hits: Sequence[Hit]) -> None:
         """Let a plainer question take the place of this one, and forget the grades of the hits it found."""
         found = {hit.passage.id for hit in hits}
+        self._replaced = Replaced(self.question, question, tuple(self.grades))
         self.question = question
         self.grades = [grade for grade in self.grades if grade.hit.passage.id not in found]
+
+    def take_back_plainer(self) -> Replaced | None:
+        """Ask the question again that a plainer one has replaced, if the best of its grades is higher.
+
+        The grades by the plainer question are kept of passages that only it has found. Returns what was
+        replaced; None if the plainer question stays, or there is none.
+        """
+        replaced, self._replaced = self._replaced, None
+        if replaced is None or _best(self.grades) >= _best(replaced.grades):
+            return None
+        known = {grade.hit.passage.id for grade in replaced.grades}
+        self.question = replaced.question
+        self.grades = [*replaced.grades, *(g for g in self.grades if g.hit.passage.id not in known)]
+        return replaced
 
     @property
     def tried(self) -> Sequence[str]:
@@ -344,6 +369,11 @@ def timed(adapters: Adapters, stage: str, steps: Steps[T]) -> Steps[T]:
         if isinstance(event, Measured):
             seconds, within = seconds - event.seconds, within + event.tokens
         yield event
+
+
+def _best(grades: Sequence[Grade]) -> float:
+    """The highest confidence of some grades; 0 if there is none."""
+    return max((grade.confidence or 0.0 for grade in grades), default=0.0)
 
 
 def _folded(query: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -15,6 +16,8 @@ from localcrag.cli.event_rendering import StepRenderer
 from localcrag.cli.safe_output import plain
 from localcrag.conversations import SqliteThreads
 from localcrag.events import (
+    Condensed,
+    Decided,
     Degraded,
     Delta,
     Event,
@@ -24,9 +27,22 @@ from localcrag.events import (
     PassagesRead,
     Refined,
     Retrieved,
+    Rewritten,
 )
 from localcrag.plain_answer import link
-from localcrag.types import Action, Answer, Citation, Evidence, Mode, Origin, Policy, Status, Strip, Turn
+from localcrag.types import (
+    Action,
+    Answer,
+    Citation,
+    CorrectionKind,
+    Evidence,
+    Mode,
+    Origin,
+    Policy,
+    Status,
+    Strip,
+    Turn,
+)
 from localcrag.web.ledger import Ledger
 from tests.cli.conftest import Run
 from tests.crag.values import grade, passage
@@ -54,6 +70,50 @@ def test_a_line_of_the_trace_is_no_longer_than_the_terminal_is_wide(terminal: bo
     steps.show(Graded(grade(0.9, text="a word " * 40)))
     [line] = Text.from_ansi(out.getvalue()).plain.splitlines()
     assert line.endswith("…") and longest - 20 < len(line) <= longest
+
+
+STEPS = (
+    Retrieved("which dose?", ()),
+    Degraded("condense", "“the dose” was refused: it is no question"),
+    Degraded("condense", "it may ask about “price” instead"),
+    Decided(Action.AMBIGUOUS, Policy.CRAG, "best grade 0.50"),
+    Rewritten(CorrectionKind.REWRITE, ()),
+    Rewritten(CorrectionKind.REWRITE, ("dose",)),
+    Retrieved("dose", ()),
+)
+
+
+@pytest.mark.parametrize(
+    ("how", "shown"),
+    [
+        ({"trace": True}, [0, 1, 2, 3, 4, 5, 6]),
+        ({"trace": False}, [0, 2, 3, 5, 6]),
+        ({"trace": False, "brief": True}, [0, 2]),
+    ],
+)
+def test_what_a_user_need_not_know_is_for_the_trace(
+    how: dict[str, Any], shown: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        "searched your documents for “which dose?”: 0 passages",
+        "degraded: condense: “the dose” was refused: it is no question",
+        "degraded: condense: it may ask about “price” instead",
+        "ambiguous (crag): best grade 0.50",
+        "rewrite: nothing that was not tried before",
+        "rewrite: dose",
+        "searched your documents for “dose”: 0 passages",
+    ]
+    steps = StepRenderer(**how)
+    for event in STEPS:
+        steps.show(event)
+    assert capsys.readouterr().err.splitlines() == [lines[at] for at in shown]
+
+
+def test_a_question_that_was_understood_is_shown_once_in_brief(capsys: pytest.CaptureFixture[str]) -> None:
+    steps = StepRenderer(trace=False, brief=True)
+    for event in (Condensed("and it?", "and the dose?"), Retrieved("and the dose?", ())):
+        steps.show(event)
+    assert capsys.readouterr().err.splitlines() == ["understood as: and the dose?"]
 
 
 # ------------------------------------------------------------------- what a document must not send

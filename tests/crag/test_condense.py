@@ -155,6 +155,40 @@ class TestByModel:
             Condensed("Is it treatable?", standalone),
         ]
 
+    @pytest.mark.parametrize(
+        ("question", "line", "reason"),
+        [
+            (
+                "what about the bus, which stop is it?",
+                "What about the stop in the stop of the stop in the stop of?",
+                "it repeats “the stop in”",
+            ),
+            ("which stop is it at?", "Which which stop is the ferry at?", "it repeats “which”"),
+            ("how often is the oil changed there?", "How often is the ferry?", "it leaves out oil, changed"),
+            ("how much is it?", "How much is the train?", "it is about an earlier turn"),
+            ("how much is it?", "How much is the ferry?", ""),
+        ],
+    )
+    def test_a_line_that_stutters_or_loses_or_goes_back_is_refused(
+        self, question: str, line: str, reason: str
+    ) -> None:
+        turns = [
+            *(Turn("user", "When does the train leave?"), Turn("assistant", "The train leaves at 5.")),
+            *(Turn("user", "And the ferry, at which stop?"), Turn("assistant", "It leaves at 6.")),
+        ]
+        events, _ = run(ScriptedModel(lines=[line]), turns, question)
+        said = [event.reason.rpartition(" was refused: ")[2] for event in of(Degraded, events)]
+        assert [each for each in said if "instead" not in each] == [reason] * bool(reason)
+
+    @pytest.mark.parametrize("english_only", [True, False])
+    def test_a_model_of_english_alone_is_not_asked_in_another_language(self, english_only: bool) -> None:
+        model = ScriptedModel(lines=["Was kostet die Fähre nach Kiel?"])
+        history = conversation("Wann fährt die Fähre nach Kiel?")
+        steps = condense(model, history, "Was kostet sie?", extractive=False, english_only=english_only)
+        rule, line = "Fähre Kiel: Was kostet sie?", "Was kostet die Fähre nach Kiel?"
+        assert result_of(steps).question == (rule if english_only else line)
+        assert len(model.asked) == (not english_only)
+
     def test_names_of_the_conversation_may_be_used(self) -> None:
         turns = [Turn("user", "Who makes it?"), Turn("assistant", "Acme of Rome makes it since 1999. [1]")]
         line = "Where is Acme, which makes it since 1999?"

@@ -283,6 +283,8 @@ FOREIGN = "Quelle est la dose maximale que le patient peut prendre ?"
 def test_a_model_of_english_alone_writes_no_search_for_a_question_in_another_language() -> None:
     _, asked = asking(Script(), question=FOREIGN, english_only=True)
     assert corrections_for(asked) == (CorrectionKind.NEIGHBOURS,)
+    _, asked = asking(Script(), question="Welche Dosis hat Frau Berg?", english_only=True)
+    assert corrections_for(asked) == (CorrectionKind.NEIGHBOURS,), "too short for its language to be sure"
     for question, english_only in ((FOREIGN, False), (LOST, True)):
         _, asked = asking(Script(), question=question, english_only=english_only)
         assert corrections_for(asked) == PipelineOptions().corrections

@@ -128,6 +128,9 @@ def test_the_rule_cuts_where_a_question_begins(question: str, parts: list[str]) 
         "Which drugs can be taken with milk and which cannot?",
         "Who is allowed to park and who isn't?",
         "Who found Zeldrine and when?",
+        "Who found Zeldrine and in what year?",
+        "Which drug and in which dose is best?",
+        "Which are the rooms in which we eat and in which we sleep?",
         "What is the dose of Zeldrine? Why?",
         "Who? And who makes Zeldrine?",
         "Hi, can you help me?",
@@ -171,6 +174,18 @@ def test_the_rule_makes_no_part_of_what_is_no_question(question: str) -> None:
             [DOSE, "I lost my key; can I still read my backups?"],
         ),
         (f"{DOSE} Why? {FOUND}", [f"{DOSE} Why?", FOUND]),
+        (
+            "What is the fee and by when must it be paid?",
+            ["What is the fee?", "fee: by when must it be paid?"],
+        ),
+        (
+            "How much is the deposit, and for how long is Zeldrine kept?",
+            ["How much is the deposit?", "for how long is Zeldrine kept?"],
+        ),
+        (
+            "Who pays the fee and in which room is the meeting?",
+            ["Who pays the fee?", "in which room is the meeting?"],
+        ),
     ],
 )
 def test_every_part_is_a_question_by_itself(question: str, parts: list[str]) -> None:

@@ -50,9 +50,36 @@ from localcrag.crag.query_terms import WORD_PATTERN
         (["What is the dose of Zeldrine?"], "And how many tablets for children?", "dose Zeldrine"),
         (["What is the dose of Zeldrine?"], "And which patients?", "dose Zeldrine"),
         (["When does the ferry leave Kiel?"], "how early must we be there?", "Kiel"),
+        (["What salt does Zeldrine hold?", "how much of it?"], "and Brantol?", "salt hold"),
     ],
 )
 def test_what_a_question_leans_on_is_put_before_it(earlier: list[str], question: str, carried: str) -> None:
+    assert completed(question, earlier) == (f"{carried}: {question}" if carried else question)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "carried"),
+    [
+        (["Was kostet der Eintritt ins Bad?"], "Und für Kinder?", "kostet Eintritt Bad"),
+        (["Was kostet der Eintritt ins Bad?"], "Was ist mit der Sauna?", "kostet Bad"),
+        (["Wann fährt die Fähre nach Kiel?"], "Und was kostet sie?", "fährt Fähre Kiel"),
+        (["Wann fährt die Fähre nach Kiel?"], "Was kostet sie?", "Fähre Kiel"),
+        (["Wann fährt die Fähre nach Kiel?"], "Was kosten Sie?", ""),
+        (["Wann fährt die Fähre nach Kiel?"], "Gibt es einen Hafen in Rostock?", ""),
+        (["Combien coûte la chambre au mois d'août ?"], "et le petit-déjeuner ?", "coûte mois d'août"),
+        (["Combien coûte la chambre ?"], "Combien de lits a-t-elle ?", "coûte chambre"),
+        (["Combien coûte la chambre ?"], "Quand faut-il payer la caution ?", ""),
+        (["¿Cuánto cuesta el barco?"], "¿Y para niños?", "cuesta barco"),
+        (["Quanto costa la barca?"], "E per i bambini?", "costa barca"),
+        (["Hoeveel kost de boot?"], "En voor kinderen?", "kost boot"),
+        (["Qual é o preço da casa?"], "E para crianças?", "preço casa"),
+        (["成人门票多少钱?"], "儿童呢?", "成人门票"),
+        (["成人门票多少钱?"], "停车费是多少?", ""),
+    ],
+)
+def test_a_question_in_another_language_leans_on_those_before_it(
+    earlier: list[str], question: str, carried: str
+) -> None:
     assert completed(question, earlier) == (f"{carried}: {question}" if carried else question)
 
 

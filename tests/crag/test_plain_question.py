@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.plain_question import doubtful_omissions, is_plainer, may_have_talk
+from localcrag.crag.plain_question import is_plainer, may_have_talk, omitted_matter
 
 CHATTY = "Hi all, sorry to bother you, my boss asked me how many beds the clinic has, thanks a lot"
 
@@ -22,6 +22,11 @@ CHATTY = "Hi all, sorry to bother you, my boss asked me how many beds the clinic
         ("What is OpenPGP", "Quelle longueur minimale doit avoir une clé OpenPGP ?", False),
         ("What is Eiche", "Quadratmeter Leimholzplatte Eiche kostet wie viel", False),
         ("What is the number of the clinic", "Can you help me? I need the number of the clinic.", True),
+        ("What now", "The boiler hums and the flame goes out. What now?", False),
+        ("Who pays", "the tap leaks, 80 to mend, who pays", False),
+        ("Did the kettle come, and when", "did the refund for the kettle come, and when?", False),
+        ("When we lose a key", "ok and who has to be told when we lose a key?", False),
+        ("Until when can he sue", "Doyle: Until when can he sue?", False),
     ],
     ids=[
         "plain",
@@ -34,6 +39,11 @@ CHATTY = "Hi all, sorry to bother you, my boss asked me how many beds the clinic
         "English line of a French question",
         "English line of a question whose language is not told",
         "another opening word of an English question",
+        "statement before it",
+        "statement with a number",
+        "what it is about",
+        "another question",
+        "topic that a chat has added",
     ],
 )
 def test_plainer(line: str, question: str, plainer: bool) -> None:
@@ -46,15 +56,17 @@ def test_plainer(line: str, question: str, plainer: bool) -> None:
         ("How many beds has the clinic", CHATTY, []),
         ("What is the fee", "Hi, what is the fee for vans registered before 2010?", ["vans", "registered",
                                                                                      "before", "2010"]),
-        ("When does it close", "I am in Berlin and it is late, when does it close?", ["Berlin"]),
+        ("When does it close", "I am in Berlin and it is late, when does it close?", ["Berlin", "late"]),
         ("When does the mill close", "It is 2024 now. Tell me, when does the mill close?", ["2024"]),
         ("Who owns the mill", "Excuse me, who owns the old mill, by the way?", ["old"]),
         ("Who owns the mill", "Reading about it all day. Who owns the mill? Kind regards", []),
+        ("What now", "It rattles, what now?", ["rattles"]),
+        ("When is it told", "Who has to know when it is told?", ["Who"]),
     ],
-    ids=["talk", "condition", "name", "number", "between", "sentences"],
+    ids=["talk", "condition", "name", "number", "between", "sentences", "statement", "question word"],
 )  # fmt: skip
 def test_what_may_have_been_asked_as_well(line: str, question: str, omitted: list[str]) -> None:
-    assert doubtful_omissions(line, question) == omitted
+    assert omitted_matter(line, question) == omitted
 
 
 @pytest.mark.parametrize(

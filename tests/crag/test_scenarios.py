@@ -203,19 +203,32 @@ CORRECTIONS = [
         tells=(f"understood as: {DOSE}",),
     ),
     Scenario(
-        name="rewrite: a plain question that leaves a name out is answered, and the answer is unsure",
+        name="rewrite: a line that leaves a name out is searched, and does not take the question's place",
         question=f"hi all, I am in Berlin, my boss asked me {DOSE} thanks a lot",
         corrections=(REWRITE,),
         by_evaluator=True,
         evaluator=lambda question, text: 0.95 if question == DOSE and "dose" in text else 0.05,
-        script=Script(rewrite=DOSE, answer=WRITTEN),
-        events="Retrieved Reranked Graded Graded Decided(incorrect) Degraded(rewrite) Condensed "
-        "Rewritten(rewrite) Retrieved Reranked Corrected(rewrite) Graded Graded Decided(correct) Refined "
-        "Gathered Verified",
+        script=Script(rewrite=DOSE),
+        events="Retrieved Reranked Graded Graded Decided(incorrect) Rewritten(rewrite) Retrieved Reranked "
+        "Corrected(rewrite) Decided(incorrect)",
         action=INCORRECT,
-        status=Status.UNSURE,
-        degraded=(f"rewrite: “{DOSE}” leaves out: Berlin",),
-        tells=(UNSURE,),
+        status=Status.NOT_FOUND,
+        prints=NOT_FOUND,
+        tells=(f"rewrite: {DOSE}",),
+        exit=3,
+    ),
+    Scenario(
+        name="rewrite: a plain question is taken back if what it finds is graded lower",
+        question=f"hi all, sorry to bother you, my boss asked me {DOSE} thanks a lot",
+        corrections=(REWRITE,),
+        by_evaluator=True,
+        evaluator=lambda question, text: 0.6 if "boss" in question and "dose" in text else 0.05,
+        script=Script(rewrite=DOSE, answer=WRITTEN),
+        events="Retrieved Reranked Graded Graded Decided(ambiguous) Condensed Rewritten(rewrite) Retrieved "
+        "Reranked Corrected(rewrite) Graded Graded Condensed Graded Graded Decided(ambiguous) Refined "
+        "Gathered Verified",
+        action=AMBIGUOUS,
+        tells=("best grade 0.60",),
     ),
     Scenario(
         name="phrasings: several wordings are searched together",

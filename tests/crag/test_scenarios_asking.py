@@ -104,6 +104,20 @@ PARTS = [
         f"{SECOND}\nZeldrine was found in 1928 by accident. [2]",
     ),
     Scenario(
+        name="a part that the evidence of another one tells as well is not said to be unanswered",
+        question=TWO,
+        mode=Mode.QUOTE,
+        evaluator=lambda question, text: {FIRST: 0.8, TWO: 0.9}.get(question, 0.1) if "dose" in text else 0.1,
+        options=ONE,
+        script=Script(parts=(FIRST, SECOND), grades={"dose": 0.95}),
+        events="Divided Retrieved Reranked Graded Decided(correct) Refined PartSettled "
+        "Retrieved Reranked Graded Decided(incorrect) Decided(incorrect) "
+        "Retrieved Reranked Graded Decided(correct) Refined PartSettled "
+        "Gathered Verified",
+        status=Status.UNSURE,
+        prints="The dose of Zeldrine is 5 mg a day. [1]",
+    ),
+    Scenario(
         name="a follow-up that may be about something else is answered, and to be checked",
         question="How much of it is taken?",
         history=(Turn("user", "What is Zeldrine?"), Turn("user", "Does it need a prescription?")),
