@@ -22,10 +22,11 @@ _RANGE = re.compile(
     rf" ?(?P<to>[-–—]|\b(?:to|and|bis|und|à|et)\b) ?(?P<high>{_VALUE})(?P<unit>{_UNIT})?",
     re.IGNORECASE,
 )
-_BELOW = r"(?:under|below|less than|younger than|up to|at most|no more than|not more than|until|unter|bis zu|höchstens)"
-_ABOVE = r"(?:over|above|more than|older than|at least|no less than|from|exceeding|über|ab|mindestens)"
+_BELOW = "under|below|less than|younger than|up to|at most|no more than|until|unter|bis zu|höchstens"
+_ABOVE = "over|above|more than|older than|at least|no less than|from|exceeding|über|ab|mindestens"
 _BOUND = re.compile(
-    rf"\b(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE}))(?: the age of)? [€$£]?(?P<value>{_VALUE})(?P<unit>{_UNIT})?",
+    rf"\b(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE}))(?: the age of)? [€$£]?"
+    rf"(?P<value>{_VALUE})(?P<unit>{_UNIT})?",
     re.IGNORECASE,
 )
 _OPEN_END = re.compile(
