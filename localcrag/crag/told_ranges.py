@@ -14,6 +14,8 @@ from localcrag.crag.query_terms import IN_WORDS
 from localcrag.crag.table_answers.table_values import UNITS, quantity, root, roots
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
 
+NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+"""A number in figures, a version, a time or a date."""
 _FIGURE = r"\d+(?:[.,]\d+)*(?![:/]?\d)"
 _VALUE = rf"(?:{_FIGURE}|\b(?:{'|'.join(IN_WORDS)})\b)"
 _UNIT = r"(?:[ -]?(?:°[CF]|%|[€$£]|[^\W\d_]+[²³]?))"
