@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from localcrag.crag import agent, generation
+from localcrag.crag.amendments import with_amendments
 from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.closest_passages import say_closest
 from localcrag.crag.condense import Standalone, condense
@@ -180,6 +181,7 @@ class Pipeline:
         seen = [grade.hit.passage for grade in state.grades]
         sure = sure and not goes_over_rows(state, kept) and not lacks_quantity(state.question, shown)
         sure = sure and not may_be_outdated(state.question, shown, seen)
+        kept = yield from with_amendments(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from localcrag.crag import prompts
+from localcrag.crag.amendments import corrections_first
 from localcrag.crag.citation_check import cite
 from localcrag.crag.evidence_fitting import fitting_evidence
 from localcrag.crag.grounding import check_agreement
@@ -119,13 +120,14 @@ def _quotations(blocks: Iterable[Sequence[tuple[str, int]]]) -> Delta:
 
 
 def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
-    """The best strips with different texts, at most ``MAX_QUOTES``, in their given order."""
+    """The best strips with different texts, at most ``MAX_QUOTES``, in their order but corrections first."""
     if not kept:
         return []
     ranked = sorted(without_other_rows(kept, question), key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
-    return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
+    picked = [s for s in kept if s in best and s.score >= _least_share(s) * ranked[0].score]
+    return corrections_first(picked)
 
 
 def _least_share(strip: Strip) -> float:
