@@ -66,7 +66,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     held = [item for item in evidence if item.key not in gone]
     if held:
         shown = {span(item.strip): item for item in held}
-        yield _quotations(_quotation_blocks(findings, chosen, shown))
+        yield _quotations(_quotation_blocks(whole.asked, findings, chosen, shown))
     yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
     if not held:
         return Outcome(Status.NOT_FOUND)
@@ -85,13 +85,14 @@ def _readable(picked: Sequence[Strip], asked: str, neighbours: Neighbours) -> li
 
 
 def _quotation_blocks(
+    asked: str,
     findings: Sequence[Finding],
     chosen: Sequence[Sequence[Strip]],
     shown: Mapping[tuple[str, int, int], Evidence],
 ) -> Iterator[list[tuple[str, int]]]:
     """The quotations, each with its key; if there are several findings, those of each below its question.
 
-    Parts of a question that the same answers are answered together.
+    It is in the words that were ``asked``. Parts that the same answers are answered together.
     """
     alike = len({tuple(map(span, picked)) for picked in chosen}) == 1
     for finding, picked in zip(findings[:1] if alike else findings, chosen, strict=not alike):
@@ -100,7 +101,15 @@ def _quotation_blocks(
         if alike:
             yield from ([line] for line in lines)
         else:
-            yield [(finding.state.question, 0), *(lines or [(prompts.NOT_IN_EVIDENCE, 0)])]
+            yield [(_as_asked(finding.state.question, asked), 0), *(lines or [(prompts.NOT_IN_EVIDENCE, 0)])]
+
+
+def _as_asked(part: str, asked: str) -> str:
+    """A part of a question without the words of earlier parts that were put before it."""
+    _, mark, own = part.partition(": ")
+    said, rest = (" ".join(text.split()).casefold() for text in (asked, own.rstrip("?")))
+    is_added = bool(mark) and rest in said and part.rstrip("?").casefold() not in said
+    return own if is_added else part
 
 
 def _quotations(blocks: Iterable[Sequence[tuple[str, int]]]) -> Delta:

@@ -62,6 +62,11 @@ _FIRST_PERSON = re.compile(
 )
 """Words of whoever writes of themselves, in English, German and French."""
 _SENDER_FIELD = "from"
+_INTRODUCTION = re.compile(
+    r"\b(?:I am|I['’]m|My name is|I,|Ich bin|Mein Name ist|Je suis|Je m['’]appelle) "
+    r"(?P<who>[A-Z][\w'’-]+(?: (?:[a-z]{2,3} )?[A-Z][\w'’-]+){1,3}(?:, [^.:;!?\n]{1,80})?)"
+)
+"""How whoever speaks of themselves is introduced, with what they are: "I am Jo Lund, nurse in ward 3"."""
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM, BlockKind.PARAGRAPH, BlockKind.ROW})
 STEPS = frozenset({BlockKind.ITEM, BlockKind.CODE})
 """What is shown of a list."""
@@ -79,14 +84,18 @@ def judged_text(strip: Strip) -> str:
 
 
 def sender_of(strip: Strip) -> str:
-    """The name of whoever wrote the mail that a strip with "I" or "me" is of; "" if that is not known.
+    """The name of whoever a strip with "I" or "me" is by; "" if that is not known.
 
-    A mail that another one quotes stands below a heading that has the name already.
+    It is that of the sender of the mail, or how a statement introduces its speaker before the strip. A mail
+    that another one quotes stands below a heading that has the name already.
     """
-    sender = strip.passage.meta.get(_SENDER_FIELD)
-    if not isinstance(sender, str) or headings_above(strip) or not _FIRST_PERSON.search(strip.text):
+    if not _FIRST_PERSON.search(strip.text):
         return ""
-    return parseaddr(sender)[0]
+    sender = strip.passage.meta.get(_SENDER_FIELD)
+    if isinstance(sender, str):
+        return "" if headings_above(strip) else parseaddr(sender)[0]
+    introduced = _INTRODUCTION.search(strip.passage.text, 0, max(0, strip.start - strip.passage.start))
+    return introduced["who"] if introduced else ""
 
 
 def in_context(strip: Strip) -> str:
