@@ -20,7 +20,7 @@ from localcrag.events import Steps
 from localcrag.types import Passage, Strip
 
 MAX_AMENDMENTS = 2
-"""The most amendments of one clause that are shown."""
+"""The most amendments of one piece of evidence that are shown."""
 MAX_AMENDMENT_CHARACTERS = 400
 """The longest item of an amendment that is shown whole; of a longer one it is a sentence."""
 MIN_TITLE_SHARE = 0.5
@@ -68,16 +68,15 @@ def with_amendments(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[S
 def amendments_among(passages: Iterable[Passage], amended: Strip, question: str) -> list[Strip]:
     """What passages of other documents say of the change of a strip's clause, at the score of the strip.
 
-    Of a strip of several clauses, it must have a word of the question.
+    What has most words of the question comes first.
     """
-    clauses = _clauses_of(amended)
-    asked = terms(question) if len(clauses) > 1 else set[str]()
+    clauses, asked = _clauses_of(amended), terms(question)
     told: dict[tuple[str, int, int], Strip] = {}
     for other in passages:
         if _names(other, amended.passage):
             of_clauses = (_of_clause(other, number, amended.score) for number in clauses)
-            told.update((span(s), s) for s in chain(*of_clauses) if not asked or asked & terms(s.text))
-    return list(told.values())[:MAX_AMENDMENTS]
+            told.update((span(strip), strip) for strip in chain(*of_clauses))
+    return sorted(told.values(), key=lambda strip: -len(asked & terms(strip.text)))[:MAX_AMENDMENTS]
 
 
 def corrections_first(picked: Sequence[Strip]) -> list[Strip]:

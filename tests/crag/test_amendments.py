@@ -46,11 +46,14 @@ def test_what_another_document_changes_of_a_clause_is_found_by_its_number() -> N
     assert amendments_among([amendment("Amendment to the contract with the cook")], rent, question) == []
 
 
-def test_of_several_clauses_the_amendment_with_a_word_of_the_question_is_found() -> None:
+def test_of_several_clauses_the_amendment_with_a_word_of_the_question_comes_first() -> None:
     rent, _, power = strips(LEASE)
     both = replace(rent, end=power.end, text=LEASE.text_between(rent.start, power.end))
     found = amendments_among([amendment()], both, "Who pays for power?")
-    assert [strip.text for strip in found] == ["Clause 2.2 is replaced by: Power is charged by meter."]
+    assert [strip.text for strip in found] == [
+        "Clause 2.2 is replaced by: Power is charged by meter.",
+        "In clause 2.1, the monthly rent becomes 1,010 pounds.",
+    ]
 
 
 def test_a_correction_stands_before_what_it_corrects() -> None:
