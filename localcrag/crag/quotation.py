@@ -28,7 +28,7 @@ from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.task_states import of_asked_state
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
-from localcrag.crag.sureness import SURE_STRIP
+from localcrag.crag.sureness import SURE_STRIP, missing_numbers
 from localcrag.crag.whole_tables import with_whole_table
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
@@ -136,7 +136,19 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
     picked = [s for s in kept if s in best and s.score >= _least_share(s) * ranked[0].score]
-    return corrections_first(picked)
+    telling = _telling_number(picked, ranked, question)
+    return corrections_first([s for s in kept if s in picked or s is telling])
+
+
+def _telling_number(picked: Sequence[Strip], ranked: Sequence[Strip], question: str) -> Strip | None:
+    """The best strip that tells a number of the question which those picked do not; None if none does.
+
+    "8 mg per kg" is not all that is told of a child of 12 kg if a table has a row for it.
+    """
+    missing = set(missing_numbers(picked, question))
+    if not missing:
+        return None
+    return next((strip for strip in ranked if missing - set(missing_numbers([strip], question))), None)
 
 
 def _least_share(strip: Strip) -> float:

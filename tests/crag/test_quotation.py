@@ -11,7 +11,7 @@ from localcrag.crag.quotation import _most_probable
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import Block, BlockKind, Mode, Thresholds
 from tests.crag.test_pipeline import scripted
-from tests.crag.values import passage
+from tests.crag.values import passage, structured
 from tests.crag.world import World, answer
 from tests.fakes.llm import ScriptedEvaluator
 
@@ -31,6 +31,18 @@ def test_of_a_table_the_row_that_has_the_words_of_the_question_is_quoted() -> No
     judged = [replace(strip, score=p) for strip, p in zip(cut, (0.9, 0.8, 0.85), strict=True)]
     assert [s.text for s in _most_probable(judged, "How high was the reed in 2022?")] == [strip_2022.text]
     assert [s.text for s in _most_probable(judged, "Is it so?")] == [strip_2018.text, rows[2]]
+
+
+def test_a_row_for_the_number_of_the_question_is_quoted_beside_what_is_more_probable() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "The single dose is 8 mg per kg of weight."),
+        (BlockKind.ROW, "Weight: 7-9 kg · Dose: 60 mg"),
+        (BlockKind.ROW, "Weight: 10-14 kg · Dose: 100 mg"),
+    )
+    rule, small, large = strips(made)
+    kept = [replace(rule, score=0.9), replace(small, score=0.2), replace(large, score=0.2)]
+    assert _most_probable(kept, "What is the dose for a child of 12 kg?") == [kept[0], kept[2]]
+    assert _most_probable(kept, "What is the dose for a child?") == kept[:1]
 
 
 def test_of_rows_with_the_parts_of_a_date_the_one_with_the_date_is_quoted() -> None:
