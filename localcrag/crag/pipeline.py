@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from localcrag.crag import agent, generation
+from localcrag.crag.amendments import with_amendments
 from localcrag.crag.answer_builder import AnswerBuilder
 from localcrag.crag.closest_passages import say_closest
 from localcrag.crag.condense import Standalone, condense
@@ -39,6 +40,7 @@ from localcrag.crag.grading import emit_decision, grade_hits, say_if_foreign
 from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
+from localcrag.crag.refinement.row_selection import without_other_rows
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.second_opinion import read_passages, reconsidered
 from localcrag.crag.shared_web_access import SharedWebAccess
@@ -57,6 +59,7 @@ from localcrag.crag.sureness import (
     is_sure,
     is_weak,
     lacks_quantity,
+    loses_best,
     may_be_outdated,
     missing_numbers,
 )
@@ -184,14 +187,16 @@ class Pipeline:
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
-        if kept and (missing := missing_numbers(kept, state.question)):
+        shown = without_other_rows(kept, state.question)
+        if kept and (missing := missing_numbers(shown, state.question)):
             state.doubtful = True
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
-        weak = is_weak(state, kept)
-        sure = not weak and is_sure(state, kept) and not state.doubtful
+        weak = is_weak(state, shown)
+        sure = not weak and is_sure(state, shown) and not state.doubtful and not loses_best(kept, shown)
         seen = [grade.hit.passage for grade in state.grades]
-        sure = sure and not goes_over_rows(state, kept) and not lacks_quantity(state.question, kept)
-        sure = sure and not may_be_outdated(state.question, kept, seen)
+        sure = sure and not goes_over_rows(state, kept) and not lacks_quantity(state.question, shown)
+        sure = sure and not may_be_outdated(state.question, shown, seen)
+        kept = yield from with_amendments(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from localcrag.crag import prompts
+from localcrag.crag.amendments import corrections_first
 from localcrag.crag.citation_check import cite
 from localcrag.crag.evidence_fitting import fitting_evidence
 from localcrag.crag.grounding import check_agreement
@@ -27,7 +28,7 @@ from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.task_states import of_asked_state
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
-from localcrag.crag.sureness import SURE_STRIP
+from localcrag.crag.sureness import SURE_STRIP, missing_numbers
 from localcrag.crag.whole_tables import with_whole_table
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
@@ -65,7 +66,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     held = [item for item in evidence if item.key not in gone]
     if held:
         shown = {span(item.strip): item for item in held}
-        yield _quotations(_quotation_blocks(findings, chosen, shown))
+        yield _quotations(_quotation_blocks(whole.asked, findings, chosen, shown))
     yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
     if not held:
         return Outcome(Status.NOT_FOUND)
@@ -84,13 +85,14 @@ def _readable(picked: Sequence[Strip], asked: str, neighbours: Neighbours) -> li
 
 
 def _quotation_blocks(
+    asked: str,
     findings: Sequence[Finding],
     chosen: Sequence[Sequence[Strip]],
     shown: Mapping[tuple[str, int, int], Evidence],
 ) -> Iterator[list[tuple[str, int]]]:
     """The quotations, each with its key; if there are several findings, those of each below its question.
 
-    Parts of a question that the same answers are answered together.
+    It is in the words that were ``asked``. Parts that the same answers are answered together.
     """
     alike = len({tuple(map(span, picked)) for picked in chosen}) == 1
     for finding, picked in zip(findings[:1] if alike else findings, chosen, strict=not alike):
@@ -99,7 +101,15 @@ def _quotation_blocks(
         if alike:
             yield from ([line] for line in lines)
         else:
-            yield [(finding.state.question, 0), *(lines or [(prompts.NOT_IN_EVIDENCE, 0)])]
+            yield [(_as_asked(finding.state.question, asked), 0), *(lines or [(prompts.NOT_IN_EVIDENCE, 0)])]
+
+
+def _as_asked(part: str, asked: str) -> str:
+    """A part of a question without the words of earlier parts that were put before it."""
+    _, mark, own = part.partition(": ")
+    said, rest = (" ".join(text.split()).casefold() for text in (asked, own.rstrip("?")))
+    is_added = bool(mark) and rest in said and part.rstrip("?").casefold() not in said
+    return own if is_added else part
 
 
 def _quotations(blocks: Iterable[Sequence[tuple[str, int]]]) -> Delta:
@@ -119,13 +129,26 @@ def _quotations(blocks: Iterable[Sequence[tuple[str, int]]]) -> Delta:
 
 
 def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
-    """The best strips with different texts, at most ``MAX_QUOTES``, in their given order."""
+    """The best strips with different texts, at most ``MAX_QUOTES``, in their order but corrections first."""
     if not kept:
         return []
     ranked = sorted(without_other_rows(kept, question), key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
-    return [strip for strip in kept if strip in best and strip.score >= _least_share(strip) * ranked[0].score]
+    picked = [s for s in kept if s in best and s.score >= _least_share(s) * ranked[0].score]
+    telling = _telling_number(picked, ranked, question)
+    return corrections_first([s for s in kept if s in picked or s is telling])
+
+
+def _telling_number(picked: Sequence[Strip], ranked: Sequence[Strip], question: str) -> Strip | None:
+    """The best strip that tells a number of the question which those picked do not; None if none does.
+
+    "8 mg per kg" is not all that is told of a child of 12 kg if a table has a row for it.
+    """
+    missing = set(missing_numbers(picked, question))
+    if not missing:
+        return None
+    return next((strip for strip in ranked if missing - set(missing_numbers([strip], question))), None)
 
 
 def _least_share(strip: Strip) -> float:

@@ -31,6 +31,7 @@ from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
 from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.told_ranges import is_within_range
 from localcrag.types import Grade, GraderKind, Passage, Policy, Strip, Verdict
 
 SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
@@ -118,6 +119,12 @@ def is_weak(state: QuestionState, kept: Sequence[Strip]) -> bool:
 def is_graded_by_evaluator(state: QuestionState) -> bool:
     """Whether the confidences of the grades are on the scale that the evaluator's thresholds are on."""
     return state.adapters.grader.kind in _GRADERS_OF_EVALUATOR
+
+
+def loses_best(kept: Sequence[Strip], shown: Sequence[Strip]) -> bool:
+    """Whether of all strips kept those that are shown are far less probable than the best one."""
+    best = max((strip.score for strip in kept), default=0.0)
+    return max((strip.score for strip in shown), default=0.0) < RIVAL_SHARE * best
 
 
 def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
@@ -230,7 +237,8 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
 
     Separators do not count ("1,000" is "1000"), nor do zeros in front ("05" is "5"); small ones may stand in
     English words ("2nd" is "second"). A version is told by one within it ("2.53" by "2.53.0"), and of two
-    that the question offers ("1000 or 1024 bytes?") one is enough.
+    that the question offers ("1000 or 1024 bytes?") one is enough. A quantity is told by a range that it is
+    within ("17 kg" by "15-21 kg").
 
     Args:
         strips: the strips that were kept.
@@ -244,6 +252,9 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     known |= {IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in IN_WORDS}
     within = {
         found[: mark.start()] for found in _NUMBER.findall(told) for mark in _VERSION_MARK.finditer(found)
+    }
+    within |= {
+        each[0] for each in _NUMBER.finditer(question) if is_within_range(question, *each.span(), told)
     }
     missing = [number for number in asked if _plain(number) not in known and number not in within]
     offered = [set(pair.groups()) for pair in _OFFERED.finditer(question)]

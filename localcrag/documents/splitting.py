@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -77,7 +77,7 @@ def cuts_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> l
     path: list[Heading] = []
     for index, page in enumerate(document.pages):
         spans, headings = cutter.cut(page)
-        above = _heading_paths(spans, headings, path)
+        above = _heading_paths(_starts_of_content(spans, page.blocks), headings, path)
         cuts += [(index, *span, heading) for span, heading in zip(spans, above, strict=True)]
     return cuts
 
@@ -378,14 +378,24 @@ def _unwrapped(text: str, outline: Outline) -> str:
     return " ".join([*parts, text[last:]])
 
 
-def _heading_paths(spans: list[Span], headings: list[Heading], path: list[Heading]) -> Iterator[str]:
-    """For each span the path of the headings above it: ``Dosage > Children``.
+def _starts_of_content(spans: Sequence[Span], blocks: Sequence[Block]) -> Iterator[int]:
+    """Where the content of each span begins: behind the running header of its page, if it has that."""
+    content = [block for block in blocks if block.kind is not BlockKind.FURNITURE]
+    ends = [block.end for block in content]
+    for start, end in spans:
+        at = bisect_right(ends, start)
+        first = content[at].start if at < len(content) else start
+        yield max(start, first) if first < end else start
+
+
+def _heading_paths(starts: Iterable[int], headings: list[Heading], path: list[Heading]) -> Iterator[str]:
+    """The path of the headings above the content of each span, given where it begins: ``Dosage > Children``.
 
     ``path`` holds the headings above the page, and then those above the next one.
     """
     remaining = iter(headings)
     following = next(remaining, None)
-    for start, _ in spans:
+    for start in starts:
         while following is not None and following.start <= start:
             path[:] = [heading for heading in path if heading.level < following.level] + [following]
             following = next(remaining, None)

@@ -32,6 +32,8 @@ _VALUE = re.compile(r"[^\w]*(?:[A-Z]{3} )?\d")
 _DATE = re.compile(r"((?:19|20)\d\d)(?:-(\d\d)-\d\d)?$")
 _TIME = re.compile(r"(?:[01]?\d|2[0-4])(?:[:.h]|(?= ?[ap]\.?m))(?:[0-5]\d)?(?:\D.*)?$")
 """A time, and what may stand behind it: "05:46", "17.10", "9 am", "06:25 a"."""
+_MULTIPLE = re.compile(r"\W*1(?:0{1,2}|(?=[., ]?000))(?:[., ]?000)*\b(?!\W*\d)")
+"""The beginning of a unit that is a multiple of one: "1000 t", "100 ml"."""
 _BLANKS = frozenset({"", "-", "–", "—", "|", "n/a", "N/A", "x", "?", "..."})
 
 _MIN_FULL_ROWS = 2
@@ -124,13 +126,27 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     named = sum(1 for i in filled if i < len(spread) and spread[i])
     if len(set(names)) != len(names) or 2 * named <= len(filled):
         return False
-    if any(len(name) > _MAX_NAME for name in names):
+    if any(len(name) > _MAX_NAME for name in names) or _are_values_of_one_kind(row, following):
         return False
     numbers = [i for i, cell in enumerate(row.cells) if _NUMBER.match(cell)]
     if not numbers:
         return True
     has_label = 1 < len(numbers) < len(row.own)
     return has_label and (_is_series(row, following, numbers) or _are_numbered(row, below, numbers))
+
+
+def _are_values_of_one_kind(row: GridRow, following: GridRow) -> bool:
+    """Whether all cells of a row are numbers with a unit, the same units as those of the next row."""
+    cells = [(row.cells[i], following.cells[i] if i < len(following.cells) else "") for i in row.own]
+    return len(cells) > 1 and all(
+        _VALUE.match(cell) and not _DATE.match(cell) and _unit(cell) == _unit(below) != ""
+        for cell, below in cells
+    )
+
+
+def _unit(cell: str) -> str:
+    """The letters of a cell that begins with a number, and a percent sign."""
+    return "".join(c for c in cell if c.isalpha() or c == "%").casefold()
 
 
 def _is_series(row: GridRow, following: GridRow, numbers: Sequence[int]) -> bool:
@@ -243,9 +259,12 @@ def _any_group_has_values(groups: Sequence[Group], lower: GridRow, below: Sequen
 def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) -> bool:
     """Whether all cells of a row stand between a name and numbers, and none above the names of the rows.
 
-    If numbers stand below all of several cells, the first column may be among them.
+    If numbers stand below all of several cells, the first column may be among them. A row with a value of its
+    own ("60 mg") is not: it is the first of the values.
     """
     own, names = lower.own, _spread(upper)
+    if any(_VALUE.match(lower.cells[i]) and not _is_unit_or_date(i, lower, below) for i in own):
+        return False
     if not names_columns(upper, [lower]) or not all(i < len(names) and names[i] for i in own):
         return False
     if not all(_has_values(i, lower.cells[i], below) for i in own):
@@ -253,6 +272,15 @@ def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) 
     first = next(i for i, cell in enumerate(upper.cells) if cell)
     label = any(first < len(row.cells) and row.cells[first] for row in below[:1])
     return label if first not in own else len(own) > 1 and len(below) > 1
+
+
+def _is_unit_or_date(column: int, lower: GridRow, below: Sequence[GridRow]) -> bool:
+    """Whether a cell that begins with a number is a year or month, or a multiple of a unit above numbers."""
+    cell = lower.cells[column]
+    if _DATE.match(cell):
+        return True
+    cells = (row.cells[column] for row in below if column < len(row.cells))
+    return bool(_MULTIPLE.match(cell)) and all(_NUMBER.match(each) for each in cells if each not in _BLANKS)
 
 
 def _has_values(column: int, name: str, below: Sequence[GridRow]) -> bool | None:

@@ -47,9 +47,10 @@ class StillReading:
     source: str
 
 
-READING = 12
+READING = 13
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+13: with the first rows of tables of values apart from their header, and headings below the header of a page;
 12: with the values of PDF forms, the titles and notes of sheets apart from their rows, notes of Obsidian
 without their markup, the sign-offs of mails apart, and lists of records within records; 11: with lines in
 bold letters as headings, and tables of options in PDF without a header; 10: with tables and records that say

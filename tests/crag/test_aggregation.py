@@ -149,6 +149,32 @@ def test_the_name_of_a_column_may_be_that_of_a_unit() -> None:
     assert value("Which bacterium needs the most neomycin?", needed) == "40"
 
 
+SHIFTS = [
+    "date: 2026-03-02 · who: Ann · site: Mill · hours: 3.5 · visitors: 41",
+    "date: 2026-03-02 · who: Tom · site: Dock · hours: 4 · visitors: 28",
+    "date: 2026-03-09 · who: Ann · site: Dock · hours: 2 · visitors: 19",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the total of hours?", "9.5"),
+        ("How many hours were booked in total on Dock?", "6"),
+        ("How many hours did Ann work altogether?", "5.5"),
+        ("How many visitors in total?", "88"),
+    ],
+)
+def test_what_is_of_one_day_each_adds_up_over_days(question: str, answer: str) -> None:
+    assert value(question, SHIFTS) == answer
+
+
+def test_what_holds_at_a_time_is_not_added_up_over_days() -> None:
+    states = [row.replace("hours", "members").replace("visitors", "meter km") for row in SHIFTS]
+    assert value("What is the total of members?", states) is None
+    assert value("What is the total of the meter km?", states) is None
+
+
 def test_what_is_left_out_is_said() -> None:
     rows = ["Farm: A · Sheep: 4", "Farm: B · Sheep: n/a", "Farm: C · Sheep: 9", "Farm: Total · Sheep: 13"]
     found = computed("What is the average number of sheep?", rows)
@@ -232,6 +258,7 @@ def test_what_is_computed_for_a_doubtful_question_is_to_be_checked() -> None:
         ("Nitrate mg/l", "Which site has the highest nitrate?", "Birch Weir"),
         ("Lead µg/l", "Which site has the lowest lead?", "Alder Burn"),
         ("Area ha", "Which site has the largest area?", "Birch Weir"),
+        ("Area km2", "Which site has the largest area?", "Birch Weir"),
         ("Memory GB", "Which site has the most memory?", "Birch Weir"),
     ],
 )

@@ -9,8 +9,11 @@ import pytest
 from localcrag.crag.question_extent import asks_what_to_do
 from localcrag.crag.quotation import _most_probable
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.types import Block, BlockKind
-from tests.crag.values import passage
+from localcrag.types import Block, BlockKind, Mode, Thresholds
+from tests.crag.test_pipeline import scripted
+from tests.crag.values import passage, structured
+from tests.crag.world import World, answer
+from tests.fakes.llm import ScriptedEvaluator
 
 
 def test_of_a_table_the_row_that_has_the_words_of_the_question_is_quoted() -> None:
@@ -28,6 +31,18 @@ def test_of_a_table_the_row_that_has_the_words_of_the_question_is_quoted() -> No
     judged = [replace(strip, score=p) for strip, p in zip(cut, (0.9, 0.8, 0.85), strict=True)]
     assert [s.text for s in _most_probable(judged, "How high was the reed in 2022?")] == [strip_2022.text]
     assert [s.text for s in _most_probable(judged, "Is it so?")] == [strip_2018.text, rows[2]]
+
+
+def test_a_row_for_the_number_of_the_question_is_quoted_beside_what_is_more_probable() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "The single dose is 8 mg per kg of weight."),
+        (BlockKind.ROW, "Weight: 7-9 kg · Dose: 60 mg"),
+        (BlockKind.ROW, "Weight: 10-14 kg · Dose: 100 mg"),
+    )
+    rule, small, large = strips(made)
+    kept = [replace(rule, score=0.9), replace(small, score=0.2), replace(large, score=0.2)]
+    assert _most_probable(kept, "What is the dose for a child of 12 kg?") == [kept[0], kept[2]]
+    assert _most_probable(kept, "What is the dose for a child?") == kept[:1]
 
 
 def test_of_rows_with_the_parts_of_a_date_the_one_with_the_date_is_quoted() -> None:
@@ -57,3 +72,15 @@ def test_a_sure_sentence_is_enough_unless_the_question_asks_what_to_do_or_why(
     question: str, is_enough: bool
 ) -> None:
     assert asks_what_to_do(question) is not is_enough
+
+
+def test_a_part_of_a_question_stands_above_its_quotations_as_it_was_asked() -> None:
+    text = "Lund was offered 24,000 euros.\n\nHe would accept 30,000 euros."
+    bounds = Thresholds(upper=0.9, lower=0.1)
+    evaluator = ScriptedEvaluator(
+        lambda asked, read: 0.95 if ("accept" in asked) == ("accept" in read) else 0.02, bounds
+    )
+    world = World({"/a.txt": text}, scripted("euros"), evaluator, bounds=bounds, by_evaluator=True)
+    asked = "What was Lund offered and what would he accept?"
+    found = answer(world.with_options(mode=Mode.QUOTE, divide_by_rule=True).run(asked))
+    assert found.text.split("\n")[3:5] == ["what would he accept?", "He would accept 30,000 euros. [2]"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from localcrag.crag.refinement.knowledge_strips import strips, whole
+from localcrag.crag.refinement.knowledge_strips import strip_at, strips, whole
 from localcrag.crag.refinement.recomposition import (
     completed_quotations,
     joined,
@@ -15,7 +15,7 @@ from localcrag.crag.refinement.recomposition import (
 from localcrag.crag.refinement.strip_context import MAX_LED_TO
 from localcrag.crag.refinement.strip_display import shown_text
 from localcrag.crag.refinement.strip_kinds import is_row
-from localcrag.types import BlockKind
+from localcrag.types import BlockKind, Passage
 from tests.crag.values import HANDBOOK, TEXT, passage, structured
 
 
@@ -121,6 +121,19 @@ def test_the_caption_of_a_formula_is_one_strip_and_brings_the_formula() -> None:
     [shown] = joined(with_surroundings([caption]))
     assert shown_text(shown) == f"{caption.text}\n{equation.text}"
     assert [s.text for s in with_surroundings([figure])] == [figure.text]
+
+
+def test_a_sentence_that_stops_at_a_preposition_leads_to_the_rest_of_it() -> None:
+    parts = (
+        "To leave the list, please send mail to",
+        "list-REQUEST@example.org",
+        "with the word `leave'.",
+        "Ask us.",
+    )
+    made = structured(*((BlockKind.PARAGRAPH, part) for part in parts))
+    assert [s.text for s in with_surroundings(strips(made)[:1])] == list(parts[:3])
+    ended = structured((BlockKind.PARAGRAPH, "Send mail."), (BlockKind.PARAGRAPH, "list@example.org"))
+    assert [s.text for s in with_surroundings(strips(ended)[:1])] == ["Send mail."]
 
 
 def test_of_a_long_list_only_the_first_items_follow_the_sentence_that_leads_to_it() -> None:
@@ -242,6 +255,32 @@ def test_a_sure_sentence_of_a_definition_is_quoted_with_the_rest_if_that_tells_w
         assert completed_quotations(cut[2:3], 0.55, asked) == cut[2:3], "it defines no term"
     long = structured((BlockKind.ITEM, f"{first} {second * 9}"))
     assert completed_quotations(strips(long)[:1], 0.0, asked) == strips(long)[:1]
+
+
+def test_a_statement_is_quoted_with_what_qualifies_it() -> None:
+    texts = (
+        "Flights are not paid. Exception: the train takes nine hours.",
+        "The shop opens at nine. But on Monday it opens at ten. Please ask at the front desk.",
+        "The authors declare no interest. Ms Lund owns shares.",
+        "The shop opens at nine. Please ask at the front desk.",
+    )
+    made = structured(*((BlockKind.ITEM, text) for text in texts))
+    firsts = [replace(strip, score=0.9) for strip in strips(made) if strip.start in _starts(made)]
+    shown = [strip.text for strip in completed_quotations(firsts, 0.55)]
+    assert shown == [
+        "Flights are not paid. Exception: the train takes nine hours.",
+        "The shop opens at nine. But on Monday it opens at ten.",
+        "The authors declare no interest. Ms Lund owns shares.",
+        "The shop opens at nine.",
+    ]
+    window = strip_at(made, made.blocks[2].start, made.blocks[3].start + len("The shop opens at nine."), 0.9)
+    assert completed_quotations([window], 0.55) == [window]
+    long = structured((BlockKind.PARAGRAPH, f"It is not so. However, {'very ' * 90}late."))
+    assert completed_quotations(strips(long)[:1], 0.0) == strips(long)[:1]
+
+
+def _starts(made: Passage) -> set[int]:
+    return {block.start for block in made.blocks}
 
 
 def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_tells() -> None:

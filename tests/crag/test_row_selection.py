@@ -33,6 +33,20 @@ def test_rows_with_fewer_words_of_the_question_than_another_row_of_their_table_a
     assert without_other_rows([older, newer], "Who is paid?") == [older, newer]
 
 
+def test_of_a_table_of_ranges_the_row_with_the_number_of_the_question_is_left() -> None:
+    rows = (
+        "Weight: 10-14 kg · Dose: 168 mg",
+        "Weight: 15-21 kg · Dose: 240 mg",
+        "Weight: 22-30 kg · Dose: 360 mg",
+    )
+    table = structured(*((BlockKind.ROW, row) for row in rows))
+    cut = strips(table)
+    assert without_other_rows(cut, "What is the dose for a child of 17 kg?") == [cut[1]]
+    assert without_other_rows(cut, "What is the dose for a child of 40 kg?") == cut
+    [window] = windows(table)
+    assert [row.text for row in narrowed_to_rows(window, "How much for 17 kg?")] == [rows[1]]
+
+
 def test_frequent_words_of_another_language_tell_no_row_apart() -> None:
     rows = (
         "Code: B7 · Nom: Petite boîte · Description: Le carton pour la vaisselle et les verres",

@@ -111,6 +111,17 @@ def test_what_a_mail_says_of_me_is_judged_after_the_name_of_its_sender() -> None
     assert judged_text(strips(without)[1]) == "Winter\nI am on leave, and Per stands in for me."
 
 
+def test_what_a_statement_says_of_me_is_judged_after_how_it_introduces_its_speaker() -> None:
+    made = structured(
+        (BlockKind.PARAGRAPH, "Taken on 2 May by R. Oakes. I am Per Lund, 34, night porter of the mill."),
+        (BlockKind.PARAGRAPH, "The lamp was lit when I made my round. The planks were dry and clean."),
+    )
+    _, first, mine, other = strips(made)
+    assert judged_text(mine).startswith("Per Lund, 34, night porter of the mill: The lamp was lit")
+    assert judged_text(other) == other.text
+    assert judged_text(first) == first.text, "it introduces itself"
+
+
 def test_a_paragraph_of_an_item_is_judged_below_what_the_item_is_called() -> None:
     text = "No more than 64 can be joined."
     flat = structured(

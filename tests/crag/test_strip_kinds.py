@@ -34,6 +34,16 @@ def test_the_header_of_a_mail_tells_of_the_mail_alone() -> None:
     assert says_more(strip, "Who wants a rehearsal weekend?")
 
 
+def test_a_salutation_tells_of_the_letter_alone() -> None:
+    def says(text: str, question: str = "What is the phone number of Dr. Lund?") -> bool:
+        (strip,) = strips(structured((BlockKind.PARAGRAPH, text)))
+        return says_more(strip, question)
+
+    for salutation in ("Dear Dr. Lund,", "Sehr geehrte Frau Lund", "Hello Ann and Tom,"):
+        assert not says(salutation) and says(salutation, "To whom is the letter addressed?")
+    assert says("Dear Dr. Lund, call 5512") and says("Hello world") and says("Dear customers pay.")
+
+
 def test_front_matter_is_told_if_the_question_is_about_its_fields() -> None:
     row = "title: Bike · status: on hold · date bought: 2026-01-02"
     meta = {"status": "on hold", "date_bought": "2026-01-02"}

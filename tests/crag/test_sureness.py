@@ -12,6 +12,7 @@ from localcrag.crag.sureness import (
     borne_out,
     goes_over_rows,
     lacks_quantity,
+    loses_best,
     may_be_outdated,
     missing_numbers,
     stands_alone,
@@ -100,6 +101,30 @@ def test_a_version_is_told_by_one_within_it() -> None:
     strip = whole(passage("Deprecate it: 2.53.0 will require 4.08 or higher."), 0.9)
     assert missing_numbers([strip], "What does 2.53 need?") == []
     assert missing_numbers([strip], "What does 2.5 need?") == ["2.5"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "missing"),
+    [
+        ("A child of 17 kg, how many ml?", "Weight: 15-21 kg · Dose: 240 mg", []),
+        ("A child of 17 kg, how many ml?", "Weight: 22-30 kg · Dose: 15-21 mg", ["17"]),
+        ("Who signs a claim of 700 euros?", "Up to 250 euros the head; up to 1,000 the manager", []),
+        ("Who signs a claim of 1,200 euros?", "Up to 250 euros the head; up to 1,000 the manager", ["1,200"]),
+        ("May my 14 year old son help?", "Children under 16 may not.", []),
+        ("A baby of 2 months with 38.2, what now?", "Under three months: to hospital from 38.0 °C on.", []),
+        ("Who is in room 12?", "Open between 9 and 17, for up to 20 guests.", ["12"]),
+        ("Who led in 2011?", "2009-2012: Ada.", []),
+        ("What does it cost in 2028?", "From 2026 on 72 EUR.", ["2028"]),
+    ],
+)
+def test_a_number_is_told_by_a_range_of_the_same_thing(question: str, text: str, missing: list[str]) -> None:
+    assert missing_numbers([whole(passage(text), 0.9)], question) == missing
+
+
+def test_evidence_is_not_sure_by_what_is_not_shown() -> None:
+    best, other = (replace(whole(passage(text), 0.0), score=p) for text, p in (("a", 0.7), ("b", 0.1)))
+    assert loses_best([best, other], [other])
+    assert not loses_best([best, other], [best]) and not loses_best([], [])
 
 
 TEXT = "The kiln room opens at 8:15 on weekdays.\n\nThe shop sells clay by the kilo."

@@ -17,7 +17,7 @@ from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, markup_of
 from localcrag.documents.splitting import load_tokenizer
 from localcrag.documents.structure import structured
 from localcrag.errors import CorpusError
-from localcrag.types import BlockKind, Document, Origin, Page, Passage
+from localcrag.types import Block, BlockKind, Document, Origin, Page, Passage
 from tests.documents.builders import FOX
 from tests.documents.conftest import tokenizer_file
 
@@ -233,6 +233,21 @@ def test_headings_reach_over_windows_and_pages() -> None:
     assert {p.heading for p in passages if p.page == 1} == {"Far"}
     assert [p.heading for p in passages if p.page == 2] == ["Far"]
     assert [p.heading for p in passages if p.page == 3] == ["Near"]
+
+
+def test_the_heading_below_the_running_header_of_a_page_is_that_of_its_first_passage() -> None:
+    header = "Guideline on fever, 2026"
+    parts = (header, "2 Second choice", SENTENCE.strip())
+    kinds = (BlockKind.FURNITURE, BlockKind.HEADING, BlockKind.PARAGRAPH)
+    text = "\n\n".join(parts)
+    starts = [text.index(part) for part in parts]
+    blocks = tuple(
+        Block(kind, start, start + len(part), 1)
+        for kind, start, part in zip(kinds, starts, parts, strict=True)
+    )
+    first = document(f"# First choice\n\n{SENTENCE}").pages[0]
+    made = Document("/x", "0" * 64, "X", "application/pdf", (first, Page(2, text, blocks)))
+    assert [p.heading for p in passages_of(made, TOKENIZER)] == ["First choice", "2 Second choice"]
 
 
 def test_restructuredtext_levels_are_those_of_the_document() -> None:

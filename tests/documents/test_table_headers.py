@@ -66,6 +66,22 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         [],
         "Part: Bolt · Weight / kg: 0.2 · Price / EUR: 1\nPart: Nut · Weight / kg: 0.1 · Price / EUR: 2",
     ),
+    "multiples-of-units": (
+        [["Port", "Cargo", "Fee"], [N, "1000 t", "EUR"], ["Hull", 82, 1], ["Kiel", 79, 2]],
+        [],
+        "Port: Hull · Cargo / 1000 t: 82 · Fee / EUR: 1\nPort: Kiel · Cargo / 1000 t: 79 · Fee / EUR: 2",
+    ),
+    "values-with-units-in-all-cells": (
+        [["Weight", "Dose"], ["4-6 kg", "60 mg"], ["7-9 kg", "120 mg"], ["10-14 kg", "168 mg"]],
+        [],
+        "Weight: 4-6 kg · Dose: 60 mg\nWeight: 7-9 kg · Dose: 120 mg\nWeight: 10-14 kg · Dose: 168 mg",
+    ),
+    "values-without-a-header": (
+        [["4-6 kg", "60 mg"], ["7-9 kg", "120 mg"], ["10-14 kg", "168 mg"]],
+        [],
+        "column 1: 4-6 kg · column 2: 60 mg\ncolumn 1: 7-9 kg · column 2: 120 mg\n"
+        "column 1: 10-14 kg · column 2: 168 mg",
+    ),
     "years-as-names": (
         [["Region", 2024, 2025, 2026], ["North", 120, 130, 140]],
         [],

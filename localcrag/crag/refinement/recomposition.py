@@ -13,6 +13,7 @@ from itertools import groupby
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.procedures import list_around, procedure_around
+from localcrag.crag.refinement.qualifications import end_of_qualified
 from localcrag.crag.refinement.strip_context import (
     ANSWERING_KINDS,
     Neighbours,
@@ -149,14 +150,20 @@ def completed_quotations(
     sentence of a long paragraph that refers to the one before ("This also …") stands after it.
 
     A sure sentence of a short term with its definition is quoted with the rest of it if that has one of the
-    words that are ``asked`` for, and the sentence has it not.
+    words that are ``asked`` for, and the sentence has it not. Every strip is quoted with what qualifies it.
     """
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
     is_open = best.score < sure or _is_told_by_rest(best, asked)
-    made = [_completed(strip, is_best=strip is best and is_open) for strip in picked]
+    made = [_qualified(_completed(strip, is_best=strip is best and is_open)) for strip in picked]
     return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
+
+
+def _qualified(strip: Strip) -> Strip:
+    """A strip with the sentences behind it that make an exception, or say the contrary."""
+    end = end_of_qualified(strip)
+    return strip if end == strip.end else strip_at(strip.passage, strip.start, end, strip.score)
 
 
 def _is_told_by_rest(strip: Strip, asked: Set[str]) -> bool:

@@ -15,6 +15,7 @@ from localcrag.crag.query_terms import figures_of, terms, terms_asked_for
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row
+from localcrag.crag.told_ranges import NUMBER, is_within_range
 from localcrag.types import BlockKind, Strip
 
 MAX_DAY_CHARACTERS = 24
@@ -33,6 +34,8 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
     ]
     if len(rows) < 2:
         return [window]
+    if len(of_range := _of_the_range(rows, question)) < len(rows):
+        return of_range
     held = [terms(row.text) for row in rows]
     telling = (terms_asked_for(question) & set[str]().union(*held)) - held[0].intersection(*held)
     nearest = _nearest(rows, telling) if telling else rows
@@ -43,7 +46,8 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
 def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The strips without those rows of a table that have fewer of the question's terms than another one.
 
-    If a row has the very date of the question, no row without it is kept.
+    If a row has the very date of the question, no row without it is kept; nor one that a number of the
+    question is not within the range of, if another one has that: "15-21 kg" for 17 kg.
     """
     figures = figures_of(question)
     dated = {span(strip) for strip in kept if is_row(strip) and are_shared(figures_of(strip.text), figures)}
@@ -55,7 +59,7 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     nearest = {
         span(row)
         for rows in rows_by_passage.values()
-        for row in _spelled_as_asked(_nearest(rows, asked), question)
+        for row in _spelled_as_asked(_nearest(_of_the_range(rows, question), asked), question)
     }
     return [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
 
@@ -81,6 +85,20 @@ def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
     if not any(are_shared(day, asked) for day in days):
         return list(cut)
     return [strip for strip, day in zip(cut, days, strict=True) if not day or are_shared(day, asked)]
+
+
+def _of_the_range(rows: Sequence[Strip], question: str) -> list[Strip]:
+    """The rows with most numbers of the question, in figures or within a range; all if no range has one."""
+    numbers = [found.span() for found in NUMBER.finditer(question)]
+    within = [{at for at in numbers if is_within_range(question, *at, row.text)} for row in rows]
+    if not any(within):
+        return list(rows)
+    figures = [set(NUMBER.findall(row.text)) for row in rows]
+    shared = [
+        sum(at in ranges or question[slice(*at)] in said for at in numbers)
+        for ranges, said in zip(within, figures, strict=True)
+    ]
+    return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
 
 
 def _nearest(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:

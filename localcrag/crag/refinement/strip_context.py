@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from email.utils import parseaddr
 from itertools import islice, takewhile
@@ -43,6 +43,11 @@ MAX_LED_TO_ROW_CHARACTERS = 120
 """The longest row of a table that is shown since a sentence leads to it: a wide table is none to read."""
 _LEAD_ENDS = (":", "：")
 """How what leads in to a list ends."""
+_OPEN_END = re.compile(
+    r"(?<=\w )(?:to|at|is|are|by|from|with|of|for|the|an?|and|or|in|on|under|via|use|call|write|dial|über|an"
+    r"|zu|bei|von|mit|ist|sind|und|oder|unter|lautet|à|au|de|est|sont|et|ou|par)$"
+)
+"""How a text ends that is no whole sentence: "Please send mail to"."""
 _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
 """How an item begins that is a term with its definition, or an option with what it does."""
 _OF_THE_ITEM = re.compile(
@@ -57,6 +62,11 @@ _FIRST_PERSON = re.compile(
 )
 """Words of whoever writes of themselves, in English, German and French."""
 _SENDER_FIELD = "from"
+_INTRODUCTION = re.compile(
+    r"\b(?:I am|I['’]m|My name is|I,|Ich bin|Mein Name ist|Je suis|Je m['’]appelle) "
+    r"(?P<who>[A-Z][\w'’-]+(?: (?:[a-z]{2,3} )?[A-Z][\w'’-]+){1,3}(?:, [^.:;!?\n]{1,80})?)"
+)
+"""How whoever speaks of themselves is introduced, with what they are: "I am Jo Lund, nurse in ward 3"."""
 _LED_TO = frozenset({BlockKind.CODE, BlockKind.ITEM, BlockKind.PARAGRAPH, BlockKind.ROW})
 STEPS = frozenset({BlockKind.ITEM, BlockKind.CODE})
 """What is shown of a list."""
@@ -74,14 +84,18 @@ def judged_text(strip: Strip) -> str:
 
 
 def sender_of(strip: Strip) -> str:
-    """The name of whoever wrote the mail that a strip with "I" or "me" is of; "" if that is not known.
+    """The name of whoever a strip with "I" or "me" is by; "" if that is not known.
 
-    A mail that another one quotes stands below a heading that has the name already.
+    It is that of the sender of the mail, or how a statement introduces its speaker before the strip. A mail
+    that another one quotes stands below a heading that has the name already.
     """
-    sender = strip.passage.meta.get(_SENDER_FIELD)
-    if not isinstance(sender, str) or headings_above(strip) or not _FIRST_PERSON.search(strip.text):
+    if not _FIRST_PERSON.search(strip.text):
         return ""
-    return parseaddr(sender)[0]
+    sender = strip.passage.meta.get(_SENDER_FIELD)
+    if isinstance(sender, str):
+        return "" if headings_above(strip) else parseaddr(sender)[0]
+    introduced = _INTRODUCTION.search(strip.passage.text, 0, max(0, strip.start - strip.passage.start))
+    return introduced["who"] if introduced else ""
 
 
 def in_context(strip: Strip) -> str:
@@ -163,18 +177,20 @@ def _leading_end(strip: Strip, above: Block, *, to_code: bool = False) -> Strip 
 def leads_on(text: str, *, to_code: bool) -> bool:
     """Whether a sentence leads to what stands below it, by its colon or as the caption of a formula.
 
-    It leads to code, too, if it does not end before: "The command is".
+    So does one that ends with a word that none ends with ("Please send mail to"), and to code any that does
+    not end before.
     """
-    ends_so = text.rstrip().endswith(_LEAD_ENDS) or is_caption_above(text)
-    return ends_so or (to_code and not ends_as_sentence(text))
+    ends_so = text.rstrip().endswith(_LEAD_ENDS) or is_caption_above(text) or _OPEN_END.search(text.rstrip())
+    return bool(ends_so) or (to_code and not ends_as_sentence(text))
 
 
 def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
     """What a sentence leads to by its colon, or a caption to the formula below it; none if there is nothing.
 
     It is the code, the items of a list, the narrow rows of a table or the short paragraph that stand directly
-    below it. Of long lists it is the first ``MAX_LED_TO`` items with their code; the pictures and further
-    paragraphs of the items are passed over. A sentence that does not end before code leads to it too.
+    below it, with the paragraphs that go on with the same sentence. Of long lists it is the first
+    ``MAX_LED_TO`` items with their code; the pictures and further paragraphs of the items are passed over.
+    A sentence that does not end before code leads to it too.
 
     Args:
         strip: the sentence.
@@ -200,10 +216,23 @@ def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
         return []
     is_list = first.kind is BlockKind.ITEM
     together = takewhile(lambda block: is_in_list(block) if is_list else block.kind is first.kind, below)
+    is_text = first.kind is BlockKind.PARAGRAPH
     shown = (block for block in together if block.kind in STEPS or not is_list)
-    chosen = islice(shown, 1 if first.kind is BlockKind.PARAGRAPH else MAX_LED_TO)
+    chosen = islice(_one_sentence(place, below) if is_text else shown, MAX_LED_TO)
     led = (strip_at(place, block.start, block.end, strip.score) for block in chosen)
     return [each for each in led if says_anything(each)]
+
+
+def _one_sentence(passage: Passage, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The first of some paragraphs, with those after it that begin in lower case as it does not end."""
+    before = ""
+    for block in blocks:
+        text = passage.text_between(block.start, block.end)
+        is_rest = not before or (text[:1].islower() and not ends_as_sentence(before))
+        if block.kind is not BlockKind.PARAGRAPH or not is_rest or len(text) > MAX_LED_TO_CHARACTERS:
+            return
+        yield block
+        before = text
 
 
 def _goes_on(passage: Passage, other: Passage) -> bool:

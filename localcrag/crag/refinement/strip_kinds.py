@@ -36,6 +36,11 @@ _FIELD_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for a person, a time, a place or a number."""
+_SALUTATION = re.compile(
+    r"(?:(?:Dear|Sehr geehrte[rs]?|Liebe[rs]?|Chère?s?|Estimad[oa]s?)(?: [^\s,!?:;]+){1,6}[,!]?"
+    r"|(?:Hello|Hi|Hallo|Guten (?:Tag|Morgen)|Bonjour|Hola)(?: [^\s,!?:;]+){0,4}[,!])(?<!\w\w\w[.])"
+)
+"""The first line of a letter or a mail: "Dear Dr. Lund,"."""
 _NO_LETTERS = re.compile(r"[\W_]+")
 _ASKED_IN_CHAT = re.compile(rf": (?:{'|'.join(sorted(OPENING_WORDS - ASKING_WORDS | {'who'}))}) [^.!?]*$")
 """The end of a line of a chat that asks something, without a question mark."""
@@ -110,12 +115,12 @@ def says_more(strip: Strip, question: str) -> bool:
     """Whether a strip says anything, and more than the question does.
 
     A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
-    the same in a chat, nor the header of a mail, unless the question is about the mail, nor front matter,
-    unless the question is about its fields.
+    the same in a chat, nor the salutation or the header of a mail, unless the question is about the mail, nor
+    front matter, unless the question is about its fields.
     """
     if not says_anything(strip):
         return False
-    if is_mail_header(strip):
+    if is_mail_header(strip) or _SALUTATION.fullmatch(" ".join(strip.text.split())):
         return _ABOUT_MAIL.search(question) is not None
     if fields := front_matter_fields(strip):
         return _asks_for_fields(question, strip, fields)

@@ -17,7 +17,7 @@ from localcrag.crag.table_answers.table_columns import RowCondition, UnclearErro
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_names import TableNames
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
-from localcrag.crag.table_answers.table_totals import RATE_UNITS, RATES, is_close
+from localcrag.crag.table_answers.table_totals import RATE_UNITS, RATES, adds_up_over_days, is_close
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     TEMPORAL,
@@ -376,14 +376,20 @@ class _Matching(TableNames):
         return replace(match, rows=(row,), totals=0, values=values, conditions=(condition,))
 
     def _check_times(self, match: TableMatch) -> None:
-        """Refuse to add up one thing at several times: the members of each year are no members altogether."""
+        """Refuse to add up one thing at several times: the members of each year are no members altogether.
+
+        What is of one day each, as hours of work, adds up.
+        """
         dated = self.of_kind(*TEMPORAL)
         varying = [c for c in dated if len({v for v in self.kinds[c].values if v is not None}) > 1]
         conditioned = {condition.column for condition in match.conditions}
         if not set(varying) - conditioned or self.units(match.column) & CURRENCIES:
             return
-        money = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
-        if set(roots(self.table.header(match.column))) & money:
+        header = set(roots(self.table.header(match.column)))
+        if header & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]):
+            return
+        years = set(self.of_kind(ColumnKind.YEAR))
+        if adds_up_over_days(header, self.units(match.column)) and not years & set(varying):
             return
         if match.question.operation is Aggregate.TOTAL and self.label in varying:
             raise UnclearError

@@ -9,7 +9,12 @@ from functools import cached_property
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_conditions import TableConditions
 from localcrag.crag.table_answers.table_values import ColumnKind, roots
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, PRONOUNS
+from localcrag.crag.table_answers.table_vocabulary import (
+    FUNCTION_WORDS,
+    LIGHT_VERBS,
+    PRONOUNS,
+    RECORDING_VERBS,
+)
 
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
 """A part of a name that lists several things, of which a question may mean one."""
@@ -74,14 +79,17 @@ class TableNames(TableConditions):
     def take_light_verbs(self) -> None:
         """Account for a verb that says no more than "has": "which company offers the longest guarantee".
 
-        So does any verb of whoever asks in a total: "how many kilometres in total did we paddle".
+        So does any verb of whoever asks in a total: "how many kilometres in total did we paddle", and one
+        that only says that its rows were written down: "how many hours were booked in total".
         """
         headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
         known = headers | self._words_in_cells()
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
-            token.used = (token.low in LIGHT_VERBS or is_own) and token.root not in known
+            is_recorded = self.question.in_total and token.low in RECORDING_VERBS
+            is_light = token.low in LIGHT_VERBS or is_own or is_recorded
+            token.used = is_light and token.root not in known
 
     def is_about(self, verb: str) -> bool:
         """Whether a name of the table or of a column says what a verb says: "claims", "Amount claimed"."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
@@ -29,6 +29,24 @@ RATES = frozenset(
     map(root, word_list("temperature rate share percent percentage ratio average mean altitude height"))
 )
 """Words for what cannot be added up."""
+FLOW_UNITS = frozenset({"h", "min", "km", "kwh"})
+FLOW_WORDS = frozenset(
+    map(
+        root,
+        word_list(
+            """
+            attendance call consumption delivered distance donation driven duration harvested incident
+            kilometre mileage ordered output printed produced production rain rainfall ride sale served
+            shipped sold trip usage used visit visitor worked
+            """
+        ),
+    )
+)
+"""Units and words in the name of a column whose numbers are of one day each, and add up over days."""
+STATE_WORDS = frozenset(
+    map(root, word_list("balance count counter level meter odometer reading remaining stand stock"))
+)
+"""Words in the name of a column whose numbers hold at a time: those of several times are no sum."""
 RATE_UNITS = frozenset({"%", "°c", "°f", "km/h", "db"})
 MAX_RUNS = 50
 """The most earlier totals from which on the rows above a total are added up, and so with later ones."""
@@ -191,3 +209,8 @@ def _added_up(table: ParsedTable) -> Iterator[list[Decimal | None]]:
         is_rate = set(roots(table.header(column))) & RATES or values.unit in RATE_UNITS
         if values.kind is ColumnKind.NUMBER and not is_rate:
             yield [value if isinstance(value, Decimal) else None for value in values.values]
+
+
+def adds_up_over_days(header: Set[str], units: Set[str]) -> bool:
+    """Whether the numbers of a column, by the words of its name and its units, are of one day each."""
+    return bool(header & FLOW_WORDS or units & FLOW_UNITS) and not header & STATE_WORDS

@@ -92,6 +92,7 @@ _UNITS = {
     "t": "t tonne tonnes",
     "l": "l litre litres liter liters",
     "m²": "m² m2 sqm",
+    "km²": "km² km2 sqkm",
     "m³": "m³ m3",
     "mg": "mg milligram milligrams",
     "µg": "µg μg microgram micrograms",

@@ -31,6 +31,15 @@ LIGHT_VERBS = frozenset(
     )
 )
 """Verbs that say no more than "have", unless a column or a cell of the table has the word."""
+RECORDING_VERBS = frozenset(
+    word_list(
+        """
+        book booked enter entered list listed log logged note noted put record recorded register registered
+        report reported work worked
+        """
+    )
+)
+"""Verbs that say in a total that its rows were written down: "how many hours were booked in total"."""
 AUXILIARIES = frozenset(word_list("did do does had has have was were"))
 """Verbs behind which another one follows: "what did she claim"."""
 SPENDING_VERBS = frozenset(
