@@ -49,6 +49,7 @@ _AVERAGE_DIGITS = 2
 """The digits of an average after those of its values."""
 _OPENING, _CLOSING = "\ue000", "\ue001"
 _OWN = re.compile(f"{_OPENING}([0-9]+){_CLOSING}")
+_TO_DECIMAL_COMMA = str.maketrans(".,", ",.")
 _NUMBER = re.compile(r"[+-]?\d(?:[\d.,' \u00a0\u202f]*\d)?")
 
 
@@ -193,7 +194,7 @@ def _left_out(match: TableMatch, without_value: int) -> Iterator[str]:
         yield f"{_count(without_value, 'row')} without a value of {name}"
     for condition in match.conditions:
         cells = [row.cells.get(condition.column, "") for row in match.rows]
-        if missing := sum(map(is_missing, cells)):
+        if missing := sum(is_missing(cell) for at, cell in enumerate(cells) if at not in condition.rows):
             yield f"{_count(missing, 'row')} without a value of {match.table.header(condition.column)}"
     if match.totals:
         yield f"{_count(match.totals, 'row')} of totals"
@@ -239,7 +240,7 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
 def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_all: bool) -> _Result | None:
     """The names of all rows, or of the different values of a column in them; None if they are too many.
 
-    A name has the first cell of its row beside it, if each name is that of one row.
+    A name has the first cell of its row beside it, if each name is that of one row; a code has a name there.
     """
     if len(rows) > MAX_LISTED_ROWS:
         return None
@@ -248,6 +249,9 @@ def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_al
     if are_all and column != label:
         labels = [row.cells.get(label, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
+    elif are_all:
+        beside = [_name_beside(match, row) for row in rows]
+        names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
     listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
     return _Result("; ".join(names), f"{match.table.header(column)}: {listed}", tuple(rows))
 
@@ -267,6 +271,8 @@ def _summed(match: TableMatch, counted: Sequence[int]) -> _Result | None:
         shown = f"{mean:,f}".rstrip("0").rstrip(".")
     else:
         shown = f"{total:,f}"
+    if match.values.decimal_comma:
+        shown = shown.translate(_TO_DECIMAL_COMMA)
     first = match.rows[counted[0]].cells[match.column]
     said = _NUMBER.sub(shown, first, count=1)
     rows = [match.rows[at] for at in counted]

@@ -9,12 +9,29 @@ from decimal import Decimal
 
 from localcrag.crag.table_answers.question_words import NumberCondition, QuestionToken
 from localcrag.crag.table_answers.table_columns import RowCondition, TableColumns, UnclearError, content
-from localcrag.crag.table_answers.table_values import UNITS, WORD, ColumnKind, is_missing, month_number
+from localcrag.crag.table_answers.table_values import (
+    FLAGS,
+    UNITS,
+    WORD,
+    ColumnKind,
+    is_missing,
+    month_number,
+    word_list,
+)
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
 
 _MAX_VALUE_WORDS = 8
 """The most words of a cell that a question may name."""
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
+_STOCK_NAMES = tuple(
+    re.compile(words, re.IGNORECASE)
+    for words in (
+        r"stock|lager|bestand|vorr[aä]t|inventory|\bleft\b|remaining|available|verfügbar|existencias|disponib|on hand",
+        r"\bqty\b|quantity|anzahl|menge|cantidad|quantité|pieces|stück",
+    )
+)
+"""How a column is named that says how many of a thing there are, the surest names first."""
+_NONE_WORDS = frozenset(word_list("none nobody keine keiner nichts aucun aucune ninguno ninguna"))
 _TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
 
 
@@ -137,8 +154,11 @@ class TableConditions(TableColumns):
             raise UnclearError
         cells = self.cells(column)
         rows = frozenset(at for at, cell in enumerate(cells) if content(cell) == said)
-        shown = cells[min(rows)]
-        self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {shown}", rows))
+        shown, sign = cells[min(rows)], "="
+        if self._denies(range(start, end)):
+            rows = frozenset(at for at, cell in enumerate(cells) if at not in rows and not is_missing(cell))
+            sign = "is not"
+        self.conditions.append(RowCondition(column, f"{self.table.header(column)} {sign} {shown}", rows))
         for token in self.tokens[start:end]:
             token.used = True
         named = {*self.named(column), *content(self.table.header(column))}
@@ -202,36 +222,103 @@ class TableConditions(TableColumns):
         )
 
     def take_flags(self, measure: str) -> None:
-        """Account for the name of a column of yes and no: a row counts if it says yes."""
+        """Account for the name of a column of yes and no: a row counts if it says yes.
+
+        It counts if it says no where the question does: "not scanned", "which boxes have scanned = false".
+        """
         for column in self.of_kind(ColumnKind.FLAG):
-            places = [at for at in self.question.open_tokens() if self.tokens[at].root in self.named(column)]
-            if (
-                places
-                and {self.tokens[at].root for at in places} == set(self.named(column))
-                and column != measure
-            ):
-                values = self.kinds[column].values
-                rows = frozenset(at for at, value in enumerate(values) if value is True)
-                self.conditions.append(RowCondition(column, f"{self.table.header(column)} = yes", rows))
+            places = self._places_of_name(column)
+            if not places or column == measure:
+                continue
+            behind = [t for t in self.tokens[places[-1] + 1 : places[-1] + 2] if t.low in FLAGS]
+            said = all(FLAGS[token.low] for token in behind)
+            wanted = said is not self._denies(places)
+            values = self.kinds[column].values
+            rows = frozenset(at for at, value in enumerate(values) if value is wanted)
+            shown = "yes" if wanted else "no"
+            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {shown}", rows))
+            for token in (*(self.tokens[at] for at in places), *behind):
+                token.used = True
+
+    def _places_of_name(self, column: str) -> list[int]:
+        """The places of the open words that name a column; none if a word of its name is missing."""
+        named = self.named(column)
+
+        def names(at: int, word: str) -> bool:
+            return self.tokens[at].root == word or is_akin(self.tokens[at].root, word)
+
+        places = [at for at in self.question.open_tokens() if any(names(at, word) for word in named)]
+        return places if all(any(names(at, word) for at in places) for word in named) else []
+
+    def _denies(self, places: Sequence[int]) -> bool:
+        """Whether the "not" of the question is about the words at some places, which then accounts for it."""
+        negation = self.question.negation
+        if negation < 0:
+            return False
+        behind = range(negation + 1, len(self.tokens))
+        first = next((at for at in behind if self.tokens[at].low not in FUNCTION_WORDS), None)
+        is_about = first in places
+        self.denied = self.denied or is_about
+        return is_about
+
+    def take_stock(self) -> None:
+        """Account for "in stock" and "not in stock", if one column says how many of a thing there are."""
+        places = [at for at in self.question.open_tokens() if self.tokens[at].low == "stock"]
+        for pattern in _STOCK_NAMES if places else ():
+            columns = [c for c in self.quantities if pattern.search(self.table.header(c))]
+            if len(columns) == 1:
+                denied = self._denies(places)
+                values = [value for value in self.kinds[columns[0]].values if isinstance(value, Decimal)]
+                if min(values, default=Decimal(0)) < 0:
+                    raise UnclearError
+                rows = frozenset(
+                    at
+                    for at, value in enumerate(self.kinds[columns[0]].values)
+                    if value is not None and (value == 0) is denied
+                )
+                sign = "=" if denied else "more than"
+                self.conditions.append(
+                    RowCondition(columns[0], f"{self.table.header(columns[0])} {sign} 0", rows)
+                )
                 for at in places:
                     self.tokens[at].used = True
+                return
 
     def take_lacking(self) -> None:
-        """Account for "no receipt", if that is a column of yes and no: a row counts if it says no.
+        """Account for "no receipt": a row counts if it says no in that column, or nothing.
 
-        Raises UnclearError if it is none.
+        A verb before it says no more: "play no instrument". Raises UnclearError if there is no such column.
         """
         lacking = self.question.lacking
+        if not lacking:
+            return
         said = {self.tokens[at].root for at in lacking}
-        columns = [column for column in self.of_kind(ColumnKind.FLAG) if set(self.named(column)) == said]
-        if lacking and len(columns) != 1:
+        kinds = self.of_kind(ColumnKind.FLAG, ColumnKind.TEXT)
+        columns = [column for column in kinds if set(self.named(column)) == said]
+        if len(columns) != 1:
             raise UnclearError
-        for column in columns if lacking else ():
+        (column,) = columns
+        if self.kinds[column].kind is ColumnKind.FLAG:
             values = self.kinds[column].values
             rows = frozenset(at for at, value in enumerate(values) if value is False)
-            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = no", rows))
-            for at in lacking:
-                self.tokens[at].used = True
+            shown = f"{self.table.header(column)} = no"
+        else:
+            rows = frozenset(at for at, cell in enumerate(self.cells(column)) if _says_none(cell))
+            shown = f"no {self.table.header(column)}"
+        if not rows:
+            raise UnclearError
+        self.conditions.append(RowCondition(column, shown, rows))
+        before = [at for at in range(lacking[0] - 2, lacking[0] - 1) if at not in self.question.subject]
+        for at in (
+            *lacking,
+            *(at for at in before if at > 0 and self.tokens[at].root not in self.words_in_cells()),
+        ):
+            self.tokens[at].used = True
+
+
+def _says_none(cell: str) -> bool:
+    """Whether a cell says that a row has nothing of a kind."""
+    return is_missing(cell) or cell.strip().casefold() in _NONE_WORDS
 
 
 def _comparison(sign: str, number: Decimal) -> Callable[[Decimal], bool]:

@@ -114,9 +114,11 @@ class _Matching(TableNames):
             self.column_said([self.label], asked.open_tokens())
         self.take_dates()
         self.take_flags(column)
+        self.take_stock()
         self.take_names()
         self.take_light_verbs()
-        if asked.open_tokens() or (asked.listing and not self.conditions):
+        is_denial_open = asked.negation >= 0 and not self.denied
+        if asked.open_tokens() or is_denial_open or (asked.listing and not self.conditions):
             raise UnclearError
         values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
         match = TableMatch(
@@ -282,6 +284,8 @@ class _Matching(TableNames):
         else:
             words = _PERSONS if asking == "who" else _PLACES
             found = [column for column in others if set(self.named(column)) & words]
+            if self.question.listing and self.label in found:
+                found = [self.label]
         if len(found) != 1:
             raise UnclearError
         for at in self.question.open_tokens():
@@ -330,7 +334,7 @@ class _Matching(TableNames):
             for column in self.of_kind(ColumnKind.NUMBER)
             if column != self.label
         )
-        if asked.operation is Aggregate.COUNT and holds_numbers and not asked.distinct:
+        if asked.operation is Aggregate.COUNT and holds_numbers and not (asked.distinct or asked.listing):
             raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
             cells = [cell for cell in self.cells(match.entity) if cell]

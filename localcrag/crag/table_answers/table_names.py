@@ -33,7 +33,7 @@ class TableNames(TableConditions):
         parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
         parts = [part for part in parts if not _LISTING.search(part)]
         self._take_phrases(parts)
-        within = self._words_in_cells()
+        within = self.words_in_cells()
         known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
         for at in self.question.open_tokens():
             token = self.tokens[at]
@@ -77,7 +77,7 @@ class TableNames(TableConditions):
         So does any verb of whoever asks in a total: "how many kilometres in total did we paddle".
         """
         headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
-        known = headers | self._words_in_cells()
+        known = headers | self.words_in_cells()
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
@@ -87,11 +87,6 @@ class TableNames(TableConditions):
         """Whether a name of the table or of a column says what a verb says: "claims", "Amount claimed"."""
         names = (*self.table.names, *map(self.table.header, self.table.columns))
         return any(word.startswith(verb) for name in names for word in content(name))
-
-    def _words_in_cells(self) -> set[str]:
-        """The words of all cells that are text."""
-        columns = self.of_kind(ColumnKind.TEXT)
-        return {word for column in columns for cell in self.cells(column) for word in content(cell)}
 
 
 def _spellings(text: str) -> tuple[tuple[str, ...], ...]:

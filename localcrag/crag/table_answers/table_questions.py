@@ -2,8 +2,8 @@
 
 :func:`recognised` reads the form of a question, in English or in a language that is put into English
 (:mod:`.foreign_wording`), from its words alone; whether a table has the columns and values that it names is
-for :mod:`.table_matching`. It refuses what it does not understand: a negation, alternatives, two of "most"
-and "least" in one question, a comparison by group.
+for :mod:`.table_matching`. It refuses what it does not understand: alternatives, two of "most" and "least" in
+one question, a comparison by group, a negation in a question that neither counts nor lists.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from localcrag.crag.table_answers.question_words import (
     NumberCondition,
     QuestionToken,
     lacking_of,
+    negation_of,
     noun_phrase,
     number_at,
     number_conditions,
     take,
     tokens_of,
+    with_plain_negations,
 )
 from localcrag.crag.table_answers.table_values import root
 from localcrag.crag.table_answers.table_vocabulary import (
@@ -36,6 +38,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     TOTAL_PHRASES,
     TWO_WORDS,
     UNSUPPORTED,
+    VERBS,
     WORD_NUMBERS,
 )
 from localcrag.types import Aggregate
@@ -54,7 +57,8 @@ class TableQuestion:
     is the quantity that a superlative is about, "" for "most" and the like, and ``count`` the number of rows
     that are asked for. ``highest`` says which end is asked for. ``asking`` is the word that asks, and
     ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
-    ``listing`` says that what would be counted is to be named: "which risks does she own".
+    ``listing`` says that what would be counted is to be named: "which risks does she own". ``negation`` is the
+    place of its "not", -1 if it has none.
     """
 
     tokens: list[QuestionToken]
@@ -71,6 +75,7 @@ class TableQuestion:
     spending: bool = False
     lacking: list[int] = field(default_factory=list)
     listing: bool = False
+    negation: int = -1
 
     @property
     def says_has(self) -> bool:
@@ -84,29 +89,31 @@ class TableQuestion:
 
 def recognised(question: str) -> TableQuestion | None:
     """The form of a question over a table; None for a question of another form, or one that is not clear."""
-    tokens = tokens_of(in_english(question))
+    tokens = tokens_of(with_plain_negations(in_english(question)))
     if not tokens or len(tokens) > MAX_WORDS:
         return None
     words = [token.low for token in tokens]
-    if any(_is_unsupported(word) for word in words):
+    if not UNSUPPORTED.isdisjoint(words):
         return None
     conditions = number_conditions(tokens)
     if conditions is None:
         return None
-    lacking = lacking_of(tokens)
+    lacking, negation = lacking_of(tokens), negation_of(tokens)
     if NEGATIONS & {token.low for token in tokens if not token.used}:
         return None
-    found = _counted(tokens) or _listed(tokens) or _extreme(tokens) or _summed(tokens)
+    found = _counted(tokens) or _listed(tokens)
+    if found is None and negation < 0:
+        found = _extreme(tokens) or _summed(tokens)
+    if found is None and (negation >= 0 or lacking):
+        found = _listed_persons(tokens)
     if found is None:
         return None
-    found.conditions, found.lacking = conditions, lacking
+    found.conditions, found.lacking, found.negation = conditions, lacking, negation
     for token in tokens:
         token.used = token.used or token.low in FUNCTION_WORDS
+    if found.listing and not (conditions or lacking or set(found.open_tokens()) - set(found.subject)):
+        return None
     return found
-
-
-def _is_unsupported(word: str) -> bool:
-    return word in UNSUPPORTED or word.endswith(("n't", "n’t"))
 
 
 def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
@@ -128,18 +135,38 @@ def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
 
 
 def _listed(tokens: list[QuestionToken]) -> TableQuestion | None:
-    """The form of "which risks does she own"; None for another form, or one that asks for a single thing."""
+    """The form of "which risks does she own" and "which boxes are open"; None for another form.
+
+    It is none of a question that asks for a single thing, nor of "what" before another verb: "what tools are
+    needed to change a wheel" asks for no rows.
+    """
     subject = noun_phrase(tokens, 1)
     if tokens[0].low not in ("which", "what") or not subject or _superlatives(tokens):
         return None
-    head = tokens[subject[-1]].low
-    following = tokens[subject[-1] + 1 :]
-    if not head.endswith("s") and head not in PLURALS:
-        return None
-    if not following or following[0].low not in ("do", "does", "did"):
+    plurals = [at for at in subject if _is_plural(tokens[at].low)]
+    following = [token.low for token in tokens[subject[-1] + 1 :]]
+    if not plurals and following[:1] and following[0] in ("are", "were", "have"):
+        plurals = subject[-1:]
+    asks_whose = following[:1] and following[0] in ("do", "does", "did")
+    if not plurals or not (asks_whose or tokens[0].low == "which"):
         return None
     take(tokens, 0, 1)
-    return TableQuestion(tokens, Aggregate.COUNT, subject, asking="which", listing=True)
+    return TableQuestion(
+        tokens, Aggregate.COUNT, subject[: subject.index(plurals[-1]) + 1], asking="which", listing=True
+    )
+
+
+def _is_plural(word: str) -> bool:
+    return (word.endswith("s") and not word.endswith("ss")) or word in PLURALS
+
+
+def _listed_persons(tokens: list[QuestionToken]) -> TableQuestion | None:
+    """The form of "who has not paid the fee", of whose negation is known; None for another form."""
+    following = [token.low for token in tokens[1:2]]
+    if tokens[0].low != "who" or not following or following[0] not in VERBS or _superlatives(tokens):
+        return None
+    take(tokens, 0, 1)
+    return TableQuestion(tokens, Aggregate.COUNT, asking="who", listing=True)
 
 
 def _take_total_phrase(tokens: list[QuestionToken]) -> bool:

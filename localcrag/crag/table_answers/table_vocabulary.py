@@ -7,11 +7,11 @@ from localcrag.crag.table_answers.table_values import root, word_list
 FUNCTION_WORDS = frozenset(
     word_list(
         """
-        a about according all among an and any are as at be been being by calendar can current currently
+        a about according all already among an and any are as at be been being by calendar can current currently
         did do does file for from get give given had has have having how i in into is it its list listed
-        many may me much my of on our out overall please question record row rows sheet show so table tell
+        many may me much my now of on our out overall please question record row rows sheet show so still table tell
         than that the their them then there these they this those to us was we were what when where which
-        who whom whose with within you your
+        who whom whose with within yet you your
         """
     )
 )
