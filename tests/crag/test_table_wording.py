@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.table_answers.aggregation import MAX_LISTED_ROWS
+from localcrag.crag.table_answers.aggregation import MAX_LISTED_ROWS, aggregated
+from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.types import Aggregate
-from tests.crag.test_aggregation import computed, value
+from tests.crag.test_aggregation import computed, passages, value
 
 CLAIMS = [
     "Travel claims",
@@ -222,3 +224,94 @@ def test_what_a_column_numbers_is_what_its_rows_are(
 def test_whoever_got_the_most_has_the_most(verb: str) -> None:
     rows = ["Sales representatives", "Name: Ann · Bonus (EUR): 8400", "Name: Bo · Bonus (EUR): 9925"]
     assert value(f"Which sales representative {verb} the highest bonus?", rows) == "9925"
+
+
+SERVICE = [
+    f"job: {n} · date: {day} · pump: {pump} · work: {work} · hours: {hours} · who: {who} · took_h: {took}"
+    for n, (day, pump, work, hours, who, took) in enumerate(
+        (
+            ("2025-07-01", "P1", "oil change", 900, "Ann", "1.5"),
+            ("2025-07-04", "P2", "seal renewed", 5100, "Bo", "2"),
+            ("2025-08-02", "P1", "seal renewed", 1400, "Ann", "3"),
+            ("2025-09-12", "P2", "oil change", 6200, "Ann", "1"),
+            ("2025-10-30", "P1", "oil change", 2300, "Bo", "1.25"),
+            ("2025-11-02", "P2", "seal renewed", 7000, "Bo", "2"),
+            ("2026-01-15", "P1", "bearing replaced", 3100, "Ann", "4"),
+            ("2026-02-01", "P2", "bearing replaced", 8100, "Bo", "4"),
+        ),
+        10,
+    )
+]
+
+RESTS = [f"{row} · rest_min: {7 - n}" for n, row in enumerate(SERVICE)]
+
+
+def test_the_readings_of_a_counter_are_not_added_up() -> None:
+    found = computed("How many hours did Ann work in total?", SERVICE)
+    assert found is not None and (found.computation.column, found.computation.value) == ("took_h", "9.5")
+    assert value("What is the total of hours?", [row.partition(" · took")[0] for row in SERVICE]) is None
+    other = [f"{row} · break_h: {n % 3}" for n, row in enumerate(SERVICE)]
+    assert value("How many hours did Ann work in total?", other) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How many minutes did Ann spend in total?", RESTS, "17"),
+        ("When was the oil of P1 changed last?", SERVICE, "2025-10-30"),
+        ("When was the last oil change of P1?", SERVICE, "2025-10-30"),
+        ("When was the seal of P2 last renewed?", SERVICE, "2025-11-02"),
+        ("When was the seal of P1 first renewed?", SERVICE, "2025-08-02"),
+        ("When was the belt of P1 last renewed?", SERVICE, None),
+    ],
+)
+def test_times_are_told_by_the_words_in_the_cells(question: str, rows: list[str], answer: str | None) -> None:
+    assert value(question, rows) == answer
+
+
+def test_a_verb_that_stands_in_no_cell_makes_an_answer_to_be_checked() -> None:
+    (table,) = tables_of(passages(SERVICE))
+    for question, loose in (("seal of P2 last replaced", True), ("seal of P2 last renewed", False)):
+        form = recognised(f"When was the {question}?")
+        match = matched(form, table) if form is not None else None
+        assert match is not None and match.loose is loose
+        found = aggregated(match)
+        assert found is not None and found.computation.value == "2025-11-02"
+
+
+RATES = [
+    "Bank: Nord · Interest rate: 3.45",
+    "Bank: Hall · Interest rate: 2.95",
+    "Bank: Credo · Interest rate: 4.1",
+]
+BUDGET = ["Item: Rings · Estimate: 1,200 · Final: 1,475", "Item: Food · Estimate: 5,000 · Final: 4,900"]
+TIMES = ["Course: Yoga · Begin: 18:00 · End: 19:15", "Course: Judo · Begin: 17:00 · End: 20:30"]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("Which bank has the best interest rate for a loan?", ["Loans", *RATES], "2.95"),
+        ("Which bank has the worst interest rate for a loan?", ["Loans", *RATES], "4.1"),
+        ("Which savings bank has the best interest rate?", ["Savings", *RATES], "4.1"),
+        ("Which bank has the best interest rate?", RATES, None),
+        ("highest interest rate", RATES, "4.1"),
+        ("Which hotel has the best rating?", ["Hotel: A · Rating: 4.1", "Hotel: B · Rating: 4.6"], "4.6"),
+        ("Which hotel has the best price?", ["Hotel: A · Price: 90", "Hotel: B · Price: 75"], "75"),
+        ("Which hotel is the best?", ["Hotel: A · Price: 90", "Hotel: B · Price: 75"], None),
+        ("the cheapest offer", ["Hotel: A · Price: 90", "Hotel: B · Price: 75"], "75"),
+        ("How much did the wedding cost in the end?", ["Wedding", *BUDGET], "6,375"),
+        ("What did the wedding cost in total?", ["Wedding", *BUDGET], None),
+        ("What is the total final cost of the wedding?", ["Wedding", *BUDGET], "6,375"),
+        ("sum of the final costs of the wedding", ["Wedding", *BUDGET], "6,375"),
+        ("How much did the house cost in the end?", ["Wedding", *BUDGET], None),
+        ("Which course starts earliest?", TIMES, "17:00"),
+        ("Which course ends latest?", TIMES, "20:30"),
+        ("Which course is the latest?", TIMES, None),
+        ("Wie hoch ist die Summe der Beträge?", ["Text: A · Betrag: 4,50", "Text: B · Betrag: 1,25"], "5,75"),
+    ],
+)
+def test_the_column_and_the_direction_are_those_that_are_meant(
+    question: str, rows: list[str], answer: str | None
+) -> None:
+    assert value(question, rows) == answer

@@ -69,7 +69,7 @@ def compute(
     documents = _documents(found)
     passages = state.adapters.store.passages(documents, limit=MAX_PASSAGES + 1) if documents else []
     near = {hit.passage.source for hit in found[: state.options.passages] if _has_rows(hit.passage)}
-    answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool]] = {}
+    answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
     for source, group in groupby(passages, key=lambda passage: passage.source):
         for match in _matches(state, question, list(group)):
             content = tuple(tuple(row.cells.items()) for row in match.rows)
@@ -78,12 +78,14 @@ def compute(
                 return None
             is_near = source in near
             if content not in answers or is_near:
-                answers[content] = computed, is_near
-    if len(answers) != 1:
+                answers[content] = computed, is_near, match.loose
+    exact = [answer for answer in answers.values() if not answer[2]] or list(answers.values())
+    if len(exact) != 1:
         return None
-    ((only, is_near),) = answers.values()
+    ((only, is_near, is_loose),) = exact
     if not is_near:
         return None
+    state.doubtful = state.doubtful or is_loose
     yield Computed(only.computation)
     state.action = Action.CORRECT
     yield Decided(Action.CORRECT, state.options.policy, f"computed from {_rows_of(only.computation)}")

@@ -15,6 +15,8 @@ _ASKING = re.compile(
 _WORDINGS = tuple(
     (re.compile(rf"\b(?:{german})\b", re.IGNORECASE), english)
     for german, english in (
+        (r"wie (?:hoch|groß) (?:ist|sind|war|waren)", "what is"),
+        (r"(?:gesamt)?summe", "total"),
         (r"wie ?viele", "how many"),
         (r"wie ?viel", "how much"),
         (r"welche[rsnm]?", "which"),

@@ -140,7 +140,7 @@ def lacking_of(tokens: list[QuestionToken]) -> list[int]:
 
 
 def negation_of(tokens: list[QuestionToken]) -> int:
-    """The place of the one "not", which is then accounted for; -1 if there is none, or another negation too."""
+    """The place of the one "not", which is then accounted for; -1 if there is none or more than one."""
     negations = [at for at, token in enumerate(tokens) if token.low in NEGATIONS and not token.used]
     if len(negations) != 1 or tokens[negations[0]].low != "not":
         return -1

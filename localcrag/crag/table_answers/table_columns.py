@@ -71,13 +71,15 @@ class RowCondition:
 class TableColumns:
     """A table under a question: its columns, and the words of the question that are accounted for by them.
 
-    ``denied`` says that a condition accounts for the "not" of the question.
+    ``denied`` says that a condition accounts for the "not" of the question, and ``loose`` that a verb of it
+    stands nowhere in the table.
     """
 
     question: TableQuestion
     table: ParsedTable
     conditions: list[RowCondition] = field(default_factory=list)
     denied: bool = False
+    loose: bool = False
 
     @property
     def tokens(self) -> list[QuestionToken]:

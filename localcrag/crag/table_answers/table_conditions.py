@@ -26,7 +26,7 @@ _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most",
 _STOCK_NAMES = tuple(
     re.compile(words, re.IGNORECASE)
     for words in (
-        r"stock|lager|bestand|vorr[aä]t|inventory|\bleft\b|remaining|available|verfügbar|existencias|disponib|on hand",
+        r"stock|lager|bestand|vorr[aä]t|inventory|\bleft\b|remaining|available|verfügbar|existencias|disponib",
         r"\bqty\b|quantity|anzahl|menge|cantidad|quantité|pieces|stück",
     )
 )
@@ -283,6 +283,53 @@ class TableConditions(TableColumns):
                 for at in places:
                     self.tokens[at].used = True
                 return
+
+    def take_contents(self, measure: str) -> None:
+        """Account for words within the cells of one column: "when was the oil changed last".
+
+        If something else tells the rows apart, a verb at the end may be in no cell; the match is then loose.
+        """
+        places = [at for at in self.question.open_tokens() if not self.tokens[at].is_number]
+        verb = places[-1:] if places and places[-1] == self._last_word() else []
+        if verb and any(is_akin(self.tokens[verb[0]].root, word) for word in self._words_of_headers()):
+            self.tokens[verb[0]].used = True
+            places.pop()
+        if len(places) != len(self.question.open_tokens()) or not places:
+            return
+        if self._take_within(places, measure) or not verb:
+            return
+        others = [at for at in places if at not in verb]
+        if self._take_within(others, measure) if others else self.conditions:
+            self.tokens[verb[0]].used = self.loose = True
+
+    def _last_word(self) -> int:
+        """The place of the last word that is neither a function word nor the superlative."""
+        last = self.question.superlative.split()[-1]
+        places = [at for at, token in enumerate(self.tokens) if token.low not in FUNCTION_WORDS | {last}]
+        return places[-1] if places else -1
+
+    def _words_of_headers(self) -> set[str]:
+        return {word for column in self.table.columns for word in self.named(column)}
+
+    def _take_within(self, places: Sequence[int], measure: str) -> bool:
+        """Account for words that all stand in cells of one column only, in rows that meet the conditions."""
+        said = {self.tokens[at].root for at in places}
+        met = [at for at in range(len(self.rows)) if all(at in c.rows for c in self.conditions)]
+        found: list[RowCondition] = []
+        for column in self.of_kind(ColumnKind.TEXT):
+            cells = self.cells(column)
+            rows = frozenset(at for at in met if said <= set(content(cells[at])))
+            if rows and column != measure and column not in {c.column for c in self.conditions}:
+                told = {cells[at] for at in rows}
+                words = " ".join(self.tokens[at].text for at in places)
+                shown = f"= {told.pop()}" if len(told) == 1 else f"has “{words}”"
+                found.append(RowCondition(column, f"{self.table.header(column)} {shown}", rows))
+        if len(found) != 1:
+            return False
+        self.conditions += found
+        for at in places:
+            self.tokens[at].used = True
+        return True
 
     def take_lacking(self) -> None:
         """Account for "no receipt": a row counts if it says no in that column, or nothing.

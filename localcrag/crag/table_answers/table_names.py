@@ -9,7 +9,7 @@ from functools import cached_property
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_conditions import TableConditions
 from localcrag.crag.table_answers.table_values import ColumnKind, roots
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, PRONOUNS
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, PRONOUNS, WORKING_VERBS
 
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
 """A part of a name that lists several things, of which a question may mean one."""
@@ -81,7 +81,8 @@ class TableNames(TableConditions):
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
-            token.used = (token.low in LIGHT_VERBS or is_own) and token.root not in known
+            is_work = self.question.in_total and token.low in WORKING_VERBS
+            token.used = (token.low in LIGHT_VERBS or is_own or is_work) and token.root not in known
 
     def is_about(self, verb: str) -> bool:
         """Whether a name of the table or of a column says what a verb says: "claims", "Amount claimed"."""

@@ -8,7 +8,7 @@ one question, a comparison by group, a negation in a question that neither count
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from localcrag.crag.table_answers.foreign_wording import in_english
@@ -24,7 +24,7 @@ from localcrag.crag.table_answers.question_words import (
     tokens_of,
     with_plain_negations,
 )
-from localcrag.crag.table_answers.table_values import root
+from localcrag.crag.table_answers.table_values import root, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
     AUXILIARIES,
     FUNCTION_WORDS,
@@ -49,6 +49,12 @@ MAX_RANKED = 20
 """The most rows that a question may ask for: the top 20."""
 
 
+_BEFORE_MOST = frozenset(word_list("which who what when where list name show give at in on"))
+"""How a question begins that asks for the most or the least."""
+_FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
+"""How a question says that it asks for what something cost at last."""
+
+
 @dataclass(slots=True)
 class TableQuestion:
     """The form of a question over a table.
@@ -57,8 +63,9 @@ class TableQuestion:
     is the quantity that a superlative is about, "" for "most" and the like, and ``count`` the number of rows
     that are asked for. ``highest`` says which end is asked for. ``asking`` is the word that asks, and
     ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
-    ``listing`` says that what would be counted is to be named: "which risks does she own". ``negation`` is the
-    place of its "not", -1 if it has none.
+    ``listing`` says that what would be counted is to be named: "which risks does she own". ``negation`` is
+    the place of its "not", -1 if it has none. ``costing`` is "total" or "final" if it asks what something
+    cost in total or in the end, else "".
     """
 
     tokens: list[QuestionToken]
@@ -76,6 +83,7 @@ class TableQuestion:
     lacking: list[int] = field(default_factory=list)
     listing: bool = False
     negation: int = -1
+    costing: str = ""
 
     @property
     def says_has(self) -> bool:
@@ -128,7 +136,7 @@ def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
         tokens[at].used = True
         at += 1
     subject = noun_phrase(tokens, at)
-    in_total = _take_total_phrase(tokens)
+    in_total = _take_phrase(tokens, TOTAL_PHRASES)
     return TableQuestion(
         tokens, Aggregate.COUNT, subject, asking="how many", distinct=distinct, in_total=in_total
     )
@@ -169,10 +177,10 @@ def _listed_persons(tokens: list[QuestionToken]) -> TableQuestion | None:
     return TableQuestion(tokens, Aggregate.COUNT, asking="who", listing=True)
 
 
-def _take_total_phrase(tokens: list[QuestionToken]) -> bool:
-    """Whether the question says "in total" or the like, which is then accounted for."""
+def _take_phrase(tokens: list[QuestionToken], phrases: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the question has one of some phrases, which is then accounted for."""
     words = [token.low for token in tokens]
-    for phrase in TOTAL_PHRASES:
+    for phrase in phrases:
         for at in range(len(words) - len(phrase) + 1):
             if tuple(words[at : at + len(phrase)]) == phrase:
                 take(tokens, at, len(phrase))
@@ -200,20 +208,7 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     """The form of "which … has the most …" and "what is the highest …"; None for another form."""
     words = [token.low for token in tokens]
     found = _superlatives(tokens)
-    if len(found) != 1 or words[0] not in (
-        "which",
-        "who",
-        "what",
-        "when",
-        "where",
-        "list",
-        "name",
-        "show",
-        "give",
-        "at",
-        "in",
-        "on",
-    ):
+    if len(found) != 1 or not (_begins_with_most(words, found[0][0]) or words[0] in _BEFORE_MOST):
         return None
     (at, length, direction, about), *_ = found
     asking = next((word for word in words[:2] if word in ("which", "who", "what", "when", "where")), "list")
@@ -251,6 +246,12 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     )
 
 
+def _begins_with_most(words: Sequence[str], at: int) -> bool:
+    """Whether a question begins with the superlative at a place: "oldest tree", "the most expensive one"."""
+    is_first = at == 0 or (at == 1 and words[0] == "the")
+    return is_first and (words[at] in ("most", "least", "worst") or words[at].endswith("est"))
+
+
 def _without_verb(tokens: list[QuestionToken], subject: list[int]) -> list[int]:
     """A noun phrase without the verb that ends it: "got" before "the highest bonus"."""
     following = tokens[subject[-1] + 1 : subject[-1] + 2] if len(subject) > 1 else []
@@ -280,12 +281,20 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
     averages = [at for at, word in enumerate(words) if word in ("average", "mean")]
     totals = [at for at, word in enumerate(words) if word in ("total", "sum")]
     much = words[:2] == ["how", "much"]
-    if len(averages) + len(totals) > 1 or words[0] not in ("what", "how", "give", "tell", "show"):
+    begins_so = words[0] in ("what", "how", "give", "tell", "show") or {0, 1} & {*averages, *totals}
+    if len(averages) + len(totals) > 1 or not begins_so:
         return None
     asks_what = words[0] == "what" and not AUXILIARIES.isdisjoint(words[1:2])
+    costs = [at for at, token in enumerate(tokens) if token.root == root("cost")]
+    if (much or asks_what) and len(costs) == 1 and not AUXILIARIES.isdisjoint(words[: costs[0]]):
+        is_final = _take_phrase(tokens, _FINAL_PHRASES)
+        if is_final or _take_phrase(tokens, TOTAL_PHRASES):
+            take(tokens, costs[0], 1)
+            costing = "final" if is_final else "total"
+            return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True, costing=costing)
     spending = list(_spending_verbs(tokens))
     if (much or asks_what) and len(spending) == 1:
-        in_total = _take_total_phrase(tokens)
+        in_total = _take_phrase(tokens, TOTAL_PHRASES)
         if in_total or much:
             return TableQuestion(
                 tokens, Aggregate.TOTAL, subject=spending, asking="how much", in_total=in_total, spending=True

@@ -141,6 +141,7 @@ _MONTHS = {
     )
     for length in (3, len(name))
 } | {"sept": 9}
+_WITHOUT_UMLAUTS = str.maketrans("äöü", "aou")
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "−": "-", "’": "'"})
 _QUANTITY = re.compile(
     r"(?P<sign>[+-]?)(?P<before>[€$£]|[A-Z]{3}(?= ))? ?(?P<inner>[+-]?)"
@@ -161,9 +162,12 @@ _MAX_CELL = 60
 
 
 def root(word: str) -> str:
-    """A word for comparison: a unit in one spelling, any other word without its ending."""
+    """A word for comparison: a unit in one spelling, any other word without its ending and without umlauts.
+
+    German nouns have them in the plural: "Betrag", "Beträge".
+    """
     low = folded(word)
-    return _UNIT_OF.get(low) or stem(_IRREGULAR.get(low, low))
+    return _UNIT_OF.get(low) or stem(_IRREGULAR.get(low, low).translate(_WITHOUT_UMLAUTS))
 
 
 def respelled(text: str) -> str:

@@ -7,11 +7,11 @@ from localcrag.crag.table_answers.table_values import root, word_list
 FUNCTION_WORDS = frozenset(
     word_list(
         """
-        a about according all already among an and any are as at be been being by calendar can current currently
-        did do does file for from get give given had has have having how i in into is it its list listed
-        many may me much my now of on our out overall please question record row rows sheet show so still table tell
-        than that the their them then there these they this those to us was we were what when where which
-        who whom whose with within yet you your
+        a about according all already among an and any are as at be been being by calendar can current
+        currently did do does file for from get give given had has have having how i in into is it its list
+        listed many may me much my now of on our out overall please question record row rows sheet show so
+        still table tell than that the their them then there these they this those to us was we were what
+        when where which who whom whose with within yet you your
         """
     )
 )
@@ -42,6 +42,10 @@ SPENDING_VERBS = frozenset(
     )
 )
 """Verbs that are about an amount of money behind an auxiliary, and may be nouns elsewhere."""
+WORKING_VERBS = frozenset(
+    word_list("book booked log logged record recorded spend spent take taken took work worked")
+)
+"""Verbs that say no more than "have" in a total: "how many hours did he work in total"."""
 PRONOUNS = frozenset(word_list("i we you they"))
 """Whoever asks: what "we paddled" is what the table is about."""
 PLURALS = frozenset(word_list("children men people women"))
@@ -68,6 +72,8 @@ SUPERLATIVES: dict[str, tuple[str, str]] = {
     for direction, about, words in (
         (HIGH, "", "most highest largest biggest greatest maximum max maximal top"),
         (LOW, "", "least lowest smallest fewest minimum min minimal"),
+        (HIGH, "merit", "best"),
+        (LOW, "merit", "worst"),
         (LOW, "price", "cheapest"),
         (HIGH, "price", "dearest priciest costliest"),
         (HIGH, "length", "longest farthest furthest"),
@@ -109,7 +115,7 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
         "price": "price cost fee fare charge rate rent preis kosten gebühr prix tarif precio tarifa",
         "worth": "value worth wert",
         "earnings": "salary wage pay income earning",
-        "spending": "amount cost expense expenditure spend pay",
+        "spending": "amount cost expense expenditure spend pay betrag ausgaben montant dépense importe gasto",
         "length": "length distance duration runtime",
         "height": "height altitude elevation",
         "weight": "weight mass",
