@@ -30,7 +30,7 @@ from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
-from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.table_answers.table_questions import asks_for_rows
 from localcrag.types import Grade, GraderKind, Passage, Policy, Strip, Verdict
 
 SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
@@ -129,7 +129,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     best = max(kept, key=lambda strip: strip.score, default=None)
     if best is None or not is_one_of_many(state.question, best):
         return False
-    if recognised(state.question) is not None or asks_over_rows(state.question):
+    if asks_for_rows(state.question) or asks_over_rows(state.question):
         return True
     return not things_asked_for(state.question) and _is_among_equals(best, kept)
 

@@ -315,3 +315,22 @@ def test_the_column_and_the_direction_are_those_that_are_meant(
     question: str, rows: list[str], answer: str | None
 ) -> None:
     assert value(question, rows) == answer
+
+
+WARRANTIES = [
+    "Host: tern · Bought: 2019-03-01 · Warranty until: 2022-03-01",
+    "Host: gull · Bought: 2098-03-01 · Warranty until: 2101-03-01",
+    "Host: skua · Bought: 2018-03-01 · Warranty until: 2021-03-01",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which hosts are out of warranty?", "tern; skua"),
+        ("Which hosts have an expired warranty?", "tern; skua"),
+        ("Which hosts are out of order?", None),
+    ],
+)
+def test_what_has_expired_by_today_is_listed(question: str, answer: str | None) -> None:
+    assert value(question, WARRANTIES) == answer

@@ -10,28 +10,17 @@ from decimal import Decimal
 from localcrag.crag.table_answers.question_words import NumberCondition, QuestionToken
 from localcrag.crag.table_answers.table_columns import RowCondition, TableColumns, UnclearError, content
 from localcrag.crag.table_answers.table_values import (
-    FLAGS,
     UNITS,
     WORD,
     ColumnKind,
     is_missing,
     month_number,
-    word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
 
 _MAX_VALUE_WORDS = 8
 """The most words of a cell that a question may name."""
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
-_STOCK_NAMES = tuple(
-    re.compile(words, re.IGNORECASE)
-    for words in (
-        r"stock|lager|bestand|vorr[aä]t|inventory|\bleft\b|remaining|available|verfügbar|existencias|disponib",
-        r"\bqty\b|quantity|anzahl|menge|cantidad|quantité|pieces|stück",
-    )
-)
-"""How a column is named that says how many of a thing there are, the surest names first."""
-_NONE_WORDS = frozenset(word_list("none nobody keine keiner nichts aucun aucune ninguno ninguna"))
 _TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
 
 
@@ -155,7 +144,7 @@ class TableConditions(TableColumns):
         cells = self.cells(column)
         rows = frozenset(at for at, cell in enumerate(cells) if content(cell) == said)
         shown, sign = cells[min(rows)], "="
-        if self._denies(range(start, end)):
+        if self.denies(range(start, end)):
             rows = frozenset(at for at, cell in enumerate(cells) if at not in rows and not is_missing(cell))
             sign = "is not"
         self.conditions.append(RowCondition(column, f"{self.table.header(column)} {sign} {shown}", rows))
@@ -221,36 +210,7 @@ class TableConditions(TableColumns):
             RowCondition(column, f"{self.table.header(column)} in {' '.join(said)}", frozenset(rows))
         )
 
-    def take_flags(self, measure: str) -> None:
-        """Account for the name of a column of yes and no: a row counts if it says yes.
-
-        It counts if it says no where the question does: "not scanned", "which boxes have scanned = false".
-        """
-        for column in self.of_kind(ColumnKind.FLAG):
-            places = self._places_of_name(column)
-            if not places or column == measure:
-                continue
-            behind = [t for t in self.tokens[places[-1] + 1 : places[-1] + 2] if t.low in FLAGS]
-            said = all(FLAGS[token.low] for token in behind)
-            wanted = said is not self._denies(places)
-            values = self.kinds[column].values
-            rows = frozenset(at for at, value in enumerate(values) if value is wanted)
-            shown = "yes" if wanted else "no"
-            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {shown}", rows))
-            for token in (*(self.tokens[at] for at in places), *behind):
-                token.used = True
-
-    def _places_of_name(self, column: str) -> list[int]:
-        """The places of the open words that name a column; none if a word of its name is missing."""
-        named = self.named(column)
-
-        def names(at: int, word: str) -> bool:
-            return self.tokens[at].root == word or is_akin(self.tokens[at].root, word)
-
-        places = [at for at in self.question.open_tokens() if any(names(at, word) for word in named)]
-        return places if all(any(names(at, word) for at in places) for word in named) else []
-
-    def _denies(self, places: Sequence[int]) -> bool:
+    def denies(self, places: Sequence[int]) -> bool:
         """Whether the "not" of the question is about the words at some places, which then accounts for it."""
         negation = self.question.negation
         if negation < 0:
@@ -260,112 +220,6 @@ class TableConditions(TableColumns):
         is_about = first in places
         self.denied = self.denied or is_about
         return is_about
-
-    def take_stock(self) -> None:
-        """Account for "in stock" and "not in stock", if one column says how many of a thing there are."""
-        places = [at for at in self.question.open_tokens() if self.tokens[at].low == "stock"]
-        for pattern in _STOCK_NAMES if places else ():
-            columns = [c for c in self.quantities if pattern.search(self.table.header(c))]
-            if len(columns) == 1:
-                denied = self._denies(places)
-                values = [value for value in self.kinds[columns[0]].values if isinstance(value, Decimal)]
-                if min(values, default=Decimal(0)) < 0:
-                    raise UnclearError
-                rows = frozenset(
-                    at
-                    for at, value in enumerate(self.kinds[columns[0]].values)
-                    if value is not None and (value == 0) is denied
-                )
-                sign = "=" if denied else "more than"
-                self.conditions.append(
-                    RowCondition(columns[0], f"{self.table.header(columns[0])} {sign} 0", rows)
-                )
-                for at in places:
-                    self.tokens[at].used = True
-                return
-
-    def take_contents(self, measure: str) -> None:
-        """Account for words within the cells of one column: "when was the oil changed last".
-
-        If something else tells the rows apart, a verb at the end may be in no cell; the match is then loose.
-        """
-        places = [at for at in self.question.open_tokens() if not self.tokens[at].is_number]
-        verb = places[-1:] if places and places[-1] == self._last_word() else []
-        if verb and any(is_akin(self.tokens[verb[0]].root, word) for word in self._words_of_headers()):
-            self.tokens[verb[0]].used = True
-            places.pop()
-        if len(places) != len(self.question.open_tokens()) or not places:
-            return
-        if self._take_within(places, measure) or not verb:
-            return
-        others = [at for at in places if at not in verb]
-        if self._take_within(others, measure) if others else self.conditions:
-            self.tokens[verb[0]].used = self.loose = True
-
-    def _last_word(self) -> int:
-        """The place of the last word that is neither a function word nor the superlative."""
-        last = self.question.superlative.split()[-1]
-        places = [at for at, token in enumerate(self.tokens) if token.low not in FUNCTION_WORDS | {last}]
-        return places[-1] if places else -1
-
-    def _words_of_headers(self) -> set[str]:
-        return {word for column in self.table.columns for word in self.named(column)}
-
-    def _take_within(self, places: Sequence[int], measure: str) -> bool:
-        """Account for words that all stand in cells of one column only, in rows that meet the conditions."""
-        said = {self.tokens[at].root for at in places}
-        met = [at for at in range(len(self.rows)) if all(at in c.rows for c in self.conditions)]
-        found: list[RowCondition] = []
-        for column in self.of_kind(ColumnKind.TEXT):
-            cells = self.cells(column)
-            rows = frozenset(at for at in met if said <= set(content(cells[at])))
-            if rows and column != measure and column not in {c.column for c in self.conditions}:
-                told = {cells[at] for at in rows}
-                words = " ".join(self.tokens[at].text for at in places)
-                shown = f"= {told.pop()}" if len(told) == 1 else f"has “{words}”"
-                found.append(RowCondition(column, f"{self.table.header(column)} {shown}", rows))
-        if len(found) != 1:
-            return False
-        self.conditions += found
-        for at in places:
-            self.tokens[at].used = True
-        return True
-
-    def take_lacking(self) -> None:
-        """Account for "no receipt": a row counts if it says no in that column, or nothing.
-
-        A verb before it says no more: "play no instrument". Raises UnclearError if there is no such column.
-        """
-        lacking = self.question.lacking
-        if not lacking:
-            return
-        said = {self.tokens[at].root for at in lacking}
-        kinds = self.of_kind(ColumnKind.FLAG, ColumnKind.TEXT)
-        columns = [column for column in kinds if set(self.named(column)) == said]
-        if len(columns) != 1:
-            raise UnclearError
-        (column,) = columns
-        if self.kinds[column].kind is ColumnKind.FLAG:
-            values = self.kinds[column].values
-            rows = frozenset(at for at, value in enumerate(values) if value is False)
-            shown = f"{self.table.header(column)} = no"
-        else:
-            rows = frozenset(at for at, cell in enumerate(self.cells(column)) if _says_none(cell))
-            shown = f"no {self.table.header(column)}"
-        if not rows:
-            raise UnclearError
-        self.conditions.append(RowCondition(column, shown, rows))
-        before = [at for at in range(lacking[0] - 2, lacking[0] - 1) if at not in self.question.subject]
-        for at in (
-            *lacking,
-            *(at for at in before if at > 0 and self.tokens[at].root not in self.words_in_cells()),
-        ):
-            self.tokens[at].used = True
-
-
-def _says_none(cell: str) -> bool:
-    """Whether a cell says that a row has nothing of a kind."""
-    return is_missing(cell) or cell.strip().casefold() in _NONE_WORDS
 
 
 def _comparison(sign: str, number: Decimal) -> Callable[[Decimal], bool]:

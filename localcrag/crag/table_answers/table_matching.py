@@ -119,6 +119,7 @@ class _Matching(TableMeasures):
         self.take_dates()
         self.take_flags(column)
         self.take_stock()
+        self.take_expired()
         self.take_names()
         self.take_light_verbs()
         if asked.about == "time":

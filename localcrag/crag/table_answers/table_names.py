@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
+from localcrag.crag.table_answers.row_states import RowStates
 from localcrag.crag.table_answers.table_columns import content
-from localcrag.crag.table_answers.table_conditions import TableConditions
 from localcrag.crag.table_answers.table_values import ColumnKind, roots
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, PRONOUNS, WORKING_VERBS
 
@@ -21,7 +21,7 @@ MIN_PHRASE_WORDS = 2
 """The fewest words of a phrase that names the table though one of them stands in cells as well."""
 
 
-class TableNames(TableConditions):
+class TableNames(RowStates):
     """Accounts for the words of a question that stand in the names of the table."""
 
     def take_names(self) -> None:

@@ -124,6 +124,21 @@ def recognised(question: str) -> TableQuestion | None:
     return found
 
 
+def asks_for_rows(question: str) -> bool:
+    """Whether a question asks for rows of a table, or for what code computes of them, understood or not.
+
+    "Which items went over the budget?" does, though no code compares two columns.
+    """
+    if recognised(question) is not None:
+        return True
+    tokens = tokens_of(with_plain_negations(in_english(question)))
+    listed = _listed(tokens) if 0 < len(tokens) <= MAX_WORDS else None
+    if listed is None:
+        return False
+    said = [at for at, token in enumerate(tokens) if not token.used and token.low not in FUNCTION_WORDS]
+    return bool(set(said) - set(listed.subject))
+
+
 def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
     """The form of "how many …"; None for another form."""
     words = [token.low for token in tokens]
