@@ -18,6 +18,7 @@ from math import inf
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
 from localcrag.crag.query_terms import IN_WORDS, WORD_PATTERN, figures_of, is_english, stem, terms
+from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.table_answers.table_conditions import is_akin
@@ -243,6 +244,22 @@ def is_one_of_many(question: str, strip: Strip) -> bool:
     asked = _terms(question)
     names = (_terms(value) for _, value in others if any(map(str.isalpha, value)))
     return not _terms(first) & asked and not any(name and name <= asked for name in names)
+
+
+def is_one_of_several(question: str, strip: Strip) -> bool:
+    """Whether a row is named by cells that another row of its passage has as well, and not by its first one.
+
+    "The last train to Ostheim" names each row of a train that goes there.
+    """
+    if not is_row(strip):
+        return False
+    (_, first), *others = map(named_cell, cells_of(strip))
+    asked = _terms(question)
+    if _terms(first) & asked:
+        return False
+    named = [f"{column}: {value}" for column, value in others if (held := _terms(value)) and held <= asked]
+    texts = (cells_of(row) for row in strips(strip.passage) if is_row(row) and row.start != strip.start)
+    return bool(named) and any(set(named) <= set(cells) for cells in texts)
 
 
 def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:

@@ -334,3 +334,40 @@ WARRANTIES = [
 )
 def test_what_has_expired_by_today_is_listed(question: str, answer: str | None) -> None:
     assert value(question, WARRANTIES) == answer
+
+
+BIKES = [
+    "Bike: City · Available: yes · Deposit: 50 · State: passed",
+    "Bike: Tandem · Available: no · Deposit: 120 · State: failed",
+]
+TASKS = [
+    "Task: Flyers · Due: 2021-10-01 · State: open",
+    "Task: Website · Due: 2020-08-15 · State: done",
+    "Task: Party · Due: 2101-07-01 · State: open",
+]
+RENTED = [f"Rental: R{n} · Bike: Tandem · Days: {n}" for n in (2, 3, 4)]
+PRICES = [f"Bike: {bike} · Price per day: {price}" for bike, price in (("City", 14), ("Tandem", 30))]
+TRAINS = ["Train: T1 · Leaves: 06:12 · Sundays: yes", "Train: T2 · Leaves: 22:48 · Sundays: no"]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("Which bikes are not available?", BIKES, "Tandem"),
+        ("How many bikes are available?", BIKES, "1"),
+        ("Which bikes failed?", BIKES, "Tandem"),
+        ("How many bikes passed?", BIKES, "1"),
+        ("Which tasks are overdue?", TASKS, "Flyers"),
+        ("Which tasks are overdue?", BIKES, None),
+        ("Which trains do not run on Sundays?", TRAINS, "T2"),
+        ("Which trains run on Sundays?", TRAINS, "T1"),
+        ("What is the average weight?", BIKES, None),
+        ("last train", TRAINS, "22:48"),
+        ("Welcher Train ist der letzte?", TRAINS, "22:48"),
+        ("How many days was the Tandem rented in total?", ["Bike rental", *RENTED], "9"),
+        ("How many days was the Tandem rented in total?", ["Bike rental", *PRICES], None),
+        ("What is the total deposit of the rented bikes?", ["Bike rental", *BIKES], "170"),
+    ],
+)
+def test_states_are_told_by_what_a_column_says(question: str, rows: list[str], answer: str | None) -> None:
+    assert value(question, rows) == answer

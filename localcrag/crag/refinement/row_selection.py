@@ -16,7 +16,7 @@ from localcrag.crag.query_terms import IN_WORDS, ORDINALS, figures_of, terms, te
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
-from localcrag.crag.table_answers.table_values import word_list
+from localcrag.crag.table_answers.row_states import says_done
 from localcrag.types import BlockKind, Strip
 
 MAX_DAY_CHARACTERS = 24
@@ -25,13 +25,6 @@ MAX_DAY_CHARACTERS = 24
 _ORDINAL = re.compile(rf"\b(?:(\d+)(?:st|nd|rd|th)|{'|'.join(ORDINALS.split())})\b")
 _NEXT = re.compile(r"\b(?:next|still (?:due|open)|nächste[rnms]?|prochaine?s?|próxim[oa]s?)\b", re.IGNORECASE)
 """How a question asks for what is to come."""
-_DONE = frozenset(
-    word_list(
-        "done closed completed finished paid cancelled expired settled erledigt abgeschlossen bezahlt fertig "
-        "fait terminé payé hecho pagado ☑ ✓ ✔"
-    )
-)
-"""What a cell says of a row that is done."""
 
 
 def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
@@ -106,14 +99,12 @@ def _ordinals(question: str) -> set[str]:
 
 def _without_done(kept: Sequence[Strip]) -> list[Strip]:
     """The strips without rows that say of themselves that they are done, if their document has others."""
-    done = [is_row(strip) and any(_says_done(cell) for cell in cells_of(strip)) for strip in kept]
+    done = [
+        is_row(strip) and any(says_done(named_cell(cell)[1]) for cell in cells_of(strip)) for strip in kept
+    ]
     pairs = list(zip(kept, done, strict=True))
     others = {strip.passage.document for strip, is_done in pairs if is_row(strip) and not is_done}
     return [strip for strip, is_done in pairs if not is_done or strip.passage.document not in others]
-
-
-def _says_done(cell: str) -> bool:
-    return named_cell(cell)[1].strip().casefold() in _DONE
 
 
 def _nearest(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:

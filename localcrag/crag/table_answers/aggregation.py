@@ -20,7 +20,7 @@ from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, tables_of
 from localcrag.crag.table_answers.table_matching import TableMatch, matched
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
-from localcrag.crag.table_answers.table_values import ColumnKind, Value, is_missing
+from localcrag.crag.table_answers.table_values import FLAGS, ColumnKind, Value, is_missing
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
 from localcrag.filters import matches
 from localcrag.types import (
@@ -336,7 +336,8 @@ def _name_beside(match: TableMatch, row: ParsedRow) -> str:
     label, *others = match.table.columns
     if _CODE.fullmatch(row.cells.get(label, "")) is None:
         return ""
-    worded = (column for column in others if _WORDS.fullmatch(row.cells.get(column, "")))
+    cells = ((column, row.cells.get(column, "")) for column in others)
+    worded = (column for column, cell in cells if _WORDS.fullmatch(cell) and cell.casefold() not in FLAGS)
     column = next((column for column in worded if _tells_apart(match.table.rows, column)), "")
     return row.cells[column] if column else ""
 

@@ -46,6 +46,8 @@ _WORDINGS = tuple(
         (r"(?:am )?kältesten?", "coldest"),
         (r"(?:am )?ältesten?", "oldest"),
         (r"(?:am )?(?:neueste|jüngste)n?", "newest"),
+        (r"letzte[nrsm]?", "last"),
+        (r"erste[nrsm]?", "first"),
         (r"wert", "worth"),
         (r"verdient", "earns"),
         (r"ausgegeben", "spent"),

@@ -22,6 +22,15 @@ _STOCK_NAMES = tuple(
 """How a column is named that says how many of a thing there are, the surest names first."""
 _UNTIL = re.compile(r"until|\btill\b|expir|valid|\bends?\b|\bbis\b|ablauf|jusqu|hasta", re.IGNORECASE)
 """How a column is named that says until when something holds."""
+_DUE = re.compile(r"\bdue\b|deadline|fällig|échéance|vencimiento|\bby\b|next check", re.IGNORECASE)
+"""How a column is named that says when something is due."""
+_DONE = frozenset(
+    word_list(
+        "done closed completed finished paid cancelled expired settled erledigt abgeschlossen bezahlt fertig "
+        "fait terminé payé hecho pagado ☑ ✓ ✔"
+    )
+)
+"""What a cell says of a row that is done."""
 _NONE_WORDS = frozenset(word_list("none nobody keine keiner nichts aucun aucune ninguno ninguna"))
 
 
@@ -61,24 +70,69 @@ class RowStates(TableConditions):
         """Account for "in stock" and "not in stock", if one column says how many of a thing there are."""
         places = [at for at in self.question.open_tokens() if self.tokens[at].low == "stock"]
         for pattern in _STOCK_NAMES if places else ():
-            columns = [c for c in self.quantities if pattern.search(self.table.header(c))]
+            states = (*self.quantities, *self.of_kind(ColumnKind.FLAG))
+            columns = [c for c in states if pattern.search(self.table.header(c))]
             if len(columns) == 1:
-                denied = self.denies(places)
-                values = [value for value in self.kinds[columns[0]].values if isinstance(value, Decimal)]
-                if min(values, default=Decimal(0)) < 0:
-                    raise UnclearError
-                rows = frozenset(
-                    at
-                    for at, value in enumerate(self.kinds[columns[0]].values)
-                    if value is not None and (value == 0) is denied
-                )
-                sign = "=" if denied else "more than"
-                self.conditions.append(
-                    RowCondition(columns[0], f"{self.table.header(columns[0])} {sign} 0", rows)
-                )
-                for at in places:
-                    self.tokens[at].used = True
+                self._take_stock_of(columns[0], places)
                 return
+
+    def _take_stock_of(self, column: str, places: Sequence[int]) -> None:
+        """Account for what is in stock by its number, which is never below zero, or by yes and no."""
+        values, denied = self.kinds[column].values, self.denies(places)
+        if any(isinstance(value, Decimal) and value < 0 for value in values):
+            raise UnclearError
+        rows = frozenset(
+            at for at, value in enumerate(values) if value is not None and bool(value) is not denied
+        )
+        shown = "= no" if denied else "= yes"
+        if self.kinds[column].kind is ColumnKind.NUMBER:
+            shown = "= 0" if denied else "more than 0"
+        self.conditions.append(RowCondition(column, f"{self.table.header(column)} {shown}", rows))
+        for at in places:
+            self.tokens[at].used = True
+
+    def take_expired(self) -> None:
+        """Account for "out of warranty" and "expired", if one column says until when: before today."""
+        dated = [c for c in self.of_kind(ColumnKind.DATE) if _UNTIL.search(self.table.header(c))]
+        words = [token.low for token in self.tokens]
+        if "overdue" in words:
+            self._take_overdue(words.index("overdue"))
+            return
+        is_out = any(words[at : at + 2] == ["out", "of"] for at in range(len(words)))
+        places = [at for at in self.question.open_tokens() if words[at] == "expired"]
+        if not is_out and not places:
+            return
+        named = [at for at in self.question.open_tokens() if at not in places + self.question.subject]
+        if is_out or named:
+            dated = [c for c in dated if any(self.tokens[at].root in self.named(c) for at in named)]
+        if len(dated) == 1:
+            (column,) = dated
+            self._add_past(column)
+            places += [at for at in named if self.tokens[at].root in self.named(column)]
+            for at in places:
+                self.tokens[at].used = True
+
+    def _add_past(self, column: str) -> None:
+        """Add the condition that the date in a column is before today."""
+        today = date.today()
+        days = (day.date() if isinstance(day, datetime) else day for day in self.kinds[column].values)
+        rows = frozenset(at for at, day in enumerate(days) if isinstance(day, date) and day < today)
+        shown = f"{self.table.header(column)} before {today.isoformat()}"
+        self.conditions.append(RowCondition(column, shown, rows))
+
+    def _take_overdue(self, place: int) -> None:
+        """Account for "overdue": due before today, and in no cell said to be done."""
+        dated = [c for c in self.of_kind(ColumnKind.DATE) if _DUE.search(self.table.header(c))]
+        states = [c for c in self.of_kind(ColumnKind.TEXT) if any(map(says_done, self.cells(c)))]
+        if len(dated) != 1 or len(states) > 1:
+            return
+        self._add_past(dated[0])
+        for column in states:
+            cells = self.cells(column)
+            rows = frozenset(at for at, cell in enumerate(cells) if not says_done(cell))
+            shown = " or ".join(dict.fromkeys(filter(says_done, cells)))
+            self.conditions.append(RowCondition(column, f"{self.table.header(column)} is not {shown}", rows))
+        self.tokens[place].used = True
 
     def take_contents(self, measure: str) -> None:
         """Account for words within the cells of one column: "when was the oil changed last".
@@ -127,28 +181,6 @@ class RowStates(TableConditions):
             self.tokens[at].used = True
         return True
 
-    def take_expired(self) -> None:
-        """Account for "out of warranty" and "expired", if one column says until when: before today."""
-        dated = [c for c in self.of_kind(ColumnKind.DATE) if _UNTIL.search(self.table.header(c))]
-        words = [token.low for token in self.tokens]
-        is_out = any(words[at : at + 2] == ["out", "of"] for at in range(len(words)))
-        places = [at for at in self.question.open_tokens() if words[at] == "expired"]
-        if not is_out and not places:
-            return
-        named = [at for at in self.question.open_tokens() if at not in places + self.question.subject]
-        if is_out or named:
-            dated = [c for c in dated if any(self.tokens[at].root in self.named(c) for at in named)]
-        if len(dated) == 1:
-            (column,) = dated
-            values = (v.date() if isinstance(v, datetime) else v for v in self.kinds[column].values)
-            today = date.today()
-            rows = frozenset(at for at, day in enumerate(values) if isinstance(day, date) and day < today)
-            shown = f"{self.table.header(column)} before {today.isoformat()}"
-            self.conditions.append(RowCondition(column, shown, rows))
-            places += [at for at in named if self.tokens[at].root in self.named(column)]
-            for at in places:
-                self.tokens[at].used = True
-
     def take_lacking(self) -> None:
         """Account for "no receipt": a row counts if it says no in that column, or nothing.
 
@@ -184,3 +216,8 @@ class RowStates(TableConditions):
 def _says_none(cell: str) -> bool:
     """Whether a cell says that a row has nothing of a kind."""
     return is_missing(cell) or cell.strip().casefold() in _NONE_WORDS
+
+
+def says_done(cell: str) -> bool:
+    """Whether a cell says that a row is done."""
+    return cell.strip().casefold() in _DONE

@@ -16,7 +16,8 @@ from localcrag.crag.table_answers.table_values import (
     is_missing,
     month_number,
 )
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS
+from localcrag.types import Aggregate
 
 _MAX_VALUE_WORDS = 8
 """The most words of a cell that a question may name."""
@@ -134,7 +135,9 @@ class TableConditions(TableColumns):
         if len(fitting) == 1:
             return fitting[0]
         before = self.tokens[start - 1].root if start else ""
-        if len(columns) > 1 or any(self.named(c) == (before,) for c in named):
+        is_counted = self.question.operation is Aggregate.COUNT and start - 1 in self.question.subject
+        others = [c for c in named if self.named(c) == (before,) and not (is_counted and c == self.label)]
+        if len(columns) > 1 or others:
             raise UnclearError
         return columns[0]
 
@@ -215,8 +218,8 @@ class TableConditions(TableColumns):
         negation = self.question.negation
         if negation < 0:
             return False
-        behind = range(negation + 1, len(self.tokens))
-        first = next((at for at in behind if self.tokens[at].low not in FUNCTION_WORDS), None)
+        behind, skipped = range(negation + 1, len(self.tokens)), FUNCTION_WORDS | LIGHT_VERBS
+        first = next((at for at in behind if self.tokens[at].low not in skipped), None)
         is_about = first in places
         self.denied = self.denied or is_about
         return is_about

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -23,6 +24,10 @@ from localcrag.types import Aggregate
 
 MIN_COUNTER_STEPS = 5
 """The fewest steps from one reading to the next by which a column shows that it only grows."""
+_PER = re.compile(
+    r"\b(?:per|each|pro|je|par|por)\b|/|^(?:price|cost|rate|fee|preis|prix|precio)\b", re.IGNORECASE
+)
+"""What is in the name of a column of rates: "Price per day" is in no days."""
 _HAS_THE = (["has", "the"], ["have", "the"], ["had", "the"])
 
 
@@ -153,11 +158,11 @@ class TableMeasures(TableNames):
 
         Raises UnclearError if there is none, or several.
         """
-        named = set(self.named(column)) if column else set[str]()
-        rivals = (
-            [c for c in self.quantities if c != column and named <= self.units(c)] if named <= UNITS else []
-        )
-        fitting = [c for c in (column, *rivals) if c and not self._is_counter(c)]
+        if not column:
+            raise UnclearError
+        named = set(self.named(column))
+        others = [c for c in self.quantities if c != column and named <= UNITS & self._own_units(c)]
+        fitting = [c for c in (column, *others) if not self._is_counter(c)]
         if len(fitting) != 1:
             raise UnclearError
         return fitting[0]
@@ -166,12 +171,16 @@ class TableMeasures(TableNames):
         """The one column in the unit that is counted, which is then accounted for: "how many minutes"."""
         places = [at for at in self.question.subject if self.tokens[at].root in UNITS]
         said = {self.tokens[at].root for at in places}
-        found = [c for c in self.quantities if said & self.units(c) and not self._is_counter(c)]
+        found = [c for c in self.quantities if said & self._own_units(c) and not self._is_counter(c)]
         if len(said) != 1 or len(found) != 1:
             return ""
         for at in places:
             self.tokens[at].used = True
         return found[0]
+
+    def _own_units(self, column: str) -> set[str]:
+        """The units of a column; none of one that says how much there is of another thing per unit."""
+        return set[str]() if _PER.search(self.table.header(column)) else self.units(column)
 
     def _is_counter(self, column: str) -> bool:
         """Whether a column has the readings of a counter, or of one for each thing: they only grow."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from localcrag.crag.table_answers.row_states import RowStates
 from localcrag.crag.table_answers.table_columns import content
+from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_values import ColumnKind, roots
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS, PRONOUNS, WORKING_VERBS
 
@@ -38,7 +39,9 @@ class TableNames(RowStates):
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_one_of_years = token.is_number and len(self._numbers_in_names) > 1
-            token.used = token.root in known and token.root not in within and not is_one_of_years
+            is_done = token.low.endswith("ed") and any(is_akin(token.root, word) for word in known)
+            is_known = token.root in known or is_done
+            token.used = is_known and token.root not in within and not is_one_of_years
 
     @cached_property
     def _numbers_in_names(self) -> set[str]:

@@ -51,6 +51,7 @@ MAX_RANKED = 20
 
 _BEFORE_MOST = frozenset(word_list("which who what when where list name show give at in on"))
 """How a question begins that asks for the most or the least."""
+_MOST = frozenset(word_list("most least worst last first"))
 _FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
 """How a question says that it asks for what something cost at last."""
 
@@ -264,7 +265,9 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
 def _begins_with_most(words: Sequence[str], at: int) -> bool:
     """Whether a question begins with the superlative at a place: "oldest tree", "the most expensive one"."""
     is_first = at == 0 or (at == 1 and words[0] == "the")
-    return is_first and (words[at] in ("most", "least", "worst") or words[at].endswith("est"))
+    return is_first and (
+        words[at] in ("most", "least", "worst", "last", "first") or words[at].endswith("est")
+    )
 
 
 def _without_verb(tokens: list[QuestionToken], subject: list[int]) -> list[int]:

@@ -25,8 +25,8 @@ LIGHT_VERBS = frozenset(
     word_list(
         """
         consume consumed consumes gave get gets give given gives got need needed needs offer offered offers
-        provide provided provides reach reached reaches receive received receives showed shown shows use
-        used uses
+        provide provided provides reach reached reaches receive received receives run runs showed shown shows
+        use used uses
         """
     )
 )
