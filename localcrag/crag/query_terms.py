@@ -58,9 +58,10 @@ _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _FIGURES = re.compile(r"\d+(?:[-_/.:]\d+)+")
 """A date or the like, whose parts are in an order."""
 _CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+"""English words for the places of a few things in order."""
 IN_WORDS = {
-    word: str(value) for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words.split(), 1)
+    word: str(value) for words in (_CARDINALS, ORDINALS) for value, word in enumerate(words.split(), 1)
 }
 """English words for small numbers, in figures: "two" and "second" are "2"."""
 MIN_STEM = 3

@@ -18,10 +18,12 @@ from math import inf
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
 from localcrag.crag.query_terms import IN_WORDS, WORD_PATTERN, figures_of, is_english, stem, terms
+from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_values import respelled
+from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS
 from localcrag.types import Strip
 
 COMPLETE_WEIGHT = 4.0
@@ -35,11 +37,24 @@ MAX_INCOMPLETE = 0.5
 ("What did buoy 7 cost?"), so that it is shown, and to be checked."""
 DENIAL_WEIGHT = -4.0
 """What the log-odds of a row gain if it says no to what is asked of every row, as "Lift needed: no" does."""
+HEADER_ONLY_WEIGHT = -2.0
+"""What they gain if all that is asked are names of its columns, which all rows of its table have as well."""
+MIN_ALIKE_ROWS = 3
+"""How many rows with the same columns a passage then has."""
 _DENIALS = frozenset({"no", "false", "nein", "non", "none", "keine", "-", "–", "—", "✗"})
 _NEGATION = re.compile(r"\b(?:not?|without|never|kein\w*|nicht|pas|sans)\b|n['’]t\b", re.IGNORECASE)
 MAX_MISSING_SHARE, MAX_MISSING_OF_SINGLED_OUT = 0.34, 0.5
 """The share of what is asked that may be missing, a cell that is named counts as one thing; and the same if
-two cells are named."""
+two cells are named, or one by its code ("F-08") and the row has the quantity that is asked for."""
+_CODE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])[\w./-]+")
+"""A cell that is the code of one thing."""
+_HOW = re.compile(r"\bhow (long|far|high|tall|heavy|deep|wide|big|large|fast|hot|warm|loud)\b", re.IGNORECASE)
+_ABOUT_OF_HOW = {
+    "long": "length", "far": "length", "high": "height", "tall": "height", "heavy": "weight", "deep": "depth",
+    "wide": "width", "big": "size", "large": "size", "fast": "speed", "hot": "temperature",
+    "warm": "temperature", "loud": "sound",
+}  # fmt: skip
+"""The quantity that a question asks for by "how long" and the like."""
 _WORD_JOINER = re.compile(r"[-_/.]")
 _LIGHT_TERMS = terms(
     "against between during happen happened into mean means need needed needs onto over through under until "
@@ -91,20 +106,25 @@ class _Match:
 class _Asked:
     """What a question asks: its words and dates for comparison, the figures, and the words that are light.
 
-    ``measures`` are its numbers that have a unit, each with the number and the unit as words.
+    ``measures`` are its numbers that have a unit, each with the number and the unit as words. ``how`` is the
+    word that asks for a quantity, as in "how long", with the names of columns that tell it.
     """
 
     words: frozenset[str]
     figures: frozenset[str]
     light: frozenset[str]
     measures: tuple[tuple[float, frozenset[str]], ...] = ()
+    how: tuple[str, frozenset[str]] = ("", frozenset())
 
     @staticmethod
     def of(question: str) -> _Asked:
         figures = figures_of(question)
         words = _terms(without_dates(question)) | dates_of(question)
         light = _LIGHT_TERMS if is_english(question) else _LIGHT_TERMS | _LIGHT_GERMAN_TERMS
-        return _Asked(frozenset(words), frozenset(figures), frozenset(light), tuple(_measures(question)))
+        how = ("", frozenset[str]())
+        if match := _HOW.search(question):
+            how = stem(match[1]), QUANTITY_WORDS[_ABOUT_OF_HOW[match[1].lower()]]
+        return _Asked(frozenset(words), frozenset(figures), frozenset(light), tuple(_measures(question)), how)
 
     def has(self, value: str) -> bool:
         """Whether a cell says no more than the question does."""
@@ -188,10 +208,12 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
         found: the strips to choose from, of one passage or of several.
 
     Returns:
-        The gain by the index of the strip: for one row, or for none, and for rows that say no.
+        The gain by the index of the strip: for one row, or for none, and for rows that say no or only have
+        columns of the names that are asked about.
     """
     asked = _Asked.of(question)
-    gains = {at: DENIAL_WEIGHT for at, strip in enumerate(found) if _denies(strip, question, asked.words)}
+    gains = dict.fromkeys(_named_by_headers(found, asked), HEADER_ONLY_WEIGHT)
+    gains |= {at: DENIAL_WEIGHT for at, strip in enumerate(found) if _denies(strip, question, asked.words)}
     matches = [match for at, strip in enumerate(found) if (match := _match(at, strip, asked)) is not None]
     if not matches:
         return gains
@@ -224,6 +246,22 @@ def is_one_of_many(question: str, strip: Strip) -> bool:
     return not _terms(first) & asked and not any(name and name <= asked for name in names)
 
 
+def is_one_of_several(question: str, strip: Strip) -> bool:
+    """Whether a row is named by cells that another row of its passage has as well, and not by its first one.
+
+    "The last train to Ostheim" names each row of a train that goes there.
+    """
+    if not is_row(strip):
+        return False
+    (_, first), *others = map(named_cell, cells_of(strip))
+    asked = _terms(question)
+    if _terms(first) & asked:
+        return False
+    named = [f"{column}: {value}" for column, value in others if (held := _terms(value)) and held <= asked]
+    texts = (cells_of(row) for row in strips(strip.passage) if is_row(row) and row.start != strip.start)
+    return bool(named) and any(set(named) <= set(cells) for cells in texts)
+
+
 def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:
     """Whether a row that the question does not name says no in a column that it names."""
     if not is_row(strip) or _NEGATION.search(question):
@@ -236,6 +274,24 @@ def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:
         value.strip().casefold() in _DENIALS and (named := _stems(column)) and named <= words
         for column, value in cells
     )
+
+
+def _named_by_headers(found: Sequence[Strip], asked: _Asked) -> Iterator[int]:
+    """The places of rows of which a question names columns alone, as do many other rows of their passage.
+
+    A "garage" is no answer to what the garage costs if it is a column of repairs.
+    """
+    words = asked.words - asked.light
+    alike: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    for at, strip in enumerate(found) if words else ():
+        if is_row(strip):
+            columns, values = zip(*map(named_cell, cells_of(strip)), strict=True)
+            said = _terms(f"{' '.join(values)} {headings_above(strip)} {strip.passage.title}")
+            if words <= _terms(" ".join(columns)) and words.isdisjoint(said):
+                alike.setdefault((strip.passage.id, columns), []).append(at)
+    for rows in alike.values():
+        if len(rows) >= MIN_ALIKE_ROWS:
+            yield from rows
 
 
 def _stems(text: str) -> set[str]:
@@ -263,9 +319,15 @@ def _match(at: int, strip: Strip, asked: _Asked) -> _Match | None:
         for word in asked.words - told - held - asked.light
         if not any(is_akin(word, column) for column in columns)
     }
+    how, quantity = asked.how
+    tells_quantity = not quantity.isdisjoint(columns)
+    missing -= {how} if tells_quantity else set()
     things = len(named) + len(asked.words - held - (asked.light - told))
     share = len(missing) / things
-    if share > (MAX_MISSING_SHARE if len(named) == 1 else MAX_MISSING_OF_SINGLED_OUT):
+    is_coded = tells_quantity and any(
+        _CODE.fullmatch(value) and asked.named_by(column, value) for column, value in cells
+    )
+    if share > (MAX_MISSING_OF_SINGLED_OUT if len(named) > 1 or is_coded else MAX_MISSING_SHARE):
         return None
     said = [value for column, value in cells if _terms(column) & asked.words and not asked.has(value)]
     return _Match(at, share, tuple(said) or (strip.text,))

@@ -27,10 +27,10 @@ from localcrag.crag.question_extent import things_asked_for
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.refinement.strip_kinds import is_row
-from localcrag.crag.row_lookup import is_one_of_many
+from localcrag.crag.row_lookup import is_one_of_many, is_one_of_several
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
-from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.table_answers.table_questions import asks_for_rows
 from localcrag.crag.told_ranges import is_within_range
 from localcrag.types import Grade, GraderKind, Passage, Policy, Strip, Verdict
 
@@ -134,11 +134,12 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     it shows in that other rows are as probable.
     """
     best = max(kept, key=lambda strip: strip.score, default=None)
-    if best is None or not is_one_of_many(state.question, best):
+    if best is None:
         return False
-    if recognised(state.question) is not None or asks_over_rows(state.question):
-        return True
-    return not things_asked_for(state.question) and _is_among_equals(best, kept)
+    over_rows = asks_for_rows(state.question) or asks_over_rows(state.question)
+    if not is_one_of_many(state.question, best):
+        return over_rows and is_one_of_several(state.question, best)
+    return over_rows or (not things_asked_for(state.question) and _is_among_equals(best, kept))
 
 
 def _is_among_equals(row: Strip, kept: Sequence[Strip]) -> bool:

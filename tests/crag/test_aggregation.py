@@ -81,6 +81,12 @@ def test_cents_are_added_up_exactly(amounts: list[Decimal]) -> None:
     assert value("What is the total cost?", rows) == f"{sum(amounts):,} EUR"
 
 
+def test_a_total_is_written_as_the_numbers_of_the_file_are() -> None:
+    rows = ["Text: Strom · Betrag: -1.240,10", "Text: Bahn · Betrag: 40,60", "Text: Miete · Betrag: -0,75"]
+    assert value("What is the total Betrag?", rows) == "-1.200,25"
+    assert value("What is the average Betrag?", rows) == "-400,0833"
+
+
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=20), st.text(max_size=200))
 def test_nothing_that_a_document_or_a_user_writes_breaks_it(cells: list[str], question: str) -> None:
     rows = [f"Farm: F{n} · Sheep: {' '.join(cell.split())}" for n, cell in enumerate(cells)]

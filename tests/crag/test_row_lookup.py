@@ -11,6 +11,7 @@ from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.row_lookup import (
     COMPLETE_WEIGHT,
     DENIAL_WEIGHT,
+    HEADER_ONLY_WEIGHT,
     INCOMPLETE_WEIGHT,
     MAX_INCOMPLETE,
     SINGLED_OUT_WEIGHT,
@@ -243,3 +244,34 @@ def test_a_name_with_a_number_names_its_row() -> None:
     assert not is_one_of_many("How much of ball bearing 6205 is in stock?", row)
     assert is_one_of_many("How much of ball bearing 6206 is in stock?", row)
     assert is_one_of_many("How many items are above 96?", row)
+
+
+CABLES = [
+    "Cable: F-07 · From: C3 · To: P1 · Length m: 640",
+    "Cable: F-08 · From: C5 · To: P1 · Length m: 910",
+    "Cable: F-09 · From: C5 · To: P4 · Length m: 320",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("How long is the fibre F-08 to the mill?", {1: SINGLED_OUT_WEIGHT}),
+        ("How far does F-08 go?", {1: INCOMPLETE_WEIGHT}),
+        ("How heavy is the fibre F-08 to the mill?", {}),
+        ("How long is the fibre F-05 to the mill?", {}),
+    ],
+)
+def test_a_code_singles_a_row_out_that_has_the_quantity_asked_for(
+    question: str, found: dict[int, float]
+) -> None:
+    assert looked_up(question, strips(table(*CABLES, heading=""))) == found
+
+
+def test_rows_of_which_only_columns_are_named_lose() -> None:
+    repairs = [f"Date: 2021-10-0{n} · Garage: Brill · What: brakes · Cost: {n}8.60" for n in (1, 2, 3)]
+    lost = dict.fromkeys(range(3), HEADER_ONLY_WEIGHT)
+    assert looked_up("How much is the garage?", strips(table(*repairs, heading=""))) == lost
+    assert looked_up("How much is the garage?", strips(table(*repairs[:2], heading=""))) == {}
+    assert looked_up("How much is the garage?", strips(table(*repairs, heading="The garage"))) == {}
+    assert looked_up("How much are the brakes?", strips(table(*repairs, heading=""))) == {}

@@ -110,3 +110,20 @@ def test_what_stands_below_the_heading_of_another_version_is_left_out() -> None:
     cut = strips(news)
     assert of_the_entry(cut, "When did 2.52.0 come out?") == cut[1:]
     assert of_the_entry(cut, "When did 2.53.0 come out?") == cut
+
+
+def test_an_ordinal_is_the_number_of_a_row() -> None:
+    rows = [f"Vaccination: Measles {n} · Date: 2021-0{n}-01" for n in (1, 2, 3)]
+    found = strips(structured(*((BlockKind.ROW, row) for row in rows)))
+    for asked in ("When was the second measles shot?", "When was the 2nd measles shot?"):
+        assert without_other_rows(found, asked) == [found[1]]
+    [window] = windows(structured(*((BlockKind.ROW, row) for row in rows)))
+    assert [row.text for row in narrowed_to_rows(window, "When was the third shot?")] == [rows[2]]
+
+
+def test_rows_that_are_done_are_not_what_is_next() -> None:
+    rows = ("Shot: Tick 1 · Next due: done", "Shot: Tick 2 · Next due: 2026-02-06")
+    done, due = strips(structured(*((BlockKind.ROW, row) for row in rows)))
+    assert without_other_rows([done, due], "When is the next tick shot due?") == [due]
+    assert without_other_rows([done, due], "When were the tick shots?") == [done, due]
+    assert without_other_rows([done], "When is the next tick shot due?") == [done]

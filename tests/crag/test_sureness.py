@@ -246,6 +246,9 @@ LEAGUE = [
         ("Who won the league?", 3, False),
         ("Which clubs are there?", 4, False),
         ("How many games did Orla win?", 4, False),
+        ("Which clubs went over budget?", 1, True),
+        ("How many clubs won 7?", 1, True),
+        ("Which place has Orla?", 1, False),
     ],
 )
 def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(

@@ -7,19 +7,25 @@ their day those of the day of the question.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 
 from localcrag.crag.calendar_dates import are_shared, dates_of
-from localcrag.crag.query_terms import figures_of, terms, terms_asked_for
+from localcrag.crag.query_terms import IN_WORDS, ORDINALS, figures_of, terms, terms_asked_for
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.table_answers.row_states import says_done
 from localcrag.crag.told_ranges import NUMBER, is_within_range
 from localcrag.types import BlockKind, Strip
 
 MAX_DAY_CHARACTERS = 24
 """The characters at its start in which an entry has its day: "Sat 8 June.", "2025-02-13 01:00:02 INFO"."""
+
+_ORDINAL = re.compile(rf"\b(?:(\d+)(?:st|nd|rd|th)|{'|'.join(ORDINALS.split())})\b")
+_NEXT = re.compile(r"\b(?:next|still (?:due|open)|nächste[rnms]?|prochaine?s?|próxim[oa]s?)\b", re.IGNORECASE)
+"""How a question asks for what is to come."""
 
 
 def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
@@ -37,7 +43,8 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
     if len(of_range := _of_the_range(rows, question)) < len(rows):
         return of_range
     held = [terms(row.text) for row in rows]
-    telling = (terms_asked_for(question) & set[str]().union(*held)) - held[0].intersection(*held)
+    asked = terms_asked_for(question) | _ordinals(question)
+    telling = (asked & set[str]().union(*held)) - held[0].intersection(*held)
     nearest = _nearest(rows, telling) if telling else rows
     spelled = _spelled_as_asked(nearest, question)
     return spelled if telling or len(spelled) < len(rows) else [window]
@@ -55,13 +62,14 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     for strip in kept:
         if is_row(strip) and (not dated or span(strip) in dated):
             rows_by_passage[strip.passage.id].append(strip)
-    asked = terms_asked_for(question)
+    asked = terms_asked_for(question) | _ordinals(question)
     nearest = {
         span(row)
         for rows in rows_by_passage.values()
         for row in _spelled_as_asked(_nearest(_of_the_range(rows, question), asked), question)
     }
-    return [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
+    left = [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
+    return _without_done(left) if _NEXT.search(question) else left
 
 
 def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
@@ -99,6 +107,22 @@ def _of_the_range(rows: Sequence[Strip], question: str) -> list[Strip]:
         for ranges, said in zip(within, figures, strict=True)
     ]
     return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
+
+
+def _ordinals(question: str) -> set[str]:
+    """The numbers of the ordinals of a question: the row of the second dose has a "2"."""
+    low = question.casefold()
+    return {IN_WORDS[found[0]] if found[0] in IN_WORDS else found[1] for found in _ORDINAL.finditer(low)}
+
+
+def _without_done(kept: Sequence[Strip]) -> list[Strip]:
+    """The strips without rows that say of themselves that they are done, if their document has others."""
+    done = [
+        is_row(strip) and any(says_done(named_cell(cell)[1]) for cell in cells_of(strip)) for strip in kept
+    ]
+    pairs = list(zip(kept, done, strict=True))
+    others = {strip.passage.document for strip, is_done in pairs if is_row(strip) and not is_done}
+    return [strip for strip, is_done in pairs if not is_done or strip.passage.document not in others]
 
 
 def _nearest(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:

@@ -20,7 +20,7 @@ from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, tables_of
 from localcrag.crag.table_answers.table_matching import TableMatch, matched
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
-from localcrag.crag.table_answers.table_values import ColumnKind, Value, is_missing
+from localcrag.crag.table_answers.table_values import FLAGS, ColumnKind, Value, is_missing
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
 from localcrag.filters import matches
 from localcrag.types import (
@@ -49,6 +49,7 @@ _AVERAGE_DIGITS = 2
 """The digits of an average after those of its values."""
 _OPENING, _CLOSING = "\ue000", "\ue001"
 _OWN = re.compile(f"{_OPENING}([0-9]+){_CLOSING}")
+_TO_DECIMAL_COMMA = str.maketrans(".,", ",.")
 _NUMBER = re.compile(r"[+-]?\d(?:[\d.,' \u00a0\u202f]*\d)?")
 
 
@@ -68,7 +69,7 @@ def compute(
     documents = _documents(found)
     passages = state.adapters.store.passages(documents, limit=MAX_PASSAGES + 1) if documents else []
     near = {hit.passage.source for hit in found[: state.options.passages] if _has_rows(hit.passage)}
-    answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool]] = {}
+    answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
     for source, group in groupby(passages, key=lambda passage: passage.source):
         for match in _matches(state, question, list(group)):
             content = tuple(tuple(row.cells.items()) for row in match.rows)
@@ -77,12 +78,14 @@ def compute(
                 return None
             is_near = source in near
             if content not in answers or is_near:
-                answers[content] = computed, is_near
-    if len(answers) != 1:
+                answers[content] = computed, is_near, match.loose
+    exact = [answer for answer in answers.values() if not answer[2]] or list(answers.values())
+    if len(exact) != 1:
         return None
-    ((only, is_near),) = answers.values()
+    ((only, is_near, is_loose),) = exact
     if not is_near:
         return None
+    state.doubtful = state.doubtful or is_loose
     yield Computed(only.computation)
     state.action = Action.CORRECT
     yield Decided(Action.CORRECT, state.options.policy, f"computed from {_rows_of(only.computation)}")
@@ -193,7 +196,7 @@ def _left_out(match: TableMatch, without_value: int) -> Iterator[str]:
         yield f"{_count(without_value, 'row')} without a value of {name}"
     for condition in match.conditions:
         cells = [row.cells.get(condition.column, "") for row in match.rows]
-        if missing := sum(map(is_missing, cells)):
+        if missing := sum(is_missing(cell) for at, cell in enumerate(cells) if at not in condition.rows):
             yield f"{_count(missing, 'row')} without a value of {match.table.header(condition.column)}"
     if match.totals:
         yield f"{_count(match.totals, 'row')} of totals"
@@ -239,7 +242,7 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
 def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_all: bool) -> _Result | None:
     """The names of all rows, or of the different values of a column in them; None if they are too many.
 
-    A name has the first cell of its row beside it, if each name is that of one row.
+    A name has the first cell of its row beside it, if each name is that of one row; a code has a name there.
     """
     if len(rows) > MAX_LISTED_ROWS:
         return None
@@ -248,6 +251,9 @@ def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_al
     if are_all and column != label:
         labels = [row.cells.get(label, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
+    elif are_all:
+        beside = [_name_beside(match, row) for row in rows]
+        names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
     listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
     return _Result("; ".join(names), f"{match.table.header(column)}: {listed}", tuple(rows))
 
@@ -267,6 +273,8 @@ def _summed(match: TableMatch, counted: Sequence[int]) -> _Result | None:
         shown = f"{mean:,f}".rstrip("0").rstrip(".")
     else:
         shown = f"{total:,f}"
+    if match.values.decimal_comma:
+        shown = shown.translate(_TO_DECIMAL_COMMA)
     first = match.rows[counted[0]].cells[match.column]
     said = _NUMBER.sub(shown, first, count=1)
     rows = [match.rows[at] for at in counted]
@@ -328,7 +336,8 @@ def _name_beside(match: TableMatch, row: ParsedRow) -> str:
     label, *others = match.table.columns
     if _CODE.fullmatch(row.cells.get(label, "")) is None:
         return ""
-    worded = (column for column in others if _WORDS.fullmatch(row.cells.get(column, "")))
+    cells = ((column, row.cells.get(column, "")) for column in others)
+    worded = (column for column, cell in cells if _WORDS.fullmatch(cell) and cell.casefold() not in FLAGS)
     column = next((column for column in worded if _tells_apart(match.table.rows, column)), "")
     return row.cells[column] if column else ""
 

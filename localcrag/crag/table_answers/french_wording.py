@@ -16,7 +16,7 @@ _EXTREME_FIRST = re.compile(
     re.IGNORECASE,
 )
 """How a question begins that names the thing before the superlative: "Quel est l'article le plus cher"."""
-_ELISION = re.compile(r"\b([dl])['’](?=\w)", re.IGNORECASE)
+_ELISION = re.compile(r"\b([dln])['’](?=\w)", re.IGNORECASE)
 _WORDINGS = tuple(
     (re.compile(rf"(?<![\w-])(?:{french})(?![\w-])", re.IGNORECASE), english)
     for french, english in (
@@ -53,8 +53,12 @@ _WORDINGS = tuple(
         (r"coûte(?:nt)?", "cost"),
         (r"pas|sans|sauf|aucune?", "not"),
         (r"ou", "or"),
-        (r"ont|a|avait|avaient", "has"),
-        (r"est|sont|était|étaient", "is"),
+        (r"ne", ""),
+        (r"ont|avaient", "have"),
+        (r"a|avait", "has"),
+        (r"sont|étaient", "are"),
+        (r"est|était", "is"),
+        (r"encore|déjà|actuellement", "currently"),
         (r"les?|la", "the"),
         (r"une?", "a"),
         (r"des?|du", "of"),

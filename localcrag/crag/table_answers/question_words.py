@@ -11,6 +11,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     COMPARATIVES,
     COMPARATORS,
     FUNCTION_WORDS,
+    NEGATIONS,
     TEMPORAL_COMPARATORS,
     VERBS,
     WORD_NUMBERS,
@@ -20,6 +21,21 @@ _TOKEN = re.compile(
     r"(?P<number>[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])"
     r"|(?P<word>[^\W_]+(?:['’.&+-][^\W_]+)*)|(?P<mark>[?!.;:,&/()]|\S)"
 )
+
+_CONTRACTION = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
+_SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
+"""What a verb is that a contraction shortens: "can't"."""
+_STOCK_STATES = tuple(
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), plain)
+    for words, plain in (
+        (
+            r"out of stock|sold out|unavailable|not available|ausverkauft|vergriffen|épuisée?s?|agotad[oa]s?",
+            "not in stock",
+        ),
+        (r"available|vorrätig|verfügbar|lieferbar|disponibles?|(?:in|auf|am) lager", "in stock"),
+    )
+)
+"""Words for what is in stock and what is not, in English, German, French and Spanish."""
 
 
 @dataclass(slots=True)
@@ -52,6 +68,14 @@ class NumberCondition:
     at: int
     about: str = ""
     temporal: bool = False
+
+
+def with_plain_negations(question: str) -> str:
+    """A question with "haven't" as "have not", and with "sold out" and the like as "not in stock"."""
+    question = _CONTRACTION.sub(lambda found: f"{_SHORTENED.get(found[1].lower(), found[1])} not", question)
+    for pattern, plain in _STOCK_STATES:
+        question = pattern.sub(plain, question)
+    return question
 
 
 def tokens_of(question: str) -> list[QuestionToken]:
@@ -113,6 +137,15 @@ def lacking_of(tokens: list[QuestionToken]) -> list[int]:
     if places:
         take(tokens, found[0], 1)
     return places
+
+
+def negation_of(tokens: list[QuestionToken]) -> int:
+    """The place of the one "not", which is then accounted for; -1 if there is none or more than one."""
+    negations = [at for at, token in enumerate(tokens) if token.low in NEGATIONS and not token.used]
+    if len(negations) != 1 or tokens[negations[0]].low != "not":
+        return -1
+    take(tokens, negations[0], 1)
+    return negations[0]
 
 
 def _comparator(words: list[str], at: int) -> tuple[str, int, str, bool]:

@@ -69,11 +69,17 @@ class RowCondition:
 
 @dataclass
 class TableColumns:
-    """A table under a question: its columns, and the words of the question that are accounted for by them."""
+    """A table under a question: its columns, and the words of the question that are accounted for by them.
+
+    ``denied`` says that a condition accounts for the "not" of the question, and ``loose`` that a verb of it
+    stands nowhere in the table.
+    """
 
     question: TableQuestion
     table: ParsedTable
     conditions: list[RowCondition] = field(default_factory=list)
+    denied: bool = False
+    loose: bool = False
 
     @property
     def tokens(self) -> list[QuestionToken]:
@@ -180,6 +186,11 @@ class TableColumns:
                 self.tokens[at].used = True
                 return about
         return ""
+
+    def words_in_cells(self) -> set[str]:
+        """The words of all cells that are text."""
+        columns = self.of_kind(ColumnKind.TEXT)
+        return {word for column in columns for cell in self.cells(column) for word in content(cell)}
 
     def units(self, column: str) -> set[str]:
         """The units of a column: those in its cells and in its name."""

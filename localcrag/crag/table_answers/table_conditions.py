@@ -9,8 +9,15 @@ from decimal import Decimal
 
 from localcrag.crag.table_answers.question_words import NumberCondition, QuestionToken
 from localcrag.crag.table_answers.table_columns import RowCondition, TableColumns, UnclearError, content
-from localcrag.crag.table_answers.table_values import UNITS, WORD, ColumnKind, is_missing, month_number
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
+from localcrag.crag.table_answers.table_values import (
+    UNITS,
+    WORD,
+    ColumnKind,
+    is_missing,
+    month_number,
+)
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS
+from localcrag.types import Aggregate
 
 _MAX_VALUE_WORDS = 8
 """The most words of a cell that a question may name."""
@@ -128,7 +135,9 @@ class TableConditions(TableColumns):
         if len(fitting) == 1:
             return fitting[0]
         before = self.tokens[start - 1].root if start else ""
-        if len(columns) > 1 or any(self.named(c) == (before,) for c in named):
+        is_counted = self.question.operation is Aggregate.COUNT and start - 1 in self.question.subject
+        others = [c for c in named if self.named(c) == (before,) and not (is_counted and c == self.label)]
+        if len(columns) > 1 or others:
             raise UnclearError
         return columns[0]
 
@@ -137,8 +146,11 @@ class TableConditions(TableColumns):
             raise UnclearError
         cells = self.cells(column)
         rows = frozenset(at for at, cell in enumerate(cells) if content(cell) == said)
-        shown = cells[min(rows)]
-        self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {shown}", rows))
+        shown, sign = cells[min(rows)], "="
+        if self.denies(range(start, end)):
+            rows = frozenset(at for at, cell in enumerate(cells) if at not in rows and not is_missing(cell))
+            sign = "is not"
+        self.conditions.append(RowCondition(column, f"{self.table.header(column)} {sign} {shown}", rows))
         for token in self.tokens[start:end]:
             token.used = True
         named = {*self.named(column), *content(self.table.header(column))}
@@ -201,37 +213,16 @@ class TableConditions(TableColumns):
             RowCondition(column, f"{self.table.header(column)} in {' '.join(said)}", frozenset(rows))
         )
 
-    def take_flags(self, measure: str) -> None:
-        """Account for the name of a column of yes and no: a row counts if it says yes."""
-        for column in self.of_kind(ColumnKind.FLAG):
-            places = [at for at in self.question.open_tokens() if self.tokens[at].root in self.named(column)]
-            if (
-                places
-                and {self.tokens[at].root for at in places} == set(self.named(column))
-                and column != measure
-            ):
-                values = self.kinds[column].values
-                rows = frozenset(at for at, value in enumerate(values) if value is True)
-                self.conditions.append(RowCondition(column, f"{self.table.header(column)} = yes", rows))
-                for at in places:
-                    self.tokens[at].used = True
-
-    def take_lacking(self) -> None:
-        """Account for "no receipt", if that is a column of yes and no: a row counts if it says no.
-
-        Raises UnclearError if it is none.
-        """
-        lacking = self.question.lacking
-        said = {self.tokens[at].root for at in lacking}
-        columns = [column for column in self.of_kind(ColumnKind.FLAG) if set(self.named(column)) == said]
-        if lacking and len(columns) != 1:
-            raise UnclearError
-        for column in columns if lacking else ():
-            values = self.kinds[column].values
-            rows = frozenset(at for at, value in enumerate(values) if value is False)
-            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = no", rows))
-            for at in lacking:
-                self.tokens[at].used = True
+    def denies(self, places: Sequence[int]) -> bool:
+        """Whether the "not" of the question is about the words at some places, which then accounts for it."""
+        negation = self.question.negation
+        if negation < 0:
+            return False
+        behind, skipped = range(negation + 1, len(self.tokens)), FUNCTION_WORDS | LIGHT_VERBS
+        first = next((at for at in behind if self.tokens[at].low not in skipped), None)
+        is_about = first in places
+        self.denied = self.denied or is_about
+        return is_about
 
 
 def _comparison(sign: str, number: Decimal) -> Callable[[Decimal], bool]:

@@ -15,8 +15,8 @@ from decimal import Decimal
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
 from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, qualifiers
 from localcrag.crag.table_answers.table_conditions import is_akin
-from localcrag.crag.table_answers.table_names import TableNames
-from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
+from localcrag.crag.table_answers.table_measures import TableMeasures
+from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_totals import RATE_UNITS, RATES, adds_up_over_days, is_close
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
@@ -29,9 +29,7 @@ from localcrag.crag.table_answers.table_values import (
     word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import (
-    FUNCTION_WORDS,
     QUANTITY_WORDS,
-    SPENDING_VERBS,
 )
 from localcrag.types import Aggregate
 
@@ -53,10 +51,15 @@ _PLACES = frozenset(map(root, word_list("place location site city town island co
 _ROW_WORDS = frozenset(
     map(
         root,
-        word_list("one thing item entry line article product device artikel posten eintrag gerät produkt"),
+        word_list(
+            "one thing item entry line article product device deal offer option artikel posten eintrag gerät "
+            "produkt angebot"
+        ),
     )
 )
 """What a question may call a row, whatever it is."""
+_DURATIONS = frozenset({"s", "min", "h"})
+"""The units of what takes time, which adds up over days as money does."""
 _NUMBERED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
 """The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "ticket_id"."""
 _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
@@ -66,7 +69,6 @@ _COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces 
 _EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
 _NAMING = _EXTREMES | {Aggregate.COUNT}
 """The operations whose question names what is counted, or which one is asked for."""
-_HAS_THE = (["has", "the"], ["have", "the"], ["had", "the"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ class TableMatch:
 
     ``rows`` are those of the table without the ``totals`` rows that add them up. ``column`` is the one that
     is compared or added up, with its ``values``; it is "" if rows are counted. ``entity`` is the column
-    whose values are counted or asked for, or "".
+    whose values are counted or asked for, or "". ``loose`` says that a verb of the question stands nowhere in
+    the table, so that its answer is to be checked.
     """
 
     table: ParsedTable
@@ -86,6 +89,7 @@ class TableMatch:
     values: ColumnValues
     entity: str
     conditions: tuple[RowCondition, ...]
+    loose: bool = False
 
 
 def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
@@ -97,7 +101,7 @@ def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
         return None
 
 
-class _Matching(TableNames):
+class _Matching(TableMeasures):
     """One question held against one table."""
 
     def result(self) -> TableMatch:
@@ -107,16 +111,21 @@ class _Matching(TableNames):
         self.take_lacking()
         for condition in asked.conditions:
             self.conditions.append(self.compared(condition))
-        column = self._measure()
+        column = self.measure()
         self.take_values(column)
         entity = self._entity(column)
         if asked.operation in _EXTREMES and entity != self.label:
             self.column_said([self.label], asked.open_tokens())
         self.take_dates()
         self.take_flags(column)
+        self.take_stock()
+        self.take_expired()
         self.take_names()
         self.take_light_verbs()
-        if asked.open_tokens() or (asked.listing and not self.conditions):
+        if asked.about == "time":
+            self.take_contents(column)
+        is_denial_open = asked.negation >= 0 and not self.denied
+        if asked.open_tokens() or is_denial_open or (asked.listing and not self.conditions):
             raise UnclearError
         values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
         match = TableMatch(
@@ -128,88 +137,10 @@ class _Matching(TableNames):
             values,
             entity,
             tuple(self.conditions),
+            self.loose,
         )
         self._check(match)
         return self._checked_totals(match)
-
-    # ------------------------------------------------------------------------------ the measure
-
-    def _measure(self) -> str:
-        """The column that is compared or added up; "" if rows are counted. May make a count a total."""
-        asked = self.question
-        everywhere = range(len(self.tokens))
-        match asked.operation:
-            case Aggregate.COUNT:
-                if asked.in_total and (column := self.column_said(self.quantities, everywhere)):
-                    if not all(self.tokens[at].used for at in asked.subject[-1:]):
-                        raise UnclearError
-                    asked.operation = Aggregate.TOTAL
-                    return column
-                return ""
-            case Aggregate.TOTAL:
-                column = self.column_said(self.quantities, everywhere) or self._amount()
-                if not column and asked.spending:
-                    column = self.column_about(self.quantities, "spending")
-                    if not column:
-                        raise UnclearError
-                    for at in asked.subject:
-                        token = self.tokens[at]
-                        token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
-                if not column and not asked.spending:
-                    asked.operation = Aggregate.COUNT
-                    asked.subject = asked.open_tokens()
-                return column
-            case Aggregate.AVERAGE:
-                column = self.column_said(self.quantities, everywhere)
-            case Aggregate.LATEST | Aggregate.EARLIEST:
-                column = self._temporal_measure()
-            case _:
-                column = self.column_said(self.quantities, everywhere)
-                about = asked.about or (self.verb_about() if not column else "")
-                about = about or generic_about(asked.superlative)
-                if not column and about:
-                    column = self.column_about(self.quantities, about)
-                if not column and not asked.about and self._names_nothing_after():
-                    column = self.quantities[0] if len(self.quantities) == 1 else ""
-        if not column:
-            raise UnclearError
-        return column
-
-    def _amount(self) -> str:
-        """The column that "amount of" names, if those words do not only say how many; "" if there is none."""
-        places = [at for at, token in enumerate(self.tokens[:-1]) if token.low == "amount" and token.used]
-        places = [at for at in places if self.tokens[at + 1].low == "of"]
-        for at in places:
-            self.tokens[at].used = False
-        column = self.column_said(self.quantities, places)
-        for at in places:
-            self.tokens[at].used = True
-        return column
-
-    def _temporal_measure(self) -> str:
-        """The column of dates or years for the latest, the earliest, the oldest."""
-        asked = self.question
-        candidates = self.of_kind(*TEMPORAL)
-        if column := self.column_said(candidates, range(len(self.tokens))):
-            return column
-        if asked.about == "age":
-            ages = [column for column in self.quantities if self.named(column) == (root("age"),)]
-            dated = self.column_about(candidates, "age")
-            if ages and not dated:
-                asked.highest = not asked.highest
-                asked.operation = Aggregate.HIGHEST if asked.highest else Aggregate.LOWEST
-                return ages[0]
-            return "" if ages else dated
-        return candidates[0] if len(candidates) == 1 else ""
-
-    def _names_nothing_after(self) -> bool:
-        """Whether no word follows "most" that would say what: "which island has the most?"."""
-        words = [token.low for token in self.tokens]
-        last = self.question.superlative.split()[-1]
-        at = words.index(last)
-        if last not in ("most", "least", "fewest") or words[max(0, at - 2) : at] not in _HAS_THE:
-            return False
-        return at + 1 == len(words) or words[at + 1] in FUNCTION_WORDS
 
     # ------------------------------------------------------------------------------ what is asked for
 
@@ -282,6 +213,8 @@ class _Matching(TableNames):
         else:
             words = _PERSONS if asking == "who" else _PLACES
             found = [column for column in others if set(self.named(column)) & words]
+            if self.question.listing and self.label in found:
+                found = [self.label]
         if len(found) != 1:
             raise UnclearError
         for at in self.question.open_tokens():
@@ -330,7 +263,7 @@ class _Matching(TableNames):
             for column in self.of_kind(ColumnKind.NUMBER)
             if column != self.label
         )
-        if asked.operation is Aggregate.COUNT and holds_numbers and not asked.distinct:
+        if asked.operation is Aggregate.COUNT and holds_numbers and not (asked.distinct or asked.listing):
             raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
             cells = [cell for cell in self.cells(match.entity) if cell]
@@ -383,7 +316,7 @@ class _Matching(TableNames):
         dated = self.of_kind(*TEMPORAL)
         varying = [c for c in dated if len({v for v in self.kinds[c].values if v is not None}) > 1]
         conditioned = {condition.column for condition in match.conditions}
-        if not set(varying) - conditioned or self.units(match.column) & CURRENCIES:
+        if not set(varying) - conditioned or self.units(match.column) & (CURRENCIES | _DURATIONS):
             return
         header = set(roots(self.table.header(match.column)))
         if header & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]):

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
+from localcrag.crag.table_answers.row_states import RowStates
 from localcrag.crag.table_answers.table_columns import content
-from localcrag.crag.table_answers.table_conditions import TableConditions
+from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_values import ColumnKind, roots
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
@@ -26,7 +27,7 @@ MIN_PHRASE_WORDS = 2
 """The fewest words of a phrase that names the table though one of them stands in cells as well."""
 
 
-class TableNames(TableConditions):
+class TableNames(RowStates):
     """Accounts for the words of a question that stand in the names of the table."""
 
     def take_names(self) -> None:
@@ -38,12 +39,14 @@ class TableNames(TableConditions):
         parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
         parts = [part for part in parts if not _LISTING.search(part)]
         self._take_phrases(parts)
-        within = self._words_in_cells()
+        within = self.words_in_cells()
         known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_one_of_years = token.is_number and len(self._numbers_in_names) > 1
-            token.used = token.root in known and token.root not in within and not is_one_of_years
+            is_done = token.low.endswith("ed") and any(is_akin(token.root, word) for word in known)
+            is_known = token.root in known or is_done
+            token.used = is_known and token.root not in within and not is_one_of_years
 
     @cached_property
     def _numbers_in_names(self) -> set[str]:
@@ -83,7 +86,7 @@ class TableNames(TableConditions):
         that only says that its rows were written down: "how many hours were booked in total".
         """
         headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
-        known = headers | self._words_in_cells()
+        known = headers | self.words_in_cells()
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
@@ -95,11 +98,6 @@ class TableNames(TableConditions):
         """Whether a name of the table or of a column says what a verb says: "claims", "Amount claimed"."""
         names = (*self.table.names, *map(self.table.header, self.table.columns))
         return any(word.startswith(verb) for name in names for word in content(name))
-
-    def _words_in_cells(self) -> set[str]:
-        """The words of all cells that are text."""
-        columns = self.of_kind(ColumnKind.TEXT)
-        return {word for column in columns for cell in self.cells(column) for word in content(cell)}
 
 
 def _spellings(text: str) -> tuple[tuple[str, ...], ...]:

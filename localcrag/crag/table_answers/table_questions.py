@@ -2,13 +2,13 @@
 
 :func:`recognised` reads the form of a question, in English or in a language that is put into English
 (:mod:`.foreign_wording`), from its words alone; whether a table has the columns and values that it names is
-for :mod:`.table_matching`. It refuses what it does not understand: a negation, alternatives, two of "most"
-and "least" in one question, a comparison by group.
+for :mod:`.table_matching`. It refuses what it does not understand: alternatives, two of "most" and "least" in
+one question, a comparison by group, a negation in a question that neither counts nor lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from localcrag.crag.table_answers.foreign_wording import in_english
@@ -16,13 +16,15 @@ from localcrag.crag.table_answers.question_words import (
     NumberCondition,
     QuestionToken,
     lacking_of,
+    negation_of,
     noun_phrase,
     number_at,
     number_conditions,
     take,
     tokens_of,
+    with_plain_negations,
 )
-from localcrag.crag.table_answers.table_values import root
+from localcrag.crag.table_answers.table_values import root, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
     AUXILIARIES,
     FUNCTION_WORDS,
@@ -36,6 +38,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     TOTAL_PHRASES,
     TWO_WORDS,
     UNSUPPORTED,
+    VERBS,
     WORD_NUMBERS,
 )
 from localcrag.types import Aggregate
@@ -46,6 +49,13 @@ MAX_RANKED = 20
 """The most rows that a question may ask for: the top 20."""
 
 
+_BEFORE_MOST = frozenset(word_list("which who what when where list name show give at in on"))
+"""How a question begins that asks for the most or the least."""
+_MOST = frozenset(word_list("most least worst last first"))
+_FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
+"""How a question says that it asks for what something cost at last."""
+
+
 @dataclass(slots=True)
 class TableQuestion:
     """The form of a question over a table.
@@ -54,7 +64,9 @@ class TableQuestion:
     is the quantity that a superlative is about, "" for "most" and the like, and ``count`` the number of rows
     that are asked for. ``highest`` says which end is asked for. ``asking`` is the word that asks, and
     ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
-    ``listing`` says that what would be counted is to be named: "which risks does she own".
+    ``listing`` says that what would be counted is to be named: "which risks does she own". ``negation`` is
+    the place of its "not", -1 if it has none. ``costing`` is "total" or "final" if it asks what something
+    cost in total or in the end, else "".
     """
 
     tokens: list[QuestionToken]
@@ -71,6 +83,8 @@ class TableQuestion:
     spending: bool = False
     lacking: list[int] = field(default_factory=list)
     listing: bool = False
+    negation: int = -1
+    costing: str = ""
 
     @property
     def says_has(self) -> bool:
@@ -84,29 +98,46 @@ class TableQuestion:
 
 def recognised(question: str) -> TableQuestion | None:
     """The form of a question over a table; None for a question of another form, or one that is not clear."""
-    tokens = tokens_of(in_english(question))
+    tokens = tokens_of(with_plain_negations(in_english(question)))
     if not tokens or len(tokens) > MAX_WORDS:
         return None
     words = [token.low for token in tokens]
-    if any(_is_unsupported(word) for word in words):
+    if not UNSUPPORTED.isdisjoint(words):
         return None
     conditions = number_conditions(tokens)
     if conditions is None:
         return None
-    lacking = lacking_of(tokens)
+    lacking, negation = lacking_of(tokens), negation_of(tokens)
     if NEGATIONS & {token.low for token in tokens if not token.used}:
         return None
-    found = _counted(tokens) or _listed(tokens) or _extreme(tokens) or _summed(tokens)
+    found = _counted(tokens) or _listed(tokens)
+    if found is None and negation < 0:
+        found = _extreme(tokens) or _summed(tokens)
+    if found is None and (negation >= 0 or lacking):
+        found = _listed_persons(tokens)
     if found is None:
         return None
-    found.conditions, found.lacking = conditions, lacking
+    found.conditions, found.lacking, found.negation = conditions, lacking, negation
     for token in tokens:
         token.used = token.used or token.low in FUNCTION_WORDS
+    if found.listing and not (conditions or lacking or set(found.open_tokens()) - set(found.subject)):
+        return None
     return found
 
 
-def _is_unsupported(word: str) -> bool:
-    return word in UNSUPPORTED or word.endswith(("n't", "n’t"))
+def asks_for_rows(question: str) -> bool:
+    """Whether a question asks for rows of a table, or for what code computes of them, understood or not.
+
+    "Which items went over the budget?" does, though no code compares two columns.
+    """
+    if recognised(question) is not None:
+        return True
+    tokens = tokens_of(with_plain_negations(in_english(question)))
+    listed = _listed(tokens) if 0 < len(tokens) <= MAX_WORDS else None
+    if listed is None:
+        return False
+    said = [at for at, token in enumerate(tokens) if not token.used and token.low not in FUNCTION_WORDS]
+    return bool(set(said) - set(listed.subject))
 
 
 def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
@@ -121,31 +152,51 @@ def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
         tokens[at].used = True
         at += 1
     subject = noun_phrase(tokens, at)
-    in_total = _take_total_phrase(tokens)
+    in_total = _take_phrase(tokens, TOTAL_PHRASES)
     return TableQuestion(
         tokens, Aggregate.COUNT, subject, asking="how many", distinct=distinct, in_total=in_total
     )
 
 
 def _listed(tokens: list[QuestionToken]) -> TableQuestion | None:
-    """The form of "which risks does she own"; None for another form, or one that asks for a single thing."""
+    """The form of "which risks does she own" and "which boxes are open"; None for another form.
+
+    It is none of a question that asks for a single thing, nor of "what" before another verb: "what tools are
+    needed to change a wheel" asks for no rows.
+    """
     subject = noun_phrase(tokens, 1)
     if tokens[0].low not in ("which", "what") or not subject or _superlatives(tokens):
         return None
-    head = tokens[subject[-1]].low
-    following = tokens[subject[-1] + 1 :]
-    if not head.endswith("s") and head not in PLURALS:
-        return None
-    if not following or following[0].low not in ("do", "does", "did"):
+    plurals = [at for at in subject if _is_plural(tokens[at].low)]
+    following = [token.low for token in tokens[subject[-1] + 1 :]]
+    if not plurals and following[:1] and following[0] in ("are", "were", "have"):
+        plurals = subject[-1:]
+    asks_whose = following[:1] and following[0] in ("do", "does", "did")
+    if not plurals or not (asks_whose or tokens[0].low == "which"):
         return None
     take(tokens, 0, 1)
-    return TableQuestion(tokens, Aggregate.COUNT, subject, asking="which", listing=True)
+    return TableQuestion(
+        tokens, Aggregate.COUNT, subject[: subject.index(plurals[-1]) + 1], asking="which", listing=True
+    )
 
 
-def _take_total_phrase(tokens: list[QuestionToken]) -> bool:
-    """Whether the question says "in total" or the like, which is then accounted for."""
+def _is_plural(word: str) -> bool:
+    return (word.endswith("s") and not word.endswith("ss")) or word in PLURALS
+
+
+def _listed_persons(tokens: list[QuestionToken]) -> TableQuestion | None:
+    """The form of "who has not paid the fee", of whose negation is known; None for another form."""
+    following = [token.low for token in tokens[1:2]]
+    if tokens[0].low != "who" or not following or following[0] not in VERBS or _superlatives(tokens):
+        return None
+    take(tokens, 0, 1)
+    return TableQuestion(tokens, Aggregate.COUNT, asking="who", listing=True)
+
+
+def _take_phrase(tokens: list[QuestionToken], phrases: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the question has one of some phrases, which is then accounted for."""
     words = [token.low for token in tokens]
-    for phrase in TOTAL_PHRASES:
+    for phrase in phrases:
         for at in range(len(words) - len(phrase) + 1):
             if tuple(words[at : at + len(phrase)]) == phrase:
                 take(tokens, at, len(phrase))
@@ -173,20 +224,7 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     """The form of "which … has the most …" and "what is the highest …"; None for another form."""
     words = [token.low for token in tokens]
     found = _superlatives(tokens)
-    if len(found) != 1 or words[0] not in (
-        "which",
-        "who",
-        "what",
-        "when",
-        "where",
-        "list",
-        "name",
-        "show",
-        "give",
-        "at",
-        "in",
-        "on",
-    ):
+    if len(found) != 1 or not (_begins_with_most(words, found[0][0]) or words[0] in _BEFORE_MOST):
         return None
     (at, length, direction, about), *_ = found
     asking = next((word for word in words[:2] if word in ("which", "who", "what", "when", "where")), "list")
@@ -224,6 +262,14 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     )
 
 
+def _begins_with_most(words: Sequence[str], at: int) -> bool:
+    """Whether a question begins with the superlative at a place: "oldest tree", "the most expensive one"."""
+    is_first = at == 0 or (at == 1 and words[0] == "the")
+    return is_first and (
+        words[at] in ("most", "least", "worst", "last", "first") or words[at].endswith("est")
+    )
+
+
 def _without_verb(tokens: list[QuestionToken], subject: list[int]) -> list[int]:
     """A noun phrase without the verb that ends it: "got" before "the highest bonus"."""
     following = tokens[subject[-1] + 1 : subject[-1] + 2] if len(subject) > 1 else []
@@ -253,12 +299,20 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
     averages = [at for at, word in enumerate(words) if word in ("average", "mean")]
     totals = [at for at, word in enumerate(words) if word in ("total", "sum")]
     much = words[:2] == ["how", "much"]
-    if len(averages) + len(totals) > 1 or words[0] not in ("what", "how", "give", "tell", "show"):
+    begins_so = words[0] in ("what", "how", "give", "tell", "show") or {0, 1} & {*averages, *totals}
+    if len(averages) + len(totals) > 1 or not begins_so:
         return None
     asks_what = words[0] == "what" and not AUXILIARIES.isdisjoint(words[1:2])
+    costs = [at for at, token in enumerate(tokens) if token.root == root("cost")]
+    if (much or asks_what) and len(costs) == 1 and not AUXILIARIES.isdisjoint(words[: costs[0]]):
+        is_final = _take_phrase(tokens, _FINAL_PHRASES)
+        if is_final or _take_phrase(tokens, TOTAL_PHRASES):
+            take(tokens, costs[0], 1)
+            costing = "final" if is_final else "total"
+            return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True, costing=costing)
     spending = list(_spending_verbs(tokens))
     if (much or asks_what) and len(spending) == 1:
-        in_total = _take_total_phrase(tokens)
+        in_total = _take_phrase(tokens, TOTAL_PHRASES)
         if in_total or much:
             return TableQuestion(
                 tokens, Aggregate.TOTAL, subject=spending, asking="how much", in_total=in_total, spending=True

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
@@ -42,12 +42,14 @@ TEMPORAL = frozenset({ColumnKind.YEAR, ColumnKind.DATE, ColumnKind.TIME})
 class ColumnValues:
     """The values of a column, one for each cell, None for one that is missing.
 
-    ``unit`` is that of all of its numbers, in one spelling, and ``by_day`` says that a date has a day.
+    ``unit`` is that of all of its numbers, in one spelling. ``decimal_comma`` says that they are written with
+    one, as in "1.240,50".
     """
 
     kind: ColumnKind
     values: tuple[Value | None, ...] = ()
     unit: str = ""
+    decimal_comma: bool = False
 
 
 def word_list(text: str) -> tuple[str, ...]:
@@ -58,7 +60,7 @@ def word_list(text: str) -> tuple[str, ...]:
 _MISSING = frozenset(
     {"", "-", "–", "—", "n/a", "na", "n.a.", "null", "nil", "?", "unknown", "tbd", "tba", "…", "..."}
 )
-_FLAGS = {
+FLAGS = {
     "yes": True,
     "ja": True,
     "true": True,
@@ -69,7 +71,12 @@ _FLAGS = {
     "false": False,
     "✗": False,
     "✘": False,
+    "oui": True,
+    "non": False,
+    "sí": True,
+    "si": True,
 }
+"""What the cells of a column of yes and no hold."""
 _UNITS = {
     "eur": "€ eur euro euros",
     "usd": "$ usd dollar dollars",
@@ -135,6 +142,7 @@ _MONTHS = {
     )
     for length in (3, len(name))
 } | {"sept": 9}
+_WITHOUT_UMLAUTS = str.maketrans("äöü", "aou")
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "−": "-", "’": "'"})
 _QUANTITY = re.compile(
     r"(?P<sign>[+-]?)(?P<before>[€$£]|[A-Z]{3}(?= ))? ?(?P<inner>[+-]?)"
@@ -155,9 +163,12 @@ _MAX_CELL = 60
 
 
 def root(word: str) -> str:
-    """A word for comparison: a unit in one spelling, any other word without its ending."""
+    """A word for comparison: a unit in one spelling, any other word without its ending and without umlauts.
+
+    German nouns have them in the plural: "Betrag", "Beträge".
+    """
     low = folded(word)
-    return _UNIT_OF.get(low) or stem(_IRREGULAR.get(low, low))
+    return _UNIT_OF.get(low) or stem(_IRREGULAR.get(low, low).translate(_WITHOUT_UMLAUTS))
 
 
 def respelled(text: str) -> str:
@@ -201,7 +212,7 @@ def column_values(cells: Sequence[str], *, years: bool = False) -> ColumnValues:
         if found := read(filled):
             values = iter(found.values)
             spread = tuple(None if is_missing(cell) else next(values) for cell in cells)
-            return ColumnValues(found.kind, spread, found.unit)
+            return replace(found, values=spread)
     return ColumnValues(ColumnKind.TEXT)
 
 
@@ -213,9 +224,9 @@ def quantity(text: str) -> tuple[Decimal, str] | None:
 
 
 def _flags(cells: Sequence[str]) -> ColumnValues | None:
-    if any(cell.casefold() not in _FLAGS for cell in cells):
+    if any(cell.casefold() not in FLAGS for cell in cells):
         return None
-    return ColumnValues(ColumnKind.FLAG, tuple(_FLAGS[cell.casefold()] for cell in cells))
+    return ColumnValues(ColumnKind.FLAG, tuple(FLAGS[cell.casefold()] for cell in cells))
 
 
 def _times(cells: Sequence[str]) -> ColumnValues | None:
@@ -289,7 +300,7 @@ def _numbers(cells: Sequence[str]) -> ColumnValues | None:
     values = (
         Decimal(f"{match['sign'] or match['inner']}{match['number'].translate(marks)}") for match in found
     )
-    return ColumnValues(ColumnKind.NUMBER, tuple(values), units.pop() or "")
+    return ColumnValues(ColumnKind.NUMBER, tuple(values), units.pop() or "", not with_point)
 
 
 def _unit(match: re.Match[str]) -> str | None:

@@ -7,11 +7,11 @@ from localcrag.crag.table_answers.table_values import root, word_list
 FUNCTION_WORDS = frozenset(
     word_list(
         """
-        a about according all among an and any are as at be been being by calendar can current currently
-        did do does file for from get give given had has have having how i in into is it its list listed
-        many may me much my of on our out overall please question record row rows sheet show so table tell
-        than that the their them then there these they this those to us was we were what when where which
-        who whom whose with within you your
+        a about according all already among an and any are as at be been being by calendar can current
+        currently did do does file for from get give given had has have having how i in into is it its list
+        listed many may me much my now of on our out overall please question record row rows sheet show so
+        still table tell than that the their them then there these they this those to us was we were what
+        when where which who whom whose with within yet you your
         """
     )
 )
@@ -25,8 +25,8 @@ LIGHT_VERBS = frozenset(
     word_list(
         """
         consume consumed consumes gave get gets give given gives got need needed needs offer offered offers
-        provide provided provides reach reached reaches receive received receives showed shown shows use
-        used uses
+        provide provided provides reach reached reaches receive received receives run runs showed shown shows
+        use used uses
         """
     )
 )
@@ -35,7 +35,7 @@ RECORDING_VERBS = frozenset(
     word_list(
         """
         book booked enter entered list listed log logged note noted put record recorded register registered
-        report reported work worked
+        report reported spend spent take taken took work worked
         """
     )
 )
@@ -77,6 +77,8 @@ SUPERLATIVES: dict[str, tuple[str, str]] = {
     for direction, about, words in (
         (HIGH, "", "most highest largest biggest greatest maximum max maximal top"),
         (LOW, "", "least lowest smallest fewest minimum min minimal"),
+        (HIGH, "merit", "best"),
+        (LOW, "merit", "worst"),
         (LOW, "price", "cheapest"),
         (HIGH, "price", "dearest priciest costliest"),
         (HIGH, "length", "longest farthest furthest"),
@@ -118,7 +120,7 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
         "price": "price cost fee fare charge rate rent preis kosten gebühr prix tarif precio tarifa",
         "worth": "value worth wert",
         "earnings": "salary wage pay income earning",
-        "spending": "amount cost expense expenditure spend pay",
+        "spending": "amount cost expense expenditure spend pay betrag ausgaben montant dépense importe gasto",
         "length": "length distance duration runtime",
         "height": "height altitude elevation",
         "weight": "weight mass",

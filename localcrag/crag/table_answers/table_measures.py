@@ -1,0 +1,258 @@
+"""The column that a question over a table is about: it is compared, added up or averaged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+from localcrag.crag.table_answers.table_columns import UnclearError
+from localcrag.crag.table_answers.table_names import TableNames
+from localcrag.crag.table_answers.table_questions import generic_about
+from localcrag.crag.table_answers.table_values import (
+    CURRENCIES,
+    TEMPORAL,
+    UNITS,
+    WORD,
+    ColumnKind,
+    root,
+    word_list,
+)
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SPENDING_VERBS
+from localcrag.types import Aggregate
+
+MIN_COUNTER_STEPS = 5
+"""The fewest steps from one reading to the next by which a column shows that it only grows."""
+_PER = re.compile(
+    r"\b(?:per|each|pro|je|par|por)\b|/|^(?:price|cost|rate|fee|preis|prix|precio)\b", re.IGNORECASE
+)
+"""What is in the name of a column of rates: "Price per day" is in no days."""
+_HAS_THE = (["has", "the"], ["have", "the"], ["had", "the"])
+
+
+def _root_set(words: str) -> frozenset[str]:
+    return frozenset(map(root, word_list(words)))
+
+
+_FINAL_WORDS = _root_set("final actual paid spent real effective tatsächlich ist")
+"""Words in the name of a column of what something cost in the end."""
+_SUM_WORDS = _FINAL_WORDS | _root_set(
+    "estimate estimated planned plan budget budgeted total sum net gross due offer"
+)
+"""Words that name a column of sums of money by themselves."""
+_SAVING_WORDS = frozenset(word_list("saving savings deposit deposits account accounts tagesgeld festgeld"))
+_LENDING_WORDS = frozenset(word_list("loan loans credit credits mortgage mortgages kredit darlehen"))
+"""Words for what a higher rate of interest is better for, and for what it is worse."""
+_MERIT_WORDS = frozenset(word_list("rating score points stars quality satisfaction bewertung punkte"))
+"""Words in the name of a column of which more is better."""
+_TIMES_OF_VERBS = {
+    root(verb): words
+    for verbs, words in (
+        ("start begin", _root_set("start begin from beginn")),
+        ("end finish", _root_set("end finish until ende")),
+        ("leave depart", _root_set("departure departs depart leaves leave abfahrt")),
+        ("arrive", _root_set("arrival arrives arrive ankunft")),
+    )
+    for verb in word_list(verbs)
+}
+"""The names of columns of times that verbs are about."""
+
+
+class TableMeasures(TableNames):
+    """Finds the column of numbers, dates or times that a question is about."""
+
+    def measure(self) -> str:
+        """The column that is compared or added up; "" if rows are counted. May make a count a total."""
+        asked = self.question
+        everywhere = range(len(self.tokens))
+        match asked.operation:
+            case Aggregate.COUNT:
+                if asked.in_total and (column := self.column_said(self.quantities, everywhere)):
+                    if not all(self.tokens[at].used for at in asked.subject[-1:]):
+                        raise UnclearError
+                    asked.operation = Aggregate.TOTAL
+                    return self._added_up(column)
+                if asked.in_total and (column := self._of_unit_said()):
+                    asked.operation = Aggregate.TOTAL
+                    return column
+                return ""
+            case Aggregate.TOTAL if asked.costing:
+                return self._added_up(self._costs())
+            case Aggregate.TOTAL:
+                column = self.column_said(self.quantities, everywhere) or self._amount()
+                if not column and asked.spending:
+                    column = self.column_about(self.quantities, "spending")
+                    if not column:
+                        raise UnclearError
+                    for at in asked.subject:
+                        token = self.tokens[at]
+                        token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
+                if not column and not asked.spending:
+                    asked.operation = Aggregate.COUNT
+                    asked.subject = asked.open_tokens()
+                if not column:
+                    return ""
+                self._take_words_for_money(column)
+                return self._added_up(column)
+            case Aggregate.AVERAGE:
+                column = self.column_said(self.quantities, everywhere)
+                return self._added_up(column)
+            case _ if asked.about == "merit":
+                column = self.column_said(self.quantities, everywhere)
+                asked.highest = self._is_better_high(column) is (asked.operation is Aggregate.HIGHEST)
+                asked.operation = Aggregate.HIGHEST if asked.highest else Aggregate.LOWEST
+            case Aggregate.LATEST | Aggregate.EARLIEST:
+                column = self._temporal_measure()
+            case _:
+                column = self.column_said(self.quantities, everywhere)
+                about = asked.about or (self.verb_about() if not column else "")
+                about = about or generic_about(asked.superlative)
+                if not column and about:
+                    column = self.column_about(self.quantities, about)
+                if not column and not asked.about and self._names_nothing_after():
+                    column = self.quantities[0] if len(self.quantities) == 1 else ""
+        if not column:
+            raise UnclearError
+        return column
+
+    def _amount(self) -> str:
+        """The column that "amount of" names, if those words do not only say how many; "" if there is none."""
+        places = [at for at, token in enumerate(self.tokens[:-1]) if token.low == "amount" and token.used]
+        places = [at for at in places if self.tokens[at + 1].low == "of"]
+        for at in places:
+            self.tokens[at].used = False
+        column = self.column_said(self.quantities, places)
+        for at in places:
+            self.tokens[at].used = True
+        return column
+
+    def _temporal_measure(self) -> str:
+        """The column of dates or years for the latest, the earliest, the oldest."""
+        asked = self.question
+        candidates = self.of_kind(*TEMPORAL)
+        if column := self.column_said(candidates, range(len(self.tokens))):
+            return column
+        if asked.about == "age":
+            ages = [column for column in self.quantities if self.named(column) == (root("age"),)]
+            dated = self.column_about(candidates, "age")
+            if ages and not dated:
+                asked.highest = not asked.highest
+                asked.operation = Aggregate.HIGHEST if asked.highest else Aggregate.LOWEST
+                return ages[0]
+            return "" if ages else dated
+        return candidates[0] if len(candidates) == 1 else self._time_of_verb(candidates)
+
+    def _time_of_verb(self, candidates: Sequence[str]) -> str:
+        """The one column of times that a verb is about, which is then accounted for: "starts earliest"."""
+        for at in self.question.open_tokens():
+            words = _TIMES_OF_VERBS.get(self.tokens[at].root, frozenset())
+            found = [column for column in candidates if set(self.named(column)) & words]
+            if len(found) == 1:
+                self.tokens[at].used = True
+                return found[0]
+        return ""
+
+    def _added_up(self, column: str) -> str:
+        """The column to add up: of those that the unit which is said may mean, the one that is no counter's.
+
+        Raises UnclearError if there is none, or several.
+        """
+        if not column:
+            raise UnclearError
+        named = set(self.named(column))
+        others = [c for c in self.quantities if c != column and named <= UNITS & self._own_units(c)]
+        fitting = [c for c in (column, *others) if not self._is_counter(c)]
+        if len(fitting) != 1:
+            raise UnclearError
+        return fitting[0]
+
+    def _of_unit_said(self) -> str:
+        """The one column in the unit that is counted, which is then accounted for: "how many minutes"."""
+        places = [at for at in self.question.subject if self.tokens[at].root in UNITS]
+        said = {self.tokens[at].root for at in places}
+        found = [c for c in self.quantities if said & self._own_units(c) and not self._is_counter(c)]
+        if len(said) != 1 or len(found) != 1:
+            return ""
+        for at in places:
+            self.tokens[at].used = True
+        return found[0]
+
+    def _own_units(self, column: str) -> set[str]:
+        """The units of a column; none of one that says how much there is of another thing per unit."""
+        return set[str]() if _PER.search(self.table.header(column)) else self.units(column)
+
+    def _is_counter(self, column: str) -> bool:
+        """Whether a column has the readings of a counter, or of one for each thing: they only grow."""
+        dated = self.of_kind(ColumnKind.DATE)
+        values = self.kinds[column].values
+        for by in dated:
+            order = [
+                at
+                for at, day in enumerate(self.kinds[by].values)
+                if day is not None and isinstance(values[at], Decimal)
+            ]
+            order.sort(key=lambda at: str(self.kinds[by].values[at]))
+            for thing in ("", *self.of_kind(ColumnKind.TEXT)):
+                runs: dict[str, list[Decimal]] = {}
+                for at in order:
+                    value = values[at]
+                    if isinstance(value, Decimal):
+                        runs.setdefault(self.rows[at].cells.get(thing, ""), []).append(value)
+                steps = [after - before for run in runs.values() for before, after in pairwise(run)]
+                if (
+                    len(steps) >= MIN_COUNTER_STEPS
+                    and min(steps) >= 0
+                    and 5 * steps.count(Decimal(0)) <= len(steps)
+                ):
+                    return True
+        return False
+
+    def _costs(self) -> str:
+        """The one column of what something cost; in the end, that of what was paid at last."""
+        money = [c for c in self.quantities if self._may_be_money(c)]
+        if self.question.costing == "final":
+            money = [c for c in money if set(self.named(c)) & _FINAL_WORDS]
+        if len(money) != 1:
+            raise UnclearError
+        return money[0]
+
+    def _may_be_money(self, column: str) -> bool:
+        """Whether a column is one of sums of money, by its unit or its name."""
+        named = set(self.named(column))
+        is_named = named & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]) or named <= _SUM_WORDS
+        return bool(self.units(column) & CURRENCIES or (is_named and not self.units(column) - {""}))
+
+    def _take_words_for_money(self, column: str) -> None:
+        """Account for "cost" and the like beside the name of a column of sums: "the total actual cost"."""
+        if set(self.named(column)) <= _SUM_WORDS and self._may_be_money(column):
+            for at in self.question.open_tokens():
+                self.tokens[at].used = self.tokens[at].root in QUANTITY_WORDS["spending"]
+
+    def _is_better_high(self, column: str) -> bool:
+        """Whether more of a column is better. Raises UnclearError if that is not clear from its name."""
+        if not column:
+            raise UnclearError
+        named, known = _words(self.table.header(column)), _words(" ".join(self.table.names))
+        if {"interest", "rate"} & named:
+            is_good, is_bad = bool((known | named) & _SAVING_WORDS), bool((known | named) & _LENDING_WORDS)
+        else:
+            is_good = bool(named & _MERIT_WORDS)
+            is_bad = not is_good and not QUANTITY_WORDS["price"].isdisjoint(map(root, named))
+        if is_good is is_bad:
+            raise UnclearError
+        return is_good
+
+    def _names_nothing_after(self) -> bool:
+        """Whether no word follows "most" that would say what: "which island has the most?"."""
+        words = [token.low for token in self.tokens]
+        last = self.question.superlative.split()[-1]
+        at = words.index(last)
+        if last not in ("most", "least", "fewest") or words[max(0, at - 2) : at] not in _HAS_THE:
+            return False
+        return at + 1 == len(words) or words[at + 1] in FUNCTION_WORDS
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text in lower case, with their endings: a rate is no rating."""
+    return {word.lower() for word in WORD.findall(text)}
