@@ -39,6 +39,7 @@ class DocumentFormat(StrEnum):
     MANUAL_PAGE = "manual page"
     TEXT = "text"
     CODE = "source code"
+    SETTINGS = "settings"
     CSV = "CSV"
     JSON = "JSON"
     JSONL = "JSON Lines"
@@ -91,6 +92,7 @@ MEDIA_TYPES = {
     DocumentFormat.MANUAL_PAGE: "text/troff",
     DocumentFormat.TEXT: "text/plain",
     DocumentFormat.CODE: "text/x-source",
+    DocumentFormat.SETTINGS: "text/x-settings",
     DocumentFormat.CSV: "text/csv",
     DocumentFormat.JSON: "application/json",
     DocumentFormat.JSONL: "application/jsonl",
@@ -107,7 +109,7 @@ OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, Docume
 ARCHIVE_FORMATS = OFFICE_FORMATS | OPENDOCUMENT_FORMATS | {DocumentFormat.EPUB}
 PLAIN_FORMATS = frozenset(
     (
-        *(DocumentFormat.TEXT, DocumentFormat.CODE, DocumentFormat.CSV),
+        *(DocumentFormat.TEXT, DocumentFormat.CODE, DocumentFormat.SETTINGS, DocumentFormat.CSV),
         *(DocumentFormat.JSON, DocumentFormat.JSONL),
         *(DocumentFormat.CALENDAR, DocumentFormat.CONTACTS),
     )
@@ -118,9 +120,8 @@ _MARKUP_OF_FORMAT = {
     DocumentFormat.MARKDOWN: Markup.MARKDOWN,
     DocumentFormat.NOTEBOOK: Markup.MARKDOWN,
     DocumentFormat.RST: Markup.RST,
-    **dict.fromkeys(
-        (DocumentFormat.CODE, DocumentFormat.CSV, DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES
-    ),
+    **dict.fromkeys((DocumentFormat.CODE, DocumentFormat.SETTINGS, DocumentFormat.CSV), Markup.LINES),
+    **dict.fromkeys((DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES),
 }
 _MARKUP_OF_MEDIA_TYPE = {MEDIA_TYPES[format_]: markup for format_, markup in _MARKUP_OF_FORMAT.items()}
 
@@ -156,8 +157,9 @@ _SUFFIXES_OF_FORMAT = {
         "js mjs cjs ts tsx jsx vue svelte php rb pl pm lua r jl hs ml mli ex exs erl hrl elm nim zig v d "
         "f f90 for pas ada sql sh bash zsh fish ps1 bat cmd awk vim el lisp scm rkt tcl asm s cu cl glsl "
         "hlsl proto thrift graphql gql tf hcl nix cmake mk gradle sbt bzl dockerfile makefile "
-        "xml xsd xsl svg css scss sass less toml yaml yml ini cfg conf properties env plist po diff patch"
+        "xml xsd xsl svg css scss sass less env plist po diff patch"
     ),
+    DocumentFormat.SETTINGS: "toml yaml yml ini cfg conf properties service timer desktop",
 }
 _FORMAT_OF_SUFFIX = {
     suffix: format_ for format_, names in _SUFFIXES_OF_FORMAT.items() for suffix in names.split()

@@ -58,8 +58,7 @@ def test_lines_without_names_stand_one_by_one() -> None:
         "12:30 lunch\n13:15 talk\n14:00 walk\n15:45 tea\n17:30 end\n18:00 beer\n",
         "2026-02-11 06:09:03 gate open\n2026-02-11 06:09:04 gate shut\n2026-02-11 06:10:59 gate open\n"
         "2026-02-11 06:31:00 gate shut\n",
-        '127.0.0.1 - - [10/Oct/2025:13:55:36 +0100] "GET /"\n127.0.0.1 - - [10/Oct/2025:13:55:40 +0100] "GET /a"\n'
-        * 2,
+        '127.0.0.1 - - [10/Oct/2025:13:55:36 +0100] "GET /"\n' * 4,
         "see http://a.example\nsee http://b.example\nsee http://c.example\nsee http://d.example\n"
         "see http://e.example\nsee http://f.example\n",
         "std::map\nstd::set\nstd::list\nstd::pair\n",

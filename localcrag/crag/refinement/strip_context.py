@@ -95,6 +95,7 @@ def in_context(strip: Strip) -> str:
     text = f"{before} {strip.text}" if before else strip.text
     if is_code(strip):
         section = section_of(strip.passage, strip.start - strip.passage.start)
+        section = "" if section in headings else section
     else:
         section = "" if lead else _item_title(strip)
     return "\n".join(filter(None, (headings, section, text)))

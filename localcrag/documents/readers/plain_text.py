@@ -10,10 +10,11 @@ from localcrag.documents.front_matter import front_matter, org_fields, rst_field
 from localcrag.documents.readers.csv_rows import read_rows
 from localcrag.documents.readers.json_records import read_json, read_json_lines
 from localcrag.documents.readers.notebook import read_notebook
+from localcrag.documents.settings_blocks import settings_page, settings_title
 
 
 def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type: str = "") -> ExtractedText:
-    """Read plain text, Markdown, reStructuredText, Org, AsciiDoc, Zim, LaTeX, code, tables, JSON, notebooks.
+    """Read plain text, the markups that are text, code, settings, tables, JSON and notebooks.
 
     ``content_type`` may name the encoding. JSON that cannot be parsed is kept as source code. Raises
     UnreadableError: binary, damaged, or expanded beyond the limits.
@@ -39,6 +40,8 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
             if page is None:
                 return whole("", MEDIA_TYPES[DocumentFormat.CODE], text)
             return ExtractedText("", media_type, (page,))
+        case DocumentFormat.SETTINGS:
+            return ExtractedText(settings_title(text), media_type, (settings_page(text),))
         case DocumentFormat.ORG:
             from localcrag.documents.org_blocks import org_page
 
