@@ -26,6 +26,7 @@ _MAX_WIDTH = 1_000
 """Columns of a table whose header may have several lines."""
 _MAX_SKIPPED = 2
 """Further lines of a header that may stand between one and the numbers below it."""
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
 _VALUE = re.compile(r"[^\w]*(?:[A-Z]{3} )?\d")
 """How a number with its unit begins, or a date."""
@@ -248,11 +249,22 @@ def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) 
     own, names = lower.own, _spread(upper)
     if not names_columns(upper, [lower]) or not all(i < len(names) and names[i] for i in own):
         return False
-    if not all(_has_values(i, lower.cells[i], below) for i in own):
+    if not all(_has_values(i, lower.cells[i], below) for i in own) or _is_like(lower, below[:1]):
         return False
     first = next(i for i, cell in enumerate(upper.cells) if cell)
     label = any(first < len(row.cells) and row.cells[first] for row in below[:1])
     return label if first not in own else len(own) > 1 and len(below) > 1
+
+
+def _is_like(row: GridRow, below: Sequence[GridRow]) -> bool:
+    """Whether most cells of a row differ from those below in their numbers only: "60 mg" above "100 mg"."""
+    pairs = [
+        (cell, other.cells[i]) for other in below for i, cell in enumerate(row.cells[: len(other.cells)])
+    ]
+    alike = sum(
+        _DIGITS.sub("0", cell) == _DIGITS.sub("0", other) for cell, other in pairs if _DIGITS.search(cell)
+    )
+    return 2 * alike > len(row.own)
 
 
 def _has_values(column: int, name: str, below: Sequence[GridRow]) -> bool | None:

@@ -19,6 +19,8 @@ from localcrag.documents.html_blocks import add_html
 from localcrag.documents.readers.docx import read_docx
 from localcrag.documents.readers.pptx import read_pptx
 from localcrag.documents.readers.xlsx import read_xlsx
+from localcrag.documents.table_grid import plain_rows
+from localcrag.documents.table_headers import found_header
 from localcrag.types import BlockKind
 from tests.documents.builders import Sheet, drawn_pdf, replaced
 from tests.documents.conftest import ReadFunction
@@ -534,6 +536,12 @@ def test_a_marked_header_has_no_more_lines_than_is_sure() -> None:
 
 
 # ------------------------------------------------------------------ hostile tables
+
+
+def test_values_with_their_units_are_no_line_of_units() -> None:
+    rows = [["Weight", "Dose", "Syrup"], ["7–9 kg", "60 mg", "3 ml"], ["10–14 kg", "100 mg", "5 ml"]]
+    found = found_header(list(plain_rows([*rows, ["15–21 kg", "140 mg", "7 ml"]])))
+    assert found is not None and (found.end, found.names) == (1, rows[0])
 
 
 def test_merged_cells_that_overlap_without_end_cost_little() -> None:
