@@ -1,8 +1,8 @@
 """The pages of a PDF as blocks: headings with levels, paragraphs, list items, rows of tables, furniture.
 
 The layout is read from the places of words that PDFium gives, by the modules beside this one: words and rules
-(``pdf_words``), lines (``pdf_lines``), tables (``pdf_grids``, ``pdf_aligned``), headers and footers
-(``pdf_furniture``), columns (``pdf_layout``), headings and paragraphs (``pdf_paragraphs``).
+(``pdf_words``), lines (``pdf_lines``), tables (``pdf_grids``, ``pdf_lined``, ``pdf_aligned``), headers and
+footers (``pdf_furniture``), columns (``pdf_layout``), headings and paragraphs (``pdf_paragraphs``).
 
 Why not a library for layout: on the same two manuals (53 pages) and a report of tables, the words and tables
 of pdfplumber 0.11 took 97 to 145 ms of processor time a page, this takes 6 to 8, and PDFium's text alone
@@ -31,6 +31,7 @@ from localcrag.documents.readers.pdf_furniture import PageLines, without_furnitu
 from localcrag.documents.readers.pdf_grids import ruled_tables
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.documents.readers.pdf_layout import in_reading_order
+from localcrag.documents.readers.pdf_lined import with_lined_tables
 from localcrag.documents.readers.pdf_lines import (
     Grid,
     Line,
@@ -69,7 +70,7 @@ def page_content(words: PageWords | None, text: str) -> PageContent:
     lines = lines_of(outside)
     if grids:
         lines = sorted([*lines, *map(grid_line, grids)], key=lambda line: -line.y)
-    return lines, words.aside
+    return with_lined_tables(lines, words.rules), words.aside
 
 
 def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
