@@ -672,6 +672,32 @@ def test_a_caption_a_listing_and_a_table_of_contents() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["Contents", "Contenido", ""])
+def test_a_table_of_contents_is_furniture_below_its_name_or_if_its_titles_are_headings(name: str) -> None:
+    titles = ["Who pays", "Fees of the zone", "Permits for the night", "How to object to a fee"]
+    contents = Sheet()
+    contents.text(72, 780, name or "The zones of the city", 16)
+    for number, title in enumerate(titles):
+        contents.text(72, 740 - 14 * number, title).text(400, 740 - 14 * number, str(number + 2))
+    sheets = [contents]
+    for title in titles:
+        sheets.append(Sheet().text(72, 780, title if not name else title.upper() + " NOW", 16))
+        sheets[-1].lines(72, 750, PROSE, 400)
+    first, second, *_ = pages(*sheets)
+    assert [kind for kind, text in blocks(first) if text.startswith(tuple(titles))] == [FURNITURE] * 4
+    assert [kind for kind, _ in blocks(second)][:2] == [HEADING, PARAGRAPH]
+
+
+def test_prices_behind_dots_are_no_table_of_contents() -> None:
+    menu = Sheet().text(72, 780, "What the kitchen has", 16)
+    for number, dish in enumerate(("Soup of the day", "Stew", "Cake")):
+        menu.text(72, 740 - 14 * number, f"{dish} . . . . . . . . . . {number + 4}")
+    others = [Sheet().text(72, 780, PROSE[:40], 16) for _ in range(4)]
+    for sheet in others:
+        sheet.lines(72, 750, OTHER, 400)
+    assert [kind for kind, _ in blocks(pages(menu, *others)[0])] == [HEADING, ITEM, ITEM, ITEM]
+
+
 def test_text_at_another_angle_stands_apart() -> None:
     from reportlab.pdfgen.canvas import Canvas
 

@@ -27,6 +27,7 @@ from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.line_wraps import prose_wraps
 from localcrag.documents.readers.pdf_aligned import with_tables
+from localcrag.documents.readers.pdf_contents import mark_contents
 from localcrag.documents.readers.pdf_furniture import PageLines, without_furniture
 from localcrag.documents.readers.pdf_grids import ruled_tables
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
@@ -85,6 +86,7 @@ def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
             table.close()
         else:
             drafts.append(list(_page_drafts(page, content[1], body, table)))
+    mark_contents(drafts)
     _set_levels(drafts)
     texts = iter(mend_hyphens([draft.text for found in drafts for draft in found]))
     pages = []
