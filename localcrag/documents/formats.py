@@ -30,6 +30,7 @@ class DocumentFormat(StrEnum):
     RTF = "RTF"
     EPUB = "EPUB"
     HTML = "HTML"
+    HELP = "DocBook or Mallard"
     MARKDOWN = "Markdown"
     RST = "reStructuredText"
     ORG = "Org"
@@ -83,6 +84,7 @@ MEDIA_TYPES = {
     DocumentFormat.RTF: "application/rtf",
     DocumentFormat.EPUB: "application/epub+zip",
     DocumentFormat.HTML: "text/html",
+    DocumentFormat.HELP: "application/docbook+xml",
     DocumentFormat.MARKDOWN: "text/markdown",
     DocumentFormat.RST: "text/x-rst",
     DocumentFormat.ORG: "text/org",
@@ -136,6 +138,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.RTF: "rtf",
     DocumentFormat.EPUB: "epub",
     DocumentFormat.HTML: "html htm xhtml xht",
+    DocumentFormat.HELP: "dbk docbook",
     DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
     DocumentFormat.RST: "rst rest",
     DocumentFormat.ORG: "org",
@@ -196,6 +199,21 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
     rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
+_MAX_HELP_PREAMBLE = 16_384
+_XML_PREAMBLE = (
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?(?:(?!\?>).)*+\?>\s*+|<!--(?:(?!-->).)*+-->\s*+)*+"
+    rb"(?P<doctype><!DOCTYPE[^\[>]*+(?:\[(?:(?!\]\s*>).)*+\]\s*)?>\s*+)?(?:<!--(?:(?!-->).)*+-->\s*+)*+"
+)
+_HELP_ROOTS = rb"article|appendix|book|chapter|glossary|preface|refentry|sect1"
+_HELP_START = re.compile(
+    _XML_PREAMBLE
+    + rb"(?:<(?:"
+    + _HELP_ROOTS
+    + rb")\b(?=[^>]*>(?:(?!<html).)*?<(?:title|refmeta|refnamediv)\b)"
+    rb"|<[\w:]+\b[^>]*\bxmlns(?::\w+)?\s*=\s*[\"'](?:http://docbook\.org/ns/docbook|http://projectmallard\.org/))",
+    re.DOTALL,
+)
+"""How a file of DocBook or Mallard begins: by its root, which has a title, or by the names it declares."""
 _MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
 """The first line of a manual page is a request or a comment."""
 _MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
@@ -312,6 +330,8 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
         return DocumentFormat.RTF
     if _ZIM_START.match(data):
         return DocumentFormat.ZIM
+    if by_name in (None, DocumentFormat.CODE) and _HELP_START.match(data[:_MAX_HELP_PREAMBLE]):
+        return DocumentFormat.HELP
     return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
 
 

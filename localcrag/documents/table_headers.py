@@ -257,14 +257,14 @@ def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) 
 
 
 def _is_like(row: GridRow, below: Sequence[GridRow]) -> bool:
-    """Whether most cells of a row differ from those below in their numbers only: "60 mg" above "100 mg"."""
+    """Whether half of the cells of a row differ from those below in numbers only: "60 mg", "100 mg"."""
     pairs = [
         (cell, other.cells[i]) for other in below for i, cell in enumerate(row.cells[: len(other.cells)])
     ]
     alike = sum(
         _DIGITS.sub("0", cell) == _DIGITS.sub("0", other) for cell, other in pairs if _DIGITS.search(cell)
     )
-    return 2 * alike > len(row.own)
+    return 2 * alike >= len(row.own)
 
 
 def _has_values(column: int, name: str, below: Sequence[GridRow]) -> bool | None:
