@@ -38,6 +38,7 @@ class DocumentFormat(StrEnum):
     ZIM = "Zim"
     LATEX = "LaTeX"
     MANUAL_PAGE = "manual page"
+    INFO = "Info manual"
     TEXT = "text"
     CODE = "source code"
     SETTINGS = "settings"
@@ -92,6 +93,7 @@ MEDIA_TYPES = {
     DocumentFormat.ZIM: "text/x-zim-wiki",
     DocumentFormat.LATEX: "text/x-tex",
     DocumentFormat.MANUAL_PAGE: "text/troff",
+    DocumentFormat.INFO: "text/x-info",
     DocumentFormat.TEXT: "text/plain",
     DocumentFormat.CODE: "text/x-source",
     DocumentFormat.SETTINGS: "text/x-settings",
@@ -219,6 +221,9 @@ _MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
 _MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
 _MAX_MANUAL_PREAMBLE = 16_384
 """Bytes in which the title of a manual page stands, or the page that it refers to."""
+_INFO_NODE = re.compile(rb"\x1f\r?\nFile: [^\n]{1,200}Node: ")
+"""How a node of an Info manual begins, below a preamble."""
+_MAX_INFO_PREAMBLE = 65_536
 _ZIM_START = re.compile(rb"(?:\xef\xbb\xbf)?Content-Type: text/x-zim-wiki[ \t]*[\r\n]")
 _ASCIIDOC_LINE = re.compile(rb"^(?:={1,6} \S|:[\w-]+:|\[\[)", re.MULTILINE)
 """A line by which AsciiDoc is told from keys, grids and other texts whose names end in ``.asc``, too."""
@@ -379,6 +384,8 @@ def _format_of_content(data: bytes) -> DocumentFormat:
         return DocumentFormat.CODE
     if _MANUAL_PAGE_START.match(start) and _MANUAL_PAGE_TITLE.search(data[:_MAX_MANUAL_PREAMBLE]):
         return DocumentFormat.MANUAL_PAGE
+    if _INFO_NODE.search(data[:_MAX_INFO_PREAMBLE]):
+        return DocumentFormat.INFO
     if lines := _CONTENT_LINES_START.match(start):
         return DocumentFormat.CALENDAR if lines[1] else DocumentFormat.CONTACTS
     parted = _MAIL_FOLDER_START.match(start)
