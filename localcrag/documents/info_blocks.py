@@ -19,7 +19,7 @@ _INDEX_MARK = re.compile(rb"\x00\x08\[[^\]\n]{0,2000}?\x00\x08\]", re.DOTALL)
 _NODE_END = re.compile(r"^\x1f[^\n]*\n?", re.MULTILINE)
 _NODE_HEADER = re.compile(r"File: [^\n]*Node: [^\n]*(?:\n|$)")
 _NO_NODE = re.compile(r"(?:Tag Table|Indirect|End Tag Table|Local Variables):?")
-_MENU = re.compile(r"^\* Menu:[^\n]*\n(?:[ \t]*\n|\* [^\n]*\n?|[ \t]+\S[^\n]*\n)*", re.MULTILINE)
+_MENU = re.compile(r"^\* Menu:[^\n]*\n(?:[ \t]*\n|\* [^\n]*\n?|[ \t]{8,}\S[^\n]*\n)*", re.MULTILINE)
 _TITLE = re.compile(r"^(?P<title>\S[^\n]{0,200})\n(?P<rule>\*{2,}|={2,}|-{2,}|\.{2,})[ \t]*$", re.MULTILINE)
 _LEVELS = {"*": 1, "=": 2, "-": 3, ".": 4}
 _LOWEST = 5

@@ -21,6 +21,7 @@ from localcrag.documents.readers.pptx import read_pptx
 from localcrag.documents.readers.xlsx import read_xlsx
 from localcrag.documents.table_grid import plain_rows
 from localcrag.documents.table_headers import found_header
+from localcrag.documents.table_rows import grid_lines
 from localcrag.types import BlockKind
 from tests.documents.builders import Sheet, drawn_pdf, replaced
 from tests.documents.conftest import ReadFunction
@@ -536,6 +537,25 @@ def test_a_marked_header_has_no_more_lines_than_is_sure() -> None:
 
 
 # ------------------------------------------------------------------ hostile tables
+
+
+@pytest.mark.parametrize("gap", [[["", "", "", ""]], []], ids=["gap", "none"])
+def test_what_is_told_above_a_table_is_no_header(gap: Rows) -> None:
+    told = [
+        ["Savings Bank", "", "", ""],
+        ["Account", "DE00 4410", "Ada Wren", ""],
+        ["Turnover", "1.10.25 - 31.12.25", "", ""],
+    ]
+    table = [["Date", "Payee", "Amount", "Balance"], ["01.10.2025", "Hospital", "2.914,30", "4.206,11"]]
+    rows = [*told, *gap, *table, ["02.10.2025", "Rent", "-1.415,00", "2.791,11"]]
+    lines = list(grid_lines(row for row in plain_rows(rows) if any(row.cells)))
+    assert [line.text for line in lines] == [
+        "Savings Bank",
+        "Account: DE00 4410 · Ada Wren",
+        "Turnover: 1.10.25 - 31.12.25",
+        "Date: 01.10.2025 · Payee: Hospital · Amount: 2.914,30 · Balance: 4.206,11",
+        "Date: 02.10.2025 · Payee: Rent · Amount: -1.415,00 · Balance: 2.791,11",
+    ]
 
 
 def test_values_with_their_units_are_no_line_of_units() -> None:
