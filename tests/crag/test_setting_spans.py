@@ -98,6 +98,14 @@ def test_what_only_looks_like_options_stays_whole(text: str) -> None:
     assert [strip.text for strip in strips(code(text))] == [text]
 
 
+def test_the_end_of_a_docstring_is_not_shown_without_its_beginning() -> None:
+    text = '"""Renew the tokens.\n\nIt runs on Mondays,\nat half past five.\n"""'
+    assert [shown_text(strip) for strip in strips(code(text))][
+        -1
+    ] == "It runs on Mondays,\nat half past five."
+    assert shown_text(strips(code('"""Runs\non Mondays.\n"""'))[0]) == '"""Runs\non Mondays.\n"""'
+
+
 def test_a_setting_is_shown_below_its_section() -> None:
     page = settings_page("[spool]\nmax = 60\nfsync = no\n")
     shown = [shown_text(strip) for strip in strips(replace(passage(page.text), blocks=page.blocks))]

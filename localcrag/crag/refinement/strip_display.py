@@ -21,6 +21,9 @@ _SECTION = re.compile(
 """A heading in a file of settings, with the name of the section: "[server]", "rules:", "- name: disks"."""
 _SETTING_KINDS = frozenset({BlockKind.HEADING, BlockKind.CODE})
 """The kinds of block in a file of settings."""
+_LONE_END = re.compile(r"""\n[ \t]*(\"{3}|'{3}|\*/)[ \t]*$""")
+_BEGUN_BY = {'"""': '"""', "'''": "'''", "*/": "/*"}
+"""What ends a docstring or a comment of several lines, and what begins it."""
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 
 
@@ -49,7 +52,7 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
         text = strip.passage.text_between(max(block.start, strip.start), min(block.end, strip.end))
         if block.kind is BlockKind.CODE:
             lines += [] if lines else _section_lines(strip)
-            lines += [(line, True) for line in text.strip("\n").split("\n")]
+            lines += [(line, True) for line in _without_lone_end(text).strip("\n").split("\n")]
         elif block.kind is BlockKind.ROW:
             cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
             lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
@@ -61,6 +64,12 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
             first, *more = map(_tidy, flowing(text).split("\n"))
             lines += [(marker + first, False), *((line, False) for line in more)]
     return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]
+
+
+def _without_lone_end(code: str) -> str:
+    """A piece of code without the mark in its last line that ends a docstring or comment begun before it."""
+    found = _LONE_END.search(code)
+    return code[: found.start()] if found and _BEGUN_BY[found[1]] not in code[: found.start()] else code
 
 
 def _section_lines(strip: Strip) -> list[tuple[str, bool]]:
