@@ -540,7 +540,7 @@ def test_a_marked_header_has_no_more_lines_than_is_sure() -> None:
 
 
 @pytest.mark.parametrize("gap", [[["", "", "", ""]], []], ids=["gap", "none"])
-def test_what_is_told_above_a_table_is_no_header(gap: Rows) -> None:
+def test_what_is_told_above_a_table_is_no_header(gap: Sequence[list[str]]) -> None:
     told = [
         ["Savings Bank", "", "", ""],
         ["Account", "DE00 4410", "Ada Wren", ""],

@@ -91,6 +91,7 @@ _JOINED = {"keycombo": "+", "keyseq": "+", "menuchoice": " â†’ ", "guiseq": " â†
 """What stands between the parts of a shortcut, or of a way through menus."""
 _BLOCKS = frozenset({"page", "section", "item", "note", "example", "listing", "figure", "td", "p"})
 _LAST_LEVEL = 6
+_HINT = "Look for what is wrong in it: xmllint --noout FILE."
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)""")
 _ENTITY = re.compile(r"&([A-Za-z_][\w.-]{0,60});")
@@ -107,9 +108,9 @@ def read_help_markup(data: bytes, limits: Limits) -> ExtractedText:
     try:
         root = etree.fromstring(text.encode(), parser)
     except (etree.LxmlError, ValueError) as error:
-        raise UnreadableError("XML that cannot be parsed") from error
+        raise UnreadableError("XML that cannot be parsed", hint=_HINT) from error
     if root is None:
-        raise UnreadableError("XML that cannot be parsed")
+        raise UnreadableError("XML that cannot be parsed", hint=_HINT)
     made = BlockText(limits)
     add_html(made, "".join(_html(root, 1)))
     page = made.page()
