@@ -53,6 +53,9 @@ from localcrag.types import NO_META, NO_TEXT, Document, Meta, Page, Passage, Rea
 
 __all__ = ["LocalCorpus"]
 
+_NAMED_WHOLE = frozenset({MEDIA_TYPES[DocumentFormat.CODE], MEDIA_TYPES[DocumentFormat.SETTINGS]})
+"""The types of documents whose names say something with their endings."""
+
 
 class LocalCorpus:
     """Files, folders, URLs and standard input as documents; implements :class:`localcrag.protocols.Corpus`.
@@ -256,9 +259,11 @@ def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: 
     pages = tuple(page for page in (structured(page, markup) for page in parsed.pages) if page.text.strip())
     if not pages:
         raise UnreadableError(NO_TEXT)
-    named = name if parsed.media_type == MEDIA_TYPES[DocumentFormat.CODE] else PurePosixPath(name).stem
+    named = name if parsed.media_type in _NAMED_WHOLE else PurePosixPath(name).stem
     titled = first_heading(pages) if markup in (Markup.MARKDOWN, Markup.RST) else ""
     title = one_line(clean(parsed.title)) or one_line(titled) or named
+    if parsed.media_type == MEDIA_TYPES[DocumentFormat.SETTINGS] and name not in title:
+        title = f"{name}: {title}"
     own = tuple(sorted(parsed.meta.keys() - meta.keys()))
     return Document(
         source,

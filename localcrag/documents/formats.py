@@ -30,6 +30,7 @@ class DocumentFormat(StrEnum):
     RTF = "RTF"
     EPUB = "EPUB"
     HTML = "HTML"
+    HELP = "DocBook or Mallard"
     MARKDOWN = "Markdown"
     RST = "reStructuredText"
     ORG = "Org"
@@ -37,8 +38,10 @@ class DocumentFormat(StrEnum):
     ZIM = "Zim"
     LATEX = "LaTeX"
     MANUAL_PAGE = "manual page"
+    INFO = "Info manual"
     TEXT = "text"
     CODE = "source code"
+    SETTINGS = "settings"
     CSV = "CSV"
     JSON = "JSON"
     JSONL = "JSON Lines"
@@ -82,6 +85,7 @@ MEDIA_TYPES = {
     DocumentFormat.RTF: "application/rtf",
     DocumentFormat.EPUB: "application/epub+zip",
     DocumentFormat.HTML: "text/html",
+    DocumentFormat.HELP: "application/docbook+xml",
     DocumentFormat.MARKDOWN: "text/markdown",
     DocumentFormat.RST: "text/x-rst",
     DocumentFormat.ORG: "text/org",
@@ -89,8 +93,10 @@ MEDIA_TYPES = {
     DocumentFormat.ZIM: "text/x-zim-wiki",
     DocumentFormat.LATEX: "text/x-tex",
     DocumentFormat.MANUAL_PAGE: "text/troff",
+    DocumentFormat.INFO: "text/x-info",
     DocumentFormat.TEXT: "text/plain",
     DocumentFormat.CODE: "text/x-source",
+    DocumentFormat.SETTINGS: "text/x-settings",
     DocumentFormat.CSV: "text/csv",
     DocumentFormat.JSON: "application/json",
     DocumentFormat.JSONL: "application/jsonl",
@@ -107,7 +113,7 @@ OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, Docume
 ARCHIVE_FORMATS = OFFICE_FORMATS | OPENDOCUMENT_FORMATS | {DocumentFormat.EPUB}
 PLAIN_FORMATS = frozenset(
     (
-        *(DocumentFormat.TEXT, DocumentFormat.CODE, DocumentFormat.CSV),
+        *(DocumentFormat.TEXT, DocumentFormat.CODE, DocumentFormat.SETTINGS, DocumentFormat.CSV),
         *(DocumentFormat.JSON, DocumentFormat.JSONL),
         *(DocumentFormat.CALENDAR, DocumentFormat.CONTACTS),
     )
@@ -118,9 +124,8 @@ _MARKUP_OF_FORMAT = {
     DocumentFormat.MARKDOWN: Markup.MARKDOWN,
     DocumentFormat.NOTEBOOK: Markup.MARKDOWN,
     DocumentFormat.RST: Markup.RST,
-    **dict.fromkeys(
-        (DocumentFormat.CODE, DocumentFormat.CSV, DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES
-    ),
+    **dict.fromkeys((DocumentFormat.CODE, DocumentFormat.SETTINGS, DocumentFormat.CSV), Markup.LINES),
+    **dict.fromkeys((DocumentFormat.JSON, DocumentFormat.JSONL), Markup.LINES),
 }
 _MARKUP_OF_MEDIA_TYPE = {MEDIA_TYPES[format_]: markup for format_, markup in _MARKUP_OF_FORMAT.items()}
 
@@ -135,6 +140,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.RTF: "rtf",
     DocumentFormat.EPUB: "epub",
     DocumentFormat.HTML: "html htm xhtml xht",
+    DocumentFormat.HELP: "dbk docbook",
     DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
     DocumentFormat.RST: "rst rest",
     DocumentFormat.ORG: "org",
@@ -156,8 +162,9 @@ _SUFFIXES_OF_FORMAT = {
         "js mjs cjs ts tsx jsx vue svelte php rb pl pm lua r jl hs ml mli ex exs erl hrl elm nim zig v d "
         "f f90 for pas ada sql sh bash zsh fish ps1 bat cmd awk vim el lisp scm rkt tcl asm s cu cl glsl "
         "hlsl proto thrift graphql gql tf hcl nix cmake mk gradle sbt bzl dockerfile makefile "
-        "xml xsd xsl svg css scss sass less toml yaml yml ini cfg conf properties env plist po diff patch"
+        "xml xsd xsl svg css scss sass less env plist po diff patch"
     ),
+    DocumentFormat.SETTINGS: "toml yaml yml ini cfg conf properties service timer desktop",
 }
 _FORMAT_OF_SUFFIX = {
     suffix: format_ for format_, names in _SUFFIXES_OF_FORMAT.items() for suffix in names.split()
@@ -194,11 +201,29 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML_START = re.compile(
     rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
+_MAX_HELP_PREAMBLE = 16_384
+_XML_PREAMBLE = (
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?(?:(?!\?>).)*+\?>\s*+|<!--(?:(?!-->).)*+-->\s*+)*+"
+    rb"(?P<doctype><!DOCTYPE[^\[>]*+(?:\[(?:(?!\]\s*>).)*+\]\s*)?>\s*+)?(?:<!--(?:(?!-->).)*+-->\s*+)*+"
+)
+_HELP_ROOTS = rb"article|appendix|book|chapter|glossary|preface|refentry|sect1"
+_HELP_START = re.compile(
+    _XML_PREAMBLE
+    + rb"(?:<(?:"
+    + _HELP_ROOTS
+    + rb")\b(?=[^>]*>(?:(?!<html).)*?<(?:title|refmeta|refnamediv)\b)"
+    rb"|<[\w:]+\b[^>]*\bxmlns(?::\w+)?\s*=\s*[\"'](?:http://docbook\.org/ns/docbook|http://projectmallard\.org/))",
+    re.DOTALL,
+)
+"""How a file of DocBook or Mallard begins: by its root, which has a title, or by the names it declares."""
 _MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
 """The first line of a manual page is a request or a comment."""
 _MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
 _MAX_MANUAL_PREAMBLE = 16_384
 """Bytes in which the title of a manual page stands, or the page that it refers to."""
+_INFO_NODE = re.compile(rb"\x1f\r?\nFile: [^\n]{1,200}Node: ")
+"""How a node of an Info manual begins, below a preamble."""
+_MAX_INFO_PREAMBLE = 65_536
 _ZIM_START = re.compile(rb"(?:\xef\xbb\xbf)?Content-Type: text/x-zim-wiki[ \t]*[\r\n]")
 _ASCIIDOC_LINE = re.compile(rb"^(?:={1,6} \S|:[\w-]+:|\[\[)", re.MULTILINE)
 """A line by which AsciiDoc is told from keys, grids and other texts whose names end in ``.asc``, too."""
@@ -310,6 +335,8 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
         return DocumentFormat.RTF
     if _ZIM_START.match(data):
         return DocumentFormat.ZIM
+    if by_name in (None, DocumentFormat.CODE) and _HELP_START.match(data[:_MAX_HELP_PREAMBLE]):
+        return DocumentFormat.HELP
     return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
 
 
@@ -357,6 +384,8 @@ def _format_of_content(data: bytes) -> DocumentFormat:
         return DocumentFormat.CODE
     if _MANUAL_PAGE_START.match(start) and _MANUAL_PAGE_TITLE.search(data[:_MAX_MANUAL_PREAMBLE]):
         return DocumentFormat.MANUAL_PAGE
+    if _INFO_NODE.search(data[:_MAX_INFO_PREAMBLE]):
+        return DocumentFormat.INFO
     if lines := _CONTENT_LINES_START.match(start):
         return DocumentFormat.CALENDAR if lines[1] else DocumentFormat.CONTACTS
     parted = _MAIL_FOLDER_START.match(start)

@@ -30,8 +30,14 @@ from localcrag.documents.html_tree import (
 from localcrag.types import BlockKind
 
 _PARAGRAPH_BREAK = re.compile(rf"{BREAK}\s*{BREAK}")
-_IMPRINT = re.compile(r"(?:copyright\b[ \d]*)?(?:©|\(c\) ?\d{4}|all rights reserved)", re.IGNORECASE)
-"""How the line begins, at the foot of a page, that says whose the page is."""
+_IMPRINT = re.compile(
+    r"(?:copyright\b[ \d]*)?(?:©|\(c\) ?\d{4}|all rights reserved)"
+    r"|(?:[^.!?·|]{1,40} [·|–—-] )?(?:(?:this )?(?:page|site|document(?:ation)?) (?:was )?)?"
+    r"(?:built|generated|rendered|powered|published)\b"
+    r"(?=.{0,40}(?:\d|\b(?:with|by|from|using)\b))",
+    re.IGNORECASE,
+)
+"""How the line begins, at the foot of a page, that says whose the page is, or what made it, and when."""
 MAX_SUMMARY_CHARACTERS = 200
 LEAST_LEVEL = 6
 """The longest line that opens what is folded away and is a heading, and the lowest level of headings."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from localcrag.documents.html_tree import LISTS, VERBATIM, Element, texts
+from localcrag.documents.html_tree import LISTS, VERBATIM, AlternativeText, Element, texts
 from localcrag.documents.table_grid import MAX_NAME_CHARACTERS, GridRow
 from localcrag.documents.table_headers import found_header, header_end, header_names
 from localcrag.documents.table_pairs import is_pair, pair_text, plain_lines
@@ -25,6 +25,8 @@ _MAX_LINES = 16
 _MAX_NAMES = 50
 """Names of columns that are looked for in the rows."""
 _LONG_CELL_CHARACTERS = 1000
+_MAX_BESIDE_ICON = 3
+"""Cells of a table that places a picture beside a title and a text."""
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "form", "div", "section"})
 
 
@@ -60,8 +62,8 @@ def _rows(part: Element, head: bool) -> Iterator[TableRow]:
 def is_layout(table: Element, rows: Sequence[TableRow]) -> bool:
     """Whether a table only places things on the page, so that it is read as its content.
 
-    It says so itself, has one column or one row without a header, or has cells with tables, headings, code of
-    several lines, or paragraphs and lists of more than 1000 characters.
+    It says so itself, has one column or one row without a header, places a picture before a text, or has
+    cells with tables, headings, code of several lines, or paragraphs and lists of more than 1000 characters.
     """
     if table.attributes.get("role") in ("presentation", "none"):
         return True
@@ -69,7 +71,15 @@ def is_layout(table: Element, rows: Sequence[TableRow]) -> bool:
         return True
     if len(rows) == 1 and not any(cell.tag == "th" for cell in rows[0].cells):
         return True
+    if _is_icon(rows[0].cells[0]) and sum(len(row.cells) for row in rows) <= _MAX_BESIDE_ICON:
+        return True
     return any(_lays_out(cell) for row in rows for cell in row.cells)
+
+
+def _is_icon(cell: Element) -> bool:
+    """Whether a cell holds nothing but what stands for a picture, as that of a warning."""
+    found = [text for text in texts(cell) if text.strip()]
+    return bool(found) and all(isinstance(text, AlternativeText) for text in found)
 
 
 def _lays_out(cell: Element) -> bool:

@@ -146,7 +146,7 @@ def _is_bold(inline: Token) -> bool:
 def _is_list(code: str) -> bool:
     """Whether what stands as far in as code is a list: every line is an item of it, or goes on in one."""
     lines = [line for line in dedent(code).split("\n") if line.strip()]
-    return bool(_BULLET_LINE.match(lines[0])) and all(
+    return bool(lines and _BULLET_LINE.match(lines[0])) and all(
         line[0].isspace() or _BULLET_LINE.match(line) for line in lines
     )
 

@@ -30,7 +30,8 @@ _MIN_NAMED_LINES, _MIN_LINES, _MIN_PAIRS = 2, 4, 6
 """The least lines of a table with the names of its columns, of one without, and of one of two columns."""
 _MAX_KEY_CHARACTERS = 24
 """The most characters of the first of two columns without names."""
-_CLOCK = re.compile(r"\d{1,2}:\d\d\b")
+_CLOCK = re.compile(r"(?:^|[ T\[(]|\b\d{4}:)\d{1,2}:\d\d(?::\d\d)?(?=[\s,.Z+\])-]|$)|^\d{1,2}:\d\d\b")
+"""A time of day, whose colons part no columns, as in the entry of a log."""
 _ADDRESS = "://"
 _SPACE_AFTER, _WIDE_SPACE_AFTER = re.compile(r":[ \t]"), re.compile(r":(?:[ \t]{2,}|\t)")
 
@@ -113,7 +114,8 @@ def _is_row(line: str, columns: int, header: _Header) -> bool:
     """
     if not line.strip() or line[0].isspace() or len(line) > _MAX_LINE_CHARACTERS or _COMMENT.match(line):
         return False
-    if not 1 < columns <= _MAX_COLUMNS or _ADDRESS in line or _CLOCK.match(line):
+    has_clock = _CLOCK.match if header.names else _CLOCK.search
+    if not 1 < columns <= _MAX_COLUMNS or _ADDRESS in line or has_clock(line):
         return False
     if _SPACE_AFTER.search(line) and not header.is_wide:
         return False

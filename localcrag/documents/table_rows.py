@@ -24,6 +24,8 @@ _MAX_AHEAD = 16
 """Rows that are looked at to find a header."""
 _MAX_PAIRS = 10
 """Rows of names and values that may stand together beside a table: "Client", "ACME"."""
+_MAX_TOLD = 4
+"""Cells of a row that tells of the table below it."""
 _MAX_TITLE = 120
 """Characters of the title of a table."""
 _MIN_SENTENCE_WORDS = 4
@@ -185,6 +187,10 @@ class _Lines:
                 yield from self._pairs(len(block))
                 yield from self._headed(found)
                 return
+        if (count := _preamble(rows)) and (found := found_header(rows[count:], is_sure=True)):
+            yield from self._told(count)
+            yield from self._headed(found)
+            return
         if found := found_header(rows):
             yield from self._headed(found, _first_title)
 
@@ -249,6 +255,16 @@ class _Lines:
             yield self._made(row, labelled_text(row.cells))
         self._apart = True
 
+    def _told(self, count: int) -> Iterator[TableLine]:
+        """The next rows, which tell of the table below: its title, and names with their values."""
+        alone = [*takewhile(GridRow.is_alone, self._look(count))]
+        yield from self._above(len(alone), _first_title(alone))
+        for _ in range(count - len(alone)):
+            row = self._ahead.popleft()
+            label, *values = filter(None, row.cells)
+            yield self._made(row, labelled_text((label, CELL_SEPARATOR.join(values))))
+        self._apart = True
+
     def _line(self, row: GridRow) -> Iterator[TableLine]:
         """The line of a row of the table; a header that is repeated has none."""
         table = self._shape
@@ -270,6 +286,32 @@ class _Lines:
     def _made(self, row: GridRow, text: str) -> TableLine:
         apart, self._apart = self._apart, False
         return TableLine(row.number, text, apart)
+
+
+def _preamble(rows: Sequence[GridRow]) -> int:
+    """The number of rows that tell of the table below them, as in the export of an account; 0 if none do.
+
+    They have names and values from the first column on, and fewer cells than the header, which is sure. A
+    blank row parts them from it, or else each has a number behind its name, or a colon.
+    """
+    widest = 0
+    for count, row in enumerate(rows[:_MAX_PAIRS]):
+        if count and len(row.own) > max(widest, 2) and [*row.own] == [*range(len(row.own))]:
+            above = [told for told in rows[:count] if not told.is_alone()]
+            has_gap = row.number > rows[count - 1].number + 1
+            found = found_header(rows[count:], is_sure=True) if above else None
+            if found is not None and not found.start and (has_gap or all(map(_is_told, above))):
+                return count
+        if row.wide or [*row.own] != [*range(len(row.own))] or len(row.own) > _MAX_TOLD:
+            return 0
+        widest = max(widest, len(row.own))
+    return 0
+
+
+def _is_told(row: GridRow) -> bool:
+    """Whether a row is surely a name with its values."""
+    label, *values = filter(None, row.cells)
+    return label.endswith(":") or any(any(map(str.isdigit, value)) for value in values)
 
 
 def _first(row: GridRow) -> str:

@@ -50,15 +50,17 @@ class StillReading:
 READING = 13
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-13: with the first rows of tables of values apart from their header, and headings below the header of a page;
-12: with the values of PDF forms, the titles and notes of sheets apart from their rows, notes of Obsidian
-without their markup, the sign-offs of mails apart, and lists of records within records; 11: with lines in
-bold letters as headings, and tables of options in PDF without a header; 10: with tables and records that say
-their columns by colons; 9: with tables of keys as pairs, and without the numbers of rows; 8: with the parts
-of list items together; 7: with AsciiDoc and the pages of Zim in blocks, and more tables of contents apart; 6:
-with lists that are not indented as they should be, and tables of contents apart; 5: with headings in plain
-text, and Org and LaTeX in blocks; 4: with manual pages, and tables of names and values; 3: with the fields
-that documents give, and the rows of sheets numbered; 2: in blocks, without markup; 1: as flat text.
+13: with settings below their sections, the lines of logs as they are, DocBook, Mallard and Info in blocks,
+PDF tables whose rows only lines part, what is told above a table and the first rows of tables of values apart
+from their header, and headings below the header of a page; 12: with the values of PDF forms, the titles and
+notes of sheets apart from their rows, notes of Obsidian without their markup, the sign-offs of mails apart,
+and lists of records within records; 11: with lines in bold letters as headings, and tables of options in PDF
+without a header; 10: with tables and records that say their columns by colons; 9: with tables of keys as
+pairs, and without the numbers of rows; 8: with the parts of list items together; 7: with AsciiDoc and the
+pages of Zim in blocks, and more tables of contents apart; 6: with lists that are not indented as they should
+be, and tables of contents apart; 5: with headings in plain text, and Org and LaTeX in blocks; 4: with manual
+pages, and tables of names and values; 3: with the fields that documents give, and the rows of sheets
+numbered; 2: in blocks, without markup; 1: as flat text.
 """
 
 

@@ -11,13 +11,19 @@ import pytest
 from benchmarks import reading
 from benchmarks.reading.collection import Collection, collections
 from benchmarks.reading.documents import Document, write
+from benchmarks.reading.office_files import pptx
 from benchmarks.reading.pdf_files import pdf
 from benchmarks.reading.questions import Cited, Outcome, Question, spread
 from benchmarks.reading.readability import flaws
 from benchmarks.reading.source_text import parsed, text_of
+from benchmarks.reading.text_files import eml
+from benchmarks.reading.web_files import html
 from benchmarks.report import Report, Room
 
 from localcrag.documents import LocalCorpus
+from localcrag.documents.extracted import Limits
+from localcrag.documents.readers.pdf import read_pdf
+from localcrag.documents.readers.pptx import read_pptx
 from localcrag.evaluation.text_overlap import normalised, within
 from localcrag.types import Skipped
 from tests.documents.conftest import tokenizer_file
@@ -102,6 +108,21 @@ def test_every_document_is_read_with_the_pages_it_was_made_with(
 def test_a_page_that_is_too_full_is_not_made() -> None:
     with pytest.raises(OverflowError, match="longer than the page"):
         pdf(parsed("A line.\n\n" * 80))
+
+
+def test_numbered_lists_keep_their_numbers_in_slides_and_pdf() -> None:
+    source = parsed("---\ntitle: Gate\n---\n# Opening\n1. Turn the key\n2. Push\n- Wait\n")
+    (slide,) = read_pptx(pptx(source), Limits()).pages
+    assert "1. Turn the key" in slide.text and "2. Push" in slide.text and "Wait" in slide.text
+    (page,) = read_pdf(pdf(source), Limits()).pages
+    assert "1. Turn the key\n2. Push" in page.text
+
+
+def test_a_mail_needs_no_attachment_and_a_page_may_be_in_another_language() -> None:
+    fields = "Subject: Tor\nFrom: Ada\nTo: Ben\nDate: Mon, 1 Jan 2024 10:00:00 +0100\nlang: de"
+    source = parsed(f"---\n{fields}\n---\nDas Tor ist zu.\n")
+    assert b"Das Tor ist zu." in eml(source)
+    assert b'<html lang="de">' in html(source)
 
 
 def test_a_source_has_pieces_of_every_kind() -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import in_context
+from localcrag.crag.refinement.strip_display import shown_text
+from localcrag.documents.settings_blocks import settings_page
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
 
@@ -94,3 +96,26 @@ def test_the_options_that_a_program_lists_stand_apart_with_the_lines_that_go_on(
 )
 def test_what_only_looks_like_options_stays_whole(text: str) -> None:
     assert [strip.text for strip in strips(code(text))] == [text]
+
+
+def test_the_end_of_a_docstring_is_not_shown_without_its_beginning() -> None:
+    text = '"""Renew the tokens.\n\nIt runs on Mondays,\nat half past five.\n"""'
+    assert [shown_text(strip) for strip in strips(code(text))][
+        -1
+    ] == "It runs on Mondays,\nat half past five."
+    assert shown_text(strips(code('"""Runs\non Mondays.\n"""'))[0]) == '"""Runs\non Mondays.\n"""'
+
+
+def test_a_setting_is_shown_below_its_section() -> None:
+    page = settings_page("[spool]\nmax = 60\nfsync = no\n")
+    shown = [shown_text(strip) for strip in strips(replace(passage(page.text), blocks=page.blocks))]
+    assert shown == ["[spool]\nmax = 60", "[spool]\nfsync = no"]
+
+
+def test_a_setting_in_yaml_is_judged_and_shown_below_the_keys_above_it() -> None:
+    page = settings_page(
+        "groups:\n- name: disks\n  rules:\n  - alert: Full\n    for: 10m\n  - alert: Hot\n    for: 1m"
+    )
+    full, hot = strips(replace(passage(page.text), blocks=page.blocks))
+    assert shown_text(hot) == "[groups > disks > rules]\n  - alert: Hot\n    for: 1m"
+    assert in_context(full) == "groups: > - name: disks > rules:\n  - alert: Full\n    for: 10m"

@@ -7,8 +7,17 @@ from dataclasses import replace
 from localcrag.crag.refinement.knowledge_strips import statements, strips
 from localcrag.crag.refinement.recomposition import with_surroundings
 from localcrag.crag.refinement.strip_context import in_context, judged_text, lead_in
-from localcrag.types import BlockKind
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.html_blocks import add_html
+from localcrag.types import BlockKind, Passage
 from tests.crag.values import HANDBOOK, passage, structured
+
+
+def passage_of_html(html: str) -> Passage:
+    made = BlockText()
+    add_html(made, html)
+    page = made.page()
+    return replace(passage(page.text), blocks=page.blocks)
 
 
 def test_an_item_is_judged_with_what_leads_in_to_it() -> None:
@@ -16,6 +25,21 @@ def test_an_item_is_judged_with_what_leads_in_to_it() -> None:
     assert in_context(second) == f"Dose\n{lead.text} a glass of water"
     assert in_context(lead) == f"Dose\n{lead.text}"
     assert in_context(strips(HANDBOOK)[0]) == f"What is Zeldrine?\n{strips(HANDBOOK)[0].text}"
+
+
+def test_an_item_of_an_inner_list_is_judged_after_the_item_around_it_if_that_goes_on() -> None:
+    page = passage_of_html(
+        "<p>To open it:</p><ul><li>If it is locked,<ul><li>turn the key.</li><li>push.</li></ul></li>"
+        "<li>It may be open.<ul><li>Go in.</li></ul></li></ul>"
+    )
+    assert [in_context(strip) for strip in strips(page)] == [
+        "To open it:",
+        "To open it: If it is locked,",
+        "If it is locked, turn the key.",
+        "If it is locked, push.",
+        "To open it: It may be open.",
+        "To open it: Go in.",
+    ]
 
 
 def test_an_answer_is_judged_below_the_question_that_the_document_asks() -> None:

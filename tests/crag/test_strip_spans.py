@@ -85,3 +85,23 @@ def test_a_short_question_is_not_joined_to_the_sentence_before_it() -> None:
         "It costs 84 pounds a day, and the deposit is 300.",
         "Who drives? Say so. I can.",
     ]
+
+
+def test_an_ordinal_number_ends_no_sentence() -> None:
+    german = "Die Reise ist am 8. Juni. Im 2. Obergeschoss ist das Bad, die 3. Etage ist leer."
+    assert cut(german) == [german[:25], german[26:]]
+    polish = "Z dniem 3. maja 2025 r. regulamin traci moc. Nowy regulamin obowiązuje od tego dnia."
+    assert cut(polish) == [polish[:44], polish[45:]]
+    spanish = "La vecina del art. 1.º pide una llave. El piso de arriba no tiene ninguna."
+    assert cut(spanish) == [spanish[:38], spanish[39:]]
+
+
+def test_a_sentence_ends_with_a_number() -> None:
+    german = "Die Gäste wohnen in Zimmer 3. Danach kommen wir alle noch einmal wieder."
+    assert cut(german) == [german[:29], german[30:]]
+
+
+def test_the_text_outvotes_the_language_that_its_page_declares() -> None:
+    text = "Die Fahrt beginnt am Montag, dem 8. Juni, um 9 Uhr an der Schule. Wir sind am Freitag wieder da."
+    declared = replace(block_of(BlockKind.PARAGRAPH, text), meta={"language": "en"})
+    assert [strip.text for strip in strips(declared)] == [text[:65], text[66:]]

@@ -319,6 +319,49 @@ NOTE = "1 Working days are those from Monday to Friday, if they are no holidays.
 ADDRESS = ["Harbour Joinery Ltd", "Attn. Ada Lund", "Quay 3", "4021 Tidemouth"]
 
 
+CODES = [
+    ("Code", "Meaning", "What to do"),
+    ("E10", "No water comes in", "Open the tap and clean the sieve in the inlet hose"),
+    ("E18", "Water is not pumped out", "Clean the drain filter and look at the hose"),
+    ("E23", "Water in the base", "Close the tap and call the service at once"),
+    ("E31", "Drum is unbalanced", "Spread the laundry, wash single heavy pieces with others"),
+]
+
+
+@pytest.mark.parametrize("ruled", [True, False])
+def test_a_table_whose_last_column_is_wordy_stays_whole(*, ruled: bool) -> None:
+    sheet = Sheet()
+    for number, row in enumerate(CODES):
+        for x, cell in zip((72, 110, 240), row, strict=True):
+            sheet.text(x, 700 - 16 * number, cell)
+    sheet.rules += [(70, 696 - 16 * number, 530, 696 - 16 * number) for number in range(5) if ruled]
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        " · ".join(f"{name}: {cell}" for name, cell in zip(CODES[0], row, strict=True)) for row in CODES[1:]
+    ]
+
+
+def test_a_row_between_two_rules_may_have_several_lines_in_each_cell() -> None:
+    sheet = Sheet()
+    lines = [
+        (700, ("Code", "What it means", "What to do")),
+        (680, ("E10", "No water comes in", "Open the tap, clean the")),
+        (668, ("", "or too little", "sieve in the inlet hose")),
+        (648, ("E18", "Water is not", "Clean the drain filter")),
+        (636, ("", "pumped out", "")),
+        (616, ("E23", "Water in the base", "Call the service")),
+    ]
+    for y, row in lines:
+        for x, cell in zip((72, 110, 240), row, strict=True):
+            sheet.text(x, y, cell)
+    sheet.rules += [(70, y, 400, y) for y in (712, 694, 662, 630, 610)]
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        "Code: E10 · What it means: No water comes in or too little"
+        " · What to do: Open the tap, clean the sieve in the inlet hose",
+        "Code: E18 · What it means: Water is not pumped out · What to do: Clean the drain filter",
+        "Code: E23 · What it means: Water in the base · What to do: Call the service",
+    ]
+
+
 def test_an_address_beside_numbers_and_dates_is_no_table() -> None:
     pairs = [("Invoice no.", "2024-117"), ("Date", "2024-03-01"), ("Due", "2024-03-31")]
     sheet = Sheet().text(72, 780, "Invoice", 20)
@@ -627,6 +670,32 @@ def test_a_caption_a_listing_and_a_table_of_contents() -> None:
         (ITEM, "1 Fees … 4"),
         (ITEM, "2 Permits … 12"),
     ]
+
+
+@pytest.mark.parametrize("name", ["Contents", "Contenido", ""])
+def test_a_table_of_contents_is_furniture_below_its_name_or_if_its_titles_are_headings(name: str) -> None:
+    titles = ["Who pays", "Fees of the zone", "Permits for the night", "How to object to a fee"]
+    contents = Sheet()
+    contents.text(72, 780, name or "The zones of the city", 16)
+    for number, title in enumerate(titles):
+        contents.text(72, 740 - 14 * number, title).text(400, 740 - 14 * number, str(number + 2))
+    sheets = [contents]
+    for title in titles:
+        sheets.append(Sheet().text(72, 780, title if not name else title.upper() + " NOW", 16))
+        sheets[-1].lines(72, 750, PROSE, 400)
+    first, second, *_ = pages(*sheets)
+    assert [kind for kind, text in blocks(first) if text.startswith(tuple(titles))] == [FURNITURE] * 4
+    assert [kind for kind, _ in blocks(second)][:2] == [HEADING, PARAGRAPH]
+
+
+def test_prices_behind_dots_are_no_table_of_contents() -> None:
+    menu = Sheet().text(72, 780, "What the kitchen has", 16)
+    for number, dish in enumerate(("Soup of the day", "Stew", "Cake")):
+        menu.text(72, 740 - 14 * number, f"{dish} . . . . . . . . . . {number + 4}")
+    others = [Sheet().text(72, 780, PROSE[:40], 16) for _ in range(4)]
+    for sheet in others:
+        sheet.lines(72, 750, OTHER, 400)
+    assert [kind for kind, _ in blocks(pages(menu, *others)[0])] == [HEADING, ITEM, ITEM, ITEM]
 
 
 def test_text_at_another_angle_stands_apart() -> None:

@@ -28,6 +28,11 @@ def test_the_names_hold_over_comments_and_blank_lines_and_no_further() -> None:
     assert rows("# Code : Country\nThese are old.\n20:Egypt\n212:Morocco\n") == []
 
 
+def test_a_value_below_a_name_may_be_a_time() -> None:
+    text = "# Place:Opens\nlibrary:from 10:00\nmuseum:from 11:30\n"
+    assert rows(text) == ["Place: library · Opens: from 10:00", "Place: museum · Opens: from 11:30"]
+
+
 def test_wide_space_may_stand_behind_the_colon_if_it_does_in_the_header() -> None:
     text = "#\n# Abbrev:\tExpansion\n#\nbtw:\t\tby the way\nfyi:\t\tfor your information: read it\n"
     assert rows(text) == [
@@ -51,13 +56,25 @@ def test_lines_without_names_stand_one_by_one() -> None:
     [
         "# Source: a friend\nName: Ann\nPhone: 555\nMail: ann@example.org\nTown: Rye\nZip: 77\n",
         "12:30 lunch\n13:15 talk\n14:00 walk\n15:45 tea\n17:30 end\n18:00 beer\n",
+        "2026-02-11 06:09:03 gate open\n2026-02-11 06:09:04 gate shut\n2026-02-11 06:10:59 gate open\n"
+        "2026-02-11 06:31:00 gate shut\n",
+        '127.0.0.1 - - [10/Oct/2025:13:55:36 +0100] "GET /"\n' * 4,
         "see http://a.example\nsee http://b.example\nsee http://c.example\nsee http://d.example\n"
         "see http://e.example\nsee http://f.example\n",
         "std::map\nstd::set\nstd::list\nstd::pair\n",
         "one:two\nthree:four\n",
         "He said:\nshe said:\nthey said:\nwe said:\nyou said:\nI said:\n",
     ],
-    ids=["labels", "times", "addresses", "an empty column", "two lines", "nothing behind"],
+    ids=[
+        "labels",
+        "times",
+        "a log",
+        "a log of a server",
+        "addresses",
+        "an empty column",
+        "two lines",
+        "nothing behind",
+    ],
 )
 def test_other_lines_with_colons_stay_as_they_are(text: str) -> None:
     assert rows(text) == []

@@ -19,6 +19,9 @@ from localcrag.documents.html_blocks import add_html
 from localcrag.documents.readers.docx import read_docx
 from localcrag.documents.readers.pptx import read_pptx
 from localcrag.documents.readers.xlsx import read_xlsx
+from localcrag.documents.table_grid import plain_rows
+from localcrag.documents.table_headers import found_header
+from localcrag.documents.table_rows import grid_lines
 from localcrag.types import BlockKind
 from tests.documents.builders import Sheet, drawn_pdf, replaced
 from tests.documents.conftest import ReadFunction
@@ -550,6 +553,31 @@ def test_a_marked_header_has_no_more_lines_than_is_sure() -> None:
 
 
 # ------------------------------------------------------------------ hostile tables
+
+
+@pytest.mark.parametrize("gap", [[["", "", "", ""]], []], ids=["gap", "none"])
+def test_what_is_told_above_a_table_is_no_header(gap: Sequence[list[str]]) -> None:
+    told = [
+        ["Savings Bank", "", "", ""],
+        ["Account", "DE00 4410", "Ada Wren", ""],
+        ["Turnover", "1.10.25 - 31.12.25", "", ""],
+    ]
+    table = [["Date", "Payee", "Amount", "Balance"], ["01.10.2025", "Hospital", "2.914,30", "4.206,11"]]
+    rows = [*told, *gap, *table, ["02.10.2025", "Rent", "-1.415,00", "2.791,11"]]
+    lines = list(grid_lines(row for row in plain_rows(rows) if any(row.cells)))
+    assert [line.text for line in lines] == [
+        "Savings Bank",
+        "Account: DE00 4410 · Ada Wren",
+        "Turnover: 1.10.25 - 31.12.25",
+        "Date: 01.10.2025 · Payee: Hospital · Amount: 2.914,30 · Balance: 4.206,11",
+        "Date: 02.10.2025 · Payee: Rent · Amount: -1.415,00 · Balance: 2.791,11",
+    ]
+
+
+def test_values_with_their_units_are_no_line_of_units() -> None:
+    rows = [["Weight", "Dose", "Syrup"], ["7–9 kg", "60 mg", "3 ml"], ["10–14 kg", "100 mg", "5 ml"]]
+    found = found_header(list(plain_rows([*rows, ["15–21 kg", "140 mg", "7 ml"]])))
+    assert found is not None and (found.end, found.names) == (1, rows[0])
 
 
 def test_merged_cells_that_overlap_without_end_cost_little() -> None:

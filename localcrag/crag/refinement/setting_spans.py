@@ -14,8 +14,8 @@ from itertools import accumulate, pairwise
 
 from localcrag.types import Passage
 
-_SETTING = re.compile(r"[ \t]*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
-"""A line of a file of settings: "workers = 6", "port: 8088"."""
+_SETTING = re.compile(r"[ \t]*(?:- )*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
+"""A line of a file of settings: "workers = 6", "port: 8088", "- name: disks"."""
 _COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
 _SECTION = re.compile(r"[ \t]*(?:\[+[^\[\]\n]+\]+|[\w.-]+:)[ \t]*(?:[#;].*)?")
 """The line above a section of settings: "[server]", "network:"."""

@@ -109,6 +109,7 @@ def in_context(strip: Strip) -> str:
     text = f"{before} {strip.text}" if before else strip.text
     if is_code(strip):
         section = section_of(strip.passage, strip.start - strip.passage.start)
+        section = "" if section in headings else section
     else:
         section = "" if lead else _item_title(strip)
     return "\n".join(filter(None, (headings, section, text)))
@@ -129,7 +130,8 @@ def lead_in(strip: Strip) -> Strip | None:
     """What leads in to code or to an item of a list, "You need:", or what a later sentence of one is about.
 
     The latter is the item's first sentence, with its term: "adm: A group for watching the system.", also for
-    a paragraph below the item that speaks of "this option". None if nothing leads in to the strip.
+    a paragraph below the item that speaks of "this option". To the items of a list inside another one the
+    item around them leads in, if it goes on: "On Windows,". None if nothing leads in to the strip.
     """
     blocks, at = strip.passage.blocks, block_index(strip)
     if at > 0 and blocks[at].kind is BlockKind.CODE:
@@ -144,9 +146,18 @@ def lead_in(strip: Strip) -> Strip | None:
         return replace(first, score=strip.score)
     if is_below:
         return None
+    if (outer := _outer_item(blocks, at)) and (lead := _leading_end(strip, outer, to_code=True)):
+        return lead
     while at >= 0 and is_in_list(blocks[at]):
         at -= 1
     return _leading_end(strip, blocks[at]) if at >= 0 and blocks[at].kind is BlockKind.PARAGRAPH else None
+
+
+def _outer_item(blocks: Sequence[Block], at: int) -> Block | None:
+    """The item of a list in whose own list another one stands; None if it is in no list inside one."""
+    level = blocks[at].level
+    above = takewhile(is_in_list, reversed(blocks[:at]))
+    return next((block for block in above if block.kind is BlockKind.ITEM and block.level < level), None)
 
 
 def _item_title(strip: Strip) -> str:

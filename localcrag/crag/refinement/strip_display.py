@@ -6,14 +6,24 @@ import re
 
 from localcrag.crag.readable_names import without_prefix
 from localcrag.crag.refinement.step_numbers import step_number
+from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.labelled_lines import LEADERS, flowing
-from localcrag.types import CELL_SEPARATOR, BlockKind, Strip
+from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, BlockKind, Strip
 
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
 MARKER = re.compile(rf"{BULLET}|\d{{1,2}}\. ")
 """What a line begins with that is an item of a list."""
 _MARKERS_BEFORE = re.compile(r"^(?:(?:[•◦▪▫‣⁃·∙●○■□➢►✓*+–—-]|\|)\s+)+")
+_SECTION = re.compile(
+    r"\[(?P<bracketed>[^\[\]]+)\](?: [#;].*)?|(?:- )*(?:[^:]+: )?(?P<key>[^:\s][^:]*?):?(?: #.*)?"
+)
+"""A heading in a file of settings, with the name of the section: "[server]", "rules:", "- name: disks"."""
+_SETTING_KINDS = frozenset({BlockKind.HEADING, BlockKind.CODE})
+"""The kinds of block in a file of settings."""
+_LONE_END = re.compile(r"""\n[ \t]*(\"{3}|'{3}|\*/)[ \t]*$""")
+_BEGUN_BY = {'"""': '"""', "'''": "'''", "*/": "/*"}
+"""What ends a docstring or a comment of several lines, and what begins it."""
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 
 
@@ -33,15 +43,16 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
 
     Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
     the entries of a log, stay lines; items of a list that are shown together have markers, and steps their
-    numbers; a step by itself has one if it begins with it. A row is shown as it is: a dash at its end is the
-    value of its last cell.
+    numbers; a step by itself has one if it begins with it. A setting stands below its section. A row is
+    shown as it is: a dash at its end is the value of its last cell.
     """
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[tuple[str, bool]] = []
     for block in within:
         text = strip.passage.text_between(max(block.start, strip.start), min(block.end, strip.end))
         if block.kind is BlockKind.CODE:
-            lines += [(line, True) for line in text.strip("\n").split("\n")]
+            lines += [] if lines else _section_lines(strip)
+            lines += [(line, True) for line in _without_lone_end(text).strip("\n").split("\n")]
         elif block.kind is BlockKind.ROW:
             cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
             lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
@@ -53,6 +64,25 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
             first, *more = map(_tidy, flowing(text).split("\n"))
             lines += [(marker + first, False), *((line, False) for line in more)]
     return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]
+
+
+def _without_lone_end(code: str) -> str:
+    """A piece of code without the mark in its last line that ends a docstring or comment begun before it."""
+    found = _LONE_END.search(code)
+    return code[: found.start()] if found and _BEGUN_BY[found[1]] not in code[: found.start()] else code
+
+
+def _section_lines(strip: Strip) -> list[tuple[str, bool]]:
+    """The line that names the section of a file of settings in which a strip stands; none outside of one.
+
+    "[groups > disks > rules]" is in place of the keys that stand above in YAML.
+    """
+    if not all(block.kind in _SETTING_KINDS for block in strip.passage.blocks):
+        return []
+    path = headings_above(strip).split(HEADING_SEPARATOR)
+    found = [_SECTION.fullmatch(heading) for heading in path]
+    names = [each["bracketed"] or each["key"] for each in found if each]
+    return [(f"[{HEADING_SEPARATOR.join(names)}]", True)] if len(names) == len(path) else []
 
 
 def _tidy(text: str) -> str:

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from localcrag.crag.refinement.setting_spans import spans_of_code
 from localcrag.labelled_lines import LABEL, LEADERS, line_ends
-from localcrag.languages import ENGLISH, language_of, reading_width
+from localcrag.languages import ENGLISH, language_of, other_than_english, reading_width
 from localcrag.types import Block, BlockKind, Passage
 
 LIST_MARKER = re.compile(r"[\s#>*+•–-]*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})?[.):]*")
@@ -39,6 +39,15 @@ _CAPTION = re.compile(
 """A caption with its number, which is one strip: "Equation 2.1. The accounting equation"."""
 _LANGUAGE_CODE = re.compile(r"([a-z]{2})(?:[-_]|$)")
 """The language in a code like "de" or "de-AT"."""
+_SHORTENED = re.compile(r"(?<![^\W_])(?:\d{1,3}|[^\W\d_])\.(?=(?P<gap>\s*)(?P<next>[^\W\d_]|°))")
+"""A number or a letter with a dot, and the letter after it: "3. maja", "1.º", "r. regulamin"."""
+GERMAN = "de"
+_ASKS_NOUN = """
+    ab am auf beim bis das dem den der des die ein eine einem einen einer eines im in ins ihr ihre ihrem ihren
+    jede jedem jeden jeder jedes mit nach seit unser unsere unserem unseren vom von vor zu zum zur
+"""
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ASKS_NOUN.split())})\s+\d{{1,2}}\.(?=\s)", re.IGNORECASE)
+"""The number of a German noun, which an article or a preposition asks for: "Im 2. Obergeschoss"."""
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
@@ -70,6 +79,7 @@ def _sentences_within(text: str, start: int, end: int, language: str) -> Iterato
     ends = _sentence_ends(block, ENGLISH)
     if len(ends) > 1 and (own := language or language_of(text)) != ENGLISH:
         ends &= _sentence_ends(block, own)
+        ends -= set(_within_sentence(block, own))
     for leaders in LEADERS.finditer(block):
         ends -= set(range(leaders.start(), leaders.end() + 2))
     ends |= line_ends(block)
@@ -85,6 +95,18 @@ def _sentence_ends(block: str, language: str) -> set[int]:
     from sentencex import get_sentence_boundaries  # type: ignore[attr-defined]
 
     return {boundary["end_index"] for boundary in get_sentence_boundaries(language, block)}
+
+
+def _within_sentence(block: str, language: str) -> Iterator[int]:
+    """The places after numbers and letters with a dot that end no sentence, as a dot makes them ordinals.
+
+    They do not if a small letter follows, or in German if the word before asks for a noun.
+    """
+    for found in _SHORTENED.finditer(block):
+        if found["next"].islower() or found["next"] == "°":
+            yield from range(found.end(), found.end("gap") + 1)
+    for found in _ORDINAL.finditer(block) if language == GERMAN else ():
+        yield from range(found.end(), found.end() + 2)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -108,9 +130,15 @@ def spans_of_passage(passage: Passage) -> list[tuple[int, int]]:
 
 
 def _declared_language(passage: Passage) -> str:
-    """The language that a document declares of itself in a field of that name, "" if it declares none."""
+    """The language that a document declares of itself in a field of that name, "" if it declares none.
+
+    It declares none if the text tells that it is not English but is said to be, or the reverse: templates of
+    pages bring a language with them.
+    """
     declared = _LANGUAGE_CODE.match(str(passage.meta.get("language", "")).lower())
-    return declared[1] if declared else ""
+    if declared is None or other_than_english(passage.text) is (declared[1] == ENGLISH):
+        return ""
+    return declared[1]
 
 
 def spans_of_block(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:

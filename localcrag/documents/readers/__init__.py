@@ -58,6 +58,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.html import read_html
 
             return read_html(data, limits, content_type)
+        case DocumentFormat.HELP:
+            from localcrag.documents.readers.help_markup import read_help_markup
+
+            return read_help_markup(data, limits)
         case DocumentFormat.ZIP:
             from localcrag.documents.readers.archive import read_archive
 

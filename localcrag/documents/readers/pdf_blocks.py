@@ -1,8 +1,8 @@
 """The pages of a PDF as blocks: headings with levels, paragraphs, list items, rows of tables, furniture.
 
 The layout is read from the places of words that PDFium gives, by the modules beside this one: words and rules
-(``pdf_words``), lines (``pdf_lines``), tables (``pdf_grids``, ``pdf_aligned``), headers and footers
-(``pdf_furniture``), columns (``pdf_layout``), headings and paragraphs (``pdf_paragraphs``).
+(``pdf_words``), lines (``pdf_lines``), tables (``pdf_grids``, ``pdf_lined``, ``pdf_aligned``), headers and
+footers (``pdf_furniture``), columns (``pdf_layout``), headings and paragraphs (``pdf_paragraphs``).
 
 Why not a library for layout: on the same two manuals (53 pages) and a report of tables, the words and tables
 of pdfplumber 0.11 took 97 to 145 ms of processor time a page, this takes 6 to 8, and PDFium's text alone
@@ -27,10 +27,12 @@ from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.line_wraps import prose_wraps
 from localcrag.documents.readers.pdf_aligned import with_tables
+from localcrag.documents.readers.pdf_contents import mark_contents
 from localcrag.documents.readers.pdf_furniture import PageLines, without_furniture
 from localcrag.documents.readers.pdf_grids import ruled_tables
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.documents.readers.pdf_layout import in_reading_order
+from localcrag.documents.readers.pdf_lined import with_lined_tables
 from localcrag.documents.readers.pdf_lines import (
     Grid,
     Line,
@@ -69,7 +71,7 @@ def page_content(words: PageWords | None, text: str) -> PageContent:
     lines = lines_of(outside)
     if grids:
         lines = sorted([*lines, *map(grid_line, grids)], key=lambda line: -line.y)
-    return lines, words.aside
+    return with_lined_tables(lines, words.rules), words.aside
 
 
 def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
@@ -84,6 +86,7 @@ def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
             table.close()
         else:
             drafts.append(list(_page_drafts(page, content[1], body, table)))
+    mark_contents(drafts)
     _set_levels(drafts)
     texts = iter(mend_hyphens([draft.text for found in drafts for draft in found]))
     pages = []

@@ -1,7 +1,7 @@
 """The reading order of the lines of a PDF page: its columns one after the other, footnotes last.
 
 A gutter is a place in the middle of the page that few lines cross; the text beside it is read as columns only
-if both sides are running text, so that a table stays whole.
+if both sides are running text, and no rows whose last column is wordy, so that a table stays whole.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BIN = 2.0
 _MAX_BINS = 1_000
 _MIN_COLUMN_LINES, _MIN_BAND_LINES = 3, 4
 _MIN_MEAN_CHARACTERS = 18
-_FILLED_SHARE = 0.6
+_FILLED_SHARE, _ROWS_SHARE = 0.6, 0.8
 _MAX_DEPTH = 3
 _SMALL = 0.92
 """Footnotes are smaller than the body by this factor."""
@@ -80,7 +80,7 @@ def _bands(lines: list[Line], depth: int) -> list[tuple[bool, list[Line]]]:
         if band:
             _without_end_of_paragraph(full, band, gutter)
             left, right = _sides(band, gutter)
-            if _is_column(left) and _is_column(right):
+            if _is_column(left) and _is_column(right) and not _are_rows(band, left, right):
                 if full:
                     parts.append((depth > 0, full))
                 parts += [(True, part) for side in (left, right) for _, part in _bands(side, depth + 1)]
@@ -156,6 +156,13 @@ def _sides(band: Sequence[Line], gutter: float) -> tuple[list[Line], list[Line]]
             if segments:
                 side.append(line_of(segments))
     return left, right
+
+
+def _are_rows(band: Sequence[Line], left: Sequence[Line], right: Sequence[Line]) -> bool:
+    """Whether the lines of a band are rows: each has words on both sides, in columns on one of them."""
+    both = len(left) + len(right) - len(band)
+    cells = max(sum(len(line.segments) > 1 for line in side) for side in (left, right))
+    return min(both, cells) >= _ROWS_SHARE * len(band)
 
 
 def _is_column(lines: Sequence[Line]) -> bool:

@@ -7,17 +7,22 @@ from localcrag.documents.encoding import charset_of, decode
 from localcrag.documents.extracted import ExtractedText, Limits, clean, whole
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.front_matter import front_matter, org_fields, rst_fields
+from localcrag.documents.info_blocks import info_page, without_index_marks
 from localcrag.documents.readers.csv_rows import read_rows
 from localcrag.documents.readers.json_records import read_json, read_json_lines
 from localcrag.documents.readers.notebook import read_notebook
+from localcrag.documents.settings_blocks import settings_page, settings_title
+from localcrag.documents.structure import first_heading
 
 
 def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type: str = "") -> ExtractedText:
-    """Read plain text, Markdown, reStructuredText, Org, AsciiDoc, Zim, LaTeX, code, tables, JSON, notebooks.
+    """Read plain text, the markups that are text, code, settings, tables, JSON and notebooks.
 
     ``content_type`` may name the encoding. JSON that cannot be parsed is kept as source code. Raises
     UnreadableError: binary, damaged, or expanded beyond the limits.
     """
+    if format_ is DocumentFormat.INFO:
+        data = without_index_marks(data)
     text = clean(decode(data, charset_of(content_type)))
     media_type = MEDIA_TYPES[format_]
     match format_:
@@ -39,6 +44,8 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
             if page is None:
                 return whole("", MEDIA_TYPES[DocumentFormat.CODE], text)
             return ExtractedText("", media_type, (page,))
+        case DocumentFormat.SETTINGS:
+            return ExtractedText(settings_title(text), media_type, (settings_page(text),))
         case DocumentFormat.ORG:
             from localcrag.documents.org_blocks import org_page
 
@@ -57,6 +64,9 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
 
             fields, page = zim_page(text, limits)
             return ExtractedText("", media_type, (page,), meta=fields_of(fields.items()))
+        case DocumentFormat.INFO:
+            page = info_page(text, limits)
+            return ExtractedText(first_heading([page]), media_type, (page,))
         case DocumentFormat.LATEX:
             from localcrag.documents.latex_blocks import latex_page
 

@@ -68,7 +68,7 @@ def pptx(source: Source) -> bytes:
         tables = [piece.rows for piece in page if piece.kind == "table"]
         slide = deck.slides.add_slide(deck.slide_layouts[5 if tables else 1])
         slide.shapes.title.text = next(piece.plain for piece in page if piece.kind == "heading")
-        if items := _joined(page, "item"):
+        if items := _listed(page):
             slide.placeholders[1].text_frame.text = items
         for rows in tables:
             size = len(rows), len(rows[0]), Inches(0.5), Inches(2), Inches(9), Inches(3)
@@ -79,6 +79,16 @@ def pptx(source: Source) -> bytes:
         if notes := _joined(page, "note"):
             slide.notes_slide.notes_text_frame.text = notes
     return _saved(deck)
+
+
+def _listed(page: Sequence[Piece]) -> str:
+    """The items of a page, those of a numbered list with their numbers, a line each."""
+    lines, number = [], 0
+    for piece in page:
+        number = number + 1 if piece.kind == "number" else 0
+        if piece.kind in _STYLES:
+            lines.append(f"{number}. {piece.plain}" if number else piece.plain)
+    return "\n".join(lines)
 
 
 def _joined(page: Sequence[Piece], kind: str) -> str:

@@ -63,6 +63,7 @@ class _Column:
         self._left = [LEFT + number * (self._width + GUTTER) for number in range(columns)]
         self._y: float = TOP
         self._size = 10.0 if columns == 1 else 9.0
+        self._number = 0
 
     def draw(self, pieces: Sequence[Piece]) -> None:
         if len(self._left) > 1:  # balanced: the second column begins where half of the height is used
@@ -87,6 +88,7 @@ class _Column:
         return 14.0 * len(list(self._wrapped(piece.plain, BODY, self._size, self._width))) + 8
 
     def _draw(self, piece: Piece) -> None:
+        self._number = self._number + 1 if piece.kind == "number" else 0
         match piece.kind:
             case "heading":
                 self._y -= 8
@@ -96,13 +98,13 @@ class _Column:
             case "item":
                 self._text(piece.plain, BODY, self._size, "• ")
             case "number":
-                self._text(piece.plain, BODY, self._size, "– ")
+                self._text(piece.plain, BODY, self._size, f"{self._number}.")
             case _:
                 self._text(piece.plain, BODY, self._size)
         self._y -= 6
 
     def _text(self, text: str, font: str, size: float, mark: str = "") -> None:
-        indent = 12 if mark else 0
+        indent = 12 + 4 * max(0, len(mark) - 2) if mark else 0
         if mark:
             self._canvas.setFont(font, size)
             self._canvas.drawString(self._left[0], self._y, mark.strip())

@@ -33,21 +33,22 @@ def txt(source: Source) -> bytes:
 
 
 def eml(source: Source) -> bytes:
-    """A message with its headers, a wrapped text, and the attachment below the mark as a file of its own."""
+    """A message with its headers, a wrapped text, and what stands below the mark as an attached file."""
     message = EmailMessage()
-    for name in _HEADERS:
-        message[name] = source.fields[name]
+    for header in _HEADERS:
+        message[header] = source.fields[header]
     said, attached = mail_texts(source)
     message.set_content("\n\n".join(textwrap.fill(line, _MAIL_WIDTH) for line in said), charset="utf-8")
-    subtype = source.fields["attachment"].rpartition(".")[2].replace("txt", "plain")
-    message.add_attachment("\n".join(attached), subtype=subtype, filename=source.fields["attachment"])
+    if name := source.fields.get("attachment"):
+        subtype = name.rpartition(".")[2].replace("txt", "plain")
+        message.add_attachment("\n".join(attached), subtype=subtype, filename=name)
     return message.as_bytes()
 
 
 def mail_texts(source: Source) -> tuple[list[str], list[str]]:
-    """The lines of the message, and those of its attachment."""
+    """The lines of the message, and those of its attachment, if it has one."""
     lines = [piece.text for piece in source.pieces]
-    at = lines.index(ATTACHMENT_MARK)
+    at = lines.index(ATTACHMENT_MARK) if ATTACHMENT_MARK in lines else len(lines)
     return lines[:at], lines[at + 1 :]
 
 

@@ -15,13 +15,17 @@ _LISTS = {"item": "ul", "number": "ol", "definition": "dl"}
 
 
 def html(source: Source) -> bytes:
-    """A page of a site: navigation, headings that link to themselves, a sidebar and a footer."""
+    """A page of a site: navigation, headings that link to themselves, a sidebar and a footer.
+
+    Its language is that of the field ``lang``, English by default.
+    """
     links = "".join(
         f'<li><a href="/{_slug(name)}">{escape(name)}</a></li>'
         for name in source.fields.get("nav", "").split(", ")
     )
+    language = escape(source.fields.get("lang", "en"))
     return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{escape(source.title)}</title>
+<html lang="{language}"><head><meta charset="utf-8"><title>{escape(source.title)}</title>
 <style>nav li {{ display: inline }}</style><script>window.statistics = {{ page: 1 }};</script></head>
 <body><header><a href="/">{escape(source.title)}</a></header>
 <nav aria-label="Main"><ul>{links}</ul></nav>
@@ -42,7 +46,8 @@ def epub(source: Source) -> bytes:
     spine = "".join(f'<itemref idref="c{i}"/>' for i in numbers)
     head = (
         f"<dc:title>{escape(source.title)}</dc:title>"
-        f"<dc:creator>{escape(source.fields.get('author', ''))}</dc:creator><dc:language>en</dc:language>"
+        f"<dc:creator>{escape(source.fields.get('author', ''))}</dc:creator>"
+        f"<dc:language>{escape(source.fields.get('lang', 'en'))}</dc:language>"
     )
     parts = {
         "mimetype": "application/epub+zip",
