@@ -41,8 +41,18 @@ MAX_LED_TO_CHARACTERS = 320
 """The longest paragraph that is shown since a sentence leads to it."""
 MAX_LED_TO_ROW_CHARACTERS = 120
 """The longest row of a table that is shown since a sentence leads to it: a wide table is none to read."""
-_LEAD_ENDS = (":", "：")
+_LEAD_ENDS = (":", "：", "，", "、")
 """How what leads in to a list ends."""
+_OPEN_END = re.compile(
+    r"(?:,|\b(?:to|with|is|are|as|by|at|from|of|like|run|use|type|enter|issue|via|using|and|or|called|namely"
+    r"|mit|an|ist|sind|als|von|aus|unter|und|oder|avec|à|est|sont|par|de|sur|et|ou|con|es|son|y|è|sono))$",
+    re.IGNORECASE,
+)
+"""How a paragraph ends whose sentence goes on in the next one, as before an address that is set apart."""
+MAX_SENTENCE_BLOCKS = 3
+"""The most paragraphs that one sentence goes on over."""
+MIN_OPEN_WORDS = 4
+"""The fewest words of such a paragraph: a heading may end so too."""
 _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
 """How an item begins that is a term with its definition, or an option with what it does."""
 _OF_THE_ITEM = re.compile(
@@ -103,12 +113,21 @@ def in_context(strip: Strip) -> str:
 def headings_above(strip: Strip) -> str:
     """The path of the headings of its passage that a strip stands below; those above the passage if none."""
     passage = strip.passage
-    path: list[Block] = []
-    for block in passage.blocks:
-        if block.kind is BlockKind.HEADING and block.end <= strip.start:
-            path = [heading for heading in path if heading.level < block.level] + [block]
-    found = (" ".join(passage.text_between(block.start, block.end).split()) for block in path)
+    found = (" ".join(passage.text_between(h.start, h.end).split()) for h in heading_blocks_above(strip))
     return HEADING_SEPARATOR.join(found) or passage.heading
+
+
+def heading_blocks_above(strip: Strip) -> list[Block]:
+    """The headings of its passage that a strip stands below, the outermost first.
+
+    A strip that is a heading itself stands below the outer ones only.
+    """
+    path: list[Block] = []
+    for block in strip.passage.blocks:
+        if block.kind is BlockKind.HEADING and block.start <= strip.start:
+            path = [heading for heading in path if heading.level < block.level]
+            path += [block] if block.end <= strip.start else []
+    return path
 
 
 def lead_in(strip: Strip) -> Strip | None:
@@ -166,7 +185,12 @@ def leads_on(text: str, *, to_code: bool) -> bool:
     It leads to code, too, if it does not end before: "The command is".
     """
     ends_so = text.rstrip().endswith(_LEAD_ENDS) or is_caption_above(text)
-    return ends_so or (to_code and not ends_as_sentence(text))
+    return ends_so or _is_open(text) or (to_code and not ends_as_sentence(text))
+
+
+def _is_open(text: str) -> bool:
+    """Whether a sentence stops before its end, to go on below."""
+    return len(text.split()) >= MIN_OPEN_WORDS and _OPEN_END.search(text.rstrip()) is not None
 
 
 def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
@@ -199,11 +223,29 @@ def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
     if too_long or not leads_on(strip.text, to_code=to_code):
         return []
     is_list = first.kind is BlockKind.ITEM
+    if is_list and own.kind is BlockKind.ITEM:
+        below = tuple(takewhile(lambda block: not _is_beside(own, block), below))
     together = takewhile(lambda block: is_in_list(block) if is_list else block.kind is first.kind, below)
     shown = (block for block in together if block.kind in STEPS or not is_list)
-    chosen = islice(shown, 1 if first.kind is BlockKind.PARAGRAPH else MAX_LED_TO)
+    is_set_apart = _is_open(strip.text) and first.kind is BlockKind.PARAGRAPH
+    longest_run = _sentence_blocks(place, below) if is_set_apart else 1
+    chosen = islice(shown, longest_run if first.kind is BlockKind.PARAGRAPH else MAX_LED_TO)
     led = (strip_at(place, block.start, block.end, strip.score) for block in chosen)
     return [each for each in led if says_anything(each)]
+
+
+def _is_beside(item: Block, other: Block) -> bool:
+    """Whether another item stands beside one, and not below it."""
+    return other.kind is BlockKind.ITEM and other.level <= item.level
+
+
+def _sentence_blocks(passage: Passage, below: Sequence[Block]) -> int:
+    """How many paragraphs a sentence goes on over: what is set apart, and those that begin in lower case."""
+    texts = [passage.text_between(block.start, block.end) for block in below[:MAX_SENTENCE_BLOCKS]]
+    count = 1
+    while count < len(texts) and texts[count][:1].islower() and not ends_as_sentence(texts[count - 1]):
+        count += 1
+    return count
 
 
 def _goes_on(passage: Passage, other: Passage) -> bool:
