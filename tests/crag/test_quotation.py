@@ -10,7 +10,7 @@ from localcrag.crag.question_extent import asks_what_to_do
 from localcrag.crag.quotation import _most_probable
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import Block, BlockKind
-from tests.crag.values import passage
+from tests.crag.values import passage, structured
 
 
 def test_of_a_table_the_row_that_has_the_words_of_the_question_is_quoted() -> None:
@@ -57,3 +57,22 @@ def test_a_sure_sentence_is_enough_unless_the_question_asks_what_to_do_or_why(
     question: str, is_enough: bool
 ) -> None:
     assert asks_what_to_do(question) is not is_enough
+
+
+def test_each_of_two_things_that_are_compared_has_its_quotation() -> None:
+    texts = [f"When minsize is used, {n} things count." for n in range(4)] + [
+        "When maxsize is used, all count."
+    ]
+    found = strips(structured(*((BlockKind.PARAGRAPH, text) for text in texts)))
+    kept = [replace(strip, score=0.9 - at / 10) for at, strip in enumerate(found)]
+    best = _most_probable(kept, "What is the difference between minsize and maxsize?")
+    assert [strip.text for strip in best] == [*texts[:2], texts[4]]
+    assert [strip.text for strip in _most_probable(kept, "What does minsize do?")] == texts[:3]
+
+
+def test_a_question_for_a_command_is_answered_by_one() -> None:
+    texts = ["It wipes the disk.", "All data is lost.", "It cannot be undone.", "arrayctl --zero /dev/sdX"]
+    found = strips(structured(*((BlockKind.PARAGRAPH, text) for text in texts)))
+    kept = [replace(strip, score=0.9 - at / 10) for at, strip in enumerate(found)]
+    best = _most_probable(kept, "command to wipe a disk")
+    assert [strip.text for strip in best] == [*texts[:2], texts[3]]
