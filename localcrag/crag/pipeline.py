@@ -51,6 +51,7 @@ from localcrag.crag.state import (
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
 from localcrag.crag.sureness import (
+    contradicted_numbers,
     goes_over_rows,
     is_sure,
     is_weak,
@@ -169,7 +170,8 @@ class Pipeline:
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
-        if kept and (missing := missing_numbers(kept, state.question)):
+        missing = missing_numbers(kept, state.question) or contradicted_numbers(kept, state.question)
+        if kept and missing:
             state.doubtful = True
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
         weak = is_weak(state, kept)

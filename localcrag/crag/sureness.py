@@ -17,21 +17,25 @@ of the 229 questions that only look answerable are answered with confidence, bef
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.calendar_dates import dates_of
+from localcrag.crag.calendar_dates import are_shared, dates_of, readings_of
 from localcrag.crag.policy import settled
-from localcrag.crag.query_terms import IN_WORDS, terms
+from localcrag.crag.query_terms import IN_WORDS, STOP_WORDS, folded, terms, terms_asked_for
 from localcrag.crag.question_extent import things_asked_for
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
+from localcrag.crag.refinement.recomposition import is_read_with
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
 from localcrag.crag.table_answers.table_questions import recognised
-from localcrag.types import Grade, GraderKind, Passage, Policy, Strip, Verdict
+from localcrag.languages import is_unspaced, language_of
+from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
 
 SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
 """The evaluator's probability from which on a strip surely answers, and that from which on it does if hardly
@@ -42,7 +46,7 @@ probability from which on they are."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
-EQUAL_ROW_SHARE, MIN_EQUAL_ROWS = 0.9, 3
+EQUAL_ROW_SHARE, MIN_EQUAL_ROWS = 0.9, 2
 """The share of the probability of a row from which on another one is as probable, and how many others make it
 one of many."""
 _GRADERS_OF_EVALUATOR = frozenset({GraderKind.EVALUATOR, GraderKind.FUSED})
@@ -74,6 +78,25 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 """A time, a day, a year, or a word for one."""
+_WHEN_ASKED = re.compile(
+    r"(?:(?:ab|bis|seit|depuis|jusqu['’]à) )?(?:when|wann|quand)\b(?!.*\b(?:and|und|et) )", re.IGNORECASE
+)
+"""How a question begins that asks when something is, and nothing else."""
+_TELLS_WHEN = re.compile(
+    rf"{_TIME.pattern}|(?<![\d.])[12]\d\d\d\b|\d(?:\d|[.,:/-])*\s?(?:h|s|min|ms|d|Std)\b|['’]\d\ds?\b"
+    r"|\b(?:if|when(?:ever)?|once|while|during|before|after|as soon as|unless|as long as|except|each|every"
+    r"|upon|seconds?|quarters?|decades?|century|centuries|terms?|semesters?|seasons?|nights?|mornings?|evenings?"
+    r"|afternoons?|weekends?|holidays?|start|end|begin\w*|now|soon|later|ago|immediately|yet|on request"
+    r"|wenn|sobald|falls|während|bevor|nachdem|solange|(?:vor|nach|bei|beim) (?:de[mnr]|ein\w*|\d+)"
+    r"|ab|bis|seit|immer|nie|sofort|jeweils"
+    r"|täglich|\w+tags?|Woche\w*|Monat\w*|Jahr\w*|Stunde\w*|Minute\w*|Frühjahr|Sommer|Herbst|Winter"
+    r"|lorsque?|quand|si|dès|avant|après|pendant|jusqu\w*|jours?|semaines?|mois|ans|années?|heures?"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|printemps|automne|hiver|jamais|toujours)\b",
+    re.IGNORECASE,
+)
+"""A time, or a word with which one is told, be it the condition under which something happens."""
+_LANGUAGES_OF_WHEN = frozenset({"en", "de", "fr"})
+"""The languages of these words."""
 _TIME_ASKED_TOO = re.compile(
     r"\band (?:(?:by|until|since|from) )?(?:when|on (?:what|which) (?:day|date))\W*$", re.IGNORECASE
 )
@@ -87,6 +110,9 @@ _MIN_MESSAGES = 2
 _WORD = re.compile(r"[a-z]+")
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _DIGITS = re.compile(r"\d+")
+_NUMBERED_NAME = re.compile(r"(?<![^\W_])([^\W\d_]{2,})[ _-]?(\d{1,4})(?![\d.,:/-]*\d)(?![^\W\d_])")
+"""A name with its number: "Lumio 45", "P-240"."""
+_WORD_JOINER = re.compile(r"[-_/.]")
 _VERSION_MARK = re.compile(r"(?<=\d)\.")
 _OFFERED = re.compile(
     rf"({_NUMBER.pattern})(?: [^\W\d]+){{0,2}} (?:or|oder|ou) (?:[^\W\d]+ ){{0,2}}({_NUMBER.pattern})"
@@ -106,7 +132,17 @@ def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
         return True
     if policy is not Policy.CRAG or state.adapters.evaluator is None:
         return False
-    return borne_out(kept) or (is_graded_by_evaluator(state) and stands_alone(kept, state.grades))
+    if borne_out(kept, state.question):
+        return True
+    is_alone = is_graded_by_evaluator(state) and stands_alone(kept, state.grades)
+    return is_alone and not _is_any_row(state.question, kept)
+
+
+def _is_any_row(question: str, kept: Sequence[Strip]) -> bool:
+    """Whether the best strip is a row that the question does not name, of a table with several others."""
+    best = max(kept, key=lambda strip: strip.score)
+    rows = sum(block.kind is BlockKind.ROW for block in best.passage.blocks)
+    return rows > MIN_EQUAL_ROWS and is_one_of_many(question, best)
 
 
 def is_weak(state: QuestionState, kept: Sequence[Strip]) -> bool:
@@ -126,19 +162,33 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     "How many are there?" and "which has the most?" are answered by code if at all. Of "who won the league?"
     it shows in that other rows are as probable.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
-    if best is None or not is_one_of_many(state.question, best):
+    best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
+    if best is None or not is_row(best):
         return False
-    if recognised(state.question) is not None or asks_over_rows(state.question):
+    is_any = is_one_of_many(question, best)
+    if is_any and (recognised(question) is not None or asks_over_rows(question)):
         return True
-    return not things_asked_for(state.question) and _is_among_equals(best, kept)
+    return not things_asked_for(question) and _is_among_equals(best, kept, question)
 
 
-def _is_among_equals(row: Strip, kept: Sequence[Strip]) -> bool:
-    """Whether several rows of a document are nearly as probable as one of it."""
-    least = EQUAL_ROW_SHARE * row.score
-    alike = (each for each in kept if is_row(each) and each.score >= least)
-    return sum(each.passage.document == row.passage.document for each in alike) > MIN_EQUAL_ROWS
+def _is_among_equals(row: Strip, kept: Sequence[Strip], question: str) -> bool:
+    """Whether several rows of a document are nearly as probable as one of it, and as near to the question.
+
+    A row that has a word of the question which another one lacks is the one that it names.
+    """
+    least, asked = EQUAL_ROW_SHARE * row.score, terms_asked_for(question)
+    own = terms(row.text) & asked
+    alike = [
+        each
+        for each in kept
+        if is_row(each)
+        and each.score >= least
+        and each.passage.document == row.passage.document
+        and own <= terms(each.text)
+    ]
+    told = judged_text(row)
+    known = terms(told) | terms(_WORD_JOINER.sub(" ", told))
+    return len(alike) > MIN_EQUAL_ROWS and not asked <= known
 
 
 def may_be_outdated(question: str, kept: Sequence[Strip], passages: Sequence[Passage] = ()) -> bool:
@@ -180,6 +230,9 @@ def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
         return False
     if _TIME_ASKED_TOO.search(question) and not any(_tells_time(strip) for strip in kept):
         return True
+    if _WHEN_ASKED.match(question.strip()):
+        least = RIVAL_SHARE * max(strip.score for strip in kept)
+        return not any(_tells_when(strip) for strip in kept if strip.score >= least)
     if _QUANTITY_ASKED.match(question.strip()) is None:
         return False
     return not any(_QUANTITY.search(strip.text) or dates_of(headings_above(strip)) for strip in kept)
@@ -191,18 +244,39 @@ def _tells_time(strip: Strip) -> bool:
     return bool(_TIME.search(text) or dates_of(text))
 
 
-def borne_out(strips: Sequence[Strip]) -> bool:
+def _tells_when(strip: Strip) -> bool:
+    """Whether a strip or a heading above it tells when, by a time or by a condition; code and others may."""
+    text = f"{headings_above(strip)} {strip.text}"
+    is_told = _TELLS_WHEN.search(text) is not None or bool(dates_of(text))
+    return is_told or is_unspaced(text) or language_of(text) not in _LANGUAGES_OF_WHEN
+
+
+def borne_out(strips: Sequence[Strip], question: str = "") -> bool:
     """Whether a strip surely answers: by its own probability, or since few others come near it.
+
+    What stands in one list or short paragraph with it is read with it, and is no rival of it. If the
+    ``question`` is in another language than the strip, only its own probability counts: what the others have
+    is not comparable.
 
     Args:
         strips: the strips that were kept, with the evaluator's probabilities as scores.
+        question: the question, if its language is to be considered.
     """
     if not strips:
         return False
     best = max(strips, key=lambda strip: strip.score)
-    near = {" ".join(strip.text.split()) for strip in strips if strip.score >= RIVAL_SHARE * best.score}
-    few = len(near) - 1 <= MAX_RIVALS
-    return best.score >= SURE_STRIP or (best.score >= PROBABLE_STRIP and few)
+    if best.score >= SURE_STRIP or _is_across(question, best.text):
+        return best.score >= SURE_STRIP
+    rivals = [strip for strip in strips if not is_read_with(strip, best)]
+    own = " ".join(best.text.split())
+    near = {" ".join(strip.text.split()) for strip in rivals if strip.score >= RIVAL_SHARE * best.score}
+    return best.score >= PROBABLE_STRIP and len(near - {own}) <= MAX_RIVALS
+
+
+def _is_across(question: str, text: str) -> bool:
+    """Whether a question and a text are in two languages, as far as they tell."""
+    asked, told = language_of(question, ""), language_of(text, "")
+    return bool(asked and told) and asked != told
 
 
 def stands_alone(strips: Sequence[Strip], grades: Sequence[Grade]) -> bool:
@@ -230,17 +304,19 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
 
     Separators do not count ("1,000" is "1000"), nor do zeros in front ("05" is "5"); small ones may stand in
     English words ("2nd" is "second"). A version is told by one within it ("2.53" by "2.53.0"), and of two
-    that the question offers ("1000 or 1024 bytes?") one is enough.
+    that the question offers ("1000 or 1024 bytes?") one is enough. A day is told in any notation.
 
     Args:
         strips: the strips that were kept.
         question: the question.
     """
-    asked = dict.fromkeys(_NUMBER.findall(question))
-    if not asked:
+    if _DIGITS.search(question) is None:
         return []
-    told = " ".join(f"{judged_text(strip)} {strip.passage.source}" for strip in strips)
+    told = " ".join(map(_told_with, strips))
+    question = _without_told_days(question, told)
+    asked = dict.fromkeys(_NUMBER.findall(question))
     known = {_plain(each) for found in (_NUMBER, _DIGITS) for each in found.findall(told)}
+    known |= {date.partition("-")[0] for date in dates_of(told)}
     known |= {IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in IN_WORDS}
     within = {
         found[: mark.start()] for found in _NUMBER.findall(told) for mark in _VERSION_MARK.finditer(found)
@@ -250,6 +326,52 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     return [
         number for number in missing if not any(number in pair and pair - set(missing) for pair in offered)
     ]
+
+
+def contradicted_numbers(strips: Sequence[Strip], question: str) -> list[str]:
+    """The names with a number of a question of which the best strip's document has another number, in order.
+
+    What the manual of the "Lumio 60" says is not told of a "Lumio 45". It is a contradiction if the title, a
+    heading or the source has the name with other numbers alone, and the strip does not have it as asked.
+
+    Args:
+        strips: the strips that were kept.
+        question: the question.
+    """
+    best = max(strips, key=lambda strip: strip.score, default=None)
+    if best is None:
+        return []
+    about = f"{best.passage.title} {headings_above(best)} {PurePath(best.passage.source).stem}"
+    numbers = defaultdict[str, set[str]](set)
+    for name, number in _named_numbers(about):
+        numbers[name].add(number)
+    told = set(_named_numbers(_told_with(best)))
+    return [
+        f"{match[1]} {match[2]}"
+        for match in _NUMBERED_NAME.finditer(question)
+        if (pair := (match[1].casefold(), _plain(match[2]))) not in told and numbers.get(pair[0])
+    ]
+
+
+def _named_numbers(text: str) -> Iterator[tuple[str, str]]:
+    """The names in a text that have a number behind them, each with its number."""
+    for match in _NUMBERED_NAME.finditer(text):
+        if folded(match[1]) not in STOP_WORDS:
+            yield match[1].casefold(), _plain(match[2])
+
+
+def _told_with(strip: Strip) -> str:
+    """A strip with its context and its source, in which a number of the question may stand."""
+    return f"{judged_text(strip)} {strip.passage.source}"
+
+
+def _without_told_days(question: str, told: str) -> str:
+    """A question without the days that a text tells of, in whatever notation."""
+    known = set[str]().union(*(days for _, _, days in readings_of(told)))
+    for start, end, days in reversed(readings_of(question)):
+        if are_shared(days, known):
+            question = f"{question[:start]} {question[end:]}"
+    return question
 
 
 def _plain(number: str) -> str:

@@ -271,7 +271,7 @@ def test_the_parts_of_a_follow_up_ask_the_web_for_their_line_once(
 
     script = both(grades={"page": 0.95}, search="dose Zeldrine Zeldrine found", answer="So. [1]")
     asked = world(script, extractive=True, web_policy=policy, consent=consent)
-    asked.search._found = {"": [WebResult("https://example.org", "", "a page")]}
+    asked.search._found = {"": [WebResult("https://example.org", "", "a page of 1987")]}
     events = asked.run(TWO, [Turn("user", DOSE), Turn("assistant", "5 mg. [1]")])
     assert len(of(Divided, events)) == 1
     assert len(shown) == (policy is WebPolicy.ASK)
