@@ -318,3 +318,17 @@ def test_a_row_that_the_question_does_not_name_does_not_stand_alone() -> None:
         return is_sure(state, [replace(strips(made)[0], score=0.2)])
 
     assert sure(2) and not sure(3)
+
+
+def test_a_word_of_the_text_above_a_table_names_no_row() -> None:
+    question = "Which firm was chosen for the roof?"
+    world = World({"/a.txt": ""}, scripted("x"), ScriptedEvaluator(lambda *_: 0.2), by_evaluator=True)
+    state = QuestionState(world.adapters, world.options, question, question, None)
+
+    def sure(*above: str) -> bool:
+        rows = [(BlockKind.ROW, f"Offer: {name} · Price: 70") for name in ("Roof & Wall", "Bell", "Corby")]
+        made = structured(*((BlockKind.PARAGRAPH, text) for text in above), *rows)
+        state.grades[:] = [replace(grade(0.4), hit=replace(grade(0.4).hit, passage=made))]
+        return is_sure(state, [replace(strips(made)[len(above)], score=0.2)])
+
+    assert sure("There are three offers.") and not sure("There are three offers for the roof.")
