@@ -340,6 +340,9 @@ def test_a_short_list_of_which_two_items_were_picked_is_not_torn() -> None:
     assert "a b mark" not in [s.text for s in with_surroundings([first, more[3]], lambda _: [])]
     many = with_surroundings([first, more[3]], lambda _: [], evidence=[first, *more[2:5]])
     assert "a b mark" in [s.text for s in many], "half of the items are evidence"
+    options = structured(*((BlockKind.ITEM, f"-{c}: {c} is a mark") for c in "abcdefgh"))
+    cut = [replace(strip, score=0.5) for strip in strips(options)]
+    assert with_surroundings([cut[0], cut[2]], lambda _: [], evidence=cut) == [cut[0], cut[2]]
 
 
 def test_a_sentence_that_stops_before_an_address_goes_on_below_it() -> None:

@@ -16,6 +16,7 @@ from localcrag.crag.refinement.strip_context import (
     Neighbours,
     block_index,
     headings_above,
+    is_definition,
     is_in_list,
     lead_in,
     leads_on,
@@ -60,7 +61,8 @@ def list_of_evidence(picked: Sequence[Strip], kept: Sequence[Strip], neighbours:
     """The list that several pieces of evidence are items of, with what leads in to it; empty if none is.
 
     Two of its items are ``picked``, and it is short, or half of its items were ``kept``: an item between two
-    that were chosen belongs to them, and so does a step between two steps.
+    that were chosen belongs to them, and so does a step between two steps. Options with their definitions
+    stand for themselves.
     """
     for strip in sorted(picked, key=lambda strip: -strip.score):
         items = _items_around(strip, neighbours)
@@ -70,6 +72,7 @@ def list_of_evidence(picked: Sequence[Strip], kept: Sequence[Strip], neighbours:
         long = sum(item.end - item.start for item in shown)
         is_short = len(listed) <= MAX_SHORT_ITEMS and long <= MAX_SHORT_LIST_CHARACTERS
         is_kept = 2 * of_kept >= len(listed) and long <= MAX_LIST_CHARACTERS
+        is_kept = is_kept and not any(is_definition(part, block) for part, block in items)
         if of_picked >= MIN_ITEMS_PICKED and (is_short or is_kept):
             return shown
     return []
