@@ -51,16 +51,15 @@ from localcrag.crag.state import (
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
 from localcrag.crag.sureness import (
-    contradicted_numbers,
     goes_over_rows,
     is_sure,
     is_weak,
     lacks_quantity,
     may_be_outdated,
-    missing_numbers,
 )
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps, observed
 from localcrag.languages import is_across_english

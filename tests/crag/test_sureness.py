@@ -10,14 +10,13 @@ from localcrag.crag.refinement.knowledge_strips import strips, whole
 from localcrag.crag.state import QuestionState
 from localcrag.crag.sureness import (
     borne_out,
-    contradicted_numbers,
     goes_over_rows,
     is_sure,
     lacks_quantity,
     may_be_outdated,
-    missing_numbers,
     stands_alone,
 )
+from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.types import Answer, BlockKind, Grade, Mode, Status, Strip, Thresholds
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import grade, passage, structured
@@ -249,6 +248,22 @@ def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
 def test_a_day_is_told_in_any_notation(question: str, missing: list[str]) -> None:
     strip = whole(replace(passage("The clock was wrong."), title="Outage of 2026-02-11"), 0.9)
     assert missing_numbers([strip], question) == missing
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("A dog weighs 17 kg. How much?", "Weight: 15–21 kg · Dose: 3 ml", True),
+        ("A dog weighs 27 kg. How much?", "Weight: 15–21 kg · Dose: 3 ml", False),
+        ("A dog weighs 17 kg. How much?", "Take it for 15–21 days", False),
+        ("Who signs a claim of 700 euros?", "Up to 250 euros the team; up to 1,000 the head", True),
+        ("Who signs a claim of 1,700 euros?", "Up to 250 euros the team; up to 1,000 the head", False),
+        ("May my 14 year old son come?", "Nobody under 16 may come.", True),
+        ("What is the rent of garage 7?", "Up to 30 bikes", False),
+    ],
+)
+def test_a_number_with_its_unit_is_told_by_the_range_it_lies_in(question: str, text: str, told: bool) -> None:
+    assert (missing_numbers([whole(passage(text), 0.9)], question) == []) is told
 
 
 @pytest.mark.parametrize(
