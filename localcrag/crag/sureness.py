@@ -27,7 +27,7 @@ from localcrag.crag.question_extent import things_asked_for
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.recomposition import is_read_with
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
-from localcrag.crag.refinement.strip_kinds import is_row, prose_of
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, prose_of
 from localcrag.crag.row_lookup import is_one_of_many
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
@@ -129,14 +129,19 @@ def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
 def _is_any_row(question: str, kept: Sequence[Strip]) -> bool:
     """Whether the best strip is a row that the question does not name, of a table with several others.
 
-    A word that the text around the table has too, as the roof of which the firms have offers, names none.
+    It names a row by the whole of a cell, or by a word in a cell that the text around the table has not: in
+    an offer for the roof, "Roof & Wall" is not named by the roof.
     """
     best = max(kept, key=lambda strip: strip.score)
     rows = sum(block.kind is BlockKind.ROW for block in best.passage.blocks)
     if not is_row(best) or rows <= MIN_EQUAL_ROWS:
         return False
     around = f"{best.passage.title} {headings_above(best)} {prose_of(best.passage)}"
-    own = terms_asked_for(question) & terms(best.text) - terms(around)
+    asked = terms_asked_for(question)
+    values = [terms(value) for _, value in map(named_cell, cells_of(best)) if any(map(str.isalpha, value))]
+    if any(value and value <= asked for value in values):
+        return False
+    own = asked & set[str]().union(*values) - terms(around)
     return is_one_of_many(question, best) or not own
 
 

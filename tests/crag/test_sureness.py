@@ -347,3 +347,8 @@ def test_a_word_of_the_text_above_a_table_names_no_row() -> None:
         return is_sure(state, [replace(strips(made)[len(above)], score=0.2)])
 
     assert sure("There are three offers.") and not sure("There are three offers for the roof.")
+    state = QuestionState(world.adapters, world.options, "What does Bell ask?", "", None)
+    rows = [(BlockKind.ROW, f"Offer: {name} · Price: 70") for name in ("Bell", "Roof & Wall", "Corby")]
+    made = structured((BlockKind.PARAGRAPH, "We looked at Bell and at two others."), *rows)
+    state.grades[:] = [replace(grade(0.4), hit=replace(grade(0.4).hit, passage=made))]
+    assert is_sure(state, [replace(strips(made)[1], score=0.2)]), "the whole cell is named"
