@@ -1,7 +1,8 @@
 """Days of the calendar in a text, in one spelling: "2 June", "2. Juni", "June 2nd" and "02.06." are one day.
 
 A question names a day in words that a table has in figures. So dates are compared as year, month and day, or
-as month and day alone if one of the two has no year. "05/06/2025" is no date here, as it may be either day.
+as month and day alone if one of the two has no year. "05/06/2025" is no date to :func:`dates_of`, as it may
+be either day; :func:`readings_of` has both.
 """
 
 from __future__ import annotations
@@ -35,9 +36,31 @@ _DATE = re.compile(
 """A date: 2025-06-02 or 2025/06/02, 02.06.2025 and 2.6., 2 June 2025 and "2. Juni", June 2, 2025."""
 
 
+_EITHER_ORDER = re.compile(r"(?<![\w./-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d\d)(?![\w/-]|\.\d)")
+"""A date in figures whose first one is the day or the month: 05/06/2025, 5-6-25."""
+
+
 def dates_of(text: str) -> set[str]:
     """The dates in a text as "2025-06-02", or "-06-02" if it does not say the year."""
     return {date for _, _, date in _found(text)}
+
+
+def readings_of(text: str) -> list[tuple[int, int, set[str]]]:
+    """The places of the dates in a text, in order, each with the days that it may be.
+
+    "11/02/2026" is 11 February or 2 November; what can be read in one way only has one day.
+    """
+    found = {(start, end): {date} for start, end, date in _found(text)}
+    for match in _EITHER_ORDER.finditer(text):
+        first, second, year = int(match[1]), int(match[3]), match[4]
+        days = {
+            f"{year if len(year) == 4 else f'20{year}'}-{month:02}-{day:02}"
+            for day, month in ((first, second), (second, first))
+            if 1 <= month <= 12 and 1 <= day <= 31
+        }
+        if days and not any(start < match.end() and match.start() < end for start, end in found):
+            found[match.span()] = days
+    return [(start, end, days) for (start, end), days in sorted(found.items())]
 
 
 def without_dates(text: str) -> str:

@@ -61,12 +61,13 @@ from localcrag.crag.sureness import (
     lacks_quantity,
     loses_best,
     may_be_outdated,
-    missing_numbers,
 )
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps, observed
+from localcrag.languages import is_across_english
 from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.types import (
     Action,
@@ -149,7 +150,8 @@ class Pipeline:
         from the user's whole question, and is sent only once. For the first part that nothing is found for,
         the whole question is asked of the documents as well: division may have taken what names the subject.
         What it finds belongs to the part if it shares a word with it that the other parts do not have, or if
-        it is evidence of an earlier part that answers the whole question better than that part alone.
+        it is evidence of an earlier part that answers the whole question better than that part alone. Across
+        languages there are no such words: there it belongs to every part that has nothing as probable.
         """
         shared, findings = SharedWebAccess(), list[Finding]()
         adapters, options = shared.wrap(self.adapters, replace(self.options, tables=False))
@@ -164,8 +166,9 @@ class Pipeline:
                 known = {span(strip): strip.score for earlier in findings for strip in earlier.strips}
                 others = [other for other in parts if other != part]
                 left = [strip for strip in undivided if span(strip) not in known]
-                both = [strip for strip in undivided if strip.score > known.get(span(strip), math.inf)]
-                found = _of_part(left, part, others) or finding.strips or tuple(both)
+                both = tuple(s for s in undivided if s.score > known.get(span(s), math.inf))
+                own = finding.strips or both
+                found = _of_part(left, part, others) or _more_probable(undivided, own, part)
                 finding = replace(finding, strips=found, sure=False)
             findings.append(finding)
             yield PartSettled(part, finding.status, state.action or Action.INCORRECT)
@@ -188,7 +191,8 @@ class Pipeline:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
         shown = without_other_rows(kept, state.question)
-        if kept and (missing := missing_numbers(shown, state.question)):
+        missing = missing_numbers(shown, state.question) or contradicted_numbers(shown, state.question)
+        if kept and missing:
             state.doubtful = True
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
         weak = is_weak(state, shown)
@@ -244,6 +248,16 @@ def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[
     """Those of the strips found for a whole question that have a word which only this part of it has."""
     own = terms(part) - terms(" ".join(others))
     return tuple(strip for strip in found if terms(in_context(strip)) & own)
+
+
+def _more_probable(found: Sequence[Strip], own: Sequence[Strip], part: str) -> tuple[Strip, ...]:
+    """The strips found for a whole question if they are in another language and more probable; else own.
+
+    ``own`` are those that were found for the ``part``.
+    """
+    best, known = (max((strip.score for strip in each), default=0.0) for each in (found, own))
+    is_across = all(is_across_english(part, [strip.text for strip in found]))
+    return tuple(found if best > known and is_across else own)
 
 
 def gather_evidence(state: QuestionState) -> Steps[str]:

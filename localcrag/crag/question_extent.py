@@ -41,6 +41,20 @@ _SEVERAL = re.compile(
 )
 """How a question asks for several things of a kind: in English, German, French, Spanish, Italian, Chinese."""
 
+_ARTICLE = r"(?:(?:the|an?|de[rmn]|eine[mnrs]?|la|les?|une?|el) )?"
+_COMPARED = re.compile(
+    rf"\b(?:between|zwischen|entre|compare[ds]?)\s+{_ARTICLE}(?P<first>[^,?;]{{1,40}}?)"
+    rf"\s+(?:and|und|et|y|with|to)\s+{_ARTICLE}(?P<second>[^\s,?;]+)"
+    r"|(?P<first_>(?<!\S)[^\s,?;]+)\s+(?:vs\.?|versus)\s+(?P<second_>[^\s,?;]+)",
+    re.IGNORECASE,
+)
+"""How a question names the two things that it compares."""
+_COMMAND_ASKED = re.compile(
+    r"\bcommand\b(?! line)|\b(?:Befehl|Kommando)\b|\b(?:la|quelle) commande\b|\b(?:el|qué) comando\b",
+    re.IGNORECASE,
+)
+"""How a question asks for a command."""
+
 
 def asks_what_to_do(question: str) -> bool:
     """Whether a question asks for a procedure, a reason or an explanation, which several sentences tell.
@@ -56,3 +70,21 @@ def things_asked_for(question: str) -> frozenset[str]:
     "What are the advantages of this mode?" is answered by a whole list, and not by one of its items.
     """
     return frozenset(terms(question)) if _SEVERAL.search(question) else frozenset()
+
+
+def compared_things(question: str) -> list[str]:
+    """The terms of the two things that a question compares or offers; none if it compares nothing.
+
+    Of "What is the difference between minsize and maxsize?" they are "minsiz" and "maxsiz".
+    """
+    found = _COMPARED.search(question)
+    if found is None:
+        return []
+    first, second = (terms(found[name] or found[f"{name}_"]) for name in ("first", "second"))
+    own = [sorted(first - second), sorted(second - first)]
+    return [each[0] for each in own] if all(len(each) == 1 for each in own) else []
+
+
+def asks_for_command(question: str) -> bool:
+    """Whether a question asks for a command, which is code."""
+    return _COMMAND_ASKED.search(question) is not None

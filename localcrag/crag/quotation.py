@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from localcrag.crag import prompts
 from localcrag.crag.amendments import corrections_first
@@ -10,8 +11,13 @@ from localcrag.crag.citation_check import cite
 from localcrag.crag.evidence_fitting import fitting_evidence
 from localcrag.crag.grounding import check_agreement
 from localcrag.crag.prompt_layout import IndependentLayout
-from localcrag.crag.query_terms import terms_asked_for
-from localcrag.crag.question_extent import asks_what_to_do, things_asked_for
+from localcrag.crag.query_terms import terms, terms_asked_for
+from localcrag.crag.question_extent import (
+    asks_for_command,
+    asks_what_to_do,
+    compared_things,
+    things_asked_for,
+)
 from localcrag.crag.refinement.closed_strings import with_closed_strings
 from localcrag.crag.refinement.knowledge_strips import span, strips
 from localcrag.crag.refinement.recomposition import (
@@ -24,11 +30,12 @@ from localcrag.crag.refinement.recomposition import (
 from localcrag.crag.refinement.row_selection import without_other_rows
 from localcrag.crag.refinement.strip_context import Neighbours
 from localcrag.crag.refinement.strip_display import before_mark
-from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.strip_kinds import is_command, is_row
 from localcrag.crag.refinement.task_states import of_asked_state
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
-from localcrag.crag.sureness import SURE_STRIP, missing_numbers
+from localcrag.crag.sureness import SURE_STRIP
+from localcrag.crag.told_numbers import missing_numbers
 from localcrag.crag.whole_tables import with_whole_table
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
@@ -58,7 +65,8 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             if judged
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
-        chosen.append(_readable(picked, finding.state.question, whole.adapters.store.neighbours))
+        asked, neighbours = finding.state.question, whole.adapters.store.neighbours
+        chosen.append(_readable(picked, finding.strips, asked, neighbours))
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)
@@ -74,13 +82,17 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, held)))
 
 
-def _readable(picked: Sequence[Strip], asked: str, neighbours: Neighbours) -> list[Strip]:
-    """The strips with what they are read with, as far as the question asks for it."""
+def _readable(
+    picked: Sequence[Strip], kept: Sequence[Strip], asked: str, neighbours: Neighbours
+) -> list[Strip]:
+    """The strips that were picked of those ``kept``, with what they are read with, as the question asks."""
     procedure, several = asks_what_to_do(asked), things_asked_for(asked)
     sure = 1.0 if procedure else SURE_STRIP
     completed = completed_quotations(with_closed_strings(picked), sure, terms_asked_for(asked))
-    told = with_telling_headings(with_whole_table(completed, asked), asked)
-    read = with_surroundings(told, neighbours, whole_lists=procedure, several=several)
+    told = with_telling_headings(with_whole_table(completed, asked), asked, neighbours)
+    least = MIN_QUOTE_SCORE_SHARE * max((strip.score for strip in picked), default=0.0)
+    near = [strip for strip in kept if strip.score >= least]
+    read = with_surroundings(told, neighbours, whole_lists=procedure, several=several, evidence=near)
     return joined(of_asked_state(read, asked))
 
 
@@ -134,10 +146,14 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
         return []
     ranked = sorted(without_other_rows(kept, question), key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
-    best = sorted(distinct.values(), key=lambda strip: -strip.score)[:MAX_QUOTES]
-    picked = [s for s in kept if s in best and s.score >= _least_share(s) * ranked[0].score]
-    telling = _telling_number(picked, ranked, question)
-    return corrections_first([s for s in kept if s in picked or s is telling])
+    probable = [
+        strip
+        for strip in sorted(distinct.values(), key=lambda strip: -strip.score)
+        if strip.score >= _least_share(strip) * ranked[0].score
+    ]
+    best = _covering(probable, question)
+    telling = _telling_number(best, ranked, question)
+    return corrections_first([strip for strip in kept if strip in best or strip is telling])
 
 
 def _telling_number(picked: Sequence[Strip], ranked: Sequence[Strip], question: str) -> Strip | None:
@@ -149,6 +165,32 @@ def _telling_number(picked: Sequence[Strip], ranked: Sequence[Strip], question: 
     if not missing:
         return None
     return next((strip for strip in ranked if missing - set(missing_numbers([strip], question))), None)
+
+
+def _covering(ranked: Sequence[Strip], question: str) -> list[Strip]:
+    """The first ``MAX_QUOTES`` of ranked strips, the last of them replaced by what else is needed.
+
+    Of two things that are compared each needs a strip with its name; a question for a command needs one.
+    """
+    needs: list[Callable[[Strip], bool]] = [
+        partial(_names, term) for term in compared_things(question) if any(_names(term, s) for s in ranked)
+    ]
+    if asks_for_command(question):
+        needs.append(is_command)
+    chosen, others = list(ranked[:MAX_QUOTES]), ranked[MAX_QUOTES:]
+    needed = {next((span(s) for s in chosen if meets(s)), None) for meets in needs}
+    for meets in needs:
+        more = next(filter(meets, others), None) if not any(map(meets, chosen)) else None
+        least = next((s for s in reversed(chosen[1:]) if span(s) not in needed), None)
+        if more is not None and least is not None:
+            chosen[chosen.index(least)] = more
+            needed.add(span(more))
+    return chosen
+
+
+def _names(term: str, strip: Strip) -> bool:
+    """Whether a strip has a term."""
+    return term in terms(strip.text)
 
 
 def _least_share(strip: Strip) -> float:

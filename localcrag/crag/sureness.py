@@ -3,7 +3,7 @@
 A passage is judged with doubt where much of it is about something else. So the evidence also surely answers
 if a strip of it is probable enough by itself (:func:`borne_out`), or if it is of the one passage that is far
 more probable than all others (:func:`stands_alone`). And whatever the judges say, a number of the question
-that the evidence does not have (:func:`missing_numbers`) is a reason to check it: what a garage costs "from
+that the evidence does not have (:mod:`.told_numbers`) is a reason to check it: what a garage costs "from
 May 2028" is not told by its price of 2026, which to a judge of relevance looks just like it.
 
 Measured with version 3 of the evaluator and localcrag-chat-v1, before a second one was asked in doubt: on
@@ -22,17 +22,18 @@ from collections.abc import Iterator, Sequence
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.calendar_dates import dates_of
 from localcrag.crag.policy import settled
-from localcrag.crag.query_terms import IN_WORDS, terms
+from localcrag.crag.query_terms import IN_WORDS, terms, terms_asked_for
 from localcrag.crag.question_extent import things_asked_for
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
+from localcrag.crag.refinement.recomposition import is_read_with
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
-from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, prose_of
 from localcrag.crag.row_lookup import is_one_of_many, is_one_of_several
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
 from localcrag.crag.table_answers.table_questions import asks_for_rows
-from localcrag.crag.told_ranges import is_within_range
-from localcrag.types import Grade, GraderKind, Passage, Policy, Strip, Verdict
+from localcrag.languages import is_unspaced, language_of
+from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
 
 SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
 """The evaluator's probability from which on a strip surely answers, and that from which on it does if hardly
@@ -43,7 +44,7 @@ probability from which on they are."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
-EQUAL_ROW_SHARE, MIN_EQUAL_ROWS = 0.9, 3
+EQUAL_ROW_SHARE, MIN_EQUAL_ROWS = 0.9, 2
 """The share of the probability of a row from which on another one is as probable, and how many others make it
 one of many."""
 _GRADERS_OF_EVALUATOR = frozenset({GraderKind.EVALUATOR, GraderKind.FUSED})
@@ -75,6 +76,25 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 """A time, a day, a year, or a word for one."""
+_WHEN_ASKED = re.compile(
+    r"(?:(?:ab|bis|seit|depuis|jusqu['’]à) )?(?:when|wann|quand)\b(?!.*\b(?:and|und|et) )", re.IGNORECASE
+)
+"""How a question begins that asks when something is, and nothing else."""
+_TELLS_WHEN = re.compile(
+    rf"{_TIME.pattern}|(?<![\d.])[12]\d\d\d\b|\d(?:\d|[.,:/-])*\s?(?:h|s|min|ms|d|Std)\b|['’]\d\ds?\b"
+    r"|\b(?:if|when(?:ever)?|once|while|during|before|after|as soon as|unless|as long as|except|each|every"
+    r"|upon|seconds?|quarters?|decades?|century|centuries|terms?|semesters?|seasons?|nights?|mornings?|evenings?"
+    r"|afternoons?|weekends?|holidays?|start|end|begin\w*|now|soon|later|ago|immediately|yet|on request"
+    r"|wenn|sobald|falls|während|bevor|nachdem|solange|(?:vor|nach|bei|beim) (?:de[mnr]|ein\w*|\d+)"
+    r"|ab|bis|seit|immer|nie|sofort|jeweils"
+    r"|täglich|\w+tags?|Woche\w*|Monat\w*|Jahr\w*|Stunde\w*|Minute\w*|Frühjahr|Sommer|Herbst|Winter"
+    r"|lorsque?|quand|si|dès|avant|après|pendant|jusqu\w*|jours?|semaines?|mois|ans|années?|heures?"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|printemps|automne|hiver|jamais|toujours)\b",
+    re.IGNORECASE,
+)
+"""A time, or a word with which one is told, be it the condition under which something happens."""
+_LANGUAGES_OF_WHEN = frozenset({"en", "de", "fr"})
+"""The languages of these words."""
 _TIME_ASKED_TOO = re.compile(
     r"\band (?:(?:by|until|since|from) )?(?:when|on (?:what|which) (?:day|date))\W*$", re.IGNORECASE
 )
@@ -85,14 +105,7 @@ _MESSAGE = re.compile(
 )
 """How a message of a chat begins in its export: "[02/03/2025, 18:04] Ann: "."""
 _MIN_MESSAGES = 2
-_WORD = re.compile(r"[a-z]+")
-_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
-_DIGITS = re.compile(r"\d+")
-_VERSION_MARK = re.compile(r"(?<=\d)\.")
-_OFFERED = re.compile(
-    rf"({_NUMBER.pattern})(?: [^\W\d]+){{0,2}} (?:or|oder|ou) (?:[^\W\d]+ ){{0,2}}({_NUMBER.pattern})"
-)
-"""Two numbers that a question offers: "1000 kilobytes or 1024"."""
+_WORD_JOINER = re.compile(r"[-_/.]")
 
 
 def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
@@ -107,7 +120,29 @@ def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
         return True
     if policy is not Policy.CRAG or state.adapters.evaluator is None:
         return False
-    return borne_out(kept) or (is_graded_by_evaluator(state) and stands_alone(kept, state.grades))
+    if borne_out(kept, state.question):
+        return True
+    is_alone = is_graded_by_evaluator(state) and stands_alone(kept, state.grades)
+    return is_alone and not _is_any_row(state.question, kept)
+
+
+def _is_any_row(question: str, kept: Sequence[Strip]) -> bool:
+    """Whether the best strip is a row that the question does not name, of a table with several others.
+
+    It names a row by the whole of a cell, or by a word in a cell that the text around the table has not: in
+    an offer for the roof, "Roof & Wall" is not named by the roof.
+    """
+    best = max(kept, key=lambda strip: strip.score)
+    rows = sum(block.kind is BlockKind.ROW for block in best.passage.blocks)
+    if not is_row(best) or rows <= MIN_EQUAL_ROWS:
+        return False
+    around = f"{best.passage.title} {headings_above(best)} {prose_of(best.passage)}"
+    asked = terms_asked_for(question)
+    values = [terms(value) for _, value in map(named_cell, cells_of(best)) if any(map(str.isalpha, value))]
+    if any(value and value <= asked for value in values):
+        return False
+    own = asked & set[str]().union(*values) - terms(around)
+    return is_one_of_many(question, best) or not own
 
 
 def is_weak(state: QuestionState, kept: Sequence[Strip]) -> bool:
@@ -133,20 +168,33 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     "How many are there?" and "which has the most?" are answered by code if at all. Of "who won the league?"
     it shows in that other rows are as probable.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
-    if best is None:
+    best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
+    if best is None or not is_row(best):
         return False
-    over_rows = asks_for_rows(state.question) or asks_over_rows(state.question)
-    if not is_one_of_many(state.question, best):
-        return over_rows and is_one_of_several(state.question, best)
-    return over_rows or (not things_asked_for(state.question) and _is_among_equals(best, kept))
+    over_rows = asks_for_rows(question) or asks_over_rows(question)
+    if not is_one_of_many(question, best):
+        return over_rows and is_one_of_several(question, best)
+    return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))
 
 
-def _is_among_equals(row: Strip, kept: Sequence[Strip]) -> bool:
-    """Whether several rows of a document are nearly as probable as one of it."""
-    least = EQUAL_ROW_SHARE * row.score
-    alike = (each for each in kept if is_row(each) and each.score >= least)
-    return sum(each.passage.document == row.passage.document for each in alike) > MIN_EQUAL_ROWS
+def _is_among_equals(row: Strip, kept: Sequence[Strip], question: str) -> bool:
+    """Whether several rows of a document are nearly as probable as one of it, and as near to the question.
+
+    A row that has a word of the question which another one lacks is the one that it names.
+    """
+    least, asked = EQUAL_ROW_SHARE * row.score, terms_asked_for(question)
+    own = terms(row.text) & asked
+    alike = [
+        each
+        for each in kept
+        if is_row(each)
+        and each.score >= least
+        and each.passage.document == row.passage.document
+        and own <= terms(each.text)
+    ]
+    told = judged_text(row)
+    known = terms(told) | terms(_WORD_JOINER.sub(" ", told))
+    return len(alike) > MIN_EQUAL_ROWS and not asked <= known
 
 
 def may_be_outdated(question: str, kept: Sequence[Strip], passages: Sequence[Passage] = ()) -> bool:
@@ -188,6 +236,9 @@ def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
         return False
     if _TIME_ASKED_TOO.search(question) and not any(_tells_time(strip) for strip in kept):
         return True
+    if _WHEN_ASKED.match(question.strip()):
+        least = RIVAL_SHARE * max(strip.score for strip in kept)
+        return not any(_tells_when(strip) for strip in kept if strip.score >= least)
     if _QUANTITY_ASKED.match(question.strip()) is None:
         return False
     return not any(_QUANTITY.search(strip.text) or dates_of(headings_above(strip)) for strip in kept)
@@ -199,18 +250,39 @@ def _tells_time(strip: Strip) -> bool:
     return bool(_TIME.search(text) or dates_of(text))
 
 
-def borne_out(strips: Sequence[Strip]) -> bool:
+def _tells_when(strip: Strip) -> bool:
+    """Whether a strip or a heading above it tells when, by a time or by a condition; code and others may."""
+    text = f"{headings_above(strip)} {strip.text}"
+    is_told = _TELLS_WHEN.search(text) is not None or bool(dates_of(text))
+    return is_told or is_unspaced(text) or language_of(text) not in _LANGUAGES_OF_WHEN
+
+
+def borne_out(strips: Sequence[Strip], question: str = "") -> bool:
     """Whether a strip surely answers: by its own probability, or since few others come near it.
+
+    What stands in one list or short paragraph with it is read with it, and is no rival of it. If the
+    ``question`` is in another language than the strip, only its own probability counts: what the others have
+    is not comparable.
 
     Args:
         strips: the strips that were kept, with the evaluator's probabilities as scores.
+        question: the question, if its language is to be considered.
     """
     if not strips:
         return False
     best = max(strips, key=lambda strip: strip.score)
-    near = {" ".join(strip.text.split()) for strip in strips if strip.score >= RIVAL_SHARE * best.score}
-    few = len(near) - 1 <= MAX_RIVALS
-    return best.score >= SURE_STRIP or (best.score >= PROBABLE_STRIP and few)
+    if best.score >= SURE_STRIP or _is_across(question, best.text):
+        return best.score >= SURE_STRIP
+    rivals = [strip for strip in strips if not is_read_with(strip, best)]
+    own = " ".join(best.text.split())
+    near = {" ".join(strip.text.split()) for strip in rivals if strip.score >= RIVAL_SHARE * best.score}
+    return best.score >= PROBABLE_STRIP and len(near - {own}) <= MAX_RIVALS
+
+
+def _is_across(question: str, text: str) -> bool:
+    """Whether a question and a text are in two languages, as far as they tell."""
+    asked, told = language_of(question, ""), language_of(text, "")
+    return bool(asked and told) and asked != told
 
 
 def stands_alone(strips: Sequence[Strip], grades: Sequence[Grade]) -> bool:
@@ -231,39 +303,3 @@ def stands_alone(strips: Sequence[Strip], grades: Sequence[Grade]) -> bool:
     confidence = confidences.pop(best, 0.0)
     others = max(confidences.values(), default=0.0)
     return confidence >= LONE_GRADE and log_odds(confidence) - log_odds(others) >= LONE_LOG_ODDS
-
-
-def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
-    """The numbers of a question that no strip has, nor its headings, its title or its source, in order.
-
-    Separators do not count ("1,000" is "1000"), nor do zeros in front ("05" is "5"); small ones may stand in
-    English words ("2nd" is "second"). A version is told by one within it ("2.53" by "2.53.0"), and of two
-    that the question offers ("1000 or 1024 bytes?") one is enough. A quantity is told by a range that it is
-    within ("17 kg" by "15-21 kg").
-
-    Args:
-        strips: the strips that were kept.
-        question: the question.
-    """
-    asked = dict.fromkeys(_NUMBER.findall(question))
-    if not asked:
-        return []
-    told = " ".join(f"{judged_text(strip)} {strip.passage.source}" for strip in strips)
-    known = {_plain(each) for found in (_NUMBER, _DIGITS) for each in found.findall(told)}
-    known |= {IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in IN_WORDS}
-    within = {
-        found[: mark.start()] for found in _NUMBER.findall(told) for mark in _VERSION_MARK.finditer(found)
-    }
-    within |= {
-        each[0] for each in _NUMBER.finditer(question) if is_within_range(question, *each.span(), told)
-    }
-    missing = [number for number in asked if _plain(number) not in known and number not in within]
-    offered = [set(pair.groups()) for pair in _OFFERED.finditer(question)]
-    return [
-        number for number in missing if not any(number in pair and pair - set(missing) for pair in offered)
-    ]
-
-
-def _plain(number: str) -> str:
-    """A number without separators and zeros in front."""
-    return "".join(_DIGITS.findall(number)).lstrip("0") or "0"

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag.decomposition import MAX_PARTS, Division, divide, may_have_parts, parts_by_rule
+from localcrag.crag.pipeline import _more_probable
+from localcrag.crag.refinement.knowledge_strips import whole
 from localcrag.errors import WebError
 from localcrag.events import Divided, Event, Gathered, Graded, PageRead, PartSettled, Retrieved
 from localcrag.types import Action, CorrectionKind, Mode, PartAnswer, Status, Turn, WebPolicy, WebResult
-from tests.crag.values import drained
+from tests.crag.values import drained, passage
 from tests.crag.world import Script, World, answer, of
 from tests.fakes.llm import ScriptedModel
 
@@ -286,7 +288,7 @@ def test_the_parts_of_a_follow_up_ask_the_web_for_their_line_once(
 
     script = both(grades={"page": 0.95}, search="dose Zeldrine Zeldrine found", answer="So. [1]")
     asked = world(script, extractive=True, web_policy=policy, consent=consent)
-    asked.search._found = {"": [WebResult("https://example.org", "", "a page")]}
+    asked.search._found = {"": [WebResult("https://example.org", "", "a page of 1987")]}
     events = asked.run(TWO, [Turn("user", DOSE), Turn("assistant", "5 mg. [1]")])
     assert len(of(Divided, events)) == 1
     assert len(shown) == (policy is WebPolicy.ASK)
@@ -313,3 +315,19 @@ def test_parts_with_lines_of_their_own_ask_the_web_for_each() -> None:
     asked.model._lines = lambda _prompt: next(lines)
     assert [web.query for web in answer(asked.run(TWO)).web] == ["the dose", "zeldrine discovery"]
     assert asked.search.queries == ["the dose", "zeldrine discovery"]
+
+
+def test_across_languages_what_the_whole_question_finds_is_of_the_part_that_has_nothing_as_probable() -> None:
+    weak, found = (
+        whole(passage(text, id=text), p)
+        for text, p in (
+            ("Zwischen der Verwaltung und Herrn Kern wird das vereinbart.", 0.1),
+            ("Der Vertrag ist befristet bis zum Herbst, weil das Haus saniert wird.", 0.3),
+        )
+    )
+    part = "When does Mr Kern have to leave the house?"
+    assert _more_probable([weak, found], [weak], part) == (weak, found)
+    assert _more_probable([weak], [found], part) == (found,)
+    assert _more_probable([], [weak], part) == (weak,)
+    english = whole(passage("The contract ends in the autumn, since the house is to be renovated."), 0.3)
+    assert _more_probable([english], [weak], part) == (weak,)

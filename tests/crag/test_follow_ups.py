@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from localcrag.crag.follow_ups import MAX_CARRIED_WORDS, completed
 from localcrag.crag.query_terms import WORD_PATTERN
+from localcrag.languages import UNSPACED
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,9 @@ def test_any_conversation_only_adds_words_that_were_asked(earlier: list[str], qu
     assert standalone.endswith(question)
     added = standalone.removesuffix(question).removesuffix(": ").split()
     assert len(added) <= MAX_CARRIED_WORDS
-    assert set(added) <= {word for text in earlier for word in WORD_PATTERN.findall(text)}
+    asked = {word for text in earlier for word in WORD_PATTERN.findall(text)}
+    asked |= {run for text in earlier for run in UNSPACED.findall(text)}
+    assert set(added) <= asked, "whole words, or runs of a language that is written without spaces"
 
 
 @pytest.mark.parametrize(

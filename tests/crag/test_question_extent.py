@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.question_extent import asks_what_to_do, things_asked_for
+from localcrag.crag.question_extent import (
+    asks_for_command,
+    asks_what_to_do,
+    compared_things,
+    things_asked_for,
+)
 
 
 @pytest.mark.parametrize(
@@ -108,3 +113,22 @@ def test_it_asks_what_to_do_or_why_in_another_language(question: str) -> None:
 )
 def test_it_asks_for_a_name_or_another_single_thing(question: str) -> None:
     assert not asks_what_to_do(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "things"),
+    [
+        ("What is the difference between minsize and maxsize?", ["minsiz", "maxsiz"]),
+        ("difference between the lease and a licence", ["leas", "licenc"]),
+        ("vim vs emacs", ["vim", "emac"]),
+        ("Which train goes between Oslo and Bergen at 9?", ["oslo", "bergen"]),
+        ("What does minsize mean?", []),
+    ],
+)
+def test_the_two_things_that_it_compares(question: str, things: list[str]) -> None:
+    assert compared_things(question) == things
+
+
+def test_it_asks_for_a_command() -> None:
+    assert asks_for_command("command to wipe a disk") and asks_for_command("Mit welchem Befehl geht es?")
+    assert not asks_for_command("Who is in command line support?")

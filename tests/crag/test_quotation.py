@@ -84,3 +84,22 @@ def test_a_part_of_a_question_stands_above_its_quotations_as_it_was_asked() -> N
     asked = "What was Lund offered and what would he accept?"
     found = answer(world.with_options(mode=Mode.QUOTE, divide_by_rule=True).run(asked))
     assert found.text.split("\n")[3:5] == ["what would he accept?", "He would accept 30,000 euros. [2]"]
+
+
+def test_each_of_two_things_that_are_compared_has_its_quotation() -> None:
+    texts = [f"When minsize is used, {n} things count." for n in range(4)] + [
+        "When maxsize is used, all count."
+    ]
+    found = strips(structured(*((BlockKind.PARAGRAPH, text) for text in texts)))
+    kept = [replace(strip, score=0.9 - at / 10) for at, strip in enumerate(found)]
+    best = _most_probable(kept, "What is the difference between minsize and maxsize?")
+    assert [strip.text for strip in best] == [*texts[:2], texts[4]]
+    assert [strip.text for strip in _most_probable(kept, "What does minsize do?")] == texts[:3]
+
+
+def test_a_question_for_a_command_is_answered_by_one() -> None:
+    texts = ["It wipes the disk.", "All data is lost.", "It cannot be undone.", "arrayctl --zero /dev/sdX"]
+    found = strips(structured(*((BlockKind.PARAGRAPH, text) for text in texts)))
+    kept = [replace(strip, score=0.9 - at / 10) for at, strip in enumerate(found)]
+    best = _most_probable(kept, "command to wipe a disk")
+    assert [strip.text for strip in best] == [*texts[:2], texts[3]]

@@ -305,3 +305,96 @@ def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_te
     section, _ = with_telling_headings(strips(rules), "Which section is about dogs?")
     assert section.text == "5 Pets"
     assert with_telling_headings(strips(rules), "When do dogs need it?") == strips(rules)
+
+
+def levelled(*parts: tuple[int, str], ordinal: int = 0, start: int = 0) -> Passage:
+    """A passage of headings with their levels; a level of 0 makes an item."""
+    kinds = [(BlockKind.HEADING if level else BlockKind.ITEM, text) for level, text in parts]
+    made = structured(*kinds, start=start)
+    levels = zip(made.blocks, parts, strict=True)
+    blocks = tuple(replace(block, level=level) for block, (level, _) in levels)
+    return replace(made, blocks=blocks, ordinal=ordinal)
+
+
+def test_of_the_headings_above_a_strip_the_nearest_that_tells_is_shown() -> None:
+    gone = "The old feed, deprecated in 2.1."
+    log = levelled((2, "4.0.1 – 2024-03-05"), (3, "Removed"), (0, gone))
+    [item] = strips(log)
+    question = "In which version was the old feed removed?"
+    assert [s.text for s in with_telling_headings([item], question)] == ["4.0.1 – 2024-03-05", gone]
+    assert with_telling_headings([item], "Which version deprecated the feed?") == [item], (
+        "it tells one itself"
+    )
+
+    rest = replace(levelled((3, "Removed"), (0, gone), ordinal=1, start=90), heading="4.0.1 – 2024-03-05")
+    before = levelled((2, "4.0.1 – 2024-03-05"), (3, "Added"), (0, "A new feed."))
+    shown = with_telling_headings(strips(rest), question, lambda _: [before])
+    assert [s.text for s in shown] == ["4.0.1 – 2024-03-05", gone], "it stands in the passage before"
+
+    diary = levelled((1, "2024-05-02 Thu"), (2, "Garden"), (0, "14:30 hedge cut"))
+    shown = with_telling_headings(strips(diary), "When was the hedge cut?")
+    assert [s.text for s in shown] == ["2024-05-02 Thu", "14:30 hedge cut"], "a time is no day"
+
+
+def test_rows_below_different_headings_are_told_apart_by_them() -> None:
+    table = structured(
+        (BlockKind.HEADING, "Outward"),
+        (BlockKind.ROW, "Ferry: N 4 · Departs: 9:10"),
+        (BlockKind.HEADING, "Return"),
+        (BlockKind.ROW, "Ferry: N 7 · Departs: 18:40"),
+    )
+    out, back = strips(table)
+    shown = with_telling_headings([back, out], "What time does the ferry leave?")
+    assert [s.text for s in shown] == ["Return", back.text, "Outward", out.text]
+    assert with_telling_headings([back], "What time does the ferry leave?") == [back]
+
+
+def test_a_sentence_that_refers_to_a_value_of_the_one_before_stands_after_it() -> None:
+    first, second = (
+        "A job that cannot start gives 75.",
+        "If a job ends with this code, it is tried again later.",
+    )
+    long = structured((BlockKind.PARAGRAPH, f"{first} {second} {'Nothing else matters here at all. ' * 12}"))
+    assert [s.text for s in completed_quotations(strips(long)[1:2], 0.0)] == [f"{first} {second}"]
+
+
+def test_the_case_of_a_short_paragraph_is_quoted_with_the_other_cases() -> None:
+    text = "More than 60 days before, the deposit is paid back. Less than 60 days before, half of it is kept."
+    cut = [replace(strip, score=0.9) for strip in strips(structured((BlockKind.PARAGRAPH, text)))]
+    assert [s.text for s in completed_quotations(cut[:1], 0.55)] == [text]
+    other = structured(
+        (BlockKind.PARAGRAPH, "More than 60 days before, it is paid back. Up to 8 guests may come.")
+    )
+    first, *_ = (replace(strip, score=0.9) for strip in strips(other))
+    assert completed_quotations([first], 0.55) == [first]
+
+
+def test_a_short_list_of_which_two_items_were_picked_is_not_torn() -> None:
+    lead = "The name and the number are separated by all of these:"
+    made = structured((BlockKind.PARAGRAPH, lead), *((BlockKind.ITEM, f"a {c} mark") for c in "abcdefgh"))
+    _, first, *more = (replace(strip, score=0.5) for strip in strips(made))
+    short = structured((BlockKind.PARAGRAPH, lead), *((BlockKind.ITEM, f"a {c} mark") for c in "abc"))
+    _, one, _, three = strips(short)
+    assert [s.text for s in with_surroundings([one, three], lambda _: [])][2] == "a b mark"
+    assert "a b mark" not in [s.text for s in with_surroundings([first, more[3]], lambda _: [])]
+    many = with_surroundings([first, more[3]], lambda _: [], evidence=[first, *more[2:5]])
+    assert "a b mark" in [s.text for s in many], "half of the items are evidence"
+    options = structured(*((BlockKind.ITEM, f"-{c}: {c} is a mark") for c in "abcdefgh"))
+    cut = [replace(strip, score=0.5) for strip in strips(options)]
+    assert with_surroundings([cut[0], cut[2]], lambda _: [], evidence=cut) == [cut[0], cut[2]]
+
+
+def test_a_sentence_that_stops_before_an_address_goes_on_below_it() -> None:
+    parts = (
+        "To leave the list, please write to",
+        "<list>-leave@example.org",
+        "with nothing in it.",
+        "Thanks.",
+    )
+    made = structured(*((BlockKind.PARAGRAPH, part) for part in parts))
+    assert [s.text for s in with_surroundings(strips(made)[:1])] == list(parts[:3])
+    nested = levelled((0, "If it was taken over,"), (0, "delete it."), (0, "If it was changed:"))
+    nested = replace(nested, blocks=(nested.blocks[0], replace(nested.blocks[1], level=1), nested.blocks[2]))
+    first, second, _ = strips(nested)
+    told = with_surroundings([replace(first, text="If it was taken over，")])
+    assert [s.start for s in told] == [first.start, second.start]

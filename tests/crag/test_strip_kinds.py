@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.refinement.strip_kinds import prose_of, says_more
+from localcrag.crag.refinement.strip_kinds import is_command, prose_of, says_more
 from localcrag.types import BlockKind
 from tests.crag.values import passage, structured
 
@@ -81,3 +81,28 @@ def test_the_message_that_a_question_quotes_says_no_more_than_it() -> None:
     )
     assert not says_more(message, "What do I do about 'Cannot append'?")
     assert says_more(port, "Is the port 80?") and says_more(message, "What does it say?")
+
+
+def test_what_a_section_announces_says_nothing() -> None:
+    text = "This section shows how to turn the relay into a server."
+    [strip] = strips(passage(text))
+    assert not says_more(strip, "How do I make a server of the relay?")
+    assert says_more(strip, "Which section is about the server?")
+
+
+def test_a_line_of_a_table_of_contents_says_nothing() -> None:
+    lines = [f"{n} Where do the names of part {n} come from? … {10 + n}" for n in range(1, 4)]
+    contents = strips(structured(*((BlockKind.ITEM, line) for line in lines)))
+    assert not any(says_more(strip, "Where does the name come from?") for strip in contents)
+    prices = strips(structured(*((BlockKind.ITEM, f"Tea of kind {n} … {n}") for n in (3, 2, 4))))
+    assert all(says_more(strip, "What does tea cost?") for strip in prices)
+
+
+def test_a_line_with_an_option_is_a_command() -> None:
+    lines = (
+        "arrayctl --zero /dev/sdX",
+        "rm -r build",
+        "See the manual of arrayctl -h for more.",
+        "a mere name",
+    )
+    assert [is_command(*strips(passage(line))) for line in lines] == [True, True, False, False]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_spans import sentences, spans_of_passage
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
@@ -105,3 +106,22 @@ def test_the_text_outvotes_the_language_that_its_page_declares() -> None:
     text = "Die Fahrt beginnt am Montag, dem 8. Juni, um 9 Uhr an der Schule. Wir sind am Freitag wieder da."
     declared = replace(block_of(BlockKind.PARAGRAPH, text), meta={"language": "en"})
     assert [strip.text for strip in strips(declared)] == [text[:65], text[66:]]
+
+
+def test_a_heading_without_a_body_is_a_strip_below_the_outer_ones() -> None:
+    parts = [
+        (1, "2024-05-02 Thu"),
+        (2, "08:10 pump 3 set back to 5 bar"),
+        (2, "09:00 visitors of the school"),
+    ]
+    text, blocks = "", list[Block]()
+    for level, line in parts:
+        blocks.append(Block(BlockKind.HEADING, len(text), len(text) + len(line), level))
+        text += f"{line}\n"
+    diary = replace(passage(text), blocks=tuple(blocks))
+    found = strips(diary)
+    assert [strip.text for strip in found] == [line for _, line in parts[1:]]
+    assert [headings_above(strip) for strip in found] == ["2024-05-02 Thu"] * 2
+    assert strips(replace(diary, page=1)) == [], "on paper the next page may go on with it"
+    body = replace(diary, blocks=(*blocks[:2], replace(blocks[2], kind=BlockKind.PARAGRAPH, level=0)))
+    assert [strip.text for strip in strips(body)] == [parts[2][1]]

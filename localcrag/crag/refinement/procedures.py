@@ -16,6 +16,7 @@ from localcrag.crag.refinement.strip_context import (
     Neighbours,
     block_index,
     headings_above,
+    is_definition,
     is_in_list,
     lead_in,
     leads_on,
@@ -26,6 +27,10 @@ MAX_STEPS = 12
 """The most steps, with the items and the code within them, of a procedure that is shown as a whole."""
 MAX_LIST_CHARACTERS = 1200
 """The longest list of things that is shown as a whole."""
+MAX_SHORT_ITEMS, MAX_SHORT_LIST_CHARACTERS = 6, 400
+"""The most items and characters of a short list, which is not torn."""
+MIN_ITEMS_PICKED = 2
+"""How many items of a list must be chosen for the list to be shown as a whole."""
 
 
 def procedure_around(strip: Strip, neighbours: Neighbours) -> list[Strip]:
@@ -50,6 +55,46 @@ def list_around(strip: Strip, neighbours: Neighbours, asked: Set[str]) -> list[S
         return []
     above = " ".join((headings_above(strip), *(each.text for each in shown[:1])))
     return shown if asked & terms(above) else []
+
+
+def list_of_evidence(picked: Sequence[Strip], kept: Sequence[Strip], neighbours: Neighbours) -> list[Strip]:
+    """The list that several pieces of evidence are items of, with what leads in to it; empty if none is.
+
+    Two of its items are ``picked``, and it is short, or half of its items were ``kept``: an item between two
+    that were chosen belongs to them, and so does a step between two steps. Options with their definitions
+    stand for themselves.
+    """
+    for strip in sorted(picked, key=lambda strip: -strip.score):
+        items = _items_around(strip, neighbours)
+        shown = _with_lead(strip, items)
+        listed = [(part.id, block) for part, block in items if block.kind is BlockKind.ITEM]
+        of_picked, of_kept = (sum(_is_of(item, each) for item in listed) for each in (picked, kept))
+        long = sum(item.end - item.start for item in shown)
+        is_short = len(listed) <= MAX_SHORT_ITEMS and long <= MAX_SHORT_LIST_CHARACTERS
+        is_kept = 2 * of_kept >= len(listed) and long <= MAX_LIST_CHARACTERS
+        is_kept = is_kept and not any(is_definition(part, block) for part, block in items)
+        if of_picked >= MIN_ITEMS_PICKED and (is_short or is_kept):
+            return shown
+    return []
+
+
+def is_of_short_list(strip: Strip, other: Strip) -> bool:
+    """Whether two strips of a passage are items of one short list, or one of them leads in to it."""
+    blocks = strip.passage.blocks
+    first, last = sorted((block_index(strip), block_index(other)))
+    start = first + _is_before_list(blocks[first])
+    if first < 0 or not all(map(is_in_list, blocks[start : last + 1])):
+        return False
+    start, end = _bounds(blocks, last)
+    items = sum(block.kind is BlockKind.ITEM for block in blocks[start:end])
+    length = blocks[end - 1].end - blocks[start].start
+    return items <= MAX_SHORT_ITEMS and length <= MAX_SHORT_LIST_CHARACTERS
+
+
+def _is_of(item: tuple[str, Block], strips: Sequence[Strip]) -> bool:
+    """Whether any of some strips is of an item, which is given with the id of its passage."""
+    passage, block = item
+    return any(s.passage.id == passage and block.start <= s.start and s.end <= block.end for s in strips)
 
 
 def _items_around(strip: Strip, neighbours: Neighbours) -> list[tuple[Passage, Block]]:

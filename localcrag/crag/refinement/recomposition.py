@@ -7,16 +7,24 @@ list, the code that it leads to, the rest of its short paragraph. Neighbours bec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby
 
+from localcrag.crag.calendar_dates import without_dates
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
-from localcrag.crag.refinement.procedures import list_around, procedure_around
+from localcrag.crag.refinement.procedures import (
+    is_of_short_list,
+    list_around,
+    list_of_evidence,
+    procedure_around,
+)
 from localcrag.crag.refinement.qualifications import end_of_qualified
 from localcrag.crag.refinement.strip_context import (
     ANSWERING_KINDS,
     Neighbours,
+    heading_blocks_above,
+    headings_above,
     is_definition,
     lead_in,
     led_to,
@@ -25,7 +33,7 @@ from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.labelled_lines import line_ends
 from localcrag.languages import reading_width
-from localcrag.types import Block, BlockKind, Evidence, Passage, Strip
+from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Evidence, Passage, Strip
 
 MIN_LEAD_WORDS = 4
 """The fewest words of what leads in to a list if it is shown above another item than the first: "You need:"
@@ -38,17 +46,56 @@ _SECTION_ASKED = re.compile(
 )
 _ENTRY_ASKED = re.compile(
     rf"{_WHICH} (?:version|release|edition|ausgabe|year|jahr|month|monat|week|woche|day|tag|date)\b"
-    r"|^(?:when|wann|quand)\b",
+    r"|^(?:(?:since|until|by|seit|bis|ab|depuis) )?(?:when|wann|quand|cuándo|quando)\b",
     re.IGNORECASE,
 )
 """What a question asks that a heading may answer: the number of a section, the release or day of an entry."""
-_WHEN_ASKED = re.compile(r"(?:when|wann|quand)\b", re.IGNORECASE)
+_BESIDE_ENTRY = re.compile(
+    r"\b(?:changes?|in|version|release[sd]?|on|of|v)\b|v?\d+(?:[.:_-]\w+)*|\b(?:mon|tue|wed|thu|fri|sat|sun)\w*"
+    r"|[\W_]",
+    re.IGNORECASE,
+)
+"""What may stand in a heading beside a date without saying anything more."""
+MAX_PASSAGES_BACK = 6
+"""How many passages before that of a strip are looked through for the headings above it."""
+_CASE = re.compile(
+    r"\b(more than|less than|fewer than|under|over|above|below|up to|at least|at most|from|between|within"
+    r"|until|after|mehr als|weniger als|unter|über|ab|bis(?: zu)?|mindestens|höchstens|zwischen|nach|plus de"
+    r"|moins de|jusqu['’]à|entre|au moins|au plus|dès|après|más de|menos de|hasta|desde|dentro de)"
+    r"\s+(?:\d[\d.,]*\s+(?:and|to|und|bis|et|y)\s+)?\d[\d.,]*\s?([^\W\d]{1,12}|[%€£$°])",
+    re.IGNORECASE,
+)
+"""A case that something holds in, with its bound and unit: "more than 60 days", "entre 60 et 30 jours"."""
+_WHEN_ASKED = re.compile(
+    r"(?:(?:since|until|by|seit|bis|ab|depuis) )?(?:when|wann|quand|cuándo|quando)\b", re.IGNORECASE
+)
+_EVENT_ASKED = re.compile(
+    rf"\b(?:in|since|with|from|as of|until|seit|mit|ab|bis|dans|depuis|avec) {_WHICH}\b", re.I
+)
+"""How a question asks in which release or on which day something happened."""
+_NUMBERED_ENTRY = re.compile(
+    r"\b(?:v|version|release|edition|ausgabe|week|woche|kw|semaine|day|tag|year|jahr|month|monat)\.? ?\d",
+    re.I,
+)
+_CLOCK = re.compile(r"(?<![\w.:-])[0-2]?\d:[0-5]\d(?::\d\d)?(?![\d:])")
+"""The time of a day: "09:05"."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _REFERRING = re.compile(
     r"(?:This|That|These|Those|It|They|He|She|Such|Both|Then|Otherwise|Instead|However|Sonst|Dies\w*|Dann|Sinon"
     r"|Cela|Alors|Ils?|Elles?)\b"
 )
 """How a sentence begins that refers to the one before."""
+_REFERRING_WITHIN = re.compile(
+    r"\b(?:this|these|those|such an?|that|the same|the latter|dies(?:e[mnrs]?)?|solch\w*|derselbe[nmrs]?"
+    r"|cet(?:te)?|ces) "
+    r"(?:(?:exit |return |error |status )?codes?|options?|values?|dates?|numbers?|amounts?|prices?|names?"
+    r"|commands?|addresses?|keys?|ports?|limits?|thresholds?|temperatures?|signals?|files?|director(?:y|ies)|fees?|rates?"
+    r"|periods?|deadlines?|times?|days?|settings?|parameters?|variables?|methods?|steps?|cases?"
+    r"|Codes?|Optione?n?|Werte?s?|Datums?|Zahl(?:en)?|Betr[aä]ge?s?|Preise?s?|Namens?|Befehle?s?|Adressen?"
+    r"|Schl[uü]ssels?|Fristen?|Zeit|Tage?n?|Grenzwerte?s?|Einstellung(?:en)?|Verfahrens?|Schritte?|Fall"
+    r"|codes?|valeurs?|nombres?|montants?|prix|noms?|commandes?|adresses?|d[ée]lais?|jours?|cas)\b"
+)
+"""How a sentence refers to what the one before names: "If the script exits with this code …"."""
 
 
 def with_surroundings(
@@ -57,6 +104,7 @@ def with_surroundings(
     *,
     whole_lists: bool = False,
     several: Set[str] = frozenset(),
+    evidence: Sequence[Strip] = (),
 ) -> list[Strip]:
     """The strips, each span once, with what leads in to them and what they lead to.
 
@@ -72,6 +120,8 @@ def with_surroundings(
             out. If that strip is of none, it is the procedure of the next one of its document.
         several: the content words of a question that asks for several things; the list of such things stands
             in the place of the most probable strip.
+        evidence: all strips that were found to help; a list of which half of the items are among them, or a
+            short one of which several are ``kept``, is shown as a whole.
     """
     given = list(kept)
     places = set(map(span, given))
@@ -81,6 +131,7 @@ def with_surroundings(
     if best and neighbours:
         whole = _procedure(given, best, neighbours) if whole_lists else []
         whole = whole or (list_around(best, neighbours, several) if several else [])
+        whole = whole or list_of_evidence(given, evidence, neighbours)
     for strip in given:
         if any(_is_within(strip, item) for item in whole):
             result.update((span(item), item) for item in whole)
@@ -105,39 +156,83 @@ def _procedure(given: Sequence[Strip], best: Strip, neighbours: Neighbours) -> l
     return next(filter(None, (procedure_around(strip, neighbours) for strip in ranked)), [])
 
 
-def with_telling_headings(picked: Sequence[Strip], question: str) -> list[Strip]:
+def with_telling_headings(
+    picked: Sequence[Strip], question: str, neighbours: Neighbours | None = None
+) -> list[Strip]:
     """The strips, each after its heading if the question asks for what only that tells.
 
-    "In which release was it removed?" is answered by "Changes in 2.52.1" above "Remove rsh:// URI scheme".
+    "In which release was it removed?" is answered by "Changes in 2.52.1" above "Remove rsh:// URI scheme". Of
+    the headings above a strip it is the nearest one that tells: "Removed" may stand between the two. Rows
+    that stand below different headings are told apart by these alone.
+
+    Args:
+        picked: the strips, in their order.
+        question: the question.
+        neighbours: if given, a heading may stand in an earlier passage.
     """
     asked = question.strip()
     of_section, of_entry = _SECTION_ASKED.search(asked), _ENTRY_ASKED.search(asked)
     is_telling = _says_when if of_entry else _has_digit
-    is_enough = _says_when if _WHEN_ASKED.match(asked) else _has_digit
+    is_enough = _has_digit if of_section else _says_when if _WHEN_ASKED.match(asked) else _names_number
+    of_event = of_entry is not None and _EVENT_ASKED.search(asked) is not None
+    of_rows = {headings_above(strip) for strip in picked if is_row(strip)}
     result: list[Strip] = []
     for strip in picked:
-        heading = _heading_of(strip) if of_section or of_entry else None
-        is_needed = heading is not None and is_telling(heading.text) and not is_enough(strip.text)
-        if heading is not None and is_needed and heading not in result:
+        heading = None
+        if of_section or of_entry:
+            above = _headings_of(strip, neighbours)
+            heading = next((each for each in above if is_telling(each.text)), None)
+            if heading and is_enough(strip.text) and not (of_event and _names_entry(heading.text)):
+                heading = None
+        if heading is None and len(of_rows) > 1 and is_row(strip):
+            heading = next(_headings_of(strip, None), None)
+        if heading is not None and span(heading) not in map(span, result):
             result.append(heading)
         result.append(strip)
     return result
 
 
+def _names_entry(heading: str) -> bool:
+    """Whether a heading is nothing but the day or the version of an entry: "3.3.0 – 2026-01-08"."""
+    return not _BESIDE_ENTRY.sub("", without_dates(heading)).strip() and _says_when(heading)
+
+
 def _says_when(text: str) -> bool:
-    """Whether a text has a date, a year, or the number of a version."""
+    """Whether a text has a date, a year, or the number of a version; the time of a day is not enough."""
+    text = _CLOCK.sub(" ", text)
     return bool(figures_of(text) or _YEAR.search(text))
+
+
+def _names_number(text: str) -> bool:
+    """Whether a text has a date, a year, or a version, an edition or a week by its number."""
+    return _says_when(text) or _NUMBERED_ENTRY.search(text) is not None
 
 
 def _has_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _heading_of(strip: Strip) -> Strip | None:
-    """The heading of its passage that a strip stands below; None if there is none."""
-    blocks = strip.passage.blocks
-    above = [block for block in blocks if block.kind is BlockKind.HEADING and block.end <= strip.start]
-    return strip_at(strip.passage, above[-1].start, above[-1].end, strip.score) if above else None
+def _headings_of(strip: Strip, neighbours: Neighbours | None) -> Iterator[Strip]:
+    """The headings above a strip, the nearest first, as far as they can be shown."""
+    passage, inner = strip.passage, heading_blocks_above(strip)
+    for block in reversed(inner):
+        yield strip_at(passage, block.start, block.end, strip.score)
+    outer = [text for text in passage.heading.split(HEADING_SEPARATOR) if text]
+    lowest = min((block.level for block in inner), default=None)
+    if neighbours is None:
+        return
+    for _ in range(MAX_PASSAGES_BACK):
+        before = [each for each in neighbours(passage) if each.ordinal < passage.ordinal]
+        if not outer or not before:
+            return
+        passage = before[0]
+        for block in reversed(passage.blocks):
+            text = " ".join(passage.text_between(block.start, block.end).split())
+            is_above = lowest is None or block.level < lowest
+            if block.kind is BlockKind.HEADING and is_above and text in outer:
+                lowest = block.level
+                outer.remove(text)
+                yield strip_at(passage, block.start, block.end, strip.score)
 
 
 def completed_quotations(
@@ -147,15 +242,18 @@ def completed_quotations(
 
     ``sure`` is the probability from which on a strip is enough by itself. What follows a sentence often has
     what it only leads up to ("It had the number 41"); of a long paragraph it is as much as a short one has. A
-    sentence of a long paragraph that refers to the one before ("This also …") stands after it.
+    sentence of a long paragraph that refers to the one before ("This also …", "with this code") stands after
+    it.
 
     A sure sentence of a short term with its definition is quoted with the rest of it if that has one of the
-    words that are ``asked`` for, and the sentence has it not. Every strip is quoted with what qualifies it.
+    words that are ``asked`` for, and the sentence has it not; so is one that tells one case of several, "more
+    than 60 days before", if the next sentence tells the case of 30 days. Every strip is quoted with what
+    qualifies it.
     """
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
-    is_open = best.score < sure or _is_told_by_rest(best, asked)
+    is_open = best.score < sure or _is_told_by_rest(best, asked) or _is_one_case(best)
     made = [_qualified(_completed(strip, is_best=strip is best and is_open)) for strip in picked]
     return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
 
@@ -166,6 +264,16 @@ def _qualified(strip: Strip) -> Strip:
     return strip if end == strip.end else strip_at(strip.passage, strip.start, end, strip.score)
 
 
+def is_read_with(strip: Strip, other: Strip) -> bool:
+    """Whether a strip is shown with another one: in one short paragraph, or as an item of one short list."""
+    block, beside = _block_of(strip), _block_of(other)
+    if block is None or beside is None or strip.passage.id != other.passage.id:
+        return False
+    if block == beside:
+        return block.kind in ANSWERING_KINDS and _is_short(strip.passage, block.start, block.end)
+    return is_of_short_list(strip, other)
+
+
 def _is_told_by_rest(strip: Strip, asked: Set[str]) -> bool:
     """Whether a strip is of a short definition of which the rest has more words that are asked for."""
     block = _block_of(strip)
@@ -173,6 +281,16 @@ def _is_told_by_rest(strip: Strip, asked: Set[str]) -> bool:
         return False
     more = asked & terms(strip.passage.text_between(block.start, block.end)) - terms(strip.text)
     return bool(more) and _is_short(strip.passage, block.start, block.end)
+
+
+def _is_one_case(strip: Strip) -> bool:
+    """Whether a sentence tells a case with its bound, and another one of its block a case in that unit."""
+    block, cases = _block_of(strip), set(_CASE.findall(strip.text))
+    if block is None or not cases:
+        return False
+    beside = (other.text for other in strips_of_block(strip.passage, block) if other.start != strip.start)
+    units = {unit.casefold() for _, unit in cases}
+    return any(units & {unit.casefold() for _, unit in _CASE.findall(text)} for text in beside)
 
 
 def _block_of(strip: Strip) -> Block | None:
@@ -192,7 +310,8 @@ def _completed(strip: Strip, *, is_best: bool) -> Strip:
         return strip_at(passage, within[0].start, within[-1].end, strip.score) if within else strip
     start, end = strip.start, strip.end
     before = [other for other in within if other.end <= start]
-    if before and _REFERRING.match(strip.text) and _is_short(passage, before[-1].start, end):
+    refers = _REFERRING.match(strip.text) or _REFERRING_WITHIN.search(strip.text)
+    if before and refers and _is_short(passage, before[-1].start, end):
         start = before[-1].start
     after = [
         other.end for other in within if is_prose and end < other.end and _is_short(passage, start, other.end)

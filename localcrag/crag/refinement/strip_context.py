@@ -41,13 +41,17 @@ MAX_LED_TO_CHARACTERS = 320
 """The longest paragraph that is shown since a sentence leads to it."""
 MAX_LED_TO_ROW_CHARACTERS = 120
 """The longest row of a table that is shown since a sentence leads to it: a wide table is none to read."""
-_LEAD_ENDS = (":", "：")
+_LEAD_ENDS = (":", "：", "，", "、")
 """How what leads in to a list ends."""
 _OPEN_END = re.compile(
-    r"(?<=\w )(?:to|at|is|are|by|from|with|of|for|the|an?|and|or|in|on|under|via|use|call|write|dial|über|an"
-    r"|zu|bei|von|mit|ist|sind|und|oder|unter|lautet|à|au|de|est|sont|et|ou|par)$"
+    r"(?:,|\b(?:to|with|is|are|as|by|at|from|of|for|the|an?|in|on|under|like|run|use|call|write|dial|type|enter"
+    r"|issue|via|using|and|or|called|namely|mit|an|über|zu|bei|lautet|ist|sind|als|von|aus|unter|und|oder|avec"
+    r"|à|au|est|sont|par|de|sur|et|ou|con|es|son|y|è|sono))$",
+    re.IGNORECASE,
 )
-"""How a text ends that is no whole sentence: "Please send mail to"."""
+"""How a text ends whose sentence goes on in the next paragraph, as before an address that is set apart."""
+MIN_OPEN_WORDS = 4
+"""The fewest words of such a text: a heading may end so too."""
 _TERM = re.compile(r"[^\n:!?\"“]{1,60}:\s+\S")
 """How an item begins that is a term with its definition, or an option with what it does."""
 _OF_THE_ITEM = re.compile(
@@ -118,12 +122,21 @@ def in_context(strip: Strip) -> str:
 def headings_above(strip: Strip) -> str:
     """The path of the headings of its passage that a strip stands below; those above the passage if none."""
     passage = strip.passage
-    path: list[Block] = []
-    for block in passage.blocks:
-        if block.kind is BlockKind.HEADING and block.end <= strip.start:
-            path = [heading for heading in path if heading.level < block.level] + [block]
-    found = (" ".join(passage.text_between(block.start, block.end).split()) for block in path)
+    found = (" ".join(passage.text_between(h.start, h.end).split()) for h in heading_blocks_above(strip))
     return HEADING_SEPARATOR.join(found) or passage.heading
+
+
+def heading_blocks_above(strip: Strip) -> list[Block]:
+    """The headings of its passage that a strip stands below, the outermost first.
+
+    A strip that is a heading itself stands below the outer ones only.
+    """
+    path: list[Block] = []
+    for block in strip.passage.blocks:
+        if block.kind is BlockKind.HEADING and block.start <= strip.start:
+            path = [heading for heading in path if heading.level < block.level]
+            path += [block] if block.end <= strip.start else []
+    return path
 
 
 def lead_in(strip: Strip) -> Strip | None:
@@ -191,8 +204,13 @@ def leads_on(text: str, *, to_code: bool) -> bool:
     So does one that ends with a word that none ends with ("Please send mail to"), and to code any that does
     not end before.
     """
-    ends_so = text.rstrip().endswith(_LEAD_ENDS) or is_caption_above(text) or _OPEN_END.search(text.rstrip())
-    return bool(ends_so) or (to_code and not ends_as_sentence(text))
+    ends_so = text.rstrip().endswith(_LEAD_ENDS) or is_caption_above(text)
+    return ends_so or _is_open(text) or (to_code and not ends_as_sentence(text))
+
+
+def _is_open(text: str) -> bool:
+    """Whether a sentence stops before its end, to go on below."""
+    return len(text.split()) >= MIN_OPEN_WORDS and _OPEN_END.search(text.rstrip()) is not None
 
 
 def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
@@ -226,12 +244,19 @@ def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
     if too_long or not leads_on(strip.text, to_code=to_code):
         return []
     is_list = first.kind is BlockKind.ITEM
+    if is_list and own.kind is BlockKind.ITEM:
+        below = tuple(takewhile(lambda block: not _is_beside(own, block), below))
     together = takewhile(lambda block: is_in_list(block) if is_list else block.kind is first.kind, below)
     is_text = first.kind is BlockKind.PARAGRAPH
     shown = (block for block in together if block.kind in STEPS or not is_list)
     chosen = islice(_one_sentence(place, below) if is_text else shown, MAX_LED_TO)
     led = (strip_at(place, block.start, block.end, strip.score) for block in chosen)
     return [each for each in led if says_anything(each)]
+
+
+def _is_beside(item: Block, other: Block) -> bool:
+    """Whether another item stands beside one, and not below it."""
+    return other.kind is BlockKind.ITEM and other.level <= item.level
 
 
 def _one_sentence(passage: Passage, blocks: Sequence[Block]) -> Iterator[Block]:

@@ -46,6 +46,31 @@ _ASKED_IN_CHAT = re.compile(rf": (?:{'|'.join(sorted(OPENING_WORDS - ASKING_WORD
 """The end of a line of a chat that asks something, without a question mark."""
 _CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
 """What stands between the cells of a row, or between the fields of a record."""
+_ANNOUNCED = re.compile(
+    r"(?:In )?(?:(?:this|the (?:following|next|present)) (?:\w+ )?(?:section|chapter|page|guide|document"
+    r"|manual|appendix|article|part|tutorial)s? (?:also )?(?:shows?|describes?|explains?|discuss(?:es)?"
+    r"|covers?|gives?|lists?|provides?|documents?|outlines?|presents?|introduces?|deals with|we)\b"
+    r"|(?:dieser|dieses|der folgende|der nächste|das folgende|das nächste) (?:Abschnitt|Teil|Kapitel"
+    r"|Dokument) (?:zeigt|beschreibt|erklärt|erläutert|behandelt)\b"
+    r"|(?:cette (?:section|page|partie)|ce (?:chapitre|document|guide))"
+    r" (?:montre|décrit|explique|présente)\b)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says what is to come, and nothing of it."""
+_ABOUT_DOCUMENT = re.compile(
+    r"\b(?:where|section|chapter|page|guide|document|manual|appendix|article|tutorial|part|cover(?:s|ed)?|about"
+    r"|wo|Abschnitt|Kapitel|Dokument|Handbuch|Seite|où|chapitre|guide|partie)\b",
+    re.IGNORECASE,
+)
+"""What a question says that asks about a document itself."""
+_CONTENTS_LINE = re.compile(r".*\S ?(?:…|\.{3,}|(?:\. ){3,}) ?(\d{1,4})", re.DOTALL)
+"""A line of a table of contents, which ends in the number of a page."""
+MIN_CONTENTS_LINES = 3
+"""How many of them, in the order of their pages, make a table of contents."""
+_COMMAND_LINE = re.compile(
+    r"(?:[#$%>] )?[a-z][\w.+/-]*(?: [^\s.,]+){0,4}? (?:--?[A-Za-z]|/\w)[^\n]*(?<![.:!?])"
+)
+"""A command with an option or a path, which is no sentence."""
 _GIVEN_VALUE = re.compile(r"[=:]\s*\S")
 """How code gives something a value: "port = 80"."""
 _UNSPOKEN = frozenset({BlockKind.ROW, BlockKind.CODE})
@@ -65,6 +90,11 @@ def is_code(strip: Strip) -> bool:
         block.kind is BlockKind.CODE and block.start <= strip.start < block.end
         for block in strip.passage.blocks
     )
+
+
+def is_command(strip: Strip) -> bool:
+    """Whether a strip is code, or a line that is a command with options: "mdadm --stop /dev/md0"."""
+    return is_code(strip) or _COMMAND_LINE.fullmatch(strip.text.strip()) is not None
 
 
 def cells_of(row: Strip) -> list[str]:
@@ -116,9 +146,12 @@ def says_more(strip: Strip, question: str) -> bool:
 
     A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
     the same in a chat, nor the salutation or the header of a mail, unless the question is about the mail, nor
-    front matter, unless the question is about its fields.
+    front matter, unless the question is about its fields, nor a line of a table of contents or what a section
+    announces, "This section shows how …", unless the question is about the document.
     """
-    if not says_anything(strip):
+    if not says_anything(strip) or is_contents_line(strip):
+        return False
+    if _ANNOUNCED.match(strip.text) and not _ABOUT_DOCUMENT.search(question):
         return False
     if is_mail_header(strip) or _SALUTATION.fullmatch(" ".join(strip.text.split())):
         return _ABOUT_MAIL.search(question) is not None
@@ -148,6 +181,15 @@ def _asks_for_fields(question: str, strip: Strip, fields: Sequence[str]) -> bool
     titles = (cell for cell in strip.text.split(CELL_SEPARATOR) if cell.startswith("title: "))
     other = asked - terms(" ".join((strip.passage.title, *titles)))
     return _FIELD_ASKED.search(question) is not None or not other.isdisjoint(terms(strip.text))
+
+
+def is_contents_line(strip: Strip) -> bool:
+    """Whether a strip is a line of a table of contents: it ends in leaders and a page, as others by it do."""
+    if _CONTENTS_LINE.fullmatch(strip.text) is None:
+        return False
+    texts = (strip.passage.text_between(block.start, block.end) for block in strip.passage.blocks)
+    pages = [int(found[1]) for text in texts if (found := _CONTENTS_LINE.fullmatch(text.strip()))]
+    return len(pages) >= MIN_CONTENTS_LINES and pages == sorted(pages)
 
 
 def prose_of(passage: Passage) -> str:

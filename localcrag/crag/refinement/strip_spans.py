@@ -22,9 +22,11 @@ _BLOCK_BREAK = re.compile(r"(?<=\|)\n|\n(?=[ \t]*(?:\n|\||[-*+•]\s|\d{1,3}[.)]
 _TABLE_ROW = re.compile(r"\S[^\n:]{0,99}: [^\n]* · [^\n]*")
 """A row of a table as it is stored, "Category: Motorcycle · Fee: 35 EUR", which is one sentence."""
 _NO_EVIDENCE = frozenset({BlockKind.HEADING, BlockKind.FURNITURE})
-"""The kinds of block that are no strips: a heading says what is to come, and furniture says nothing."""
+"""The kinds of block that hold no strips: a heading says what is to come, and furniture says nothing."""
 MIN_STRIP_CHARACTERS = 20
 """The fewest characters of a strip; a shorter sentence ("See Fig. 3.") is joined to the one before it."""
+MIN_HEADING_WORDS = 4
+"""The fewest words of a heading that says something without anything below it."""
 _ANSWER_WORD = re.compile(r"[^\W\d_]+(?:, ?[^\W\d_]+)?[.!]")
 """A sentence that begins a block and is read with the next one: "Yes.", "No, sorry."."""
 _SHOWN_BELOW = (
@@ -121,12 +123,37 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 def spans_of_passage(passage: Passage) -> list[tuple[int, int]]:
     """The spans of the strips of a passage, in the passage's text, in order.
 
-    With blocks, a strip lies within one, and there may be none: a heading or a page number is none. Without,
-    there is at least one if the passage has any text.
+    With blocks, a strip lies within one, and there may be none: a page number is none, and a heading is one
+    only if it says all there is (:func:`has_no_body`). Without, there is at least one if the passage has any
+    text.
     """
     if not passage.blocks:
         return _joined_short(passage.text, sentences(passage.text, _declared_language(passage)))
-    return [span for block in passage.blocks for span in spans_of_block(passage, block)]
+    return [
+        found
+        for at, block in enumerate(passage.blocks)
+        for found in (
+            [(block.start - passage.start, block.end - passage.start)]
+            if has_no_body(passage, at)
+            else spans_of_block(passage, block)
+        )
+    ]
+
+
+def has_no_body(passage: Passage, at: int) -> bool:
+    """Whether a block is a heading that says something itself, since nothing stands below it.
+
+    Such are the entries of an outline or a diary: "** 09:05 fan 2 replaced". On paper, what stands below a
+    heading may be on the next page.
+    """
+    block, *below = passage.blocks[at:]
+    text = passage.text_between(block.start, block.end)
+    if block.kind is not BlockKind.HEADING or passage.page is not None:
+        return False
+    if len(text) < MIN_STRIP_CHARACTERS or len(text.split()) < MIN_HEADING_WORDS:
+        return False
+    following = next((other for other in below if other.kind is not BlockKind.FURNITURE), None)
+    return following is None or (following.kind is BlockKind.HEADING and following.level <= block.level)
 
 
 def _declared_language(passage: Passage) -> str:
