@@ -173,7 +173,7 @@ def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
     from training import cross_encoder
     from training.evaluator_base import english_base
 
-    shipped = next((ROOT / "models").glob("localcrag-evaluator-*.gguf"))
+    shipped = ROOT / "models" / "localcrag-evaluator-v5.gguf"
     trained, file = (cross_encoder.CrossEncoder(english_base()) for _ in range(2))
     file.load_gguf(shipped)
     blended = copy.deepcopy(trained)
@@ -181,6 +181,26 @@ def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
     for mine, other, mixed in zip(*(model.parameters() for model in (trained, file, blended)), strict=True):
         assert torch.allclose(mixed, 0.25 * mine + 0.75 * other, atol=1e-6)
     assert any(not torch.equal(a, b) for a, b in zip(trained.parameters(), file.parameters(), strict=True))
+
+
+def test_an_evaluator_with_more_layers_than_its_encoder_is_gone_on_from(tmp_path: Path) -> None:
+    from training import cross_encoder, shipping
+    from training.evaluator_base import english_base
+
+    shipped = ROOT / "models" / "localcrag-evaluator-v6.gguf"
+    base = english_base(shipped)
+    assert (base.name, base.layers) == ("ms-marco-MiniLM-L-12-v2", 12)
+    model = cross_encoder.CrossEncoder(base)
+    model.load_gguf(shipped)
+    torch.save({"model": model.state_dict()}, tmp_path / "checkpoint.pt")
+    restored = shipping.restored_evaluator(tmp_path / "checkpoint.pt")
+    words = cross_encoder.PairTokenizer(base.folder)
+    pairs = [("How many live in Bern?", "Bern has 134,000 inhabitants."), ("Who baked it?", "It rains.")]
+    with GgufEvaluator(shipped) as judge:
+        numbers = [number for question, text in pairs for number in judge.numbers(question, [text])]
+    assert numbers[0] > 0 > numbers[1]
+    assert np.allclose(numbers, restored.score(words, pairs), atol=0.1)
+    assert english_base(ROOT / "models" / "localcrag-chat-v1.gguf") == english_base(), "no evaluator"
 
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:

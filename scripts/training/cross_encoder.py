@@ -18,7 +18,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
-from transformers import BertModel
+from transformers import BertConfig, BertModel
 from transformers.utils import logging as transformers_logging
 
 from localcrag.calibration.scale import sigmoid
@@ -82,10 +82,12 @@ class CrossEncoder(nn.Module):
     def __init__(self, base: EvaluatorBase) -> None:
         super().__init__()
         self.base = base
+        config = BertConfig.from_pretrained(base.folder)
+        config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
+        config.num_hidden_layers = base.layers or config.num_hidden_layers
         self.bert = BertModel.from_pretrained(
             base.folder,
-            hidden_dropout_prob=0.0,
-            attention_probs_dropout_prob=0.0,
+            config=config,
             attn_implementation="eager",  # the fused attention is slow backwards in bfloat16 on a CPU
         )
         self.bert.embeddings.word_embeddings.weight.requires_grad_(False)

@@ -8,13 +8,14 @@ needs to hold no more than the upper ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localcrag import e5_conversion
 from localcrag.e5_conversion import WORDS, packaged_model, write_tokenizer
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
+from localcrag.llm.gguf import read_metadata
 from localcrag.made_once import made_once
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class EvaluatorBase:
     `folder` holds it as transformers writes it, with its `tokenizer.json`; its word embeddings and
     `frozen_layers` of its layers are not trained. `evaluator` is the name of what is trained from it, and
     `words` describe that. `weights_sha256` is the digest of the file that the frozen layers come from.
+    `layers` is their number in an evaluator that has not as many as the encoder of the folder; 0: it has.
     """
 
     name: str
@@ -52,16 +54,30 @@ class EvaluatorBase:
     words: str
     frozen_layers: int = 0
     weights_sha256: str = ""
+    layers: int = 0
 
 
-def english_base() -> EvaluatorBase:
-    """all-MiniLM-L6-v2 inside its installed package. Raises ModelNotFound."""
-    return EvaluatorBase(
+def english_base(init: Path | None = None) -> EvaluatorBase:
+    """all-MiniLM-L6-v2 inside its installed package, or what an evaluator GGUF to go on from began as.
+
+    Such a one may have more layers (version 6 has twelve); its pieces of words are the same. Raises
+    ModelNotFound, ModelFileError.
+    """
+    base = EvaluatorBase(
         name="all-MiniLM-L6-v2",
         url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
         folder=SentenceTransformerEmbedder().folder,
         evaluator=ENGLISH_EVALUATOR,
         words=ENGLISH_WORDS,
+    )
+    info = read_metadata(init) if init else None
+    if info is None or info.value("general.architecture", "") != "bert":
+        return base
+    return replace(
+        base,
+        name=str(info.value("general.base_model.0.name", base.name)),
+        url=str(info.value("general.base_model.0.url", base.url)),
+        layers=int(info.number("bert.block_count", 0)),
     )
 
 

@@ -88,7 +88,7 @@ class Job:
     @property
     def evaluator_base(self) -> EvaluatorBase:
         """The encoder that the evaluator is fine-tuned from. Raises ModelNotFound, ModelFileError."""
-        return multilingual_base(self.out / "base") if self.multilingual else english_base()
+        return multilingual_base(self.out / "base") if self.multilingual else english_base(self.init)
 
     @property
     def chat(self) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 from localcrag.llm.multilingual_evaluator import ACROSS_KEY, BASE_KEY
@@ -24,11 +26,13 @@ place of 4 %."""
 
 
 def restored_evaluator(checkpoint: Path, base: EvaluatorBase | None = None) -> CrossEncoder:
-    """The evaluator of a checkpoint. Raises StageError if there is none, CheckpointError."""
+    """The evaluator of a checkpoint, with its layers. Raises StageError if there is none, CheckpointError."""
     trained = load(checkpoint)
     if trained is None:
         raise StageError("run the stage 'evaluator' first: there is no checkpoint")
-    model = CrossEncoder(base or english_base())
+    numbers = (re.match(r"bert\.encoder\.layer\.(\d+)\.", name) for name in trained["model"])
+    layers = 1 + max(int(number[1]) for number in numbers if number)
+    model = CrossEncoder(replace(base or english_base(), layers=layers))
     model.load_state_dict(trained["model"])
     return model
 

@@ -167,14 +167,15 @@ def _calibrated_on_pairs(job: Job, model: CrossEncoder, examples: Sequence[Examp
     labels = np.array([float(e.relevant) for e in examples])
     if len(set(labels)) < 2:
         raise StageError("the held-out part has only one kind of label: add more examples of both kinds")
-    words, base = PairTokenizer(model.base.folder), CrossEncoder(model.base)
+    words, base = PairTokenizer(model.base.folder), CrossEncoder(replace(model.base, layers=0))
     pairs = [(e.question, e.passage) for e in examples]
     logits = model.score(words, pairs).astype(np.float64)
     asked, known = (base.embed(words, texts, 256) for texts in _columns(examples))
     _refuse_ballast(job, auc(labels, logits), auc(labels, (asked * known).sum(1)))
     if job.init:
-        base.load_gguf(job.init)
-        print(f"before the fine-tuning: AUC {auc(labels, base.score(words, pairs)):.3f}")
+        before = CrossEncoder(model.base)
+        before.load_gguf(job.init)
+        print(f"before the fine-tuning: AUC {auc(labels, before.score(words, pairs)):.3f}")
     return calibrate(logits, labels)
 
 
