@@ -13,17 +13,16 @@ from pathlib import PurePath
 from localcrag.crag.calendar_dates import are_shared, dates_of, readings_of
 from localcrag.crag.query_terms import IN_WORDS, STOP_WORDS, folded
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
-from localcrag.crag.told_ranges import is_within_range
+from localcrag.crag.told_ranges import NUMBER, is_within_range
 from localcrag.types import Strip
 
 _WORD = re.compile(r"[a-z]+")
-_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _DIGITS = re.compile(r"\d+")
 _NUMBERED_NAME = re.compile(r"(?<![^\W_])([^\W\d_]{2,})[ _-]?(\d{1,4})(?![\d.,:/-]*\d)(?![^\W\d_])")
 """A name with its number: "Lumio 45", "P-240"."""
 _VERSION_MARK = re.compile(r"(?<=\d)\.")
 _OFFERED = re.compile(
-    rf"({_NUMBER.pattern})(?: [^\W\d]+){{0,2}} (?:or|oder|ou) (?:[^\W\d]+ ){{0,2}}({_NUMBER.pattern})"
+    rf"({NUMBER.pattern})(?: [^\W\d]+){{0,2}} (?:or|oder|ou) (?:[^\W\d]+ ){{0,2}}({NUMBER.pattern})"
 )
 """Two numbers that a question offers: "1000 kilobytes or 1024"."""
 
@@ -44,15 +43,15 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
         return []
     told = " ".join(map(_told_with, strips))
     question = _without_told_days(question, told)
-    asked = dict.fromkeys(_NUMBER.findall(question))
-    known = {_plain(each) for found in (_NUMBER, _DIGITS) for each in found.findall(told)}
+    asked = dict.fromkeys(NUMBER.findall(question))
+    known = {_plain(each) for found in (NUMBER, _DIGITS) for each in found.findall(told)}
     known |= {date.partition("-")[0] for date in dates_of(told)}
     known |= {IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in IN_WORDS}
     within = {
-        found[: mark.start()] for found in _NUMBER.findall(told) for mark in _VERSION_MARK.finditer(found)
+        found[: mark.start()] for found in NUMBER.findall(told) for mark in _VERSION_MARK.finditer(found)
     }
     in_range = {
-        each[0] for each in _NUMBER.finditer(question) if is_within_range(question, *each.span(), told)
+        each[0] for each in NUMBER.finditer(question) if is_within_range(question, *each.span(), told)
     }
     missing = [number for number in asked if _plain(number) not in known and number not in within]
     offered = [set(pair.groups()) for pair in _OFFERED.finditer(question)]

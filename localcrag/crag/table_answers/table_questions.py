@@ -51,7 +51,6 @@ MAX_RANKED = 20
 
 _BEFORE_MOST = frozenset(word_list("which who what when where list name show give at in on"))
 """How a question begins that asks for the most or the least."""
-_MOST = frozenset(word_list("most least worst last first"))
 _FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
 """How a question says that it asks for what something cost at last."""
 
