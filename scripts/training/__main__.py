@@ -35,6 +35,9 @@ def _parser() -> argparse.ArgumentParser:
         stage = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
         _add_stage_options(stage)
         stage.set_defaults(command=_train, stage=name)
+    _add_convert(
+        commands.add_parser("convert", help="make an evaluator to begin with of a cross-encoder in ONNX")
+    )
     _add_measure(commands.add_parser("measure", help="measure the models of a folder"))
     _add_sets(commands.add_parser("sets", help="make question sets for `localcrag eval`"))
     return parser
@@ -94,6 +97,14 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="export an evaluator that judges no better than cosine similarity",
     )
+
+
+def _add_convert(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="a BERT cross-encoder of one output with MiniLM's vocabulary")
+    parser.add_argument("--out", type=Path, required=True, help="the GGUF to write, for `evaluator --init`")
+    parser.add_argument("--name", required=True, help="the name of the model, for the GGUF")
+    parser.add_argument("--url", required=True, help="where it comes from, for the GGUF")
+    parser.set_defaults(command=_convert)
 
 
 def _add_measure(parser: argparse.ArgumentParser) -> None:
@@ -168,6 +179,14 @@ def _train(chosen: argparse.Namespace) -> None:
     run(stage_of(chosen.stage), job)
     if chosen.stage == "evaluator" and job.init:
         stage_of("export")(job)
+
+
+def _convert(chosen: argparse.Namespace) -> None:
+    from .onnx_weights import convert
+
+    if not chosen.file.is_file():
+        raise UsageError(f"no model at {chosen.file}")
+    convert(chosen.file, chosen.out, (chosen.name, chosen.url))
 
 
 def _measure(chosen: argparse.Namespace) -> None:
