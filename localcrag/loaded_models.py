@@ -269,22 +269,6 @@ class LoadedModels:
         return GgufEvaluator(file, cache=cache)
 
     @property
-    def second_evaluator(self) -> MultilingualEvaluator | GgufEvaluator | None:
-        """The evaluator that judges English too where the first is in doubt; None if there is none.
-
-        It is that for other languages. One that was calibrated with the user's own questions judges alone,
-        since that was not fitted to both. Raises ModelNotFound, ModelFileError.
-        """
-        from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
-
-        evaluator = self.evaluator
-        return (
-            evaluator.others
-            if isinstance(evaluator, EvaluatorByLanguage) and not evaluator.calibration
-            else None
-        )
-
-    @property
     def fusion(self) -> tuple[Fusion, Thresholds] | None:
         """The fusion of language model and evaluator with its thresholds, or None if none was fitted.
 

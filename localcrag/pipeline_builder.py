@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from localcrag.calibration.scale import rescaled
-from localcrag.crag.ensemble_evaluator import ENSEMBLE_FUSION, FITTED_EVALUATORS, EnsembleEvaluator
 from localcrag.crag.graders import (
     RUBRIC_THRESHOLDS,
     CalibratedGrader,
@@ -25,13 +23,6 @@ from localcrag.crag.graders import (
 )
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.remembering_evaluator import RememberingEvaluator
-from localcrag.crag.similarity_evaluator import (
-    ENSEMBLE_STRIP_FUSION,
-    FITTED_EMBEDDING,
-    FITTED_EVALUATOR,
-    STRIP_FUSION,
-    SimilarityEvaluator,
-)
 from localcrag.crag.state import Adapters, AgentBounds, PipelineOptions
 from localcrag.crag.structured_answers.structured_generation import SchemaFiller
 from localcrag.errors import ModelNotInstalled, UsageError, WebNotConfigured
@@ -123,42 +114,14 @@ class PipelineBuilder:
         """The adapters of one question, without those of the web. Raises UsageError, ModelNotFound."""
         models = self.models
         evaluator = RememberingEvaluator(models.evaluator) if models.evaluator else None
-        judge = self.judge(evaluator) if evaluator else None
         return Adapters(
             store=store,
             embedder=self.embedder or models.embedder,
             model=MissingModel(models.missing) if models.missing else models.language,
-            grader=self.grader(judge),
+            grader=self.grader(evaluator),
             split=split,
             evaluator=evaluator,
-            strip_evaluator=RememberingEvaluator(self.strip_evaluator(judge)) if judge else None,
         )
-
-    def judge(self, evaluator: Evaluator) -> Evaluator:
-        """The judge of passages and strips: the evaluator, in doubt with a second one if there is one."""
-        second = self._second_evaluator
-        return (
-            RememberingEvaluator(EnsembleEvaluator(evaluator, second, ENSEMBLE_FUSION))
-            if second
-            else evaluator
-        )
-
-    @property
-    def _second_evaluator(self) -> Evaluator | None:
-        """The second evaluator, if the fusion of an ensemble was fitted to both; else None."""
-        first, second = self.models.evaluator, self.models.second_evaluator
-        are_fitted = first and second and (first.name, second.name) == FITTED_EVALUATORS
-        return second if are_fitted else None
-
-    def strip_evaluator(self, evaluator: Evaluator) -> Evaluator:
-        """The judge of strips: that of passages, fused with the cosine if that was fitted to the models."""
-        models = self.models
-        embedder: Embedder = models.teacher or self.embedder or models.embedder
-        judge = models.evaluator
-        if judge is None or (judge.name, embedder.name) != (FITTED_EVALUATOR, FITTED_EMBEDDING):
-            return evaluator
-        fitted = ENSEMBLE_STRIP_FUSION if self._second_evaluator else STRIP_FUSION
-        return SimilarityEvaluator(evaluator, embedder, rescaled(fitted, judge.own_scale, judge.scale))
 
     def schema_filler(self, schema: OutputSchema) -> SchemaFiller:
         """What fills the fields of a schema from one document. Raises ModelNotFound, ModelFileError."""

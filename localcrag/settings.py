@@ -57,7 +57,7 @@ class ModelSettings:
         "auto",
         "LoRA adapter of the language model by name or GGUF file; `auto`: the one that came for it; `none`",
     )
-    evaluator: str = _setting("localcrag-evaluator-v5", "reranker GGUF by name or file, or `none`")
+    evaluator: str = _setting("localcrag-evaluator-v6", "reranker GGUF by name or file, or `none`")
     embedding: str = _setting(
         "all-MiniLM-L6-v2",
         "sentence-transformers model by name or folder, `multilingual`, or `static` to ingest fast at first",

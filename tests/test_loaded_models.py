@@ -25,7 +25,7 @@ from localcrag.types import CorrectionKind, GraderKind, Mode, Prompt, Status, Th
 from tests.packaged_model import ADAPTER, NAME, PackagedModel, packaged
 from tests.tiny_llama import TinySize, write_base, write_lora
 
-EVALUATOR = str(embedded_folder() / "localcrag-evaluator-v5.gguf")
+EVALUATOR = str(embedded_folder() / "localcrag-evaluator-v6.gguf")
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_an_adapter_that_does_not_fit_is_found_without_loading(base: Path, tmp_p
 def test_a_fusion_is_read_from_the_adapter(base: Path, tmp_path: Path) -> None:
     fused: Measured = {
         "localcrag.fusion.weights": [1.0, 0.5, 0.25, -1.0],
-        "localcrag.fusion.evaluator": "localcrag-evaluator-v5",
+        "localcrag.fusion.evaluator": "localcrag-evaluator-v6",
         "localcrag.crag.upper": 0.75,
         "localcrag.crag.lower": 0.25,
     }

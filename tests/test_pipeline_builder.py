@@ -7,18 +7,9 @@ from pathlib import Path
 import gguf
 import pytest
 
-from localcrag import e5_conversion
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
-from localcrag.crag.ensemble_evaluator import FITTED_EVALUATORS, EnsembleEvaluator
 from localcrag.crag.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
-from localcrag.crag.remembering_evaluator import RememberingEvaluator
-from localcrag.crag.similarity_evaluator import (
-    ENSEMBLE_STRIP_FUSION,
-    FITTED_EMBEDDING,
-    STRIP_FUSION,
-    SimilarityEvaluator,
-)
 from localcrag.crag.state import LOCAL_CORRECTIONS, PipelineOptions
 from localcrag.errors import UsageError
 from localcrag.loaded_models import LoadedModels, models_for
@@ -234,69 +225,3 @@ def test_the_lower_bound_is_never_above_the_upper_one(
     own = grader(tmp_path, AskOptions()).thresholds
     assert own.lower > 0.05
     assert grader(tmp_path, AskOptions(), loop=bounds).thresholds == Thresholds(upper or own.upper, lower)
-
-
-def test_strips_are_judged_by_the_cosine_too_if_that_was_fitted_to_the_two_models(
-    tmp_path: Path, reranker: str
-) -> None:
-    def judge(**model: str) -> object:
-        made = builder(tmp_path, AskOptions(), **model)
-        evaluator = made.models.evaluator
-        assert evaluator is not None
-        return made.strip_evaluator(evaluator)
-
-    fitted = judge()
-    assert isinstance(fitted, SimilarityEvaluator) and fitted.fusion == ENSEMBLE_STRIP_FUSION
-    static = judge(embedding="static")
-    assert isinstance(static, SimilarityEvaluator) and static.embedder.name == FITTED_EMBEDDING
-    assert not isinstance(judge(evaluator=reranker), SimilarityEvaluator)
-    assert not isinstance(judge(embedding="multilingual"), SimilarityEvaluator)
-
-
-def test_in_doubt_two_evaluators_judge_together_if_that_was_fitted_to_both(
-    tmp_path: Path, reranker: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def judge(**model: str) -> tuple[object, object]:
-        """The judge of passages, and the fusion of strips."""
-        made = builder(tmp_path, AskOptions(), **model)
-        evaluator = made.models.evaluator
-        assert evaluator is not None
-        strips = made.strip_evaluator(evaluator)
-        return made.judge(evaluator), strips.fusion if isinstance(strips, SimilarityEvaluator) else None
-
-    together, fusion = judge()
-    assert isinstance(together, RememberingEvaluator) and fusion == ENSEMBLE_STRIP_FUSION
-    assert isinstance(together.evaluator, EnsembleEvaluator)
-    assert together.evaluator.second.name == FITTED_EVALUATORS[1]
-    alone, _ = judge(evaluator=reranker)
-    assert not isinstance(alone, RememberingEvaluator)
-    models_for.cache_clear()
-    monkeypatch.setattr(e5_conversion, "_weights_file", lambda: None)
-    without, fusion = judge()
-    assert not isinstance(without, RememberingEvaluator) and fusion == STRIP_FUSION
-
-
-def test_one_that_was_calibrated_with_the_users_questions_judges_alone(tmp_path: Path) -> None:
-    made = builder(tmp_path)
-    evaluator = made.models.evaluator
-    assert evaluator is not None and made.models.second_evaluator is not None
-    bounds = Thresholds(0.7, 0.3)
-    evaluator.calibration = Calibration(
-        GraderKind.EVALUATOR, (), evaluator.own_scale, bounds, 20, 160, "2025-01-01"
-    )
-    assert made.judge(evaluator) is evaluator
-
-
-def test_the_fusion_of_strips_follows_the_scale_that_was_fitted_to_the_users_questions(
-    tmp_path: Path,
-) -> None:
-    made = builder(tmp_path)
-    evaluator = made.models.evaluator
-    assert evaluator is not None
-    own = evaluator.own_scale
-    scale = Scale(2 * own.temperature, own.bias)
-    bounds = Thresholds(0.7, 0.3)
-    evaluator.calibration = Calibration(GraderKind.EVALUATOR, (), scale, bounds, 20, 160, "2025-01-01")
-    fused = made.strip_evaluator(evaluator)
-    assert isinstance(fused, SimilarityEvaluator)
-    assert fused.fusion.evaluator == pytest.approx(2 * STRIP_FUSION.evaluator)

@@ -93,7 +93,7 @@ def test_closing_frees_the_models_whatever_was_asked_between(home: Path, tmp_pat
     from localcrag.llm.registry import Registry
 
     judge = tmp_path / "judge.gguf"
-    judge.write_bytes(Registry(home).resolve("localcrag-evaluator-v5").read_bytes())
+    judge.write_bytes(Registry(home).resolve("localcrag-evaluator-v6").read_bytes())
     with localcrag.open("closing", home=home) as kb:
         kb.ingest_text("A heron is a bird.", name="heron")
         for evaluator in (None, "none", str(judge), None):

@@ -137,7 +137,7 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
         ModelSettings(
             language=str(trained / "base.gguf"),
             adapter=str(trained / "models" / "localcrag-chat-v1.gguf"),
-            evaluator=str(trained / "models" / "localcrag-evaluator-v5.gguf"),
+            evaluator=str(trained / "models" / "localcrag-evaluator-v6.gguf"),
         ),
         trained,
     )
@@ -173,7 +173,7 @@ def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
     from training import cross_encoder
     from training.evaluator_base import english_base
 
-    shipped = ROOT / "models" / "localcrag-evaluator-v5.gguf"
+    shipped = ROOT / "models" / "localcrag-evaluator-v6.gguf"
     trained, file = (cross_encoder.CrossEncoder(english_base()) for _ in range(2))
     file.load_gguf(shipped)
     blended = copy.deepcopy(trained)
@@ -344,7 +344,7 @@ def test_fine_tunes_on_a_users_own_file(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = own_questions(tmp_path / "own.jsonl")
-    start = trained / "models" / "localcrag-evaluator-v5.gguf"
+    start = trained / "models" / "localcrag-evaluator-v6.gguf"
     common = ("--data", data, "--out", tmp_path / "out")
     assert train("evaluator", *common, "--minutes", 0.02, "--init", start, "--anyway") == 0
     printed = capsys.readouterr().out
@@ -363,7 +363,7 @@ def test_the_multilingual_evaluator_is_trained_above_its_frozen_layers(
     use_small_package(tmp_path, monkeypatch, layers=2)
     monkeypatch.setattr(evaluator_base, "MULTILINGUAL_FROZEN_LAYERS", 1)
     out, data = tmp_path / "out", own_questions(tmp_path / "own.jsonl")
-    teacher = ROOT / "models" / "localcrag-evaluator-v5.gguf"
+    teacher = ROOT / "models" / "localcrag-evaluator-v6.gguf"
     common = ("--data", data, "--out", out, "--minutes", 0.02, "--multilingual")
     assert train("evaluator", *common, "--teacher", teacher) == 0
     assert train("export", *common, "--anyway") == 0
@@ -508,7 +508,7 @@ def test_errors_are_one_line_and_leave_nothing(tmp_path: Path, capsys: pytest.Ca
     packed.write_bytes(b"\x28\xb5\x2f\xfd\x04")
     base = write_base(tmp_path / "base.gguf")
     cut = tmp_path / "cut.gguf"
-    cut.write_bytes((ROOT / "models" / "localcrag-evaluator-v5.gguf").read_bytes()[:5_000_000])
+    cut.write_bytes((ROOT / "models" / "localcrag-evaluator-v6.gguf").read_bytes()[:5_000_000])
     cases = {
         ("evaluator", "--data", tmp_path / "absent"): "no data at",
         ("evaluator", "--data", empty): "no folder",
@@ -568,7 +568,7 @@ def test_models_that_do_not_match_their_manifest_are_not_measured(
     one_line(capsys, "the file is missing")
     for path in (ROOT / "models").glob("*.gguf"):
         shutil.copy(path, models)
-    with (models / "localcrag-evaluator-v5.gguf").open("r+b") as file:
+    with (models / "localcrag-evaluator-v6.gguf").open("r+b") as file:
         file.seek(-1, 2)
         file.write(b"x")
     assert measure("--data", data, "--models", models) == 1

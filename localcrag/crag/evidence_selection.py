@@ -21,7 +21,6 @@ from localcrag.crag.state import QuestionState
 from localcrag.crag.sureness import is_graded_by_evaluator
 from localcrag.crag.yes_no_choices import ask_each
 from localcrag.events import Degraded, Refined, Steps
-from localcrag.protocols import Evaluator
 from localcrag.types import Choice, Grade, Passage, Strip, StripKind
 
 MODEL_STRIP_FLOOR = 0.5
@@ -79,7 +78,7 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
     If the passage itself may help, by a grade of ``STANDING_OUT_GRADE``, it is its best window even if none
     stands out. ``passages`` are the grades of the relevant passages, best first.
     """
-    evaluator, best = _judge_of_strips(state), passages[0]
+    evaluator, best = state.adapters.evaluator, passages[0]
     if evaluator is None:
         return []
     confidence = best.confidence or 0.0
@@ -99,14 +98,9 @@ def _telling(cut: Iterable[Strip], question: str) -> list[Strip]:
     return of_the_entry(without_unasked_tasks(telling, question), question)
 
 
-def _judge_of_strips(state: QuestionState) -> Evaluator | None:
-    """The evaluator that judges strips, or None if there is none."""
-    return state.adapters.strip_evaluator or state.adapters.evaluator
-
-
 def _judged(state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
     """The strips that help, with their scores, and the number of the others."""
-    options, evaluator = state.options, _judge_of_strips(state)
+    options, evaluator = state.options, state.adapters.evaluator
     if evaluator is not None:
         scores, floor = strip_scores(evaluator, state.question, cut), evaluator.thresholds.lower
     else:

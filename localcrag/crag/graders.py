@@ -13,9 +13,8 @@ from typing import Protocol
 
 from localcrag.calibration.scale import Fusion, Scale
 from localcrag.crag import prompts
-from localcrag.crag.passage_scores import passage_scores
+from localcrag.crag.passage_scores import judged_alone, passage_scores
 from localcrag.crag.prompt_layout import JointPassages
-from localcrag.crag.wrapped_evaluator import judged_alone
 from localcrag.crag.yes_no_choices import YES_NO_OPTIONS, ask_each, ask_jointly
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.protocols import Embedder, Evaluator, LanguageModel

@@ -19,8 +19,7 @@ from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.row_lookup import DENIAL_WEIGHT, looked_up, raised
-from localcrag.crag.wrapped_evaluator import judged_alone
-from localcrag.languages import is_across_english
+from localcrag.languages import beyond_english, is_across_english
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
 
@@ -33,6 +32,15 @@ OWN_LANGUAGE_RIVAL = 0.05
 """The probability from which on a passage in the question's own language may be what it is about."""
 ACROSS_WEIGHT = -2.3
 """What the log-odds of a passage in another language then lose: its odds fall to a tenth."""
+
+
+def judged_alone(evaluator: Evaluator, query: str, texts: Sequence[str]) -> list[bool]:
+    """Whether each text is for the evaluator alone, since query or text is in another language than English.
+
+    What is fitted to be combined with an evaluator was fitted to English; one that knows English only is
+    never alone.
+    """
+    return beyond_english(query, texts) if evaluator.multilingual and texts else [False] * len(texts)
 
 
 def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[float]:

@@ -62,8 +62,7 @@ LOCAL_CORRECTIONS = (
 class Adapters:
     """The adapters of a pipeline, each behind its protocol.
 
-    ``split`` cuts a fetched page into passages. ``strip_evaluator`` judges the strips of passages in place of
-    the ``evaluator``, if it is given.
+    ``split`` cuts a fetched page into passages.
     """
 
     store: PassageReader
@@ -74,7 +73,6 @@ class Adapters:
     evaluator: Evaluator | None = None
     web: WebSearch | None = None
     fetcher: PageFetcher | None = None
-    strip_evaluator: Evaluator | None = None
 
     def tokens(self) -> Tokens:
         """The tokens that language model and evaluator have read and written since they were loaded."""

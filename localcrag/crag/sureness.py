@@ -35,7 +35,7 @@ from localcrag.crag.table_answers.table_questions import asks_for_rows
 from localcrag.languages import is_unspaced, language_of
 from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
 
-SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
+SURE_STRIP, PROBABLE_STRIP = 0.4, 0.3
 """The evaluator's probability from which on a strip surely answers, and that from which on it does if hardly
 another one is nearly as probable."""
 MAX_RIVALS, RIVAL_SHARE = 1, 0.5

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from localcrag.e5_conversion import PackagedModel
 
-ENGLISH_EVALUATOR = "localcrag-evaluator-v5"
+ENGLISH_EVALUATOR = "localcrag-evaluator-v6"
 ENGLISH_WORDS = (
     "Cross-encoder that judges whether a sentence or a passage helps to answer a question. Fine-tuned from "
-    "all-MiniLM-L6-v2 (Apache-2.0)."
+    "{base} (Apache-2.0)."
 )
 MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v2"
 MULTILINGUAL_WORDS = (
@@ -68,14 +68,16 @@ def english_base(init: Path | None = None) -> EvaluatorBase:
         url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
         folder=SentenceTransformerEmbedder().folder,
         evaluator=ENGLISH_EVALUATOR,
-        words=ENGLISH_WORDS,
+        words=ENGLISH_WORDS.format(base="all-MiniLM-L6-v2"),
     )
     info = read_metadata(init) if init else None
     if info is None or info.value("general.architecture", "") != "bert":
         return base
+    name = str(info.value("general.base_model.0.name", base.name))
     return replace(
         base,
-        name=str(info.value("general.base_model.0.name", base.name)),
+        name=name,
+        words=ENGLISH_WORDS.format(base=name),
         url=str(info.value("general.base_model.0.url", base.url)),
         layers=int(info.number("bert.block_count", 0)),
     )

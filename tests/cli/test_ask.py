@@ -312,13 +312,13 @@ class TestModelFiles:
     def test_truncated(self, run: Run, tmp_path: Path) -> None:
         from localcrag.llm.registry import embedded_folder
 
-        whole = (embedded_folder() / "localcrag-evaluator-v5.gguf").read_bytes()
+        whole = (embedded_folder() / "localcrag-evaluator-v6.gguf").read_bytes()
         path = tmp_path / "model.gguf"
         path.write_bytes(whole[: len(whole) // 2])
         self.refused(run, path, "incomplete")
 
     def test_an_evaluator_where_a_generator_is_meant(self, run: Run) -> None:
-        self.refused(run, "localcrag-evaluator-v5", "evaluator")
+        self.refused(run, "localcrag-evaluator-v6", "evaluator")
 
     def test_a_context_too_small_for_one_passage(self, run: Run) -> None:
         """No grade can be had, so none counts as a no: the answer is unsure, and says why."""

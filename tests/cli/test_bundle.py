@@ -49,12 +49,12 @@ def test_a_bundle_is_made_signed_verified_and_loaded(fresh: Run, fresh_home: Pat
         archive.extractall(tmp_path, filter="data")
     shutil.rmtree(fresh_home)
     fresh_home.mkdir()
-    (fresh_home / "config.toml").write_text('# ours\n[model]\nevaluator = "localcrag-evaluator-v5"\n')
+    (fresh_home / "config.toml").write_text('# ours\n[model]\nevaluator = "localcrag-evaluator-v6"\n')
     done = fresh("bundle", "load", str(tmp_path / "localcrag-bundle"))
     assert done.code == 0 and "model tiny: added" in done.err
     settings = (fresh_home / "config.toml").read_text()
     assert settings.startswith("# ours") and 'language = "tiny"' in settings
-    assert 'evaluator = "localcrag-evaluator-v5"' in settings, "what somebody set stays"
+    assert 'evaluator = "localcrag-evaluator-v6"' in settings, "what somebody set stays"
 
 
 def test_a_harmed_or_foreign_file_ends_with_1_and_one_line(fresh: Run, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def chat_model() -> str:
 def test_a_check_is_printed_kept_and_obeyed(fresh: Run, fresh_home: Path) -> None:
     fresh("models", "add", "mine", chat_model())
     listed = {entry["name"]: entry["fitness"] for entry in fresh("models", "list", "--json").json}
-    assert (listed["mine"], listed["localcrag-evaluator-v5"]) == ("unchecked", None)
+    assert (listed["mine"], listed["localcrag-evaluator-v6"]) == ("unchecked", None)
     done = fresh("models", "check", "mine", "--seconds", ENOUGH_SECONDS)
     assert done.code == 1, done.err
     for words in (
@@ -141,7 +141,7 @@ def test_an_evaluator_is_no_chat_model(fresh: Run, tmp_path: Path) -> None:
     reranker = encoder(tmp_path / "reranker.gguf", pooling=gguf.PoolingType.RANK)
     done = fresh("models", "check", str(reranker))
     assert done.code == 1 and "is an evaluator" in done.err
-    assert "is an evaluator" in fresh("models", "check", "localcrag-evaluator-v5").err
+    assert "is an evaluator" in fresh("models", "check", "localcrag-evaluator-v6").err
 
 
 def test_a_damaged_file(fresh: Run, tmp_path: Path) -> None:

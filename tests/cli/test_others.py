@@ -152,7 +152,7 @@ def test_a_model_can_be_added_used_damaged_and_removed(fresh: Run, tmp_path: Pat
     from localcrag.llm.registry import embedded_folder
 
     copy = tmp_path / "mine.gguf"
-    copy.write_bytes((embedded_folder() / "localcrag-evaluator-v5.gguf").read_bytes())
+    copy.write_bytes((embedded_folder() / "localcrag-evaluator-v6.gguf").read_bytes())
     assert fresh("models", "add", "mine", str(copy)).code == 0
     assert "mine" in {entry["name"] for entry in fresh("models", "list", "--json").json}
     copy.write_bytes(copy.read_bytes()[:-1] + b"x")

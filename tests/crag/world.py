@@ -11,7 +11,6 @@ from localcrag.crag import prompts
 from localcrag.crag.decomposition import Division
 from localcrag.crag.graders import EvaluatorGrader, Grader, RubricAssessment, RubricGrader, YesNoGrader
 from localcrag.crag.pipeline import Pipeline
-from localcrag.crag.similarity_evaluator import SimilarityEvaluator
 from localcrag.crag.state import Adapters, PipelineOptions, Query
 from localcrag.errors import WebError
 from localcrag.events import Event, Finished
@@ -154,7 +153,6 @@ class World:
     by_evaluator: bool = False
     metas: Mapping[str, Meta] = field(default_factory=dict)
     by_rubric: bool = False
-    strip_evaluator: SimilarityEvaluator | None = None
 
     def __post_init__(self) -> None:
         self.store = store_of(self.documents, self.metas)
@@ -188,7 +186,6 @@ class World:
             evaluator=self.evaluator,
             web=self.search,
             fetcher=self.fetcher,
-            strip_evaluator=self.strip_evaluator,
         )
 
     def with_options(self, **changes: object) -> World:

@@ -73,7 +73,7 @@ def test_without_calibrations_no_model_is_read(tmp_path: Path) -> None:
 
 
 def test_forgetting_is_by_model(tmp_path: Path, model: Path) -> None:
-    other = embedded_folder() / "localcrag-evaluator-v5.gguf"
+    other = embedded_folder() / "localcrag-evaluator-v6.gguf"
     kept = Calibrations(tmp_path)
     kept.put(
         [made(model), made(other, judge=GraderKind.EVALUATOR), made(other, model, judge=GraderKind.FUSED)]

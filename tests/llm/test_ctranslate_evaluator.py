@@ -20,7 +20,7 @@ from localcrag.llm.pair_readers import CTranslatePairReader, LlamaPairReader, Pa
 from localcrag.llm.registry import embedded_folder
 from tests import prepared_models
 
-SHIPPED = embedded_folder() / "localcrag-evaluator-v5.gguf"
+SHIPPED = embedded_folder() / "localcrag-evaluator-v6.gguf"
 QUESTION = "When does the reading room open?"
 TEXTS = (
     "The reading room is open from nine to five.",

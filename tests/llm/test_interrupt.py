@@ -17,7 +17,7 @@ from localcrag.llm.registry import embedded_folder
 
 def test_the_helper_thread_runs_before_anything_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt in the start of a pool's thread would leave a computation that nobody waits for."""
-    with GgufEvaluator(embedded_folder() / "localcrag-evaluator-v5.gguf") as evaluator:
+    with GgufEvaluator(embedded_folder() / "localcrag-evaluator-v6.gguf") as evaluator:
         evaluator.load()
 
         def interrupted(_: threading.Thread) -> None:
@@ -51,7 +51,7 @@ def test_an_interrupt_while_a_model_is_loaded_is_not_lost(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(llama_backend.llama, step, interrupted)
     monkeypatch.setattr(llama_backend.llama, free, count_and_free)
-    evaluator = GgufEvaluator(embedded_folder() / "localcrag-evaluator-v5.gguf")
+    evaluator = GgufEvaluator(embedded_folder() / "localcrag-evaluator-v6.gguf")
     with pytest.raises(KeyboardInterrupt):
         evaluator.load()
     monkeypatch.undo()
@@ -75,5 +75,5 @@ def test_a_loading_that_is_to_end_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(llama_backend.llama, "llama_model_load_from_file", told)
     with pytest.raises(KeyboardInterrupt):
-        llama_backend.Model(Path(embedded_folder() / "localcrag-evaluator-v5.gguf"))
+        llama_backend.Model(Path(embedded_folder() / "localcrag-evaluator-v6.gguf"))
     assert ended == [None]

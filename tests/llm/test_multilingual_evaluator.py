@@ -184,7 +184,7 @@ def test_it_is_used_with_the_default_evaluator_if_its_package_is_installed(
     use_small_package(tmp_path, monkeypatch)
     models = LoadedModels(ModelSettings(), tmp_path)
     assert isinstance(models.evaluator, EvaluatorByLanguage) and len(models.evaluator_files()) == 2
-    assert models.evaluator.name == "localcrag-evaluator-v5"
+    assert models.evaluator.name == "localcrag-evaluator-v6"
     own = LoadedModels(ModelSettings(evaluator=str(models.evaluator_file)), tmp_path)
     assert not isinstance(own.evaluator, EvaluatorByLanguage) and len(own.evaluator_files()) == 1
     alone = LoadedModels(ModelSettings(evaluator="localcrag-multilingual-evaluator-v2"), tmp_path)

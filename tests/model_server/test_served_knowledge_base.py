@@ -20,7 +20,7 @@ QUESTION = "What is the usual dose of Zeldrine?"
 
 @pytest.fixture(scope="module")
 def settings(model_server: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    evaluator = str(embedded_folder() / "localcrag-evaluator-v5.gguf")
+    evaluator = str(embedded_folder() / "localcrag-evaluator-v6.gguf")
     model = ModelSettings(language=model_server, evaluator=evaluator, context=CONTEXT)
     return Settings(home=tmp_path_factory.mktemp("home"), model=model)
 

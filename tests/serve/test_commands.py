@@ -133,7 +133,7 @@ def test_a_changed_model_file_begins_it_again(house: House, tmp_path: Path) -> N
     from localcrag.llm.registry import Registry
 
     copy = tmp_path / "judge.gguf"
-    copy.write_bytes(Registry(house.home).resolve("localcrag-evaluator-v5").read_bytes())
+    copy.write_bytes(Registry(house.home).resolve("localcrag-evaluator-v6").read_bytes())
     house.patch.chdir(tmp_path)
     house.patch.setenv("LOCALCRAG_SERVE_WARM", "auto")
     house.run(*QUICK, "--evaluator", "judge.gguf")
