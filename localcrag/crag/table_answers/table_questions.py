@@ -8,6 +8,7 @@ one question, a comparison by group, a negation in a question that neither count
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -53,6 +54,12 @@ _BEFORE_MOST = frozenset(word_list("which who what when where list name show giv
 """How a question begins that asks for the most or the least."""
 _FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
 """How a question says that it asks for what something cost at last."""
+_TOTAL_ASKED = re.compile(
+    r"\b(?:total|totals|altogether|in all|all together|in sum|sum of|adds? up|added up)\b"
+    r"|\btogether\W*$|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
+    re.IGNORECASE,
+)
+"""How a question says that it asks for a sum: in English, German, French, Spanish, Italian."""
 
 
 @dataclass(slots=True)
@@ -137,6 +144,11 @@ def asks_for_rows(question: str) -> bool:
         return False
     said = [at for at, token in enumerate(tokens) if not token.used and token.low not in FUNCTION_WORDS]
     return bool(set(said) - set(listed.subject))
+
+
+def asks_for_total(question: str) -> bool:
+    """Whether a question asks for the sum of several numbers, wherever it says so: "the VAT of May, total"."""
+    return _TOTAL_ASKED.search(question) is not None
 
 
 def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
