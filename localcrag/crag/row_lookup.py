@@ -249,8 +249,8 @@ def is_one_of_many(question: str, strip: Strip) -> bool:
 def is_one_of_several(question: str, strip: Strip, others_found: Sequence[Strip] = ()) -> bool:
     """Whether a row is named by cells that another row has as well, and not by its first one.
 
-    "The last train to Ostheim" names each row of a train that goes there. The other row is one of its passage,
-    or one of its document among those that were found.
+    "The last train to Ostheim" names each row of a train that goes there. The other row is one of its
+    passage, or one of its document among those that were found.
     """
     if not is_row(strip):
         return False

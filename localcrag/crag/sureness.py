@@ -171,8 +171,8 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     """Whether the question goes over all rows of a table, and the evidence is one that it does not name.
 
     "How many are there?" and "which has the most?" are answered by code if at all. Of "who won the league?"
-    it shows in that other rows are as probable, and of "how much did we bring to the bank?" in that other rows
-    have the very cell that names this one.
+    it shows in that other rows are as probable, and of "how much did we bring to the bank?" in that other
+    rows have the very cell that names this one.
     """
     best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
     if best is None or not is_row(best):

@@ -58,6 +58,8 @@ _ROW_WORDS = frozenset(
     )
 )
 """What a question may call a row, whatever it is."""
+_ENTRY_WORDS = frozenset(map(root, word_list("entry record row eintrag zeile")))
+"""What any question may call a row, one that counts rows as well."""
 _DURATIONS = frozenset({"s", "min", "h"})
 """The units of what takes time, which adds up over days as money does."""
 _NUMBERED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
@@ -110,12 +112,14 @@ class _Matching(TableMeasures):
             raise UnclearError
         self.take_lacking()
         for condition in asked.conditions:
-            self.conditions.append(self.compared(condition))
+            compared = self.compared(condition)
+            self.conditions += [compared] if compared not in self.conditions else []
         column = self.measure()
         self.take_values(column)
         entity = self._entity(column)
         if asked.operation in _EXTREMES and entity != self.label:
             self.column_said([self.label], asked.open_tokens())
+        self.take_all_of()
         self.take_dates()
         self.take_flags(column)
         self.take_stock()
@@ -232,11 +236,12 @@ class _Matching(TableMeasures):
         prefix = roots(self.table.prefix)
         plural = [name for name in self.table.own_names if name.rstrip().lower().endswith("s")]
         is_named = any(token.root in roots(name)[-1:] for name in plural) or token.root in prefix[-1:]
+        is_row = token.root in _ENTRY_WORDS
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
         persons = _PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
         is_person = token.root in persons and set(self.named(self.label)) & _PERSONS
         is_unnamed = not self.label and self.question.operation in _EXTREMES and self._names_rows(self.label)
-        if not (is_named or is_any or is_person or is_unnamed):
+        if not (is_named or is_row or is_any or is_person or is_unnamed):
             raise UnclearError
         token.used = True
 
