@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crag.test_aggregation import value
+from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables, tables_of
+from tests.crag.test_aggregation import passages, value
 
 JACKETS = [
     "Life vests",
@@ -66,6 +67,8 @@ LICENCES = [
         ("How much have complaints cost us in 2026 so far?", COMPLAINTS, "38.50"),
         ("How much did the complaints cost altogether?", COMPLAINTS, "50.50"),
         ("What do the complaints of 2026 add up to?", COMPLAINTS, "38.50"),
+        ("What do the notes of 2026 add up to?", COMPLAINTS, None),
+        ("How much canoe did we make altogether?", COMPLAINTS, None),
         ("Total downtime in minutes caused by the changes in January 2026?", CHANGES, "101"),
         ("The downtime of elm, total?", CHANGES, "102"),
         ("budget: which single line is the largest", BUDGET, "50"),
@@ -97,3 +100,28 @@ def test_sums_are_asked_for_in_many_words(question: str, rows: list[str], answer
 )
 def test_a_column_is_compared_with_another(question: str, rows: list[str], answer: str | None) -> None:
     assert value(question, rows) == answer
+
+
+def _table(*rows: str) -> ParsedTable:
+    (table,) = tables_of(passages(list(rows)))
+    return table
+
+
+POOL = ("Pool", "No.: 1 · Service: Day ticket · Fee: 4", "No.: 2 · Service: Season · Fee: 80")
+HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: Cellar · Fee: 110")
+
+
+@pytest.mark.parametrize(
+    ("tables", "rows"),
+    [
+        ((POOL, HALLS), [4]),
+        ((POOL, ("Pool 2025", *HALLS[1:])), []),
+        ((POOL, ("Halls", *POOL[1:])), []),
+        ((POOL, ("Halls", *(row.replace("Fee", "Rent") for row in HALLS[1:]))), []),
+        ((POOL,), []),
+    ],
+)
+def test_sheets_with_the_same_columns_are_one_table(tables: list[tuple[str, ...]], rows: list[int]) -> None:
+    joined = joined_tables([_table(*table) for table in tables])
+    assert [len(table.rows) for table in joined] == rows
+    assert all(table.names == ("farms",) for table in joined)

@@ -84,7 +84,8 @@ class TableMeasures(TableNames):
                     return column
                 return ""
             case Aggregate.TOTAL if asked.costing:
-                return self._added_up(self._costs())
+                said = self.column_said(self.quantities, everywhere) if asked.costing == "sum" else ""
+                return self._added_up(said or self._costs())
             case Aggregate.TOTAL:
                 column = self.column_said(self.quantities, everywhere) or self._amount()
                 if not column and asked.spending:
@@ -95,7 +96,7 @@ class TableMeasures(TableNames):
                         token = self.tokens[at]
                         token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
                 if not column and not asked.spending and asked.asking == "how much":
-                    column = self._costs()
+                    raise UnclearError
                 if not column and not asked.spending:
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()

@@ -74,7 +74,7 @@ class TableQuestion:
     ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
     ``listing`` says that what would be counted is to be named: "which risks does she own". ``negation`` is
     the place of its "not", -1 if it has none. ``costing`` is "total" or "final" if it asks what something
-    cost in total or in the end, else "".
+    cost in total or in the end, "sum" if it asks what things add up to, else "".
     """
 
     tokens: list[QuestionToken]
@@ -319,7 +319,7 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
     if _superlatives(tokens):
         return None
     if words[0] in ("what", "how") and _take_phrase(tokens, _ADDING_PHRASES):
-        return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True)
+        return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True, costing="sum")
     averages = [at for at, word in enumerate(words) if word in ("average", "mean")]
     totals = [at for at, word in enumerate(words) if word in ("total", "sum")]
     much = words[:2] == ["how", "much"]
