@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables, tables_of
+from localcrag.crag.table_answers.table_matching import matched, may_mean
+from localcrag.crag.table_answers.table_questions import recognised
 from tests.crag.test_aggregation import passages, value
 
 JACKETS = [
@@ -49,6 +51,8 @@ LICENCES = [
     "Product: Office · In use: 70 · Bought: 72 · Price once: 900 · Cost per year: 51",
     "Product: Safe · In use: 12 · Bought: 10 · Price once: 100 · Cost per year: 64",
 ]
+POOL = ("Pool", "No.: 1 · Service: Day ticket · Fee: 4", "No.: 2 · Service: Season · Fee: 80")
+HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: Cellar · Fee: 110")
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,12 @@ LICENCES = [
         ("How much have complaints cost us in 2026 so far?", COMPLAINTS, "38.50"),
         ("How much did the complaints cost altogether?", COMPLAINTS, "50.50"),
         ("What do the complaints of 2026 add up to?", COMPLAINTS, "38.50"),
+        ("Which change has the most downtime?", ["changes-2026", *CHANGES[1:]], "95"),
+        (
+            "Which fee has the highest rent?",
+            ["fees-2026", *(h.replace("Fee", "Rent") for h in HALLS[1:])],
+            "110",
+        ),
         ("What do the notes of 2026 add up to?", COMPLAINTS, None),
         ("How much canoe did we make altogether?", COMPLAINTS, None),
         ("Total downtime in minutes caused by the changes in January 2026?", CHANGES, "101"),
@@ -107,10 +117,6 @@ def _table(*rows: str) -> ParsedTable:
     return table
 
 
-POOL = ("Pool", "No.: 1 · Service: Day ticket · Fee: 4", "No.: 2 · Service: Season · Fee: 80")
-HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: Cellar · Fee: 110")
-
-
 @pytest.mark.parametrize(
     ("tables", "rows"),
     [
@@ -125,3 +131,27 @@ def test_sheets_with_the_same_columns_are_one_table(tables: list[tuple[str, ...]
     joined = joined_tables([_table(*table) for table in tables])
     assert [len(table.rows) for table in joined] == rows
     assert all(table.names == ("farms",) for table in joined)
+
+
+ITEMS = ("Items", "No.: 1 · Item: Fee · Amount (EUR): 340", "No.: 2 · Item: Train · Amount (EUR): 20")
+ALLOWANCE = (
+    "Allowance",
+    "Date: 2025-09-06 · Day: full · Amount: 21",
+    "Date: 2025-09-07 · Day: half · Amount: 16",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_other"),
+    [
+        ("What is the total amount?", True),
+        ("What is the total amount of the allowance?", False),
+        ("What is the total amount in September 2025?", False),
+        ("How many days are there?", False),
+    ],
+)
+def test_another_sheet_with_the_column_that_is_asked_for_may_be_meant(question: str, is_other: bool) -> None:
+    form = recognised(question)
+    assert form is not None
+    match = matched(form, _table(*ALLOWANCE))
+    assert match is not None and may_mean(match, _table(*ITEMS)) is is_other

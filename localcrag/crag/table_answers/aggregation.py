@@ -18,7 +18,7 @@ from localcrag.crag.citation_check import cite
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, joined_tables, tables_of
-from localcrag.crag.table_answers.table_matching import TableMatch, matched
+from localcrag.crag.table_answers.table_matching import TableMatch, matched, may_mean
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_answers.table_values import FLAGS, ColumnKind, Value, is_missing
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
@@ -129,7 +129,9 @@ def _matches(
     each = (matched(question, table) for table in tables if table.columns not in within)
     for match in (*whole, *filter(None, each)):
         rows = match.table.rows
-        if state.filter is None or all(matches(state.filter, row.strip.passage) for row in rows):
+        allowed = state.filter is None or all(matches(state.filter, row.strip.passage) for row in rows)
+        others = [table for table in tables if table.columns != match.table.columns]
+        if allowed and not any(may_mean(match, other) for other in others):
             yield match
 
 

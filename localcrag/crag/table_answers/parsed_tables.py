@@ -117,7 +117,7 @@ def joined_tables(tables: Sequence[ParsedTable]) -> list[ParsedTable]:
             continue
         shared = tuple(name for name in group[0].names if all(name in table.names for table in group))
         rows = tuple(row for table in group for row in table.rows)
-        joined.append(ParsedTable(columns, rows, shared, ()))
+        joined.append(ParsedTable(columns, rows, shared, shared))
     return joined
 
 
