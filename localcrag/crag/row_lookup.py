@@ -246,10 +246,11 @@ def is_one_of_many(question: str, strip: Strip) -> bool:
     return not _terms(first) & asked and not any(name and name <= asked for name in names)
 
 
-def is_one_of_several(question: str, strip: Strip) -> bool:
-    """Whether a row is named by cells that another row of its passage has as well, and not by its first one.
+def is_one_of_several(question: str, strip: Strip, others_found: Sequence[Strip] = ()) -> bool:
+    """Whether a row is named by cells that another row has as well, and not by its first one.
 
-    "The last train to Ostheim" names each row of a train that goes there.
+    "The last train to Ostheim" names each row of a train that goes there. The other row is one of its
+    passage, or one of its document among those that were found.
     """
     if not is_row(strip):
         return False
@@ -258,8 +259,9 @@ def is_one_of_several(question: str, strip: Strip) -> bool:
     if _terms(first) & asked:
         return False
     named = [f"{column}: {value}" for column, value in others if (held := _terms(value)) and held <= asked]
-    texts = (cells_of(row) for row in strips(strip.passage) if is_row(row) and row.start != strip.start)
-    return bool(named) and any(set(named) <= set(cells) for cells in texts)
+    near = (row for row in others_found if row.passage.document == strip.passage.document)
+    rows = (row for row in (*strips(strip.passage), *near) if is_row(row) and row.start != strip.start)
+    return bool(named) and any(set(named) <= set(cells_of(row)) for row in rows)
 
 
 def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:

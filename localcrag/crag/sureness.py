@@ -31,7 +31,7 @@ from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, 
 from localcrag.crag.row_lookup import is_one_of_many, is_one_of_several
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
-from localcrag.crag.table_answers.table_questions import asks_for_rows
+from localcrag.crag.table_answers.table_questions import asks_for_rows, asks_for_total
 from localcrag.languages import is_unspaced, language_of
 from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
 
@@ -58,6 +58,11 @@ _QUANTITY_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question begins that asks for a number or a time."""
+_MUCH_ASKED = re.compile(
+    r"\bhow (?:much|many)\b|\bwie ?viele?\b|\bcombien\b|\bcuánt[oa]s?\b|\bquant[aei]\b|\bсколько\b",
+    re.IGNORECASE,
+)
+"""How a question asks for an amount or a number: in English, German, French, Spanish, Italian, Russian."""
 _TIME_WORDS = (
     r"until|forever|noon|midnight|midday|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april"
     r"|may|june|july|august|september|october|november|december|today|tomorrow|spring|summer|autumn|winter|easter"
@@ -166,14 +171,16 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     """Whether the question goes over all rows of a table, and the evidence is one that it does not name.
 
     "How many are there?" and "which has the most?" are answered by code if at all. Of "who won the league?"
-    it shows in that other rows are as probable.
+    it shows in that other rows are as probable, and of "how much did we bring to the bank?" in that other
+    rows have the very cell that names this one.
     """
     best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
     if best is None or not is_row(best):
         return False
-    over_rows = asks_for_rows(question) or asks_over_rows(question)
+    over_rows = asks_for_rows(question) or asks_over_rows(question) or asks_for_total(question)
     if not is_one_of_many(question, best):
-        return over_rows and is_one_of_several(question, best)
+        may_add_up = over_rows or _MUCH_ASKED.search(question) is not None
+        return may_add_up and is_one_of_several(question, best, kept)
     return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))
 
 

@@ -263,6 +263,32 @@ def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
     assert goes_over_rows(state, kept) is doubtful
 
 
+CASH = (
+    "Day: 8 April · Text: To the bank · Out: 2000",
+    "Day: 9 April · Text: Stamps · Out: 9.60",
+    "Day: 22 April · Text: To the bank · Out: 1500",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "best", "doubtful"),
+    [
+        ("How much cash went to the bank in spring?", 0, True),
+        ("How much did we pay for stamps in spring?", 1, False),
+        ("Who took the cash to the bank in spring?", 0, False),
+        ("The cash we took to the bank, total?", 0, True),
+        ("The cash of spring, in all", 1, True),
+    ],
+)
+def test_a_part_is_not_shown_as_the_whole_with_confidence(question: str, best: int, doubtful: bool) -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    apart = [structured((BlockKind.ROW, row), start=100 * n) for n, row in enumerate(CASH)]
+    found = [strip for each in apart for strip in strips(each)]
+    kept = [replace(strip, score=0.6 if n == best else 0.1) for n, strip in enumerate(found)]
+    assert goes_over_rows(state, kept) is doubtful
+
+
 @pytest.mark.parametrize(
     ("question", "missing"),
     [

@@ -17,8 +17,8 @@ from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.crag.citation_check import cite
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
-from localcrag.crag.table_answers.parsed_tables import ParsedRow, tables_of
-from localcrag.crag.table_answers.table_matching import TableMatch, matched
+from localcrag.crag.table_answers.parsed_tables import ParsedRow, joined_tables, tables_of
+from localcrag.crag.table_answers.table_matching import TableMatch, matched, may_mean
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_answers.table_values import FLAGS, ColumnKind, Value, is_missing
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
@@ -117,12 +117,21 @@ def _has_rows(passage: Passage) -> bool:
 def _matches(
     state: QuestionState, question: TableQuestion, passages: Sequence[Passage]
 ) -> Iterator[TableMatch]:
-    """The tables of a document that account for the question; none of one that the filter cuts through."""
+    """The tables of a document that account for the question; none of one that the filter cuts through.
+
+    If several with the same columns do, it is over the rows of all of them.
+    """
     if len(passages) > MAX_PASSAGES or any(_OPENING in passage.text for passage in passages):
         return
-    for table in tables_of(passages):
-        allowed = state.filter is None or all(matches(state.filter, row.strip.passage) for row in table.rows)
-        if allowed and (match := matched(question, table)):
+    tables = tables_of(passages)
+    whole = [match for table in joined_tables(tables) if (match := matched(question, table))]
+    within = {match.table.columns for match in whole}
+    each = (matched(question, table) for table in tables if table.columns not in within)
+    for match in (*whole, *filter(None, each)):
+        rows = match.table.rows
+        allowed = state.filter is None or all(matches(state.filter, row.strip.passage) for row in rows)
+        others = [table for table in tables if table.columns != match.table.columns]
+        if allowed and not any(may_mean(match, other) for other in others):
             yield match
 
 

@@ -100,6 +100,27 @@ def tables_of(passages: Sequence[Passage]) -> list[ParsedTable]:
     return [table for draft in _joined(_drafts(passages)) if (table := _table(draft))]
 
 
+def joined_tables(tables: Sequence[ParsedTable]) -> list[ParsedTable]:
+    """The tables of one document that hold the rows of several others, as of sheets with the same columns.
+
+    No two rows may be named alike, nor a number stand in the nearest name of a table: sheets of two years
+    have the same things twice.
+    """
+    by_columns: dict[tuple[str, ...], list[ParsedTable]] = {}
+    for table in tables:
+        by_columns.setdefault(table.columns, []).append(table)
+    joined: list[ParsedTable] = []
+    for columns, group in by_columns.items():
+        labels = [cell for table in group for cell in table.cells(columns[0])]
+        is_dated = any(map(str.isdecimal, "".join(name for table in group for name in table.own_names)))
+        if len(group) < 2 or is_dated or len(set(labels)) < len(labels) or not all(labels):
+            continue
+        shared = tuple(name for name in group[0].names if all(name in table.names for table in group))
+        rows = tuple(row for table in group for row in table.rows)
+        joined.append(ParsedTable(columns, rows, shared, shared))
+    return joined
+
+
 def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
     """The runs of rows, with the names that each goes by, and last the cards of each kind."""
     path: list[tuple[int, str]] = []

@@ -25,6 +25,15 @@ _TOKEN = re.compile(
 _CONTRACTION = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
 _SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
 """What a verb is that a contraction shortens: "can't"."""
+_MEANING = re.compile(r",? \bI mean\b,? ")
+"""How a question goes on to say the same in other words."""
+_TOPIC = re.compile(r"([^\W\d_][\w-]*(?: [\w-]+){0,2}): +(?=\S)")
+"""How a question begins that says first what it is about."""
+_ADDING = re.compile(r"\b(?:add|sum)(?:s|ed|med)? up to\b", re.IGNORECASE)
+"""How a question asks for a sum with a verb."""
+_SINGLE = re.compile(r"\b(?:single|individual) (?=(?:line|row|entry|item|position)s?\b)", re.IGNORECASE)
+"""What says no more of a row than that it is one."""
+_DETERMINERS = frozenset({"the", "its", "their", "our", "a", "an"})
 _STOCK_STATES = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), plain)
     for words, plain in (
@@ -32,6 +41,7 @@ _STOCK_STATES = tuple(
             r"out of stock|sold out|unavailable|not available|ausverkauft|vergriffen|épuisée?s?|agotad[oa]s?",
             "not in stock",
         ),
+        (r"(?:to|must|should|needs?)(?: be)? (?:re-?order|restock)(?:ed|ing)?", "below the minimum"),
         (r"available|vorrätig|verfügbar|lieferbar|disponibles?|(?:in|auf|am) lager", "in stock"),
     )
 )
@@ -58,20 +68,30 @@ class NumberCondition:
     """A comparison with a number: its sign, the number with its unit, and where it stands in the question.
 
     ``at`` is the place of the first token after it, ``before`` that of the first one of it. ``about`` is
-    the quantity that a comparative such as "longer" is about, or "".
+    the quantity that a comparative such as "longer" is about, or "". If it compares with a column, "below the
+    minimum", it has no number, and ``bound`` are the places of the words that name the column.
     """
 
     sign: str
-    number: Decimal
+    number: Decimal | None
     unit: str
     before: int
     at: int
     about: str = ""
     temporal: bool = False
+    bound: tuple[int, ...] = ()
 
 
-def with_plain_negations(question: str) -> str:
-    """A question with "haven't" as "have not", and with "sold out" and the like as "not in stock"."""
+def with_plain_wording(question: str) -> str:
+    """A question with "haven't" as "have not", with states of stock in one wording, and its topic at its end.
+
+    "Sold out" is "not in stock", "to be reordered" is "below the minimum", and "budget: which line is the
+    largest?" is "which line is the largest of the budget".
+    """
+    question = _MEANING.sub(" ", question.strip())
+    if (found := _TOPIC.match(question)) is not None:
+        question = f"{question[found.end() :].rstrip(' ?!.')} of the {found[1]}"
+    question = _ADDING.sub("amount to", _SINGLE.sub("", question))
     question = _CONTRACTION.sub(lambda found: f"{_SHORTENED.get(found[1].lower(), found[1])} not", question)
     for pattern, plain in _STOCK_STATES:
         question = pattern.sub(plain, question)
@@ -102,7 +122,7 @@ def take(tokens: list[QuestionToken], start: int, length: int) -> None:
 
 
 def number_conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | None:
-    """The comparisons with numbers, whose tokens are then accounted for; None if one has no number."""
+    """The comparisons with numbers or columns, whose tokens are accounted for; None if one has neither."""
     found: list[NumberCondition] = []
     words = [token.low for token in tokens]
     at = 0
@@ -112,6 +132,12 @@ def number_conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | No
             at += 1
             continue
         number = number_at(tokens, at + length)
+        if number is None and not temporal and (bound := _bound_at(tokens, at + length)):
+            end = bound[-1] + 1
+            take(tokens, at, end - at)
+            found.append(NumberCondition(sign, None, "", at, end, about, bound=bound))
+            at = end
+            continue
         if number is None:
             if length > 1 or about or words[at] in ("over", "above", "below", "under", "exactly"):
                 return None
@@ -123,6 +149,13 @@ def number_conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | No
         found.append(NumberCondition(sign, value, unit, at, end, about, temporal))
         at = end
     return found
+
+
+def _bound_at(tokens: list[QuestionToken], at: int) -> tuple[int, ...]:
+    """The places of the words that may name a column to compare with, from a place on; none otherwise."""
+    while at < len(tokens) and tokens[at].low in _DETERMINERS:
+        at += 1
+    return tuple(noun_phrase(tokens, at))
 
 
 def lacking_of(tokens: list[QuestionToken]) -> list[int]:

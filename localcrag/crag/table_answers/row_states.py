@@ -12,14 +12,6 @@ from localcrag.crag.table_answers.table_conditions import TableConditions, is_ak
 from localcrag.crag.table_answers.table_values import FLAGS, ColumnKind, is_missing, word_list
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
 
-_STOCK_NAMES = tuple(
-    re.compile(words, re.IGNORECASE)
-    for words in (
-        r"stock|lager|bestand|vorr[aä]t|inventory|\bleft\b|remaining|available|verfügbar|existencias|disponib",
-        r"\bqty\b|quantity|anzahl|menge|cantidad|quantité|pieces|stück",
-    )
-)
-"""How a column is named that says how many of a thing there are, the surest names first."""
 _UNTIL = re.compile(r"until|\btill\b|expir|valid|\bends?\b|\bbis\b|ablauf|jusqu|hasta", re.IGNORECASE)
 """How a column is named that says until when something holds."""
 _DUE = re.compile(r"\bdue\b|deadline|fällig|échéance|vencimiento|\bby\b|next check", re.IGNORECASE)
@@ -69,12 +61,9 @@ class RowStates(TableConditions):
     def take_stock(self) -> None:
         """Account for "in stock" and "not in stock", if one column says how many of a thing there are."""
         places = [at for at in self.question.open_tokens() if self.tokens[at].low == "stock"]
-        for pattern in _STOCK_NAMES if places else ():
-            states = (*self.quantities, *self.of_kind(ColumnKind.FLAG))
-            columns = [c for c in states if pattern.search(self.table.header(c))]
-            if len(columns) == 1:
-                self._take_stock_of(columns[0], places)
-                return
+        column = self.stocked((*self.quantities, *self.of_kind(ColumnKind.FLAG))) if places else ""
+        if column:
+            self._take_stock_of(column, places)
 
     def _take_stock_of(self, column: str, places: Sequence[int]) -> None:
         """Account for what is in stock by its number, which is never below zero, or by yes and no."""

@@ -54,6 +54,17 @@ QUALIFIERS = frozenset(
 """Words in the name of a column that make it another one: "highest level" is not "level"."""
 
 
+STOCK_NAMES = tuple(
+    re.compile(words, re.IGNORECASE)
+    for words in (
+        r"stock|lager|bestand|vorr[aä]t|inventory|\bon[ _-]?hand\b|\bleft\b|remaining|available|verfügbar"
+        r"|existencias|disponib",
+        r"\bqty\b|quantity|anzahl|menge|cantidad|quantité|pieces|stück",
+    )
+)
+"""How a column is named that says how many of a thing there are, the surest names first."""
+
+
 class UnclearError(Exception):
     """The question can mean two things, or something that the table does not have."""
 
@@ -140,7 +151,8 @@ class TableColumns:
         Raises UnclearError if they could mean two.
         """
         open_places = [at for at in places if not self.tokens[at].used]
-        said = {self.tokens[at].root for at in open_places} | set(roots(self.question.superlative))
+        said = {word for at in open_places for word in meanings(self.tokens[at])}
+        said |= set(roots(self.question.superlative))
         touched = [c for c in candidates if said & (set(self.named(c)) - qualifiers(self.table.header(c)))]
         full = [c for c in touched if said >= {*self.named(c), *qualifiers(self.table.header(c))}]
         full = [c for c in full if not any(set(self.named(c)) < set(self.named(d)) for d in full)]
@@ -159,7 +171,7 @@ class TableColumns:
         name = self.table.header(full[0])
         header = {*roots(name), *content(name)}
         for at in open_places:
-            self.tokens[at].used = self.tokens[at].root in header
+            self.tokens[at].used = not header.isdisjoint(meanings(self.tokens[at]))
         return full[0]
 
     def _names_by_last_word(self, column: str, said: Collection[str]) -> bool:
@@ -177,7 +189,23 @@ class TableColumns:
             found = [column for column in candidates if self.units(column) & CURRENCIES]
         if len(found) > 1 or (found and qualifiers(self.table.header(found[0]))):
             raise UnclearError
+        self._take_rate(found)
         return found[0] if found else ""
+
+    def _take_rate(self, columns: Sequence[str]) -> None:
+        """Account for "per year" if the name of the column that is meant has it: "Cost per year"."""
+        words = {word for column in columns for word in roots(self.table.header(column))}
+        for at in self.question.open_tokens():
+            token, before = self.tokens[at], self.tokens[at - 1].low if at else ""
+            token.used = token.root in words and "per" in (token.low, before)
+
+    def stocked(self, candidates: Sequence[str]) -> str:
+        """The one column that says how many of a thing there are, by the surest name; "" if there is none."""
+        for pattern in STOCK_NAMES:
+            columns = [column for column in candidates if pattern.search(self.table.header(column))]
+            if len(columns) == 1:
+                return columns[0]
+        return ""
 
     def verb_about(self) -> str:
         """What the verb is about, which is then accounted for: "which costs the most"."""
@@ -198,6 +226,12 @@ class TableColumns:
         return {self.kinds[column].unit} | ({*roots(header), *map(root, _SIGNS.findall(header))} & UNITS)
 
 
+def meanings(token: QuestionToken) -> tuple[str, ...]:
+    """The words that a word of a question may stand for: "downtime" is the time that one is down."""
+    first = token.low.removesuffix("time")
+    return (token.root, root(first)) if len(first) > 2 and first != token.low else (token.root,)
+
+
 def required_words(header: str) -> tuple[str, ...]:
     """The words of a name of a column that a question must have."""
     said = content(_PARENTHESES.sub(" ", header)) or roots(header)
@@ -213,7 +247,8 @@ def content(text: str) -> tuple[str, ...]:
 def qualifiers(header: str) -> set[str]:
     """The words of a name that make it another column; "min" is one before others, and a unit behind them."""
     said = roots(header)
-    return (set(said) & QUALIFIERS) | (set(said[:1]) & {root("min")} if len(said) > 1 else set())
+    is_least = len(said) > 1 and WORD.findall(header)[0].lower() == "min"
+    return (set(said) & QUALIFIERS) | ({said[0]} if is_least else set())
 
 
 def _singular(word: str) -> str:

@@ -15,12 +15,19 @@ from localcrag.crag.table_answers.table_values import (
     ColumnKind,
     is_missing,
     month_number,
+    root,
+    roots,
+    word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, LIGHT_VERBS
 from localcrag.types import Aggregate
 
 _MAX_VALUE_WORDS = 8
 """The most words of a cell that a question may name."""
+_LEAST_WORDS = frozenset(map(root, word_list("minimum min least mindestbestand mindestmenge minimo")))
+"""Words for the least that should be in stock."""
+_SEVERAL = re.compile(r"\s*[,;&+/]\s+|\s+and\s+")
+"""What stands between the several things that a cell lists: "Ann, Bo"."""
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
 _TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
 
@@ -29,7 +36,9 @@ class TableConditions(TableColumns):
     """Accounts for the words of a question that are conditions on cells of the table."""
 
     def compared(self, condition: NumberCondition) -> RowCondition:
-        """A comparison with a number, on the column that the words beside it name."""
+        """A comparison with a number or another column, on the column that the words beside it name."""
+        if condition.number is None:
+            return self._compared_columns(condition)
         unit = condition.unit
         after = list(self._run(condition.at, 1))
         if not unit and after and self.tokens[after[0]].root in UNITS:
@@ -67,6 +76,36 @@ class TableConditions(TableColumns):
         shown = f"{number} {condition.unit}".strip()
         sign = (_TEMPORAL_SIGNS if condition.temporal else _SIGNS)[condition.sign]
         return RowCondition(column, f"{self.table.header(column)} {sign} {shown}", rows)
+
+    def _compared_columns(self, condition: NumberCondition) -> RowCondition:
+        """A comparison of two columns: "in use above bought"; of the stock if it is "below the minimum".
+
+        If the question names no column to compare, it is the one column beside the other, in its unit.
+        """
+        said = {self.tokens[at].root for at in condition.bound}
+        bounds = [c for c in self.quantities if said <= set(roots(self.table.header(c)))]
+        exact = [c for c in bounds if said == set(roots(self.table.header(c)))]
+        if len(exact or bounds) != 1:
+            raise UnclearError
+        (bound,) = exact or bounds
+        others = [c for c in self.quantities if c != bound and self.kinds[c].unit == self.kinds[bound].unit]
+        column = self.column_said(others, list(self._run(condition.before - 1, -1)))
+        if not column and said & _LEAST_WORDS:
+            column = self.stocked(others)
+        elif not column and len(others) == 1:
+            (column,) = others
+        if not column:
+            raise UnclearError
+        pairs = zip(self.kinds[column].values, self.kinds[bound].values, strict=True)
+        rows = [
+            at
+            for at, (value, limit) in enumerate(pairs)
+            if isinstance(value, Decimal)
+            and isinstance(limit, Decimal)
+            and _comparison(condition.sign, limit)(value)
+        ]
+        shown = f"{self.table.header(column)} {_SIGNS[condition.sign]} {self.table.header(bound)}"
+        return RowCondition(column, shown, frozenset(rows))
 
     def _run(self, at: int, step: int) -> Iterator[int]:
         """The places of the words beside a place, in one direction, up to a verb or the like."""
@@ -147,6 +186,8 @@ class TableConditions(TableColumns):
         cells = self.cells(column)
         rows = frozenset(at for at, cell in enumerate(cells) if content(cell) == said)
         shown, sign = cells[min(rows)], "="
+        if any(said in map(content, _SEVERAL.split(cell)) for cell in cells if _SEVERAL.search(cell)):
+            raise UnclearError
         if self.denies(range(start, end)):
             rows = frozenset(at for at, cell in enumerate(cells) if at not in rows and not is_missing(cell))
             sign = "is not"
@@ -157,9 +198,9 @@ class TableConditions(TableColumns):
         places = (start - 1, end, *(at for at in range(len(self.tokens)) if at not in self.question.subject))
         for at in places:
             if 0 <= at < len(self.tokens) and not self.tokens[at].used:
-                root = self.tokens[at].root
+                word = self.tokens[at].root
                 self.tokens[at].used = at not in self.question.subject[-1:] and (
-                    root in named or any(is_akin(root, word) for word in named)
+                    word in named or any(is_akin(word, other) for other in named)
                 )
 
     def _take_number(self, at: int) -> None:
@@ -188,6 +229,10 @@ class TableConditions(TableColumns):
         ]
         if len(years) > 1 or len(months) > 1 or not (years or months):
             return
+        if self._is_period_of_table(years, months):
+            for at in (*years, *months):
+                self.tokens[at].used = True
+            return
         dated = self.of_kind(ColumnKind.DATE) if months else self.of_kind(ColumnKind.DATE, ColumnKind.YEAR)
         if not dated:
             return
@@ -211,6 +256,19 @@ class TableConditions(TableColumns):
             self.tokens[at].used = True
         self.conditions.append(
             RowCondition(column, f"{self.table.header(column)} in {' '.join(said)}", frozenset(rows))
+        )
+
+    def _is_period_of_table(self, years: Sequence[int], months: Sequence[int]) -> bool:
+        """Whether the table's name has the year and month at some places, and all of its dates are in it."""
+        named = {word for name in self.table.names for word in roots(name)}
+        dated = self.of_kind(ColumnKind.DATE)
+        if len(dated) < 2 or not all(self.tokens[at].root in named for at in (*years, *months)):
+            return False
+        days = [day for column in dated for day in self.kinds[column].values if isinstance(day, date)]
+        return all(
+            all(day.month == month_number(self.tokens[at].low) for at in months)
+            and all(day.year == int(self.tokens[at].text) for at in years)
+            for day in days
         )
 
     def denies(self, places: Sequence[int]) -> bool:

@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, qualifiers
+from localcrag.crag.table_answers.table_columns import (
+    RowCondition,
+    UnclearError,
+    content,
+    qualifiers,
+    required_words,
+)
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_measures import TableMeasures
 from localcrag.crag.table_answers.table_questions import TableQuestion
@@ -28,9 +34,7 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import (
-    QUANTITY_WORDS,
-)
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
 _PERSONS = frozenset(
@@ -58,6 +62,13 @@ _ROW_WORDS = frozenset(
     )
 )
 """What a question may call a row, whatever it is."""
+_ENTRY_WORDS = frozenset(map(root, word_list("entry record row eintrag zeile")))
+"""What any question may call a row, one that counts rows as well."""
+_UNDATED = re.compile(
+    r"(?:[\W_]+(?:\d+|january|february|march|april|may|june|july|august|september|october|november|december))+$",
+    re.IGNORECASE,
+)
+"""The year or month at the end of a name."""
 _DURATIONS = frozenset({"s", "min", "h"})
 """The units of what takes time, which adds up over days as money does."""
 _NUMBERED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
@@ -101,6 +112,21 @@ def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
         return None
 
 
+def may_mean(match: TableMatch, other: ParsedTable) -> bool:
+    """Whether a question may as well mean another table of the document: it names as many of its columns.
+
+    Not if the question names the table that was matched, or a cell of it.
+    """
+    said = {token.root for token in match.question.tokens if token.low not in FUNCTION_WORDS}
+    if match.conditions or said & {word for name in match.table.own_names for word in content(name)}:
+        return False
+    known, others = (
+        {words for column in table.columns if said >= set(words := required_words(table.header(column)))}
+        for table in (match.table, other)
+    )
+    return bool(others) and known <= others
+
+
 class _Matching(TableMeasures):
     """One question held against one table."""
 
@@ -110,12 +136,14 @@ class _Matching(TableMeasures):
             raise UnclearError
         self.take_lacking()
         for condition in asked.conditions:
-            self.conditions.append(self.compared(condition))
+            compared = self.compared(condition)
+            self.conditions += [compared] if compared not in self.conditions else []
         column = self.measure()
         self.take_values(column)
         entity = self._entity(column)
         if asked.operation in _EXTREMES and entity != self.label:
             self.column_said([self.label], asked.open_tokens())
+        self.take_all_of()
         self.take_dates()
         self.take_flags(column)
         self.take_stock()
@@ -224,19 +252,23 @@ class _Matching(TableMeasures):
     def _take_row_word(self, at: int) -> None:
         """Account for a noun that means a row.
 
-        It is the last word of the table's name, as of "lift-incidents", or a person if the rows are named by
-        persons: any word for one if a cell says which of them count, else "person" alone. Where the column
-        that names the rows has no name itself, any word does for the one with the most.
+        It is the last word of the table's name, as of "lift-incidents-2026", or a person if the rows are
+        named by persons: any word for one if a cell says which of them count, else "person" alone. Where the
+        column that names the rows has no name itself, any word does for the one with the most.
         """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
-        plural = [name for name in self.table.own_names if name.rstrip().lower().endswith("s")]
-        is_named = any(token.root in roots(name)[-1:] for name in plural) or token.root in prefix[-1:]
+        ends = [_UNDATED.sub("", name.rstrip()) for name in self.table.own_names]
+        plural = [name for name in ends if name.lower().endswith("s")]
+        singular = [name[:-1] for name in plural]
+        is_named = any(token.root in roots(name)[-1:] for name in (*plural, *singular))
+        is_named = is_named or token.root in prefix[-1:]
+        is_row = token.root in _ENTRY_WORDS
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
         persons = _PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
         is_person = token.root in persons and set(self.named(self.label)) & _PERSONS
         is_unnamed = not self.label and self.question.operation in _EXTREMES and self._names_rows(self.label)
-        if not (is_named or is_any or is_person or is_unnamed):
+        if not (is_named or is_row or is_any or is_person or is_unnamed):
             raise UnclearError
         token.used = True
 

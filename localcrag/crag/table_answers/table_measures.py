@@ -17,6 +17,7 @@ from localcrag.crag.table_answers.table_values import (
     WORD,
     ColumnKind,
     root,
+    roots,
     word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SPENDING_VERBS
@@ -41,6 +42,8 @@ _SUM_WORDS = _FINAL_WORDS | _root_set(
     "estimate estimated planned plan budget budgeted total sum net gross due offer"
 )
 """Words that name a column of sums of money by themselves."""
+_NUMBER_WORDS = _root_set("number quantity qty count pieces anzahl menge stück nombre cantidad")
+"""Words that name a column of how many of a thing there are."""
 _SAVING_WORDS = frozenset(word_list("saving savings deposit deposits account accounts tagesgeld festgeld"))
 _LENDING_WORDS = frozenset(word_list("loan loans credit credits mortgage mortgages kredit darlehen"))
 """Words for what a higher rate of interest is better for, and for what it is worse."""
@@ -76,9 +79,13 @@ class TableMeasures(TableNames):
                 if asked.in_total and (column := self._of_unit_said()):
                     asked.operation = Aggregate.TOTAL
                     return column
+                if not (asked.listing or asked.distinct) and (column := self._numbers_of()):
+                    asked.operation = Aggregate.TOTAL
+                    return column
                 return ""
             case Aggregate.TOTAL if asked.costing:
-                return self._added_up(self._costs())
+                said = self.column_said(self.quantities, everywhere) if asked.costing == "sum" else ""
+                return self._added_up(said or self._costs())
             case Aggregate.TOTAL:
                 column = self.column_said(self.quantities, everywhere) or self._amount()
                 if not column and asked.spending:
@@ -88,6 +95,8 @@ class TableMeasures(TableNames):
                     for at in asked.subject:
                         token = self.tokens[at]
                         token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
+                if not column and not asked.spending and asked.asking == "how much":
+                    raise UnclearError
                 if not column and not asked.spending:
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()
@@ -105,13 +114,15 @@ class TableMeasures(TableNames):
             case Aggregate.LATEST | Aggregate.EARLIEST:
                 column = self._temporal_measure()
             case _:
-                column = self.column_said(self.quantities, everywhere)
+                column = self._rate_about(asked.about) or self.column_said(self.quantities, everywhere)
                 about = asked.about or (self.verb_about() if not column else "")
                 about = about or generic_about(asked.superlative)
                 if not column and about:
                     column = self.column_about(self.quantities, about)
                 if not column and not asked.about and self._names_nothing_after():
                     column = self.quantities[0] if len(self.quantities) == 1 else ""
+                if not column and not asked.about:
+                    column = self._sum_of_row()
         if not column:
             raise UnclearError
         return column
@@ -181,6 +192,45 @@ class TableMeasures(TableNames):
     def _own_units(self, column: str) -> set[str]:
         """The units of a column; none of one that says how much there is of another thing per unit."""
         return set[str]() if _PER.search(self.table.header(column)) else self.units(column)
+
+    def _rate_about(self, about: str) -> str:
+        """The one column of a rate that is about a quantity, if one is asked for; "" if there is none."""
+        if all(token.low != "per" for token in self.tokens):
+            return ""
+        rates = [column for column in self.quantities if "per" in self.table.header(column).lower().split()]
+        return self.column_about(rates, about) if about else ""
+
+    def _sum_of_row(self) -> str:
+        """The column that adds up all others of its row: of "which line is the largest"; "" if none does."""
+        for column in self.quantities:
+            others = [self.kinds[other].values for other in self.quantities if other != column]
+            sums = [
+                sum((value for value in row if isinstance(value, Decimal)), Decimal(0))
+                for row in zip(*others, strict=True)
+            ]
+            if len(others) > 1 and list(self.kinds[column].values) == sums:
+                return column
+        return ""
+
+    def _numbers_of(self) -> str:
+        """The one column that says how many there are of what the table is about; "" if there is none.
+
+        None says so if the question counts what the rows are named by: articles are no pieces. Numbers that
+        only grow are those of a list.
+        """
+        head = [self.tokens[at].root for at in self.question.subject[-1:]]
+        names = {word for name in self.table.own_names for word in roots(name)}
+        if not head or head[0] not in names or head[0] in self.named(self.label):
+            return ""
+        found = [
+            column
+            for column in self.of_kind(ColumnKind.NUMBER)
+            if column != self.label and set(roots(self.table.header(column))) <= _NUMBER_WORDS
+        ]
+        numbers = (value for column in found for value in self.kinds[column].values)
+        values = [value for value in numbers if isinstance(value, Decimal)]
+        is_list = all(before < after for before, after in pairwise(values))
+        return found[0] if len(found) == 1 and not is_list else ""
 
     def _is_counter(self, column: str) -> bool:
         """Whether a column has the readings of a counter, or of one for each thing: they only grow."""

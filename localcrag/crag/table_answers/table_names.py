@@ -16,6 +16,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     PRONOUNS,
     RECORDING_VERBS,
 )
+from localcrag.types import Aggregate
 
 _LISTING = re.compile(r"[,&/+]|\band\b|\bor\b")
 """A part of a name that lists several things, of which a question may mean one."""
@@ -78,6 +79,19 @@ class TableNames(RowStates):
         columns = self.of_kind(ColumnKind.TEXT)
         cells = (cell for column in columns for cell in self.cells(column))
         return not any(_holds(words, said) for cell in cells for words in _spellings(cell))
+
+    def take_all_of(self) -> None:
+        """Account for words that leave no row out: "in all sizes", and the rows as "on jobs" in a total.
+
+        The first is the name of a column, the second that of the one whose cells name the rows.
+        """
+        total = self.question.operation in (Aggregate.TOTAL, Aggregate.AVERAGE)
+        for at in self.question.open_tokens():
+            word = (self.tokens[at].root,)
+            is_after_all = bool(at) and self.tokens[at - 1].low == "all"
+            is_of_all = is_after_all and any(self.named(column) == word for column in self.table.columns)
+            is_rows = total and self.tokens[at].low.endswith("s") and self.named(self.label) == word
+            self.tokens[at].used = is_of_all or is_rows
 
     def take_light_verbs(self) -> None:
         """Account for a verb that says no more than "has": "which company offers the longest guarantee".

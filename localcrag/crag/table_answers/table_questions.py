@@ -8,6 +8,7 @@ one question, a comparison by group, a negation in a question that neither count
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -22,7 +23,7 @@ from localcrag.crag.table_answers.question_words import (
     number_conditions,
     take,
     tokens_of,
-    with_plain_negations,
+    with_plain_wording,
 )
 from localcrag.crag.table_answers.table_values import root, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
@@ -53,6 +54,14 @@ _BEFORE_MOST = frozenset(word_list("which who what when where list name show giv
 """How a question begins that asks for the most or the least."""
 _FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
 """How a question says that it asks for what something cost at last."""
+_TOTAL_ASKED = re.compile(
+    r"\b(?:total|totals|altogether|in all|all together|in sum|sum of|adds? up|added up)\b"
+    r"|\btogether\W*$|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
+    re.IGNORECASE,
+)
+"""How a question says that it asks for a sum: in English, German, French, Spanish, Italian."""
+_ADDING_PHRASES = (("amount", "to"),)
+"""How a question says with a verb that it asks for a sum; see :func:`.question_words.with_plain_wording`."""
 
 
 @dataclass(slots=True)
@@ -65,7 +74,7 @@ class TableQuestion:
     ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
     ``listing`` says that what would be counted is to be named: "which risks does she own". ``negation`` is
     the place of its "not", -1 if it has none. ``costing`` is "total" or "final" if it asks what something
-    cost in total or in the end, else "".
+    cost in total or in the end, "sum" if it asks what things add up to, else "".
     """
 
     tokens: list[QuestionToken]
@@ -97,7 +106,7 @@ class TableQuestion:
 
 def recognised(question: str) -> TableQuestion | None:
     """The form of a question over a table; None for a question of another form, or one that is not clear."""
-    tokens = tokens_of(with_plain_negations(in_english(question)))
+    tokens = tokens_of(with_plain_wording(in_english(question)))
     if not tokens or len(tokens) > MAX_WORDS:
         return None
     words = [token.low for token in tokens]
@@ -118,7 +127,7 @@ def recognised(question: str) -> TableQuestion | None:
         return None
     found.conditions, found.lacking, found.negation = conditions, lacking, negation
     for token in tokens:
-        token.used = token.used or token.low in FUNCTION_WORDS
+        token.used = token.used or (token.low in FUNCTION_WORDS and token.text != "May")
     if found.listing and not (conditions or lacking or set(found.open_tokens()) - set(found.subject)):
         return None
     return found
@@ -131,12 +140,17 @@ def asks_for_rows(question: str) -> bool:
     """
     if recognised(question) is not None:
         return True
-    tokens = tokens_of(with_plain_negations(in_english(question)))
+    tokens = tokens_of(with_plain_wording(in_english(question)))
     listed = _listed(tokens) if 0 < len(tokens) <= MAX_WORDS else None
     if listed is None:
         return False
     said = [at for at, token in enumerate(tokens) if not token.used and token.low not in FUNCTION_WORDS]
     return bool(set(said) - set(listed.subject))
+
+
+def asks_for_total(question: str) -> bool:
+    """Whether a question asks for the sum of several numbers, wherever it says so: "tax of May, total"."""
+    return _TOTAL_ASKED.search(question) is not None
 
 
 def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
@@ -151,7 +165,7 @@ def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
         tokens[at].used = True
         at += 1
     subject = noun_phrase(tokens, at)
-    in_total = _take_phrase(tokens, TOTAL_PHRASES)
+    in_total = _says_total(tokens)
     return TableQuestion(
         tokens, Aggregate.COUNT, subject, asking="how many", distinct=distinct, in_total=in_total
     )
@@ -201,6 +215,15 @@ def _take_phrase(tokens: list[QuestionToken], phrases: Sequence[tuple[str, ...]]
                 take(tokens, at, len(phrase))
                 return True
     return False
+
+
+def _says_total(tokens: list[QuestionToken]) -> bool:
+    """Whether a question says "in total" or the like, or ends with "together"; that is accounted for."""
+    if tokens[-1].low == "together":
+        _take_phrase(tokens, (("all", "together"),))
+        tokens[-1].used = True
+        return True
+    return _take_phrase(tokens, TOTAL_PHRASES)
 
 
 def _superlatives(tokens: list[QuestionToken]) -> list[tuple[int, int, str, str]]:
@@ -290,22 +313,25 @@ def generic_about(superlative: str) -> str:
 def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
     """The form of "what is the total …", "what is the average …" and "how much did we spend …".
 
-    It is that of "what did she claim in total" as well.
+    It is that of "what did she claim in total" and of "what do the fees add up to" as well.
     """
     words = [token.low for token in tokens]
     if _superlatives(tokens):
         return None
+    if words[0] in ("what", "how") and _take_phrase(tokens, _ADDING_PHRASES):
+        return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True, costing="sum")
     averages = [at for at, word in enumerate(words) if word in ("average", "mean")]
     totals = [at for at, word in enumerate(words) if word in ("total", "sum")]
     much = words[:2] == ["how", "much"]
-    begins_so = words[0] in ("what", "how", "give", "tell", "show") or {0, 1} & {*averages, *totals}
+    ends = {0, 1, len(words) - 1}
+    begins_so = words[0] in ("what", "how", "give", "tell", "show") or ends & {*averages, *totals}
     if len(averages) + len(totals) > 1 or not begins_so:
         return None
     asks_what = words[0] == "what" and not AUXILIARIES.isdisjoint(words[1:2])
     costs = [at for at, token in enumerate(tokens) if token.root == root("cost")]
     if (much or asks_what) and len(costs) == 1 and not AUXILIARIES.isdisjoint(words[: costs[0]]):
         is_final = _take_phrase(tokens, _FINAL_PHRASES)
-        if is_final or _take_phrase(tokens, TOTAL_PHRASES):
+        if is_final or _says_total(tokens):
             take(tokens, costs[0], 1)
             costing = "final" if is_final else "total"
             return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True, costing=costing)
@@ -316,6 +342,9 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
             return TableQuestion(
                 tokens, Aggregate.TOTAL, subject=spending, asking="how much", in_total=in_total, spending=True
             )
+    if much and (_says_total(tokens)):
+        take(tokens, 0, 2)
+        return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True)
     if averages and words[0] != "how":
         take(tokens, averages[0], 1)
         _take_number_of(tokens, averages[0] + 1)

@@ -9,8 +9,8 @@ FUNCTION_WORDS = frozenset(
         """
         a about according all already among an and any are as at be been being by calendar can current
         currently did do does file for from get give given had has have having how i in into is it its list
-        listed many may me much my now of on our out overall please question record row rows sheet show so
-        still table tell than that the their them then there these they this those to us was we were what
+        listed many may me much my now of on ones our out overall please question record row rows sheet show
+        so still table tell than that the their them then there these they this those to us was we were what
         when where which who whom whose with within yet you your
         """
     )
@@ -24,9 +24,10 @@ VERBS = frozenset(
 LIGHT_VERBS = frozenset(
     word_list(
         """
-        consume consumed consumes gave get gets give given gives got need needed needs offer offered offers
+        cause caused causes consume consumed consumes fallen fell gave get gets give given gives go goes going
+        gone got need needed needs offer offered offers
         provide provided provides reach reached reaches receive received receives run runs showed shown shows
-        use used uses
+        use used uses went
         """
     )
 )
@@ -66,7 +67,7 @@ NEGATIONS = frozenset(
 UNSUPPORTED = frozenset(
     word_list(
         """
-        compared difference each either every if median or per percentage proportion rather ratio respectively
+        compared difference each either every if median or percentage proportion rather ratio respectively
         share times versus vs whether why
         """
     )
@@ -147,6 +148,9 @@ TOTAL_PHRASES = (
     ("altogether",),
     ("combined",),
     ("all", "together"),
+    ("so", "far"),
+    ("to", "date"),
+    ("until", "now"),
 )
 MORE = (">", "more than|over|above|greater than|higher than|larger than|exceeding|bigger than")
 COMPARATORS = tuple(

@@ -1,0 +1,157 @@
+"""Sums and comparisons over the rows of a table in everyday words: "so far", "to be reordered"."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables, tables_of
+from localcrag.crag.table_answers.table_matching import matched, may_mean
+from localcrag.crag.table_answers.table_questions import recognised
+from tests.crag.test_aggregation import passages, value
+
+JACKETS = [
+    "Life vests",
+    "Size: S · Weight: 15-30 kg · Number: 14 · Taken out in 2026: 2 · Colour: red",
+    "Size: M · Weight: 30-40 kg · Number: 18 · Taken out in 2026: 1 · Colour: blue",
+    "Size: L · Weight: 40-70 kg · Number: 9 · Taken out in 2026: 0 · Colour: red",
+]
+STOCK = [
+    "Code: 1 · Description: Tube · On hand: 22 · Minimum: 30 · Cost: 2.25 · Supplier: Velo",
+    "Code: 2 · Description: Bell · On hand: 26 · Minimum: 10 · Cost: 2.90 · Supplier: Lind",
+    "Code: 3 · Description: Tyre · On hand: 8 · Minimum: 8 · Cost: 9.80 · Supplier: Velo",
+    "Code: 4 · Description: Chain · On hand: 3 · Minimum: 6 · Cost: 7.30 · Supplier: Lind",
+]
+JOBS = [
+    "jobs-april",
+    "job: 1 · in: 2026-04-01 · mechanic: Kofi · hours: 0.5 · out: 2026-04-02",
+    "job: 2 · in: 2026-04-02 · mechanic: Lena · hours: 1.5 · out: 2026-04-04",
+    "job: 3 · in: 2026-04-03 · mechanic: Kofi · hours: 2.0 · out: ",
+]
+SHARED = [*JOBS, "job: 4 · in: 2026-04-05 · mechanic: Kofi, Lena · hours: 9 · out: 2026-04-06"]
+LATER = [*JOBS, "job: 4 · in: 2026-04-29 · mechanic: Kofi · hours: 9 · out: 2026-05-06"]
+COMPLAINTS = [
+    "complaints",
+    "no: K-1 · date: 2025-12-03 · about: canoe · cost_eur: 12.00",
+    "no: K-2 · date: 2026-01-19 · about: berth · cost_eur: 30.50",
+    "no: K-3 · date: 2026-02-26 · about: gearbox · cost_eur: 8.00",
+]
+CHANGES = [
+    "changes",
+    "id: C-1 · date: 2026-01-08 · system: yew · minutes down: 6",
+    "id: C-2 · date: 2026-01-13 · system: elm · minutes down: 95",
+    "id: C-3 · date: 2026-02-01 · system: elm · minutes down: 7",
+]
+BUDGET = [
+    "Budget",
+    "No.: 1.1 · Item: Salary of the doctor · 2026: 40 · 2027: 2 · Total: 42",
+    "No.: 1.2 · Item: Salary of the nurse · 2026: 20 · 2027: 30 · Total: 50",
+    "No.: 1.3 · Item: Pumps and tubes · 2026: 30 · 2027: 5 · Total: 35",
+]
+LICENCES = [
+    "Product: Office · In use: 70 · Bought: 72 · Price once: 900 · Cost per year: 51",
+    "Product: Safe · In use: 12 · Bought: 10 · Price once: 100 · Cost per year: 64",
+]
+POOL = ("Pool", "No.: 1 · Service: Day ticket · Fee: 4", "No.: 2 · Service: Season · Fee: 80")
+HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: Cellar · Fee: 110")
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How many life vests do we own in all sizes together?", JACKETS, "41"),
+        ("How many life vests do we own altogether?", JACKETS, "41"),
+        ("How many red life vests are there?", JACKETS, "23"),
+        ("How many life vests of all ages do we own?", JACKETS, None),
+        ("How many sizes are there?", JACKETS, None),
+        ("How many hours did Kofi book on jobs in April altogether?", JOBS, "2.5"),
+        ("How many hours did Kofi book on jobs in May altogether?", JOBS, None),
+        ("What is the total number of hours of Kofi in May?", JOBS, None),
+        ("How many hours did Kofi book altogether?", SHARED, None),
+        ("How many hours did Kofi book in April altogether?", LATER, None),
+        ("How much have complaints cost us in 2026 so far?", COMPLAINTS, "38.50"),
+        ("How much did the complaints cost altogether?", COMPLAINTS, "50.50"),
+        ("What do the complaints of 2026 add up to?", COMPLAINTS, "38.50"),
+        ("Which change has the most downtime?", ["changes-2026", *CHANGES[1:]], "95"),
+        (
+            "Which fee has the highest rent?",
+            ["fees-2026", *(h.replace("Fee", "Rent") for h in HALLS[1:])],
+            "110",
+        ),
+        ("What do the notes of 2026 add up to?", COMPLAINTS, None),
+        ("How much canoe did we make altogether?", COMPLAINTS, None),
+        ("Total downtime in minutes caused by the changes in January 2026?", CHANGES, "101"),
+        ("The downtime of elm, total?", CHANGES, "102"),
+        ("budget: which single line is the largest", BUDGET, "50"),
+        ("Which item is the largest?", [row.replace("Total: 50", "Total: 51") for row in BUDGET], None),
+        ("Which product is the most expensive per year?", LICENCES, "64"),
+        ("Which product is the most expensive per month?", LICENCES, None),
+    ],
+)
+def test_sums_are_asked_for_in_many_words(question: str, rows: list[str], answer: str | None) -> None:
+    assert value(question, rows) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("Which articles are below the minimum?", STOCK, None),
+        ("Which codes are below the minimum?", STOCK, "1 (Tube); 4 (Chain)"),
+        ("Which Velo codes do I have to reorder, I mean the ones below the minimum?", STOCK, "1 (Tube)"),
+        ("Which codes must be reordered?", STOCK, "1 (Tube); 4 (Chain)"),
+        ("How many codes are below their minimum?", [row.replace("On hand", "Left") for row in STOCK], "2"),
+        ("Which codes are below the maximum?", STOCK, None),
+        ("Which products have in use more than bought?", LICENCES, "Safe"),
+        (
+            "How many entries are there with the supplier Velo?",
+            [r.replace("On hand", "Age") for r in STOCK],
+            "2",
+        ),
+    ],
+)
+def test_a_column_is_compared_with_another(question: str, rows: list[str], answer: str | None) -> None:
+    assert value(question, rows) == answer
+
+
+def _table(*rows: str) -> ParsedTable:
+    (table,) = tables_of(passages(list(rows)))
+    return table
+
+
+@pytest.mark.parametrize(
+    ("tables", "rows"),
+    [
+        ((POOL, HALLS), [4]),
+        ((POOL, ("Pool 2025", *HALLS[1:])), []),
+        ((POOL, ("Halls", *POOL[1:])), []),
+        ((POOL, ("Halls", *(row.replace("Fee", "Rent") for row in HALLS[1:]))), []),
+        ((POOL,), []),
+    ],
+)
+def test_sheets_with_the_same_columns_are_one_table(tables: list[tuple[str, ...]], rows: list[int]) -> None:
+    joined = joined_tables([_table(*table) for table in tables])
+    assert [len(table.rows) for table in joined] == rows
+    assert all(table.names == ("farms",) for table in joined)
+
+
+ITEMS = ("Items", "No.: 1 · Item: Fee · Amount (EUR): 340", "No.: 2 · Item: Train · Amount (EUR): 20")
+ALLOWANCE = (
+    "Allowance",
+    "Date: 2025-09-06 · Day: full · Amount: 21",
+    "Date: 2025-09-07 · Day: half · Amount: 16",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_other"),
+    [
+        ("What is the total amount?", True),
+        ("What is the total amount of the allowance?", False),
+        ("What is the total amount in September 2025?", False),
+        ("How many days are there?", False),
+    ],
+)
+def test_another_sheet_with_the_column_that_is_asked_for_may_be_meant(question: str, is_other: bool) -> None:
+    form = recognised(question)
+    assert form is not None
+    match = matched(form, _table(*ALLOWANCE))
+    assert match is not None and may_mean(match, _table(*ITEMS)) is is_other
