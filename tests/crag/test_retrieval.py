@@ -170,7 +170,12 @@ def test_a_figure_that_the_question_names_is_among_the_best() -> None:
 def test_the_part_of_a_table_that_has_the_day_is_among_the_best() -> None:
     """A search by words does not find the rows of a day: they have none of the question's words."""
     first, last = (
-        replace(table(*(f"From: {day} · First: {who}" for day, who in rows)), id=name, source="/turns.csv", document="1")
+        replace(
+            table(*(f"From: {day} · First: {who}" for day, who in rows)),
+            id=name,
+            source="/turns.csv",
+            document="1",
+        )
         for name, rows in (
             ("a", (("30 March", "Ada"), ("6 April", "Ben"))),
             ("b", (("13 April", "Cleo"), ("20 April", "Dan"))),
