@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from localcrag.crag.calendar_dates import are_shared
+from localcrag.crag.calendar_spans import tells_figure
 from localcrag.crag.mail_lookup import named_headers
-from localcrag.crag.query_terms import figures_of, terms
+from localcrag.crag.query_terms import figures_asked, figures_of, terms
 from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement.earlier_mails import with_newer_mails_first
 from localcrag.crag.refinement.knowledge_strips import strips
@@ -88,13 +88,18 @@ def _own_language_first(
 
 def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool]:
     """Of each passage, whether it has rows with dates alone, and another one has the date of the question."""
-    wanted = figures_of(question)
+    wanted = figures_asked(question)
     if not wanted:
         return [False] * len(cut)
-    dates = [[figures_of(strip.text) if is_row(strip) else None for strip in found] for found in cut]
-    if not any(are_shared(wanted, held) for found in dates for held in found if held):
-        return [False] * len(dates)
-    return [bool(found) and all(held and not are_shared(wanted, held) for held in found) for found in dates]
+    rows = [[is_row(strip) and bool(figures_of(strip.text)) for strip in found] for found in cut]
+    has_it = [[tells_figure(strip, wanted) for strip in found] for found in cut]
+    if not any(
+        is_dated and has
+        for pair in zip(rows, has_it, strict=True)
+        for is_dated, has in zip(*pair, strict=True)
+    ):
+        return [False] * len(cut)
+    return [bool(found) and all(found) and not any(has) for found, has in zip(rows, has_it, strict=True)]
 
 
 def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:
@@ -124,4 +129,4 @@ def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tupl
         return [pair for pair in found if pair[1] > 0]
     shared = [(pair[1] > 0, len(terms(in_words(pair[0].text)) & asked), pair) for pair in found]
     ranked = sorted(shared, key=lambda each: (-each[0], -each[1]))[:JUDGED_STRIPS]
-    return [pair for _, count, pair in ranked if count]
+    return [pair for _, count, pair in ranked if count or pair[1] > 0]

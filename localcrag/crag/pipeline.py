@@ -286,7 +286,7 @@ def _search(state: QuestionState) -> Steps[list[Hit]]:
     if asked is not None:
         computed = compute(state, asked, found)
         state.computed = yield from timed(state.adapters, "compute", computed)
-    return [] if state.computed else (yield from state.retriever.best(found, state.question))
+    return [] if state.computed else (yield from state.retriever.best(found, state.question, state.filter))
 
 
 def _correct(state: QuestionState) -> Steps[None]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from localcrag.crag import prompts
-from localcrag.crag.calendar_dates import dates_of, without_dates
+from localcrag.crag.calendar_dates import bare_weekday_numbers, dates_of, weekday_numbers, without_dates
 from localcrag.languages import FUNCTION_WORDS, UNSPACED, other_than_english
 from localcrag.protocols import LanguageModel
 
@@ -101,7 +101,13 @@ def figures_of(text: str, others: re.Pattern[str] = _FIGURES) -> set[str]:
 
     ``others`` finds what counts beside dates.
     """
-    return dates_of(text) | set(others.findall(without_dates(text)))
+    without = without_dates(text)
+    return dates_of(text) | bare_weekday_numbers(without) | set(others.findall(without))
+
+
+def figures_asked(question: str, others: re.Pattern[str] = _FIGURES) -> set[str]:
+    """The figures of a question, with its days as columns are named by them ("Sat 16")."""
+    return figures_of(question, others) | weekday_numbers(question)
 
 
 def is_english(text: str) -> bool:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.calendar_dates import are_shared
-from localcrag.crag.query_terms import figures_of
+from localcrag.crag.calendar_dates import are_shared, is_day
+from localcrag.crag.calendar_spans import passage_holds_on
+from localcrag.crag.query_terms import figures_asked, figures_of
 from localcrag.events import Reranked, Retrieved, Steps
-from localcrag.filters import Filter
+from localcrag.filters import Filter, matches
 from localcrag.protocols import Embedder, Evaluator, PassageReader
 from localcrag.rank_fusion import STANDARD_RRF_K, ranked, rrf
-from localcrag.types import Hit
+from localcrag.types import BlockKind, Hit, Passage
 
 if TYPE_CHECKING:
     from localcrag.protocols import Vectors
@@ -31,6 +32,8 @@ SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
 LEAST_EVALUATOR_WEIGHT = SIMILARITY_WEIGHT
 """The weight of an evaluator that holds nothing to be relevant; it still tells more than the cosine does."""
 
+MAX_PASSAGES_OF_TABLES = 60
+"""The most passages of a document with a table in which the part with a day is looked for."""
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/-]*\d(?!\w)")
 """A number of two digits or more."""
 
@@ -75,7 +78,7 @@ class Retriever:
         """
         otherwise = vectors is not None or any(query != question for query in queries)
         found = yield from self.found(queries, filter, vectors=vectors)
-        return (yield from self.best(found, question, as_question=not otherwise))
+        return (yield from self.best(found, question, filter, as_question=not otherwise))
 
     def found(
         self, queries: Sequence[str], filter: Filter | None = None, *, vectors: Vectors | None = None
@@ -89,12 +92,24 @@ class Retriever:
             yield Retrieved(query, tuple(hits))
         return lists[0] if len(lists) == 1 else fuse(lists)
 
-    def best(self, found: Sequence[Hit], question: str, *, as_question: bool = True) -> Steps[list[Hit]]:
+    def best(
+        self, found: Sequence[Hit], question: str, filter: Filter | None = None, *, as_question: bool = True
+    ) -> Steps[list[Hit]]:
         """The hits that go on to grading; yields Reranked if there is an evaluator.
 
-        ``as_question`` says that they were found by the question itself, so that their cosine is its.
+        The part of a table that has the day of the question is among them if another part of it is.
+
+        Args:
+            found: hits in the order of their search.
+            question: the question that reranking judges the hits against.
+            filter: only passages that pass it are added.
+            as_question: whether they were found by the question itself, so that their cosine is its.
         """
         best = self.narrowed(found, question)
+        if self.evaluator and best:
+            best = with_named_figures(
+                best, [*found, *self._of_the_day(best, found, question, filter)], question
+            )
         if self.evaluator and best:
             best = best if as_question else [replace(hit, similarity=None) for hit in best]
             yield Reranked(tuple(best))
@@ -112,6 +127,25 @@ class Retriever:
         best = rerank(question, found[: self._search_depth], self.evaluator, self.passages)[: self.passages]
         return with_named_figures(best, found, question)
 
+    def _of_the_day(
+        self, best: Sequence[Hit], found: Sequence[Hit], question: str, filter: Filter | None
+    ) -> list[Hit]:
+        """The parts of the documents with tables among the best hits that have the day of a question.
+
+        There are none if the question names no day, or a passage that was found has it.
+        """
+        days = {figure for figure in figures_asked(question) if is_day(figure)}
+        if not days or any(has_figure(hit.passage, days) for hit in found):
+            return []
+        of_tables = {hit.passage.source: hit.passage.document for hit in best if has_rows(hit.passage)}
+        known = {hit.passage.id for hit in found}
+        return [
+            Hit(passage, 0.0)
+            for passage in (self.store.passages(of_tables, limit=MAX_PASSAGES_OF_TABLES) if of_tables else ())
+            if passage.id not in known and has_rows(passage) and has_figure(passage, days)
+            if filter is None or matches(filter, passage)
+        ]
+
     @property
     def _search_depth(self) -> int:
         """The number of hits to ask the store for."""
@@ -121,19 +155,29 @@ class Retriever:
 def with_named_figures(best: Sequence[Hit], found: Sequence[Hit], question: str) -> list[Hit]:
     """The best hits, the last one replaced by the first hit found with a figure that no other has.
 
-    A version, a date or a number of a part is named by a question to find the one row that has it, and to
-    the evaluator the rows of a table are all alike.
+    A version, a date or a number of a part is named by a question to find the one row that has it, or that
+    holds on that day, and to the evaluator the rows of a table are all alike.
     """
-    named = figures_of(question, _LONG_NUMBER)
+    named = figures_asked(question, _LONG_NUMBER)
 
     def has_one(hit: Hit) -> bool:
-        return are_shared(named, figures_of(hit.passage.text, _LONG_NUMBER))
+        return has_figure(hit.passage, named)
 
     if not named or any(map(has_one, best)):
         return list(best)
     tried = {hit.passage.id for hit in best}
     having = next((hit for hit in found if hit.passage.id not in tried and has_one(hit)), None)
     return [*best[:-1], having] if having else list(best)
+
+
+def has_figure(passage: Passage, figures: Set[str]) -> bool:
+    """Whether a passage has one of some figures, or a row that holds on one of the days among them."""
+    return are_shared(figures, figures_of(passage.text, _LONG_NUMBER)) or passage_holds_on(passage, figures)
+
+
+def has_rows(passage: Passage) -> bool:
+    """Whether a passage has a row of a table."""
+    return any(block.kind is BlockKind.ROW for block in passage.blocks)
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from localcrag.crag.calendar_dates import are_shared, dates_of, readings_of
+from localcrag.crag.calendar_spans import holds_on
 from localcrag.crag.query_terms import IN_WORDS, STOP_WORDS, folded
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
+from localcrag.crag.table_answers.unit_scales import shared_quantities
 from localcrag.crag.told_ranges import NUMBER, is_within_range
 from localcrag.types import Strip
 
@@ -32,8 +34,9 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
 
     Separators do not count ("1,000" is "1000"), nor do zeros in front ("05" is "5"); small ones may stand in
     English words ("2nd" is "second"). A version is told by one within it ("2.53" by "2.53.0"), and of two
-    that the question offers ("1000 or 1024 bytes?") one is enough. A day is told in any notation, and a
-    number with its unit by the range or the bound that it lies in ("17 kg" by "15–21 kg", "up to 30 kg").
+    that the question offers ("1000 or 1024 bytes?") one is enough. A day is told in any notation, and by a
+    row that holds on it, and a number with its unit by the range or the bound that it lies in ("17 kg" by
+    "15–21 kg", "up to 30 kg"), or in another unit ("3 kW" by "3000 W").
 
     Args:
         strips: the strips that were kept.
@@ -42,7 +45,7 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     if _DIGITS.search(question) is None:
         return []
     told = " ".join(map(_told_with, strips))
-    question = _without_told_days(question, told)
+    question = _without_told_days(question, told, strips)
     asked = dict.fromkeys(NUMBER.findall(question))
     known = {_plain(each) for found in (NUMBER, _DIGITS) for each in found.findall(told)}
     known |= {date.partition("-")[0] for date in dates_of(told)}
@@ -52,6 +55,12 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     }
     in_range = {
         each[0] for each in NUMBER.finditer(question) if is_within_range(question, *each.span(), told)
+    }
+    same = shared_quantities(question, told)
+    in_range |= {
+        each[0]
+        for each in NUMBER.finditer(question)
+        if any(start <= each.start() < end for start, end in same)
     }
     missing = [number for number in asked if _plain(number) not in known and number not in within]
     offered = [set(pair.groups()) for pair in _OFFERED.finditer(question)]
@@ -99,11 +108,11 @@ def _told_with(strip: Strip) -> str:
     return f"{judged_text(strip)} {strip.passage.source}"
 
 
-def _without_told_days(question: str, told: str) -> str:
-    """A question without the days that a text tells of, in whatever notation."""
+def _without_told_days(question: str, told: str, strips: Sequence[Strip]) -> str:
+    """A question without the days that a text tells of, in whatever notation, or that a row holds on."""
     known = set[str]().union(*(days for _, _, days in readings_of(told)))
     for start, end, days in reversed(readings_of(question)):
-        if are_shared(days, known):
+        if are_shared(days, known) or any(holds_on(strip, days) for strip in strips):
             question = f"{question[:start]} {question[end:]}"
     return question
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
-from localcrag.crag.query_terms import figures_of
+from localcrag.crag.query_terms import figures_asked, figures_of
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,8 @@ from localcrag.crag.query_terms import figures_of
         ("June 2nd, and the 3rd of July 2024", {"-06-02", "2024-07-03"}),
         ("02.06.2025 2.6.2025 2025-06-02 2025/06/02 02.06.25", {"2025-06-02"}),
         ("am 2.6. um 9:00", {"-06-02"}),
+        ("20/11/25, 11/20/2025 and on 20/11", {"2025-11-20", "-11-20"}),
+        ("20-Nov-2025, 20-Nov-25 and 20 November '25", {"2025-11-20"}),
         ("version 2.6.1, 23.04, 05/06/2025, 31.13.2025 and 2025-06-02-7", set()),
         ("In June we may go; march 2000 miles", set()),
     ],
@@ -28,6 +30,17 @@ def test_a_day_without_a_year_is_that_day_of_any_year() -> None:
     assert are_shared({"-06-02"}, {"2025-06-02"}) and are_shared({"2025-06-02"}, {"-06-02"})
     assert not are_shared({"2024-06-02"}, {"2025-06-02"}) and not are_shared({"-06-02"}, {"-06-03"})
     assert not are_shared({"1/2"}, {"11/2"}) and are_shared({"1/2"}, {"1/2"})
+
+
+def test_a_date_in_either_order_is_shared_with_each_of_its_days() -> None:
+    assert are_shared({"05/06/25"}, {"2025-06-05"}) and are_shared({"2025-05-06"}, {"05/06/2025"})
+    assert are_shared({"05/06/25"}, {"5/6/2025"}) and not are_shared({"05/06/25"}, {"06/05/2025"})
+    assert not are_shared({"05/06/25"}, {"2025-06-06"})
+
+
+def test_a_column_may_be_named_by_the_day_of_the_week_and_its_number() -> None:
+    assert figures_of("Name: Ada · Sat 16: off") == {"~6-16"}
+    assert {"~6-16"} <= figures_asked("Who works on Saturday 16 May?") & figures_asked("on 16/05/2026")
 
 
 def test_other_figures_stay_as_they_are() -> None:

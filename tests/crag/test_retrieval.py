@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import pytest
 
 from localcrag.crag.retrieval import (
@@ -14,11 +17,13 @@ from localcrag.crag.retrieval import (
     with_named_figures,
 )
 from localcrag.events import Event, Reranked, Retrieved, result_of
-from localcrag.types import Hit
+from localcrag.filters import parse
+from localcrag.types import Hit, Passage
+from tests.crag.test_row_lookup import table
 from tests.crag.values import passage
 from tests.crag.world import store_of
 from tests.fakes.llm import ScriptedEvaluator
-from tests.fakes.store import HashEmbedder
+from tests.fakes.store import HashEmbedder, MemoryStore
 
 
 def hit(text: str, score: float) -> Hit:
@@ -160,3 +165,37 @@ def test_a_figure_that_the_question_names_is_among_the_best() -> None:
     assert with_named_figures(best, found, "What is Ubuntu 99.04?") == best
     day = hit("Datum: 02.06.2025", 0.1)
     assert with_named_figures(best, [*best, day], "Who came on 2 June?") == [best[0], day]
+
+
+def test_the_part_of_a_table_that_has_the_day_is_among_the_best() -> None:
+    """A search by words does not find the rows of a day: they have none of the question's words."""
+    first, last = (
+        replace(
+            table(*(f"From: {day} · First: {who}" for day, who in rows)),
+            id=name,
+            source="/turns.csv",
+            document="1",
+        )
+        for name, rows in (
+            ("a", (("30 March", "Ada"), ("6 April", "Ben"))),
+            ("b", (("13 April", "Cleo"), ("20 April", "Dan"))),
+        )
+    )  # fmt: skip
+
+    class Turns(MemoryStore):
+        def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+            assert documents == {"/turns.csv": "1"}
+            return [first, last]
+
+    retriever = Retriever(
+        Turns(), HashEmbedder(), ScriptedEvaluator(lambda *_: 0.1), passages=2, candidates=4
+    )
+    found = [hit("duty phone", 0.3), Hit(first, 0.2)]
+
+    def ids(question: str) -> set[str]:
+        return {hit.passage.id for hit in result_of(retriever.best(found, question))}
+
+    assert "b" in ids("Who has the duty phone on 15/04/26?")
+    assert "b" not in ids("Who has the duty phone on 1 April?") | ids("Who has the duty phone?")
+    refused = parse('source = "/other.csv"')
+    assert "b" not in {each.passage.id for each in result_of(retriever.best(found, "On 15 April?", refused))}

@@ -14,6 +14,7 @@ from localcrag.crag.row_lookup import (
     HEADER_ONLY_WEIGHT,
     INCOMPLETE_WEIGHT,
     MAX_INCOMPLETE,
+    MIN_COMPLETE,
     SINGLED_OUT_WEIGHT,
     is_one_of_many,
     looked_up,
@@ -275,3 +276,36 @@ def test_rows_of_which_only_columns_are_named_lose() -> None:
     assert looked_up("How much is the garage?", strips(table(*repairs[:2], heading=""))) == {}
     assert looked_up("How much is the garage?", strips(table(*repairs, heading="The garage"))) == {}
     assert looked_up("How much are the brakes?", strips(table(*repairs, heading=""))) == {}
+
+
+def test_a_day_is_named_in_figures_of_either_order() -> None:
+    talks = strips(table("date: 2025-11-06 · speaker: Ada", "date: 2025-11-20 · speaker: Ben", heading=""))
+    assert looked_up("who speaks on 20/11/25", talks) == {1: COMPLETE_WEIGHT}
+    assert looked_up("who speaks on 06/11/25", talks) == {0: COMPLETE_WEIGHT}
+    assert looked_up("who speaks on 07/11/25", talks) == {}
+    evaluator = ScriptedEvaluator(lambda *_: 0.0005)
+    whole = table("date: 2025-11-20 · speaker: Ben", "date: 2025-11-27 · speaker: Cleo", heading="")
+    assert passage_scores(evaluator, "who speaks on 20/11/25", [whole]) == [MIN_COMPLETE]
+
+
+def test_a_row_is_named_by_a_day_that_it_holds_on() -> None:
+    turns = strips(table("From: 13 April · On call: Ada", "From: 20 April · On call: Ben", heading=""))
+    assert looked_up("Who is on call on 15 April 2026?", turns) == {0: COMPLETE_WEIGHT}
+
+
+def test_a_row_is_named_by_its_days_of_the_week() -> None:
+    hours = strips(table("Day: Mon-Wed · Shop: 9-12", "Day: Thursday · Shop: 9-17", heading=""))
+    assert looked_up("When is the shop open on Tuesdays?", hours) == {0: INCOMPLETE_WEIGHT}
+    assert looked_up("The shop on 7 May 2026?", hours)[1] == INCOMPLETE_WEIGHT
+
+
+def test_a_row_is_named_by_its_quantity_in_another_unit() -> None:
+    loads = strips(table("Load: 2000 W · Lasts: 22 minutes", "Load: 3000 W · Lasts: 13 minutes", heading=""))
+    assert looked_up("How long does it last at 3 kW?", loads) == {1: INCOMPLETE_WEIGHT}
+
+
+def test_a_long_cell_is_named_but_for_a_word() -> None:
+    stock = strips(
+        table("name: V-belt for drive Rasant 46 · shelf: D3", "name: Blade for Rasant 46 · shelf: D1")
+    )
+    assert looked_up("Where do we keep the drive belts for the Rasant 46?", stock) == {0: INCOMPLETE_WEIGHT}

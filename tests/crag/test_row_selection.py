@@ -127,3 +127,19 @@ def test_rows_that_are_done_are_not_what_is_next() -> None:
     assert without_other_rows([done, due], "When is the next tick shot due?") == [due]
     assert without_other_rows([done, due], "When were the tick shots?") == [done, due]
     assert without_other_rows([done], "When is the next tick shot due?") == [done]
+
+
+def test_the_row_with_the_quantity_of_the_question_in_another_unit_is_left() -> None:
+    rows = ("Load: 2000 W · Lasts: 63 minutes", "Load: 3000 W · Lasts: 40 minutes")
+    table = structured(*((BlockKind.ROW, row) for row in rows))
+    assert without_other_rows(strips(table), "How long does it last at 3 kW?") == [strips(table)[1]]
+    [window] = windows(table)
+    assert [row.text for row in narrowed_to_rows(window, "How long at 3 kW?")] == [rows[1]]
+
+
+def test_the_row_that_holds_on_the_day_of_the_question_is_left() -> None:
+    rows = ("From: 13 April · First: Ada", "From: 20 April · First: Ben", "From: 27 April · First: Cleo")
+    table = structured(*((BlockKind.ROW, row) for row in rows))
+    assert without_other_rows(strips(table), "Who is first on 23/04/26?") == [strips(table)[1]]
+    [window] = windows(table)
+    assert [row.text for row in narrowed_to_rows(window, "Who on 23/04/26?")] == [rows[1]]

@@ -406,3 +406,12 @@ def test_a_word_of_the_text_above_a_table_names_no_row() -> None:
     made = structured((BlockKind.PARAGRAPH, "We looked at Bell and at two others."), *rows)
     state.grades[:] = [replace(grade(0.4), hit=replace(grade(0.4).hit, passage=made))]
     assert is_sure(state, [replace(strips(made)[1], score=0.2)]), "the whole cell is named"
+
+
+def test_a_number_is_told_in_another_unit_and_a_day_by_the_row_that_holds_on_it() -> None:
+    load, *_ = strips(structured((BlockKind.ROW, "Load: 3000 W · Lasts: 40 minutes")))
+    assert missing_numbers([load], "How long at 3 kW?") == []
+    assert missing_numbers([load], "How long at 4 kW?") == ["4"]
+    turn, *_ = strips(structured((BlockKind.ROW, "Days: 20–26 April 2026 · First: Ben")))
+    assert missing_numbers([turn], "Who is first on 23/04/26?") == []
+    assert missing_numbers([turn], "Who is first on 28/04/26?") != []

@@ -12,11 +12,21 @@ from collections import defaultdict
 from collections.abc import Sequence, Set
 
 from localcrag.crag.calendar_dates import are_shared, dates_of
-from localcrag.crag.query_terms import IN_WORDS, ORDINALS, figures_of, terms, terms_asked_for
+from localcrag.crag.calendar_spans import tells_figure
+from localcrag.crag.named_cells import own_quantities
+from localcrag.crag.query_terms import (
+    IN_WORDS,
+    ORDINALS,
+    figures_asked,
+    figures_of,
+    terms,
+    terms_asked_for,
+)
 from localcrag.crag.refinement.knowledge_strips import span, strip_at
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.table_answers.row_states import says_done
+from localcrag.crag.table_answers.unit_scales import quantities_of
 from localcrag.crag.told_ranges import NUMBER, is_within_range
 from localcrag.types import BlockKind, Strip
 
@@ -40,24 +50,28 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
     ]
     if len(rows) < 2:
         return [window]
-    if len(of_range := _of_the_range(rows, question)) < len(rows):
+    figures = figures_asked(question)
+    count = len(rows)
+    rows = [row for row in rows if tells_figure(row, figures)] or rows
+    if len(of_range := _of_the_range(rows, question)) < count:
         return of_range
     held = [terms(row.text) for row in rows]
     asked = terms_asked_for(question) | _ordinals(question)
     telling = (asked & set[str]().union(*held)) - held[0].intersection(*held)
     nearest = _nearest(rows, telling) if telling else rows
     spelled = _spelled_as_asked(nearest, question)
-    return spelled if telling or len(spelled) < len(rows) else [window]
+    return spelled if telling or len(spelled) < count else [window]
 
 
 def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The strips without those rows of a table that have fewer of the question's terms than another one.
 
-    If a row has the very date of the question, no row without it is kept; nor one that a number of the
-    question is not within the range of, if another one has that: "15-21 kg" for 17 kg.
+    If a row has the very date of the question, or holds on it, no row without it is kept; nor one that a
+    number of the question is not within the range of, if another one has that: "15-21 kg" for 17 kg, or that
+    has not the quantity of the question, as 3000 W is 3 kW.
     """
-    figures = figures_of(question)
-    dated = {span(strip) for strip in kept if is_row(strip) and are_shared(figures_of(strip.text), figures)}
+    figures = figures_asked(question)
+    dated = {span(strip) for strip in kept if is_row(strip) and tells_figure(strip, figures)}
     rows_by_passage = defaultdict[str, list[Strip]](list)
     for strip in kept:
         if is_row(strip) and (not dated or span(strip) in dated):
@@ -96,7 +110,14 @@ def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
 
 
 def _of_the_range(rows: Sequence[Strip], question: str) -> list[Strip]:
-    """The rows with most numbers of the question, in figures or within a range; all if no range has one."""
+    """The rows with most numbers of the question, in figures or within a range; all if no range has one.
+
+    A quantity is also that of a row which has it in another unit.
+    """
+    asked = quantities_of(question).values()
+    held = [sum(quantity in own_quantities(row) for quantity in asked) for row in rows] if asked else [0]
+    if max(held):
+        return [row for row, count in zip(rows, held, strict=True) if count == max(held)]
     numbers = [found.span() for found in NUMBER.finditer(question)]
     within = [{at for at in numbers if is_within_range(question, *at, row.text)} for row in rows]
     if not any(within):

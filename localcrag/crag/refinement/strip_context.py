@@ -293,6 +293,17 @@ def is_in_list(block: Block) -> bool:
     return block.level > 0 and block.kind in (BlockKind.PARAGRAPH, BlockKind.CODE)
 
 
+def intro_of_table(row: Strip) -> str:
+    """The paragraph directly above the table of a row, which says what it is of; "" if there is none."""
+    blocks, at = row.passage.blocks, block_index(row)
+    while at >= 0 and blocks[at].kind is BlockKind.ROW:
+        at -= 1
+    if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH:
+        return ""
+    text = row.passage.text_between(blocks[at].start, blocks[at].end)
+    return text if len(text) <= MAX_LED_TO_CHARACTERS else ""
+
+
 def _question_before(strip: Strip) -> str:
     """The question of the document that stands directly before a strip, in its block or as the one above.
 
