@@ -64,6 +64,7 @@ from localcrag.crag.sureness import (
 )
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.told_names import names_told_elsewhere
 from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps, observed
@@ -200,6 +201,7 @@ class Pipeline:
         seen = [grade.hit.passage for grade in state.grades]
         sure = sure and not goes_over_rows(state, kept) and not lacks_expected(state.question, shown)
         sure = sure and not may_be_outdated(state.question, shown, seen)
+        sure = sure and not names_told_elsewhere(state.question, shown)
         kept = yield from with_amendments(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
 
