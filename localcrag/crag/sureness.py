@@ -20,9 +20,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.calendar_dates import dates_of
 from localcrag.crag.policy import settled
-from localcrag.crag.query_terms import IN_WORDS, terms, terms_asked_for
+from localcrag.crag.query_terms import terms, terms_asked_for
 from localcrag.crag.question_extent import things_asked_for
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.recomposition import is_read_with
@@ -32,7 +31,7 @@ from localcrag.crag.row_lookup import is_one_of_many, is_one_of_several
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
 from localcrag.crag.table_answers.table_questions import asks_for_rows, asks_for_total
-from localcrag.languages import is_unspaced, language_of
+from localcrag.languages import language_of
 from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
 
 SURE_STRIP, PROBABLE_STRIP = 0.4, 0.3
@@ -52,58 +51,11 @@ _CHANGEABLE = re.compile(
     r"\b(?:when|until|how (?:much|many|long)|cost|price|date|day|time|wann|wie ?viele?|kostet|preis)\b",
     re.IGNORECASE,
 )
-_QUANTITY_ASKED = re.compile(
-    r"(?:by|until|till|since|from) when\b|how (?:many|much|long|old|often|far|high|heavy|deep|wide)\b"
-    r"|(?:at|from|until|by|before) what (?:time|age|date|temperature)\b|(?:in )?(?:what|which) year\b",
-    re.IGNORECASE,
-)
-"""How a question begins that asks for a number or a time."""
 _MUCH_ASKED = re.compile(
     r"\bhow (?:much|many)\b|\bwie ?viele?\b|\bcombien\b|\bcuánt[oa]s?\b|\bquant[aei]\b|\bсколько\b",
     re.IGNORECASE,
 )
 """How a question asks for an amount or a number: in English, German, French, Spanish, Italian, Russian."""
-_TIME_WORDS = (
-    r"until|forever|noon|midnight|midday|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april"
-    r"|may|june|july|august|september|october|november|december|today|tomorrow|spring|summer|autumn|winter|easter"
-    r"|christmas|daily|hourly|weekly|monthly|yearly|annual(?:ly)?|never|always"
-)
-_QUANTITY = re.compile(
-    rf"\d|\b(?:{'|'.join(IN_WORDS)}|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand"
-    r"|million|half|quarter|dozen|once|twice|thrice|no|none|nothing|nobody|free|every|each|all|any|several|few"
-    rf"|many|most|unlimited|{_TIME_WORDS})\b",
-    re.IGNORECASE,
-)
-"""A number, or a word for how much, how often or when."""
-_TIME = re.compile(
-    rf"\b(?:{_TIME_WORDS}|\d{{1,2}}[:.h]\d\d|\d{{1,2}} ?(?:am|pm|Uhr)|(?:19|20)\d\d"
-    r"|(?:minute|hour|day|week|month|year)s?)\b",
-    re.IGNORECASE,
-)
-"""A time, a day, a year, or a word for one."""
-_WHEN_ASKED = re.compile(
-    r"(?:(?:ab|bis|seit|depuis|jusqu['’]à) )?(?:when|wann|quand)\b(?!.*\b(?:and|und|et) )", re.IGNORECASE
-)
-"""How a question begins that asks when something is, and nothing else."""
-_TELLS_WHEN = re.compile(
-    rf"{_TIME.pattern}|(?<![\d.])[12]\d\d\d\b|\d(?:\d|[.,:/-])*\s?(?:h|s|min|ms|d|Std)\b|['’]\d\ds?\b"
-    r"|\b(?:if|when(?:ever)?|once|while|during|before|after|as soon as|unless|as long as|except|each|every"
-    r"|upon|seconds?|quarters?|decades?|century|centuries|terms?|semesters?|seasons?|nights?|mornings?|evenings?"
-    r"|afternoons?|weekends?|holidays?|start|end|begin\w*|now|soon|later|ago|immediately|yet|on request"
-    r"|wenn|sobald|falls|während|bevor|nachdem|solange|(?:vor|nach|bei|beim) (?:de[mnr]|ein\w*|\d+)"
-    r"|ab|bis|seit|immer|nie|sofort|jeweils"
-    r"|täglich|\w+tags?|Woche\w*|Monat\w*|Jahr\w*|Stunde\w*|Minute\w*|Frühjahr|Sommer|Herbst|Winter"
-    r"|lorsque?|quand|si|dès|avant|après|pendant|jusqu\w*|jours?|semaines?|mois|ans|années?|heures?"
-    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|printemps|automne|hiver|jamais|toujours)\b",
-    re.IGNORECASE,
-)
-"""A time, or a word with which one is told, be it the condition under which something happens."""
-_LANGUAGES_OF_WHEN = frozenset({"en", "de", "fr"})
-"""The languages of these words."""
-_TIME_ASKED_TOO = re.compile(
-    r"\band (?:(?:by|until|since|from) )?(?:when|on (?:what|which) (?:day|date))\W*$", re.IGNORECASE
-)
-"""How a question ends that asks for a time as well: "What is due, and by when?"."""
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
@@ -231,37 +183,6 @@ def _messages_after(passage: Passage, strip: Strip) -> Iterator[str]:
         yield from passage.text.split("\n")
     elif line_end >= 0:
         yield from passage.text[line_end:].split("\n")
-
-
-def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
-    """Whether a question asks for a number or a time, and no strip has one, nor a heading of it a date.
-
-    "By when is it to be paid?" is not told by the row with the name of whoever pays, and "What is due, and by
-    when?" not by the amount alone.
-    """
-    if not kept:
-        return False
-    if _TIME_ASKED_TOO.search(question) and not any(_tells_time(strip) for strip in kept):
-        return True
-    if _WHEN_ASKED.match(question.strip()):
-        least = RIVAL_SHARE * max(strip.score for strip in kept)
-        return not any(_tells_when(strip) for strip in kept if strip.score >= least)
-    if _QUANTITY_ASKED.match(question.strip()) is None:
-        return False
-    return not any(_QUANTITY.search(strip.text) or dates_of(headings_above(strip)) for strip in kept)
-
-
-def _tells_time(strip: Strip) -> bool:
-    """Whether a strip or a heading above it has a time."""
-    text = f"{headings_above(strip)} {strip.text}"
-    return bool(_TIME.search(text) or dates_of(text))
-
-
-def _tells_when(strip: Strip) -> bool:
-    """Whether a strip or a heading above it tells when, by a time or by a condition; code and others may."""
-    text = f"{headings_above(strip)} {strip.text}"
-    is_told = _TELLS_WHEN.search(text) is not None or bool(dates_of(text))
-    return is_told or is_unspaced(text) or language_of(text) not in _LANGUAGES_OF_WHEN
 
 
 def borne_out(strips: Sequence[Strip], question: str = "") -> bool:

@@ -4,13 +4,15 @@ Blank lines end a paragraph, and so does a line that begins a clause of a contra
 6", "第二条"). A line that begins with a bullet or a number is an item, with the lines after it that are
 indented, or that only a wrap parts from it. A heading is a line that is underlined, or that stands alone and
 is numbered or in capitals, or the numbered question of a list of questions and answers, or one of several
-short lines that stand above their paragraphs. A line that only parts others is furniture.
+short lines that stand above their paragraphs, with a number or without. A line that only parts others is
+furniture.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from localcrag.labelled_lines import LABEL, line_ends
 from localcrag.types import Block, BlockKind
@@ -20,6 +22,7 @@ _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(r"([ \t]*)(?:[-*•+–]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"[ \t]*([=~^#*-])\1{2,}[ \t]*")
 _NUMBERED = re.compile(r"(?:§ ?)?\d{1,2}((?:\.\d{1,2}){0,4})\.?[ \t]+[A-ZÀ-Þ]")
+_NUMBERED_TITLE = re.compile(r"(?P<number>\d{1,2})[.)][ \t]+(?=[^\W\d_])\S.*")
 _CLAUSE = re.compile(
     r"[ \t]*(?:第[0-9〇零一二三四五六七八九十百千]{1,6}[条條]|§{1,2} ?\d{1,4}[a-z]?\b"
     r"|(?:Art(?:icle|ikel|ículo|icolo|igo|\.)|ART(?:ICLE|IKEL|ÍCULO|ICOLO|IGO|\.)) ?"
@@ -56,6 +59,7 @@ def prose_blocks(text: str) -> tuple[Block, ...]:
     )
     if len(titled) < _MIN_TITLES:
         titled = frozenset()
+    titled |= _numbered_titles(text, runs)
     return tuple(block for run in runs for block in _within(text, *run, is_titled=run in titled))
 
 
@@ -139,7 +143,8 @@ def _heading(text: str, lines: list[tuple[int, int]], *, is_titled: bool) -> Blo
     stands_out = numbered or _is_in_capitals(title)
     if not is_titled and (len(lines) > 1 or title[-1] in ".,;:!?" or not stands_out):
         return None
-    return _block(text, BlockKind.HEADING, start, end, level if stands_out else 2)
+    is_first_level = stands_out or _NUMBERED_TITLE.match(title)
+    return _block(text, BlockKind.HEADING, start, end, level if is_first_level else 2)
 
 
 def _has_title(text: str, start: int, end: int) -> bool:
@@ -184,6 +189,27 @@ def _may_be_title(line: str) -> bool:
         and not _MARKER.match(line)
         and not LABEL.match(f"{line} ")
     )
+
+
+def _numbered_titles(text: str, runs: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    """The runs of lines that begin with a numbered title, as the items of minutes do: "3. Fees" above a text.
+
+    They are so many as the titles must be, and in the order of their numbers. A line whose next word would
+    have had no room is no title, but an item of a list.
+    """
+    found: dict[tuple[int, int], int] = {}
+    width = max((len(line[0].rstrip()) for line in _LINE.finditer(text)), default=0)
+    for run in runs:
+        first, *below = [match[0].strip() for match in _LINE.finditer(text, *run)]
+        numbered = _NUMBERED_TITLE.fullmatch(first)
+        if numbered is None or not below or first[-1] in ".,;:!?" or LABEL.match(f"{first} "):
+            continue
+        has_room = len(first) + 1 + len(below[0].split(maxsplit=1)[0]) <= width - _TITLE_ROOM
+        if has_room and not _NUMBERED_TITLE.match(below[0]) and len(first) <= _MAX_TITLE_CHARACTERS:
+            found[run] = int(numbered["number"])
+    numbers = list(found.values())
+    is_in_order = all(first < second for first, second in pairwise(numbers))
+    return frozenset(found) if len(found) >= _MIN_TITLES and is_in_order else frozenset()
 
 
 def _question_end(text: str, lines: list[tuple[int, int]]) -> int | None:

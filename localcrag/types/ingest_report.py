@@ -47,9 +47,10 @@ class StillReading:
     source: str
 
 
-READING = 13
+READING = 14
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+14: with the numbered titles of plain text as headings;
 13: with settings below their sections, the lines of logs as they are, DocBook, Mallard and Info in blocks,
 PDF tables whose rows only lines part, what is told above a table and the first rows of tables of values apart
 from their header, and headings below the header of a page; 12: with the values of PDF forms, the titles and

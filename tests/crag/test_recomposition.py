@@ -347,6 +347,9 @@ def test_rows_below_different_headings_are_told_apart_by_them() -> None:
     shown = with_telling_headings([back, out], "What time does the ferry leave?")
     assert [s.text for s in shown] == ["Return", back.text, "Outward", out.text]
     assert with_telling_headings([back], "What time does the ferry leave?") == [back]
+    other = structured((BlockKind.HEADING, "Prices"), (BlockKind.ROW, "Ferry: N 4 · Single: 12 euros"))
+    rows = [out, *strips(other)]
+    assert with_telling_headings(rows, "What does the ferry cost?") == rows, "their columns tell them apart"
 
 
 def test_a_sentence_that_refers_to_a_value_of_the_one_before_stands_after_it() -> None:

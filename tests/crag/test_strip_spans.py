@@ -125,3 +125,8 @@ def test_a_heading_without_a_body_is_a_strip_below_the_outer_ones() -> None:
     assert strips(replace(diary, page=1)) == [], "on paper the next page may go on with it"
     body = replace(diary, blocks=(*blocks[:2], replace(blocks[2], kind=BlockKind.PARAGRAPH, level=0)))
     assert [strip.text for strip in strips(body)] == [parts[2][1]]
+
+
+def test_a_number_at_the_end_of_a_block_is_no_strip_of_its_own() -> None:
+    voted = block_of(BlockKind.PARAGRAPH, "The square is called Wren Square. For 8, against 4, abst. 2.")
+    assert [strip.text for strip in strips(voted)][-1].endswith("abst. 2.")

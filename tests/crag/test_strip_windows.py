@@ -52,3 +52,14 @@ def test_a_window_is_of_rows_of_one_block_of_code_or_of_prose() -> None:
     assert [strip.text for strip in cut] == [
         *("These are the settings.", "a = 1\nb = 2", "c = 3\nd = 4", "Item: Rent · Due: 1 May")
     ]
+
+
+def test_no_window_goes_on_behind_a_paragraph_that_ends_with_a_question() -> None:
+    asked = "The stone has a scratch. It is as long as a hand. Who pays?"
+    letter = structured((BlockKind.PARAGRAPH, asked), (BlockKind.PARAGRAPH, "W. Hartley, Heron Path 2"))
+    texts = [strip.text for strip in windows(letter)]
+    assert texts == ["The stone has a scratch. It is as long as a hand.", "W. Hartley, Heron Path 2"]
+    faq = structured(
+        (BlockKind.PARAGRAPH, "Who pays for a scratch?"), (BlockKind.PARAGRAPH, "The club pays for it.")
+    )
+    assert len(windows(faq)) == 1

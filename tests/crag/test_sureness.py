@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from localcrag.crag.expected_answers import lacks_quantity
 from localcrag.crag.refinement.knowledge_strips import strips, whole
 from localcrag.crag.state import QuestionState
 from localcrag.crag.sureness import (
     borne_out,
     goes_over_rows,
     is_sure,
-    lacks_quantity,
     loses_best,
     may_be_outdated,
     stands_alone,

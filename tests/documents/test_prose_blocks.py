@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -170,3 +171,31 @@ def test_a_clause_that_a_wrapped_sentence_names_begins_no_block() -> None:
         "乙方应遵守本合同\n第三条的约定。",
     ):
         assert [part for _, _, part in told(text)] == [text]
+
+
+def test_numbered_lines_above_their_texts_are_headings() -> None:
+    minutes = (
+        "Team talk of 3 May in the hut by the water, with all but two\n\n1. Fees\nUp by 2 euros.\n\n"
+        "2. Lab 4.40\n- The fridge is full.\n\n3) boats\n   Two of them leak at the stern, and nobody knows."
+    )
+    assert told(minutes)[1:] == [
+        (HEADING, 1, "1. Fees"),
+        (PARAGRAPH, 0, "Up by 2 euros."),
+        (HEADING, 1, "2. Lab 4.40"),
+        (ITEM, 0, "The fridge is full."),
+        (HEADING, 1, "3) boats"),
+        (PARAGRAPH, 0, "Two of them leak at the stern, and nobody knows."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Take the old filter out of its\n   frame.\n\n2. Put the new filter into the\n   frame.",
+        "1. Fees:\n   Up by 2 euros, for everybody who has a boat.\n\n2. Boats:\n   Two leak.",
+        "1. Fees\nUp by 2 euros, for everybody who has a boat.\n\n2. Boats and oars.",
+        "2. Fees\nUp by 2 euros, for everybody who has a boat.\n\n1. Boats\nTwo leak.",
+    ],
+)
+def test_numbered_items_of_lists_are_no_headings(text: str) -> None:
+    assert HEADING not in {kind for kind, _, _ in told(text)}

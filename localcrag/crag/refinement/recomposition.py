@@ -29,7 +29,7 @@ from localcrag.crag.refinement.strip_context import (
     lead_in,
     led_to,
 )
-from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.labelled_lines import line_ends
 from localcrag.languages import reading_width
@@ -162,8 +162,8 @@ def with_telling_headings(
     """The strips, each after its heading if the question asks for what only that tells.
 
     "In which release was it removed?" is answered by "Changes in 2.52.1" above "Remove rsh:// URI scheme". Of
-    the headings above a strip it is the nearest one that tells: "Removed" may stand between the two. Rows
-    that stand below different headings are told apart by these alone.
+    the headings above a strip it is the nearest one that tells: "Removed" may stand between the two. Rows of
+    the same columns that stand below different headings are told apart by these alone.
 
     Args:
         picked: the strips, in their order.
@@ -175,7 +175,7 @@ def with_telling_headings(
     is_telling = _says_when if of_entry else _has_digit
     is_enough = _has_digit if of_section else _says_when if _WHEN_ASKED.match(asked) else _names_number
     of_event = of_entry is not None and _EVENT_ASKED.search(asked) is not None
-    of_rows = {headings_above(strip) for strip in picked if is_row(strip)}
+    rows = [strip for strip in picked if is_row(strip)]
     result: list[Strip] = []
     for strip in picked:
         heading = None
@@ -184,12 +184,18 @@ def with_telling_headings(
             heading = next((each for each in above if is_telling(each.text)), None)
             if heading and is_enough(strip.text) and not (of_event and _names_entry(heading.text)):
                 heading = None
-        if heading is None and len(of_rows) > 1 and is_row(strip):
+        if heading is None and any(_is_told_apart_by_heading(strip, row) for row in rows if is_row(strip)):
             heading = next(_headings_of(strip, None), None)
         if heading is not None and span(heading) not in map(span, result):
             result.append(heading)
         result.append(strip)
     return result
+
+
+def _is_told_apart_by_heading(row: Strip, other: Strip) -> bool:
+    """Whether two rows have the same columns and stand below different headings."""
+    columns, others = ([named_cell(cell)[0] for cell in cells_of(each)] for each in (row, other))
+    return columns == others and headings_above(row) != headings_above(other)
 
 
 def _names_entry(heading: str) -> bool:

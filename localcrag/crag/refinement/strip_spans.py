@@ -192,7 +192,7 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
 
     A short one with a label ("Rent: 40") stands by itself, and so does a question: it says nothing, and what
     it would be joined to may be the answer to another one. A word that begins a block, as "Yes.", belongs to
-    the sentence after it.
+    the sentence after it, and what looks like a marker at the end ("abst. 2.") to the one before.
     """
     spans: list[tuple[int, int]] = []
     for start, end in found:
@@ -207,6 +207,9 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
+    if len(spans) > 1 and LIST_MARKER.fullmatch(text, *spans[-1]):
+        (start, _), (_, end) = spans[-2:]
+        spans[-2:] = [(start, end)]
     return spans
 
 

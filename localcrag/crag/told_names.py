@@ -1,0 +1,46 @@
+"""The names of a question that its best evidence does not tell of, though other evidence does.
+
+"How long is the guarantee of Weber?" is not told by the offer of another bidder, which to a judge of
+relevance looks just like it. A name that no document has is no reason for doubt: the question may call it
+otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from localcrag.crag.query_terms import terms
+from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.types import Strip
+
+_NAME = re.compile(r"(?<=[\w,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
+"""A word with a capital letter within a sentence."""
+_JOINER = re.compile(r"[-_/.]")
+
+
+def names_told_elsewhere(question: str, kept: Sequence[Strip]) -> list[str]:
+    """The names of a question that only strips of other documents than the best strip's have, in order.
+
+    A strip is read with its passage, its title, the fields of its document and its source.
+
+    Args:
+        question: the question.
+        kept: the strips that may be shown, with their probabilities as scores.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    names = _NAME.findall(question)
+    if best is None or not names:
+        return []
+    source = best.passage.source
+    others = set[str]().union(*(_terms_around(strip) for strip in kept if strip.passage.source != source))
+    told = _terms_around(best)
+    return [name for name in names if (own := terms(name)) and own <= others and not own <= told]
+
+
+def _terms_around(strip: Strip) -> set[str]:
+    """The terms of a strip and of all that it is read with."""
+    passage = strip.passage
+    fields = " ".join(map(str, passage.meta.values()))
+    text = f"{judged_text(strip)} {passage.text} {passage.source} {fields}"
+    return terms(text) | terms(_JOINER.sub(" ", text))

@@ -1,0 +1,94 @@
+"""Which type of answer a question expects, and what has the form of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.answer_types import lacks_asked_type
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("What did the cabinet cost?", "No: 3 · What: cabinet for the keys · Due: 2026-02-16", True),
+        ("What did the cabinet cost?", "What: cabinet · Price 2026: 412", False),
+        ("What did the cabinet cost?", "It was given to us for free.", False),
+        ("How much does the saw cost?", "The saw cost 890.", False),
+        ("What will the rent be in the new flats?", "12 flats with controlled rents for 20 years", True),
+        ("What will the rent be in the new flats?", "The rent is 9.80 a square metre.", False),
+        ("What is the fee for?", "It is for the upkeep of the paths.", False),
+        ("What is the price list called?", "It is called the yellow sheet.", False),
+        ("Which fee rises most?", "The one for parking rises most.", False),
+        ("Was kostet ein Stellplatz?", "Der Stellplatz liegt im Hof.", True),
+        ("Combien coûte la cabane ?", "La cabane coûte 34 la nuit.", False),
+    ],
+)
+def test_an_amount_of_money(question: str, text: str, lacks: bool) -> None:
+    assert lacks_asked_type(question, text) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("Bo did not reach Ms Orr. What is her phone number?", "Bo reached 5 of 7 on 3 May 2026.", True),
+        ("What is Ms Orr's phone number?", "Ms Orr, 0555 240 77", False),
+        ("Six hours without water. Next number to ring?", "Repair · Gold: 4 hours · Silver: 8 hours", True),
+        ("Six hours without water. Next number to ring?", "Then ring 0555 770 710.", False),
+        ("Which number do I dial for help?", "Help by telephone from 8:00 to 16:30: 4455.", False),
+        ("What is the code of the phone number field?", "It is optional.", False),
+        ("What is Ms Orr's e-mail address?", "Ms Orr lives in Bath.", True),
+        ("What is Ms Orr's e-mail address?", "orr@post.example", False),
+        ("What is the web address of the town?", "The town is on the web.", True),
+        ("What is the web address of the town?", "town.example/pool", False),
+        ("What is the address of Ms Orr?", "Ms Orr has moved.", True),
+        ("What is the address of Ms Orr?", "She has moved to Heron Path.", False),
+    ],
+)
+def test_a_number_or_an_address_to_reach_someone(question: str, text: str, lacks: bool) -> None:
+    assert lacks_asked_type(question, text) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("What's the PIN of the phone in the safe?", "Its PIN is with Ms Vance.", True),
+        ("What's the PIN of phone 4711?", "Phone 4711; its PIN is with Ms Vance.", True),
+        ("What's the PIN of the phone in the safe?", "PIN: 0815", False),
+        ("What happens after three wrong PINs?", "The card is kept.", False),
+        ("Which pin takes 5 volts?", "The left one.", False),
+        ("What is the password of the network?", "The password is kept in the safe.", True),
+        ("What is the password of the network?", "The password is heron.", False),
+    ],
+)
+def test_a_code(question: str, text: str, lacks: bool) -> None:
+    assert lacks_asked_type(question, text) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("At what time does the pool open?", "The pool opens on 3 May.", True),
+        ("At what time does the pool open?", "The pool opens at 9.", False),
+        ("At what time does the pool open?", "The pool opens at noon.", False),
+        ("Within what time is it paid back?", "It is paid back within 30 days.", False),
+        ("At what times do the meals come?", "the list of 10:30 is missing", True),
+        ("At what times do the meals come?", "at 10:30 and 16:00", False),
+        ("Do we owe more than others? Give me both numbers", "The others owe 940 euros.", True),
+        ("Do we owe more than others? Give me both numbers", "The others owe 940 euros, we 622.", False),
+    ],
+)
+def test_a_time_or_two_numbers(question: str, text: str, lacks: bool) -> None:
+    assert lacks_asked_type(question, text) is lacks
+
+
+@pytest.mark.parametrize(
+    ("text", "headings", "lacks"),
+    [
+        ("Prize draw: one day on the boat, drawn on Sunday at 16:00", "", True),
+        ("Prize draw: one day on the boat, drawn on Sunday at 16:00", "Trips of Ada Lund", False),
+        ("The prize draw was won by Ada.", "", False),
+        ("The caretaker won it.", "", False),
+    ],
+)
+def test_someone_is_told_by_a_word_that_the_question_has_not(text: str, headings: str, lacks: bool) -> None:
+    assert lacks_asked_type("Who won the day on the boat in the prize draw?", text, headings) is lacks
