@@ -48,8 +48,8 @@ MIN_NEARLY_NAMED_TERMS = 4
 """The fewest words of a cell that is named if one of them is missing: "V-belt for drive Rasant 46"."""
 _WORD_JOINER = re.compile(r"[-_/.]")
 _LIGHT_TERMS = terms(
-    "against anybody between during everybody happen happened into keep kept mean means need needed needs "
-    "nobody onto over somebody someone through under until use used within"
+    "against anybody between during happen happened into keep kept mean means need needed needs "
+    "nobody onto over through under until use used within"
 )
 """Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
 _LIGHT_GERMAN_TERMS = terms(
