@@ -139,7 +139,7 @@ def test_without_an_opinion_the_answer_stands_and_it_is_said() -> None:
     assert any("no opinion" in reason for reason in found.degraded)
 
 
-@pytest.mark.parametrize(("graded", "status"), [(SURE, Status.UNSURE), (0.25, Status.NOT_FOUND)])
+@pytest.mark.parametrize(("graded", "status"), [(SURE, Status.UNSURE), (0.3, Status.NOT_FOUND)])
 def test_what_the_model_declines_is_quoted_if_a_strip_surely_answers(graded: float, status: Status) -> None:
     declining = prompts.NOT_IN_EVIDENCE
     found, _ = asked(0.9, graded=graded, says=declining, mode=Mode.WRITE, second_opinion=False)
