@@ -40,6 +40,13 @@ def finished(process: Forked) -> Result:
     return Result(process.wait(), out, err)
 
 
+@pytest.fixture(autouse=True)
+def judged_alone(house: House) -> None:
+    """The evaluator grades alone, and is soon sure: the chat model's reading depends on what it read before."""
+    house.patch.setenv("LOCALCRAG_LOOP_GRADER", "evaluator")
+    house.patch.setenv("LOCALCRAG_LOOP_UPPER", "0.5")
+
+
 def served(house: House, count: int) -> bool:
     return house.server.answered == count
 
