@@ -42,7 +42,7 @@ def finished(process: Forked) -> Result:
 
 @pytest.fixture(autouse=True)
 def judged_alone(house: House) -> None:
-    """The evaluator grades alone, and is soon sure: the chat model's reading depends on what it read before."""
+    """The evaluator grades alone and is soon sure: a chat model reads on from what it read before."""
     house.patch.setenv("LOCALCRAG_LOOP_GRADER", "evaluator")
     house.patch.setenv("LOCALCRAG_LOOP_UPPER", "0.5")
 
