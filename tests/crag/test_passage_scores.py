@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from localcrag.crag.passage_scores import JUDGED_STRIPS, passage_scores
+import pytest
+
+from localcrag.calibration.scale import log_odds
+from localcrag.crag.passage_scores import (
+    FITTED_EVALUATOR,
+    JUDGED_STRIPS,
+    STRIP_GAIN,
+    passage_scores,
+    strip_scores,
+)
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.settings import ModelSettings
 from tests.crag.values import passage
 from tests.fakes.llm import ScriptedEvaluator
 
@@ -49,3 +60,15 @@ def test_a_passage_in_another_language_counts_less_beside_one_in_that_of_the_que
     assert lowered < kept == 0.1
     assert passage_scores(evaluator, "Qui fait les barbecues dans le jardin ?", [french]) == [0.4]
     assert passage_scores(evaluator, "Who runs the barbecue?", [french]) == [0.4], "nothing else is there"
+
+
+def test_strips_have_a_scale_of_their_own_by_the_evaluator_it_was_fitted_to() -> None:
+    found, german = strips(LONG), strips(passage("Am Montag wurden die Enten am Ufer des Sees gezählt."))
+    evaluator = ScriptedEvaluator(lambda *_: 0.3)
+    assert strip_scores(evaluator, "Why so?", found) == [0.3] * len(found)
+    evaluator.name = FITTED_EVALUATOR
+    gains = [log_odds(p) - log_odds(0.3) for p in strip_scores(evaluator, "Why so?", found)]
+    assert gains == pytest.approx([STRIP_GAIN] * len(found))
+    evaluator.multilingual = True
+    assert strip_scores(evaluator, "Wann wurden die Enten am See gezählt?", german) == [0.3]
+    assert ModelSettings().evaluator == FITTED_EVALUATOR
