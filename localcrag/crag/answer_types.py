@@ -85,7 +85,7 @@ _WEB = r"(?:(?:web|internet)[ -]?(?:address|site)|url|ip(?:v[46])? address|mac a
 _WEB_TOLD = re.compile(
     r"https?:|www\.|[\w-]\.[a-z]{2,}\b|\d+\.\d+\.\d+|(?:[0-9a-f]{2}[:-]){2}|[0-9a-f]*::", re.IGNORECASE
 )
-_ADDRESS = r"(?:(?:postal |street |home |delivery |postal )?address)"
+_ADDRESS = r"(?:(?:postal |street |home |delivery )?address)"
 _ADDRESS_TOLD = re.compile(
     r"\d|@|\w\.[a-z]{2,}\b|\b(?:Street|Road|Lane|Square|Avenue|Way|Path|Hill|Row|Place|Court|Drive|Park|Quay|Wharf|Farm|House"
     r"|Rd|St|Ave|Box)\b|(?:stra(?:ß|ss)e|str\.|weg|platz|gasse|allee)\b|\b(?:rue|avenue|place|calle|plaza)\b"

@@ -108,7 +108,7 @@ def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool
 
 
 def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:
-    """P(the strip helps) of each strip, by the evaluator.
+    """P(the strip helps) of each strip, by the evaluator, on the scale of strips (:data:`STRIP_GAIN`).
 
     That of a row which is looked up is raised (:mod:`.row_lookup`), so is the header of a mail that is asked
     about (:mod:`.mail_lookup`), and that of an earlier mail is lowered where a newer one may answer

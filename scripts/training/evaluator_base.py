@@ -63,12 +63,13 @@ def english_base(init: Path | None = None) -> EvaluatorBase:
     Such a one may have more layers (version 6 has twelve); its pieces of words are the same. Raises
     ModelNotFound, ModelFileError.
     """
+    name = "all-MiniLM-L6-v2"
     base = EvaluatorBase(
-        name="all-MiniLM-L6-v2",
-        url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+        name=name,
+        url=f"https://huggingface.co/sentence-transformers/{name}",
         folder=SentenceTransformerEmbedder().folder,
         evaluator=ENGLISH_EVALUATOR,
-        words=ENGLISH_WORDS.format(base="all-MiniLM-L6-v2"),
+        words=ENGLISH_WORDS.format(base=name),
     )
     info = read_metadata(init) if init else None
     if info is None or info.value("general.architecture", "") != "bert":
