@@ -64,6 +64,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         few = write_few_documents(tmp_path_factory.mktemp("documents"))
         patch.setattr(labelled_documents, "SHIPPED_DOCUMENTS", few)
+        patch.setattr(labelled_documents, "UNSEEN_DOCUMENTS", few)
         yield
     sys.path.remove(str(ROOT / "scripts"))
 

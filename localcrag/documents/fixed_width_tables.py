@@ -145,7 +145,7 @@ def _found(lines: Sequence[str], first: int) -> tuple[int, PlainTable | None]:
         return end, None
     made = list(grid_lines(_grid(lines, begin, end, cells_of, rule)))
     source = sum(map(len, lines[begin:end]))
-    if sum(len(line.text) for line in made) > _MAX_GROWTH * source:
+    if not made or sum(len(line.text) for line in made) > _MAX_GROWTH * source:
         return end, None
     while end < len(lines) and _is_rule(lines[end]):
         end += 1
@@ -274,6 +274,8 @@ def _grid(
         if not lines[at].strip() or _is_rule(lines[at]):
             continue
         cells = cells_of(lines[at])
+        if not any(cells):
+            continue  # nothing but a frame
         if row is not None and _goes_on(cells, row):
             joined = [" ".join(filter(None, pair)) for pair in zip(row.cells, cells, strict=True)]
             row = row._replace(cells=joined)

@@ -148,7 +148,7 @@ class _Lines:
     """
 
     def __init__(self, rows: Iterable[GridRow]) -> None:
-        self._rows = iter(rows)
+        self._rows = (row for row in rows if any(row.cells))
         self._ahead: deque[GridRow] = deque()
         self._shape = TableShape()
         self._numbered = False

@@ -36,10 +36,18 @@ from .calibration import Calibrated, Fused, auc, calibrate, calibration_error, c
 from .chatter import Chatter
 from .cross_encoder import CrossEncoder, PairTokenizer
 from .data import SQUAD, DataError, Example, split
+from .document_search import document_rows
 from .evaluator_base import english_base
 from .groups import Embed, Vectors
 from .headings import read_labelled
-from .labelled_documents import DOCUMENTS_SET, as_example, document_folders, read_labelled_documents
+from .labelled_documents import (
+    DOCUMENTS_SET,
+    DocumentQuestion,
+    as_example,
+    document_folders,
+    read_labelled_documents,
+    unseen_folders,
+)
 from .manifest import manifest_files
 from .product_evaluator import product_evaluator
 from .result_row import Row
@@ -69,6 +77,8 @@ class Bench:
     found: dict[str, list[bench.Found]]
     embed: Embed
     vectors: dict[str, Vectors]
+    documents: Sequence[DocumentQuestion]
+    """Questions about whole documents that are held out from training."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +117,9 @@ def material_of(data: Path, questions: int, fitting: bool) -> Bench:
 
     vectors = {c.name: embed(c.passages) for c in made}
     found = {c.name: bench.retrieve(c, embed, vectors=vectors[c.name]) for c in made}
-    of_documents = [as_example(each) for each in asked if each.held_out and each.fits is fitting]
-    return Bench([*held_out, *of_documents], found, embed, vectors)
+    about_documents = [each for each in asked if each.held_out and each.fits is fitting]
+    of_documents = [as_example(each) for each in about_documents]
+    return Bench([*held_out, *of_documents], found, embed, vectors, about_documents)
 
 
 def sentence_rows(material: Bench, scorer: bench.Scorer, most: int) -> list[Row]:
@@ -376,6 +387,8 @@ def measure(plan: Plan) -> list[Row]:
         _say("cost, sentences")
         rows = [*cost_rows(files), *sentence_rows(material, scorer, plan.questions * 4)]
         rows += near_miss_rows(material, scorer, plan.questions * 2, calibrated)
+        groups = {"held out": material.documents, "unseen": read_labelled_documents(unseen_folders())}
+        rows += document_rows(scorer, material.embed, groups, plan.questions * 2)
         _say("passages")
         judged = {n: bench.judge(found, scorer, plan.thorough) for n, found in material.found.items()}
     rows += rerank_rows(judged, list(bench.RULES | (bench.COSTLY_RULES if plan.thorough else {})))

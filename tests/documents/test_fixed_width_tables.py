@@ -120,6 +120,29 @@ def test_what_is_not_sure_stays_as_it_is(text: str) -> None:
     assert with_rows(text) == (text, [])
 
 
+FRAMED = """----------------------------------
+|          |          |           |
+| Left     | Middle   | Right     |
+|          |          |           |
+----------------------------------
+|          |          |           |
+| 3 panes  | 1 pane   | 2 panes   |
+----------------------------------
+"""
+
+
+def test_blank_rows_of_a_frame_are_passed_over() -> None:
+    assert rows(FRAMED) == ["Left: 3 panes · Middle: 1 pane · Right: 2 panes"]
+
+
+def test_a_drawing_without_rows_stays_as_it_is() -> None:
+    drawing = (
+        FRAMED[: FRAMED.index("|          |          |           |\n| 3")]
+        + "|   MERGED                       |\n"
+    )
+    assert with_rows(drawing) == (drawing, [])
+
+
 def test_tables_in_mails_and_preformatted_text() -> None:
     made = BlockText()
     add_mail_text(made, f"Dear all,\nthe results:\n{SITES}\nAda")
