@@ -20,7 +20,14 @@ from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, joined_tables, tables_of
 from localcrag.crag.table_answers.table_matching import TableMatch, matched, may_mean
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
-from localcrag.crag.table_answers.table_values import FLAGS, ColumnKind, Value, is_missing
+from localcrag.crag.table_answers.table_values import (
+    FLAGS,
+    TEMPORAL,
+    ColumnKind,
+    Value,
+    column_values,
+    is_missing,
+)
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
 from localcrag.filters import matches
 from localcrag.types import (
@@ -230,7 +237,7 @@ def _count(number: int, noun: str) -> str:
 
 def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     """The number of rows, or of the different values of a column in them."""
-    column = match.entity or match.table.columns[0]
+    column = match.entity or _naming_column(match, [match.rows[at] for at in counted])
     first: dict[str, ParsedRow] = {}
     for at in counted:
         row = match.rows[at]
@@ -246,6 +253,18 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     more = f" and {number - len(named):,} more" if number > len(named) else ""
     header = match.table.header(column)
     return _Result(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
+
+
+def _naming_column(match: TableMatch, rows: Sequence[ParsedRow]) -> str:
+    """The first column; if it holds dates, one of words which tells some rows apart, if there is one."""
+    label, *others = match.table.columns
+    if column_values(match.table.cells(label)).kind not in TEMPORAL:
+        return label
+    for column in others:
+        cells = [row.cells.get(column, "") for row in rows]
+        if len(set(cells)) == len(cells) > 1 and all(map(_WORDS.fullmatch, cells)):
+            return column
+    return label
 
 
 def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_all: bool) -> _Result | None:

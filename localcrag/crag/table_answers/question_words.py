@@ -31,6 +31,11 @@ _TOPIC = re.compile(r"([^\W\d_][\w-]*(?: [\w-]+){0,2}): +(?=\S)")
 """How a question begins that says first what it is about."""
 _ADDING = re.compile(r"\b(?:add|sum)(?:s|ed|med)? up to\b", re.IGNORECASE)
 """How a question asks for a sum with a verb."""
+_ADD_WHAT = re.compile(r"(?:please )?(?:add|tot|total) up (?:what|how much) (?=\S)", re.IGNORECASE)
+_ADD_THINGS = re.compile(
+    r"(?:please )?(?:add|tot|total) up (?:all (?:of )?)?(?=(?:the|my|our|his|her|its|their)\b)", re.IGNORECASE
+)
+"""How a question begins that bids to add up: "add up what she was paid", "add up all her fees"."""
 _SINGLE = re.compile(r"\b(?:single|individual) (?=(?:line|row|entry|item|position)s?\b)", re.IGNORECASE)
 """What says no more of a row than that it is one."""
 _DETERMINERS = frozenset({"the", "its", "their", "our", "a", "an"})
@@ -86,11 +91,16 @@ def with_plain_wording(question: str) -> str:
     """A question with "haven't" as "have not", with states of stock in one wording, and its topic at its end.
 
     "Sold out" is "not in stock", "to be reordered" is "below the minimum", and "budget: which line is the
-    largest?" is "which line is the largest of the budget".
+    largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
+    she earned in total".
     """
     question = _MEANING.sub(" ", question.strip())
     if (found := _TOPIC.match(question)) is not None:
         question = f"{question[found.end() :].rstrip(' ?!.')} of the {found[1]}"
+    if (found := _ADD_WHAT.match(question)) is not None:
+        question = f"how much {question[found.end() :].rstrip(' ?!.')} in total"
+    elif (found := _ADD_THINGS.match(question)) is not None:
+        question = f"what is the total of {question[found.end() :]}"
     question = _ADDING.sub("amount to", _SINGLE.sub("", question))
     question = _CONTRACTION.sub(lambda found: f"{_SHORTENED.get(found[1].lower(), found[1])} not", question)
     for pattern, plain in _STOCK_STATES:

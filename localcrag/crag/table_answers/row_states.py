@@ -130,7 +130,7 @@ class RowStates(TableConditions):
         """
         places = [at for at in self.question.open_tokens() if not self.tokens[at].is_number]
         verb = places[-1:] if places and places[-1] == self._last_word() else []
-        if verb and any(is_akin(self.tokens[verb[0]].root, word) for word in self._words_of_headers()):
+        if verb and any(is_akin(self.tokens[verb[0]].root, word) for word in self.words_of_headers()):
             self.tokens[verb[0]].used = True
             places.pop()
         if len(places) != len(self.question.open_tokens()) or not places:
@@ -147,7 +147,8 @@ class RowStates(TableConditions):
         places = [at for at, token in enumerate(self.tokens) if token.low not in FUNCTION_WORDS | {last}]
         return places[-1] if places else -1
 
-    def _words_of_headers(self) -> set[str]:
+    def words_of_headers(self) -> set[str]:
+        """The words of the names of all columns, without units."""
         return {word for column in self.table.columns for word in self.named(column)}
 
     def _take_within(self, places: Sequence[int], measure: str) -> bool:

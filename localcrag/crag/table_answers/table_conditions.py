@@ -192,6 +192,7 @@ class TableConditions(TableColumns):
             rows = frozenset(at for at, cell in enumerate(cells) if at not in rows and not is_missing(cell))
             sign = "is not"
         self.conditions.append(RowCondition(column, f"{self.table.header(column)} {sign} {shown}", rows))
+        self.value_spans.append((start, end))
         for token in self.tokens[start:end]:
             token.used = True
         named = {*self.named(column), *content(self.table.header(column))}

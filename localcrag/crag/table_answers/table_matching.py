@@ -34,22 +34,9 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
-_PERSONS = frozenset(
-    map(
-        root,
-        word_list(
-            """
-            name person owner leader responsible engineer observer reporter contact member employee author
-            teacher player driver student winner manager customer client guest candidate runner salesperson
-            tenant resident patient buyer seller supplier rider pupil volunteer speaker applicant holder
-            director chair colleague pilot captain doctor nurse trainer coach cook artist
-            """
-        ),
-    )
-)
 _ANY_PERSON = frozenset(map(root, word_list("person people")))
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
 _ROW_WORDS = frozenset(
@@ -65,10 +52,10 @@ _ROW_WORDS = frozenset(
 _ENTRY_WORDS = frozenset(map(root, word_list("entry record row eintrag zeile")))
 """What any question may call a row, one that counts rows as well."""
 _UNDATED = re.compile(
-    r"(?:[\W_]+(?:\d+|january|february|march|april|may|june|july|august|september|october|november|december))+$",
+    r"(?:[\W_]+(?:\d+|q[1-4]|january|february|march|april|may|june|july|august|september|october|november|december))+$",
     re.IGNORECASE,
 )
-"""The year or month at the end of a name."""
+"""The year, quarter or month at the end of a name."""
 _DURATIONS = frozenset({"s", "min", "h"})
 """The units of what takes time, which adds up over days as money does."""
 _NUMBERED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
@@ -88,7 +75,7 @@ class TableMatch:
 
     ``rows`` are those of the table without the ``totals`` rows that add them up. ``column`` is the one that
     is compared or added up, with its ``values``; it is "" if rows are counted. ``entity`` is the column
-    whose values are counted or asked for, or "". ``loose`` says that a verb of the question stands nowhere in
+    whose values are counted or asked for, or "". ``loose`` says that a word of the question stands nowhere in
     the table, so that its answer is to be checked.
     """
 
@@ -140,6 +127,7 @@ class _Matching(TableMeasures):
             self.conditions += [compared] if compared not in self.conditions else []
         column = self.measure()
         self.take_values(column)
+        self.take_partial_names(column)
         entity = self._entity(column)
         if asked.operation in _EXTREMES and entity != self.label:
             self.column_said([self.label], asked.open_tokens())
@@ -150,6 +138,7 @@ class _Matching(TableMeasures):
         self.take_expired()
         self.take_names()
         self.take_light_verbs()
+        self.take_rest(column)
         if asked.about == "time":
             self.take_contents(column)
         is_denial_open = asked.negation >= 0 and not self.denied
@@ -239,7 +228,7 @@ class _Matching(TableMeasures):
                 return ""
             found = [column for column in others if self.kinds[column].kind in TEMPORAL]
         else:
-            words = _PERSONS if asking == "who" else _PLACES
+            words = PERSONS if asking == "who" else _PLACES
             found = [column for column in others if set(self.named(column)) & words]
             if self.question.listing and self.label in found:
                 found = [self.label]
@@ -254,7 +243,8 @@ class _Matching(TableMeasures):
 
         It is the last word of the table's name, as of "lift-incidents-2026", or a person if the rows are
         named by persons: any word for one if a cell says which of them count, else "person" alone. Where the
-        column that names the rows has no name itself, any word does for the one with the most.
+        column that names the rows has no name itself, any word does for the one with the most. In the end it
+        may be a word that the table does not have (:meth:`.PartialValues.may_drop_subject`).
         """
         token = self.tokens[at]
         prefix = roots(self.table.prefix)
@@ -265,10 +255,10 @@ class _Matching(TableMeasures):
         is_named = is_named or token.root in prefix[-1:]
         is_row = token.root in _ENTRY_WORDS
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
-        persons = _PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
-        is_person = token.root in persons and set(self.named(self.label)) & _PERSONS
+        persons = PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
+        is_person = token.root in persons and set(self.named(self.label)) & PERSONS
         is_unnamed = not self.label and self.question.operation in _EXTREMES and self._names_rows(self.label)
-        if not (is_named or is_row or is_any or is_person or is_unnamed):
+        if not (is_named or is_row or is_any or is_person or is_unnamed) and not self.may_drop_subject():
             raise UnclearError
         token.used = True
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
+from localcrag.crag.table_answers.partial_values import PartialValues
 from localcrag.crag.table_answers.table_columns import UnclearError
-from localcrag.crag.table_answers.table_names import TableNames
 from localcrag.crag.table_answers.table_questions import generic_about
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
@@ -42,6 +42,8 @@ _SUM_WORDS = _FINAL_WORDS | _root_set(
     "estimate estimated planned plan budget budgeted total sum net gross due offer"
 )
 """Words that name a column of sums of money by themselves."""
+_FEE_WORDS = _root_set("fee fare charge gebühr")
+"""Words that name a column of what was paid for each row."""
 _NUMBER_WORDS = _root_set("number quantity qty count pieces anzahl menge stück nombre cantidad")
 """Words that name a column of how many of a thing there are."""
 _SAVING_WORDS = frozenset(word_list("saving savings deposit deposits account accounts tagesgeld festgeld"))
@@ -62,7 +64,7 @@ _TIMES_OF_VERBS = {
 """The names of columns of times that verbs are about."""
 
 
-class TableMeasures(TableNames):
+class TableMeasures(PartialValues):
     """Finds the column of numbers, dates or times that a question is about."""
 
     def measure(self) -> str:
@@ -89,14 +91,16 @@ class TableMeasures(TableNames):
             case Aggregate.TOTAL:
                 column = self.column_said(self.quantities, everywhere) or self._amount()
                 if not column and asked.spending:
-                    column = self.column_about(self.quantities, "spending")
+                    column = self.column_about(self.quantities, "spending") or self._fees()
                     if not column:
                         raise UnclearError
                     for at in asked.subject:
                         token = self.tokens[at]
                         token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
                 if not column and not asked.spending and asked.asking == "how much":
-                    raise UnclearError
+                    column, self.loose = self._fees(), True
+                    if not column:
+                        raise UnclearError
                 if not column and not asked.spending:
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()
@@ -265,6 +269,17 @@ class TableMeasures(TableNames):
             money = [c for c in money if set(self.named(c)) & _FINAL_WORDS]
         if len(money) != 1:
             raise UnclearError
+        return money[0]
+
+    def _fees(self) -> str:
+        """The one column of money, if its numbers are what was paid for each row: fees, and no prices.
+
+        Beside numbers of something else a fee may be one for each of them; the match is then loose.
+        """
+        money = [column for column in self.quantities if self._may_be_money(column)]
+        if len(money) != 1 or not set(self.named(money[0])) & _FEE_WORDS:
+            return ""
+        self.loose = self.loose or len(self.quantities) > 1
         return money[0]
 
     def _may_be_money(self, column: str) -> bool:

@@ -33,6 +33,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     HIGH,
     LIGHT_VERBS,
     NEGATIONS,
+    ORDERED_PERIODS,
     PLURALS,
     SPENDING_VERBS,
     SUPERLATIVES,
@@ -236,7 +237,8 @@ def _superlatives(tokens: list[QuestionToken]) -> list[tuple[int, int, str, str]
             found.append((at, 2, *pair))
             at += 2
             continue
-        if one := SUPERLATIVES.get(words[at]):
+        is_ordinal = words[at] == "first" and not ORDERED_PERIODS.isdisjoint(words[at + 1 : at + 2])
+        if (one := SUPERLATIVES.get(words[at])) and not is_ordinal:
             found.append((at, 1, *one))
         at += 1
     return found

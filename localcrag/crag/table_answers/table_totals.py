@@ -36,7 +36,7 @@ FLOW_WORDS = frozenset(
         word_list(
             """
             attendance call consumption delivered distance donation driven duration harvested incident
-            kilometre mileage ordered output printed produced production rain rainfall ride sale served
+            kilometre mileage night ordered output printed produced production rain rainfall ride sale served
             shipped sold trip usage used visit visitor worked
             """
         ),

@@ -165,9 +165,10 @@ _MAX_CELL = 60
 def root(word: str) -> str:
     """A word for comparison: a unit in one spelling, any other word without its ending and without umlauts.
 
-    German nouns have them in the plural: "Betrag", "Beträge".
+    German nouns have them in the plural: "Betrag", "Beträge". "Fees" is the plural of "fee".
     """
     low = folded(word)
+    low = low[:-1] if low.endswith("ees") else low
     return _UNIT_OF.get(low) or stem(_IRREGULAR.get(low, low).translate(_WITHOUT_UMLAUTS))
 
 

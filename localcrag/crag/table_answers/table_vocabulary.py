@@ -24,8 +24,8 @@ VERBS = frozenset(
 LIGHT_VERBS = frozenset(
     word_list(
         """
-        cause caused causes consume consumed consumes fallen fell gave get gets give given gives go goes going
-        gone got need needed needs offer offered offers
+        came cause caused causes come comes consume consumed consumes fallen fell gave get gets give given
+        gives go goes going gone got need needed needs offer offered offers
         provide provided provides reach reached reaches receive received receives run runs showed shown shows
         use used uses went
         """
@@ -56,6 +56,8 @@ PRONOUNS = frozenset(word_list("i we you they"))
 """Whoever asks: what "we paddled" is what the table is about."""
 PLURALS = frozenset(word_list("children men people women"))
 """Nouns of several things that do not end as others do."""
+ORDERED_PERIODS = frozenset(word_list("quarter half term semester"))
+"""Parts of a year, of which "first" says which one."""
 NEGATIONS = frozenset(
     word_list(
         """
@@ -138,6 +140,20 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
 """The words for columns that each kind of superlative is about."""
 QUANTITY_OF_VERB = {root("cost"): "price", root("worth"): "worth", root("earn"): "earnings"}
 """What "costs the most", "is worth the least" and "earns the most" are about."""
+PERSONS = frozenset(
+    map(
+        root,
+        word_list(
+            """
+            name person owner leader responsible engineer observer reporter contact member employee author
+            teacher player driver student winner manager customer client guest candidate runner salesperson
+            tenant resident patient buyer seller supplier rider pupil volunteer speaker applicant holder
+            director chair colleague pilot captain doctor nurse trainer coach cook artist
+            """
+        ),
+    )
+)
+"""Words in the name of a column of persons."""
 WORD_NUMBERS = {
     word: n for n, word in enumerate(word_list("two three four five six seven eight nine ten"), 2)
 }

@@ -1,0 +1,239 @@
+"""The words of a question that a table says in part only: a first name, a word within its cells, "this year".
+
+What is certain of a table is accounted for as everything else is; what is not makes the match loose, so that
+its answer is shown as one to be checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+
+from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, content
+from localcrag.crag.table_answers.table_names import TableNames
+from localcrag.crag.table_answers.table_values import ColumnKind, root, roots, word_list
+from localcrag.crag.table_answers.table_vocabulary import AUXILIARIES, FUNCTION_WORDS, PERSONS
+from localcrag.types import Aggregate
+
+_NAME_PART = r"[^\W\d_a-z][^\W\d_]*(?:['’-][^\W\d_]+)*"
+_NAME = re.compile(rf"(?:{_NAME_PART}\.? ){{1,3}}{_NAME_PART}")
+"""A name of two words or more, each with a capital: "Winifred Achebe-Holt", "B. Castellan"."""
+_MIN_NAME_LETTERS = 3
+_DETERMINERS = frozenset(word_list("the a an our my your his her its their this that"))
+_POSSESSIVES = frozenset(word_list("his her their its"))
+_CAUSES = (("due", "to"), ("owing", "to"), ("because", "of"), ("thanks", "to"))
+_MAX_DESCRIBING_WORDS = 3
+"""The most words that describe what a name stands for: "the Dutch boat Zeewolf"."""
+_QUARTER = re.compile(r"(?<![a-z0-9])(?:q([1-4])|([1-4])q)(?![a-z0-9])", re.IGNORECASE)
+_ORDINALS = word_list("first second third fourth")
+_ANY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_SUMS = frozenset({Aggregate.COUNT, Aggregate.TOTAL})
+_PERIOD_OF: dict[str, Callable[[date], tuple[int, ...]]] = {
+    root("year"): lambda day: (day.year,),
+    root("quarter"): lambda day: (day.year, (day.month + 2) // 3),
+    root("month"): lambda day: (day.year, day.month),
+}
+"""What tells apart the periods that a question may call this one."""
+_MIN_LOOSE_ROWS = 2
+"""The fewest rows that are counted though no word of the table says what they are."""
+
+
+class PartialValues(TableNames):
+    """Accounts for words of a question that counts or adds up, which cells and names have in part only."""
+
+    def take_partial_names(self, measure: str) -> None:
+        """Account for a part of the only name that has it in any cell, first or last: "Winifred".
+
+        In a column that is not named after persons the match is then loose.
+        """
+        if self.question.operation not in _SUMS:
+            return
+        for at in self.question.open_tokens():
+            column, name = self._name_with(self.tokens[at].root, measure)
+            if not column or len(self.tokens[at].text) < _MIN_NAME_LETTERS:
+                continue
+            if any(condition.column == column for condition in self.conditions):
+                raise UnclearError
+            if self.denies([at]):
+                raise UnclearError
+            rows = frozenset(n for n, cell in enumerate(self.cells(column)) if cell.strip() == name)
+            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {name}", rows))
+            self.loose = self.loose or not set(self.named(column)) & PERSONS
+            self.tokens[at].used = True
+            self.value_spans.append((at, at + 1))
+
+    def _name_with(self, word: str, measure: str) -> tuple[str, str]:
+        """The column and text of the one name that begins or ends with a word; "" if other cells have it."""
+        if word in self._words_of_names():
+            return "", ""
+        found: set[tuple[str, str]] = set()
+        for column in self.table.columns:
+            for cell in set(self.cells(column)):
+                said = content(cell)
+                if word not in said:
+                    continue
+                is_name = _NAME.fullmatch(cell.strip()) is not None and word in (said[0], said[-1])
+                if not is_name or column == measure or self.kinds[column].kind is not ColumnKind.TEXT:
+                    return "", ""
+                found.add((column, cell.strip()))
+        return found.pop() if len(found) == 1 else ("", "")
+
+    def _words_of_names(self) -> set[str]:
+        """The words of the names of the table and of its columns."""
+        names = {word for name in self.table.names for word in (*roots(name), *content(name))}
+        return names | self.words_of_headers()
+
+    def may_drop_subject(self) -> bool:
+        """Whether what is counted may be called otherwise than anything in the table: "her match reports".
+
+        Its cells must say which rows are meant by more than a name, and the words stand nowhere in the table.
+        The match is then loose.
+        """
+        asked = self.question
+        if asked.operation is not Aggregate.COUNT or asked.listing or asked.distinct or not self.value_spans:
+            return False
+        self._take_shared_words("", asked.subject)
+        subject = [at for at in asked.subject if not self.tokens[at].used]
+        known = self.words_of_headers() | self.words_in_cells()
+        if any(self.tokens[at].root in known or self.tokens[at].is_number for at in subject):
+            return False
+        is_shared = self.tokens[asked.subject[-1]].used
+        if not (is_shared or self._is_told_apart()) or len(self._met()) < _MIN_LOOSE_ROWS:
+            return False
+        for at in subject:
+            self.tokens[at].used = True
+        self.loose = True
+        return True
+
+    def _is_told_apart(self) -> bool:
+        """Whether two conditions, or a name of the table or column beside one, say which rows are meant."""
+        names = {word for name in self.table.names for word in roots(name) if not word.isdecimal()}
+        names |= {word for condition in self.conditions for word in self.named(condition.column)}
+        within = {at for start, end in self.value_spans for at in range(start, end)}
+        said = {token.root for at, token in enumerate(self.tokens) if at not in within}
+        return (
+            len(self.conditions) > 1 or bool(said & names) or any(b - a > 1 for a, b in self._plain_values())
+        )
+
+    def _plain_values(self) -> Iterator[tuple[int, int]]:
+        """The places of the values that are no names."""
+        texts = {cell.strip() for column in self.table.columns for cell in self.cells(column)}
+        names = {content(text) for text in texts if _NAME.fullmatch(text)}
+        for start, end in self.value_spans:
+            if (
+                tuple(token.root for token in self.tokens[start:end] if token.low not in FUNCTION_WORDS)
+                not in names
+            ):
+                yield start, end
+
+    def _met(self) -> list[int]:
+        """The rows that meet all conditions so far."""
+        return [at for at in range(len(self.rows)) if all(at in c.rows for c in self.conditions)]
+
+    def take_rest(self, measure: str) -> None:
+        """Account for what is left of a question that counts or adds up."""
+        if self.question.operation not in _SUMS or self.question.listing:
+            return
+        self._take_unit(measure)
+        self._take_causes()
+        self._take_quarter()
+        self._take_this_period()
+        self._take_described()
+        self._take_verb_of_value()
+        self._take_possessives()
+        self._take_shared_words(measure, self.question.open_tokens())
+
+    def _take_unit(self, measure: str) -> None:
+        """Account for the unit of what is added up: "in pounds"."""
+        if measure:
+            for at in self.question.open_tokens():
+                token = self.tokens[at]
+                token.used = at > 0 and self.tokens[at - 1].low == "in" and token.root in self.units(measure)
+
+    def _take_causes(self) -> None:
+        """Account for "due to" before a value."""
+        words = [token.low for token in self.tokens]
+        for at in self.question.open_tokens():
+            is_before = any(start == at + 2 for start, _ in self.value_spans)
+            self.tokens[at].used = is_before and tuple(words[at : at + 2]) in _CAUSES
+
+    def _take_quarter(self) -> None:
+        """Account for "first quarter" where a name of the table has it: "payments-q1"."""
+        words = [token.low for token in self.tokens]
+        for at in self.question.open_tokens():
+            before = words[at - 1] if at else ""
+            number = _ORDINALS.index(before) + 1 if before in _ORDINALS else 0
+            if words[at] == "quarter" and number and self._quarters() == {number}:
+                self.tokens[at - 1].used = self.tokens[at].used = True
+
+    def _quarters(self) -> set[int]:
+        found = (match for name in self.table.names for match in _QUARTER.finditer(name.replace("_", "-")))
+        return {int(match[1] or match[2]) for match in found}
+
+    def _take_this_period(self) -> None:
+        """Account for "this year" or "this quarter", if all rows are of one: by their dates, or by a name.
+
+        If that is not the present one the match is loose, as the question may be older than today.
+        """
+        today = date.today()
+        for at in self.question.open_tokens():
+            period = _PERIOD_OF.get(self.tokens[at].root)
+            if period is None or not at or self.tokens[at - 1].low != "this":
+                continue
+            columns = [self.kinds[column].values for column in self.of_kind(ColumnKind.DATE)]
+            periods = {period(day) for values in columns for day in values if isinstance(day, date)}
+            if len(periods) != 1 and not self._is_named_after(self.tokens[at].low):
+                continue
+            self.tokens[at].used = True
+            self.loose = self.loose or periods != {period(today)}
+
+    def _is_named_after(self, period: str) -> bool:
+        """Whether names of the table have one period of a kind."""
+        years = {year for name in self.table.names for year in _ANY_YEAR.findall(name)}
+        return len(years) == 1 if period == "year" else period == "quarter" and len(self._quarters()) == 1
+
+    def _take_described(self) -> None:
+        """Account for what a name is said to be, "the Dutch boat Zeewolf"; the match is then loose."""
+        known = self._words_of_names() | self.words_in_cells()
+        for start, _ in self.value_spans:
+            at = start - 1
+            while at >= 0 and not self.tokens[at].used and self.tokens[at].root not in known:
+                at -= 1
+            within = range(at + 1, start)
+            is_described = 0 < len(within) <= _MAX_DESCRIBING_WORDS and self.tokens[at].low in _DETERMINERS
+            if is_described and at >= 0 and not any(self.tokens[place].is_number for place in within):
+                self.loose = True
+                for place in within:
+                    self.tokens[place].used = True
+
+    def _take_verb_of_value(self) -> None:
+        """Account for what a name did, "how many nights did Pipkin stay"; the match is then loose."""
+        if self.question.asking != "how many":
+            return
+        known = self._words_of_names() | self.words_in_cells()
+        for start, end in self.value_spans:
+            verb = self.tokens[end] if end < len(self.tokens) else None
+            does = start and self.tokens[start - 1].low in AUXILIARIES
+            if verb and does and not (verb.used or verb.is_number or verb.root in known):
+                verb.used = self.loose = True
+
+    def _take_possessives(self) -> None:
+        """Account for "her" behind the value that it stands for."""
+        for at in self.question.open_tokens():
+            is_behind = any(end <= at for _, end in self.value_spans)
+            self.tokens[at].used = self.tokens[at].low in _POSSESSIVES and is_behind
+
+    def _take_shared_words(self, measure: str, places: Sequence[int]) -> None:
+        """Account for a word in a cell of each row that meets the conditions: each is "Crossword 1407"."""
+        rows = self._met()
+        if not self.conditions or not rows:
+            return
+        columns = [column for column in self.of_kind(ColumnKind.TEXT) if column != measure]
+        shared = {
+            word
+            for column in columns
+            for word in set.intersection(*(set(content(self.rows[at].cells.get(column, ""))) for at in rows))
+        }
+        for at in places:
+            self.tokens[at].used = self.tokens[at].used or self.tokens[at].root in shared

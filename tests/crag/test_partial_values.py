@@ -1,0 +1,128 @@
+"""Sums and counts by what a table says in part only: a first name, a word within its cells, "this year"."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from localcrag.crag.table_answers.aggregation import aggregated
+from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.crag.table_answers.table_matching import matched
+from localcrag.crag.table_answers.table_questions import recognised
+from tests.crag.test_aggregation import passages
+
+PAID = [
+    "payments-q1-2024",
+    "paid_on: 2024-02-27 · name: Otto Brandt · code: W7 · title: Rovers v Town · fee_gbp: 44",
+    "paid_on: 2024-02-27 · name: Iris Vane-Moor · code: W8 · title: Crossword 12 · fee_gbp: 55",
+    "paid_on: 2024-03-31 · name: Otto Brandt · code: W7 · title: Town v Vale · fee_gbp: 45",
+    "paid_on: 2024-03-31 · name: Iris Vane-Moor · code: W8 · title: Crossword 13 · fee_gbp: 56",
+    "paid_on: 2024-04-30 · name: Karl Brandt · code: W7 · title: Snow in May · fee_gbp: 30",
+]
+VISITS = [
+    "harbour",
+    "date: 2024-04-03 · vessel: Heron · flag: NL · nights: 1 · fee_gbp: 29.50",
+    "date: 2024-04-04 · vessel: Osprey · flag: GB · nights: 3 · fee_gbp: 63.00",
+    "date: 2024-04-19 · vessel: Heron · flag: NL · nights: 2 · fee_gbp: 59.00",
+    "date: 2024-05-02 · vessel: Heron · flag: NL · nights: 1 · fee_gbp: 29.50",
+]
+ERRORS = [
+    "2024",
+    "No.: 1 · Issue: 2024-01-08 · Noticed by: reader · Cause: agency copy",
+    "No.: 2 · Issue: 2024-01-15 · Noticed by: club · Cause: typing",
+    "No.: 3 · Issue: 2024-02-05 · Noticed by: reader · Cause: agency copy",
+]
+
+
+def found(question: str, rows: list[str]) -> tuple[str, bool] | None:
+    """The value that is computed, and whether it is to be checked."""
+    form, (table,) = recognised(question), tables_of(passages(rows))
+    match = matched(form, table) if form is not None else None
+    answer = aggregated(match) if match is not None else None
+    return (answer.computation.value, match.loose) if match and answer else None
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How much was Iris paid in total?", PAID, ("111", False)),
+        ("How much was Vane-Moor paid in total?", PAID, ("111", False)),
+        ("How much was Otto Brandt paid in total?", PAID, ("89", False)),
+        ("How much was Brandt paid in total?", PAID, None),
+        ("How much was Iris not paid in total?", PAID, None),
+        ("add up what Iris has been paid for her crosswords", PAID, ("111", False)),
+        ("Please add up all the fees of Iris", PAID, ("111", False)),
+        ("add up what Iris has been paid for her reports", PAID, None),
+        ("add up what was paid for her crosswords", PAID, None),
+        ("add up what Iris has been paid in pounds", PAID, ("111", False)),
+        ("add up what Iris has been paid in euros", PAID, None),
+        ("How much did Iris get in total?", PAID, ("111", True)),
+        ("How many payments did Iris get?", PAID, ("2", False)),
+        ("How much was Iris paid in the first quarter altogether?", PAID, ("111", False)),
+        ("How much was Iris paid in the second quarter altogether?", PAID, None),
+        ("How much was Iris paid this quarter altogether?", PAID, ("111", True)),
+        ("How much was Iris paid this month altogether?", PAID, None),
+    ],
+)
+def test_a_part_of_the_only_name_that_has_it_says_which_rows_count(
+    question: str, rows: list[str], answer: tuple[str, bool] | None
+) -> None:
+    assert found(question, rows) == answer
+
+
+def test_a_part_of_a_name_in_a_column_of_no_persons_is_to_be_checked() -> None:
+    rows = [row.replace("name:", "whose:") for row in PAID]
+    assert found("How much was Iris paid in total?", rows) == ("111", True)
+    assert found("How much was Iris paid in total?", [*rows, rows[1].replace("Rovers", "Iris")]) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How many of Otto Brandt's match reports are on the list of payments?", PAID, ("2", True)),
+        ("How many children does Otto Brandt have?", PAID, None),
+        ("How many letters of Otto Brandt are on the list of payments?", PAID, ("2", True)),
+        ("How many vales of Otto Brandt are on the list of payments?", PAID, None),
+        ("How many print mistakes came in with agency copy?", ERRORS, ("2", True)),
+        ("How many mistakes were due to agency copy?", ERRORS, ("2", True)),
+        ("How many mistakes were noticed by a reader?", ERRORS, ("2", True)),
+        ("How many mistakes were noticed by a club?", ERRORS, None),
+        ("How many mistakes are there?", ERRORS, None),
+        ("How many print mistakes this year came in with agency copy?", ERRORS, ("2", True)),
+        ("How many print mistakes this month came in with agency copy?", ERRORS, None),
+    ],
+)
+def test_rows_may_be_called_otherwise_if_their_cells_say_which_are_meant(
+    question: str, rows: list[str], answer: tuple[str, bool] | None
+) -> None:
+    assert found(question, rows) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what has the Dutch boat Heron paid us in April altogether, in pounds", ("88.50", True)),
+        ("What has Heron paid in total?", ("118.00", True)),
+        ("What has the boat Kestrel paid in total?", None),
+        ("What has the boat Heron paid for the Osprey in total?", None),
+        ("How many nights did Heron stay in April altogether?", ("3", True)),
+        ("How many nights did Heron stay altogether without paying?", None),
+    ],
+)
+def test_what_a_name_is_said_to_be_or_to_have_done_is_to_be_checked(
+    question: str, answer: tuple[str, bool] | None
+) -> None:
+    assert found(question, VISITS) == answer
+
+
+def test_this_year_is_certain_if_all_rows_are_of_it() -> None:
+    rows = [row.replace("2024", str(date.today().year)) for row in PAID]
+    assert found("How much was Iris paid this year altogether?", rows) == ("111", False)
+    assert found("How much was Iris paid this year altogether?", PAID) == ("111", True)
+
+
+def test_rows_dated_by_their_first_column_are_named_by_their_titles() -> None:
+    form, (table,) = recognised("How many payments did Iris get?"), tables_of(passages(PAID))
+    assert form is not None and (match := matched(form, table)) and (answer := aggregated(match))
+    assert answer.text.startswith("2 – title: Crossword 12 [1], Crossword 13 [2]")
