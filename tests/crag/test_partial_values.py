@@ -10,6 +10,7 @@ from localcrag.crag.table_answers.aggregation import aggregated
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.table_answers.united_tables import united
 from tests.crag.test_aggregation import passages
 
 PAID = [
@@ -126,3 +127,38 @@ def test_rows_dated_by_their_first_column_are_named_by_their_titles() -> None:
     form, (table,) = recognised("How many payments did Iris get?"), tables_of(passages(PAID))
     assert form is not None and (match := matched(form, table)) and (answer := aggregated(match))
     assert answer.text.startswith("2 – title: Crossword 12 [1], Crossword 13 [2]")
+
+
+PAINTS = [
+    "Paints",
+    "Article: P-1 · Colour: red · In stock: 11 · Remark: TBO",
+    "Article: P-2 · Colour: blue · In stock: 5 · Remark: keep dry",
+    "Article: P-3 · Colour: grey · In stock: 2 · Remark: TBO",
+]
+RESINS = [
+    "Resins",
+    "Article: R-1 · Pack: 5 kg · In stock: 7 · Remark: polyester resin",
+    "Article: R-2 · Pack: 1 kg · In stock: 3 · Remark: TBO",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("how many articles, paints and resins together, are marked to be ordered", "3"),
+        ("How many articles of the paints and resins are marked TBO?", "3"),
+        ("How many articles of the paints and resins are TBO?", None),
+        ("how many articles, paints and rags together, are marked to be ordered", None),
+        ("how many articles, paints and resins together, are not to be ordered", None),
+        ("how many articles, paints and resins together, are marked to be sold", None),
+    ],
+)
+def test_tables_that_are_named_are_taken_together(question: str, value: str | None) -> None:
+    tables = [table for rows in (PAINTS, RESINS) for table in tables_of(passages(rows))]
+    form = recognised(question)
+    assert form is not None and all(matched(form, table) is None for table in tables)
+    both = united(form, tables)
+    match = matched(*both) if both else None
+    answer = aggregated(match) if match else None
+    assert (answer and answer.computation.value) == value
+    assert match is None or match.loose is ("TBO" not in question)

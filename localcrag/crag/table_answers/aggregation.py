@@ -28,6 +28,7 @@ from localcrag.crag.table_answers.table_values import (
     column_values,
     is_missing,
 )
+from localcrag.crag.table_answers.united_tables import united
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
 from localcrag.filters import matches
 from localcrag.types import (
@@ -126,7 +127,7 @@ def _matches(
 ) -> Iterator[TableMatch]:
     """The tables of a document that account for the question; none of one that the filter cuts through.
 
-    If several with the same columns do, it is over the rows of all of them.
+    If several with the same columns do, it is over the rows of all, and so if the question names them.
     """
     if len(passages) > MAX_PASSAGES or any(_OPENING in passage.text for passage in passages):
         return
@@ -134,7 +135,9 @@ def _matches(
     whole = [match for table in joined_tables(tables) if (match := matched(question, table))]
     within = {match.table.columns for match in whole}
     each = (matched(question, table) for table in tables if table.columns not in within)
-    for match in (*whole, *filter(None, each)):
+    both = united(question, tables)
+    named = matched(*both) if both else None
+    for match in (*whole, *filter(None, each)) if named is None else (named,):
         rows = match.table.rows
         allowed = state.filter is None or all(matches(state.filter, row.strip.passage) for row in rows)
         others = [table for table in tables if table.columns != match.table.columns]

@@ -19,6 +19,8 @@ from localcrag.types import Aggregate
 _NAME_PART = r"[^\W\d_a-z][^\W\d_]*(?:['’-][^\W\d_]+)*"
 _NAME = re.compile(rf"(?:{_NAME_PART}\.? ){{1,3}}{_NAME_PART}")
 """A name of two words or more, each with a capital: "Winifred Achebe-Holt", "B. Castellan"."""
+_INITIALS = re.compile(r"[A-Z]{3,6}")
+_MARKING_VERBS = frozenset(word_list("marked flagged labelled labeled tagged"))
 _MIN_NAME_LETTERS = 3
 _DETERMINERS = frozenset(word_list("the a an our my your his her its their this that"))
 _POSSESSIVES = frozenset(word_list("his her their its"))
@@ -62,6 +64,48 @@ class PartialValues(TableNames):
             self.loose = self.loose or not set(self.named(column)) & PERSONS
             self.tokens[at].used = True
             self.value_spans.append((at, at + 1))
+
+    def take_initials(self) -> None:
+        """Account for words whose initials are a cell of the one column with it: "to be ordered", "TBO".
+
+        The match is then loose. So is "marked" before any value accounted for, which is certain.
+        """
+        codes = {
+            cell.strip(): column
+            for column in self.of_kind(ColumnKind.TEXT)
+            for cell in self.cells(column)
+            if _INITIALS.fullmatch(cell.strip())
+        }
+        for code, column in codes.items():
+            places = list(self._spelling(code))
+            columns = [
+                each for each in self.of_kind(ColumnKind.TEXT) if code in map(str.strip, self.cells(each))
+            ]
+            if len(places) != 1 or columns != [column] or column in {c.column for c in self.conditions}:
+                continue
+            start, end = places[0], places[0] + len(code)
+            if self.denies(range(start, end)):
+                raise UnclearError
+            rows = frozenset(n for n, cell in enumerate(self.cells(column)) if cell.strip() == code)
+            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {code}", rows))
+            self.loose = True
+            self.value_spans.append((start, end))
+            for token in self.tokens[start:end]:
+                token.used = True
+        for start, _ in self.value_spans:
+            before = [at for at in range(start) if self.tokens[at].low not in FUNCTION_WORDS][-1:]
+            for at in before:
+                is_marking = not self.tokens[at].used and self.tokens[at].low in _MARKING_VERBS
+                self.tokens[at].used = self.tokens[at].used or is_marking
+                self.marked = self.marked or is_marking
+
+    def _spelling(self, code: str) -> Iterator[int]:
+        """The places from which on the initials of the words spell a code, one of them still open."""
+        for at in range(len(self.tokens) - len(code) + 1):
+            words = self.tokens[at : at + len(code)]
+            is_open = any(not word.used for word in words)
+            if is_open and "".join(word.text[0] for word in words).upper() == code:
+                yield at
 
     def _name_with(self, word: str, measure: str) -> tuple[str, str]:
         """The column and text of the one name that begins or ends with a word; "" if other cells have it."""

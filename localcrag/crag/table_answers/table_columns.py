@@ -83,7 +83,8 @@ class TableColumns:
     """A table under a question: its columns, and the words of the question that are accounted for by them.
 
     ``denied`` says that a condition accounts for the "not" of the question, and ``loose`` that a word of it
-    stands nowhere in the table. ``value_spans`` are the places of the words that are values of cells.
+    stands nowhere in the table. ``marked`` says that it asks for rows that are marked in
+    some way, each of which is one thing. ``value_spans`` are the places of the words that are values of cells.
     """
 
     question: TableQuestion
@@ -91,6 +92,7 @@ class TableColumns:
     conditions: list[RowCondition] = field(default_factory=list)
     denied: bool = False
     loose: bool = False
+    marked: bool = False
     value_spans: list[tuple[int, int]] = field(default_factory=list)
 
     @property

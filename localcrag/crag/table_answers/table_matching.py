@@ -128,6 +128,8 @@ class _Matching(TableMeasures):
         column = self.measure()
         self.take_values(column)
         self.take_partial_names(column)
+        if asked.operation is Aggregate.COUNT:
+            self.take_initials()
         entity = self._entity(column)
         if asked.operation in _EXTREMES and entity != self.label:
             self.column_said([self.label], asked.open_tokens())
@@ -285,7 +287,9 @@ class _Matching(TableMeasures):
             for column in self.of_kind(ColumnKind.NUMBER)
             if column != self.label
         )
-        if asked.operation is Aggregate.COUNT and holds_numbers and not (asked.distinct or asked.listing):
+        names_rows = self.marked and match.entity == self.label and self._names_rows(self.label)
+        counts_rows = asked.distinct or asked.listing or names_rows
+        if asked.operation is Aggregate.COUNT and holds_numbers and not counts_rows:
             raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
             cells = [cell for cell in self.cells(match.entity) if cell]

@@ -1,0 +1,52 @@
+"""Several tables of one document that a question names to be taken together: "paints and resins together"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from localcrag.crag.table_answers.parsed_tables import ParsedTable
+from localcrag.crag.table_answers.table_columns import content
+from localcrag.crag.table_answers.table_questions import TableQuestion
+from localcrag.crag.table_answers.table_values import root
+from localcrag.types import Aggregate
+
+
+def united(
+    question: TableQuestion, tables: Sequence[ParsedTable]
+) -> tuple[TableQuestion, ParsedTable] | None:
+    """The rows of the tables that a question names, below the columns that all of them have.
+
+    The names are then accounted for in the question that is returned. None if it does not count or add up,
+    names less than two tables, or one by a name with a number, or if a row of two is named alike.
+    """
+    if question.operation not in (Aggregate.COUNT, Aggregate.TOTAL):
+        return None
+    said = {token.root for token in question.tokens}
+    named = [table for table in tables if table.own_names and said.issuperset(_words(table) or {""})]
+    words = [_words(table) for table in named]
+    columns = (
+        tuple(column for column in named[0].columns if all(column in t.columns for t in named))
+        if named
+        else ()
+    )
+    if len(named) < 2 or len(set(words)) < len(words) or not columns:
+        return None
+    labels = [cell for table in named for cell in table.cells(columns[0])]
+    is_numbered = any(word.isdecimal() for some in words for word in some)
+    if (
+        is_numbered
+        or any(table.columns[0] != columns[0] for table in named)
+        or len(set(labels)) < len(labels)
+    ):
+        return None
+    taken = frozenset[str]().union(*words) | {root("together")}
+    tokens = [replace(token, used=token.used or token.root in taken) for token in question.tokens]
+    names = tuple(name for name in named[0].names if all(name in table.names for table in named))
+    rows = tuple(row for table in named for row in table.rows)
+    return replace(question, tokens=tokens), ParsedTable(columns, rows, names, names[:1])
+
+
+def _words(table: ParsedTable) -> frozenset[str]:
+    """The words of the nearest name of a table."""
+    return frozenset(content(table.own_names[0]))
