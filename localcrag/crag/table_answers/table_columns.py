@@ -84,7 +84,7 @@ class TableColumns:
 
     ``denied`` says that a condition accounts for the "not" of the question, and ``loose`` that a word of it
     stands nowhere in the table. ``marked`` says that it asks for rows that are marked in
-    some way, each of which is one thing. ``value_spans`` are the places of the words that are values of cells.
+    some way, each of which is one thing. ``value_spans`` are the places of the words that cells hold.
     """
 
     question: TableQuestion
