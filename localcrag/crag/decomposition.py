@@ -39,6 +39,8 @@ _COORDINATED_QUESTION_WORDS = re.compile(
     rf"{_BEFORE_QUESTION_WORD}(?:{_QUESTION_WORD}(?:,|\s+and|\s+or)\s+)*", re.I
 )
 """Question words before the last one of a piece: "when and where is it" asks as "where is it" does."""
+_ENDS_IN_QUESTION_WORD = re.compile(rf"[:,.–—-]\s+{_BEFORE_QUESTION_WORD}{_QUESTION_WORD}\W*$", re.I)
+"""A question word alone before an "and": "old paint: where and at what time is it taken?"."""
 _OPEN_CORRELATIVE = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.I | re.DOTALL)
 """The word "between" or "both" without the "and" that belongs to it."""
 _TOLD = re.compile(r"\s*(?:(?:i|we|you|he|she|it|they|there)\b|(?:my|our|the|a|an|this|that)\s)", re.I)
@@ -137,7 +139,7 @@ def _joins_two_questions(left: str, right: str) -> bool:
 
     "How and when do I apply", "which drug and which dose is best", "the rules for staff who travel and
     who work at night" and "the difference between what staff pay and what the firm pays" are one question
-    each.
+    each; so is "old paint: where and when is it taken".
     """
     words = WORD_PATTERN.findall(_COORDINATED_QUESTION_WORDS.sub("", right, count=1))
     if (
@@ -145,6 +147,7 @@ def _joins_two_questions(left: str, right: str) -> bool:
         or not _telling_words(left)
         or not _telling_words(right)
         or not _asks_by_itself(words)
+        or _ENDS_IN_QUESTION_WORD.search(left)
     ):
         return False
     asked = list(_QUESTION_WORD_PATTERN.finditer(left))

@@ -18,6 +18,7 @@ from localcrag.crag.calendar_dates import (
     without_days,
 )
 from localcrag.crag.calendar_spans import holds_on, months_in, weekdays_in
+from localcrag.crag.codes import codes_of
 from localcrag.crag.query_terms import (
     IN_WORDS,
     WORD_PATTERN,
@@ -31,6 +32,7 @@ from localcrag.crag.refinement.strip_kinds import cells_of, named_cell
 from localcrag.crag.table_answers.table_values import respelled
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS
 from localcrag.crag.table_answers.unit_scales import Quantity, quantities_of
+from localcrag.crag.told_stories import told_around
 from localcrag.types import Strip
 
 _HOW = re.compile(r"\bhow (long|far|high|tall|heavy|deep|wide|big|large|fast|hot|warm|loud)\b", re.IGNORECASE)
@@ -86,8 +88,9 @@ class CellQuery:
     """What a question says that may name cells: its words and dates for comparison, and its figures.
 
     ``light`` are words that are no matter if they are missing. ``measures`` are its numbers that have a unit,
-    each with the number and the unit as words, and ``quantities`` those whose unit is known. ``how`` is the
-    word that asks for a quantity, as in "how long", with the names of columns that tell it. ``weekdays`` and
+    each with the number and the unit as words, and ``quantities`` those whose unit is known. ``told`` are
+    words of what is told before the question is asked, and ``codes`` its codes. ``how`` is the word that asks
+    for a quantity, as in "how long", with the names of columns that tell it. ``weekdays`` and
     ``months`` are those it names, each with the words for it, and ``dated`` the days of the week and the
     months of its dates.
     """
@@ -101,6 +104,8 @@ class CellQuery:
     weekdays: dict[int, set[str]] = field(default_factory=dict)
     months: dict[int, set[str]] = field(default_factory=dict)
     dated: tuple[dict[int, set[str]], dict[int, set[str]]] = field(default_factory=lambda: ({}, {}))
+    told: frozenset[str] = frozenset()
+    codes: frozenset[str] = frozenset()
 
     @staticmethod
     def of(question: str) -> CellQuery:
@@ -125,6 +130,8 @@ class CellQuery:
                 _by_number((day.isoweekday(), date) for date in dates if (day := day_of(date))),
                 _by_number((int(date[-5:-3]), date) for date in dates),
             ),
+            frozenset(_told(undated)),
+            frozenset(terms(" ".join(codes_of(question)))),
         )
 
     def has(self, value: str) -> bool:
@@ -196,6 +203,13 @@ class CellQuery:
         if _RANGE.fullmatch(value) and terms_within(column) & self.words:
             found |= {word for word in self.words if word.isdecimal() and low <= float(word) <= high}
         return found
+
+
+def _told(question: str) -> set[str]:
+    """The terms of what is told around a question that are not in what it asks."""
+    story = told_around(question)
+    asked = question.removeprefix(story) if question.startswith(story) else ""
+    return terms_within(story) - terms_within(asked)
 
 
 def _named_in(text: str, numbers: Mapping[str, int]) -> Iterator[tuple[int, str]]:

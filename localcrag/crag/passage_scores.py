@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.calendar_spans import tells_figure
+from localcrag.crag.codes import lacking_codes
 from localcrag.crag.mail_lookup import named_headers
 from localcrag.crag.query_terms import figures_asked, figures_of, terms
 from localcrag.crag.readable_names import in_words
@@ -37,6 +38,9 @@ OWN_LANGUAGE_RIVAL = 0.05
 """The probability from which on a passage in the question's own language may be what it is about."""
 ACROSS_WEIGHT = -2.3
 """What the log-odds of a passage in another language then lose: its odds fall to a tenth."""
+
+LACKING_CODE_WEIGHT = -1.5
+"""What the log-odds lose of what is of a document without the code that a question names and another has."""
 
 
 def judged_alone(evaluator: Evaluator, query: str, texts: Sequence[str]) -> list[bool]:
@@ -72,7 +76,14 @@ def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passa
     ]
     of_another_date = _of_another_date(question, cut)
     best = [raised(p, DENIAL_WEIGHT) if other else p for p, other in zip(best, of_another_date, strict=True)]
+    best = _with_codes_first(question, passages, best)
     return _own_language_first(evaluator, question, passages, best)
+
+
+def _with_codes_first(question: str, passages: Sequence[Passage], scores: Sequence[float]) -> list[float]:
+    """The probabilities, lowered those of documents without a code of the question that another one has."""
+    lacking = lacking_codes(question, passages)
+    return [raised(p, LACKING_CODE_WEIGHT) if lacks else p for p, lacks in zip(scores, lacking, strict=True)]
 
 
 def _own_language_first(
@@ -111,12 +122,14 @@ def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) ->
     """P(the strip helps) of each strip, by the evaluator, on the scale of strips (:data:`STRIP_GAIN`).
 
     That of a row which is looked up is raised (:mod:`.row_lookup`), so is the header of a mail that is asked
-    about (:mod:`.mail_lookup`), and that of an earlier mail is lowered where a newer one may answer
-    (:mod:`.refinement.earlier_mails`).
+    about (:mod:`.mail_lookup`); those of an earlier mail where a newer one may answer
+    (:mod:`.refinement.earlier_mails`) and of a document without the code that is asked about
+    (:mod:`.codes`) are lowered.
     """
     gains = _gains(question, found)
     scores = _own_scale(evaluator, question, [judged_text(strip) for strip in found])
     scores = [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
+    scores = _with_codes_first(question, [strip.passage for strip in found], scores)
     return with_newer_mails_first(question, found, scores)
 
 

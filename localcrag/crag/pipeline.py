@@ -34,6 +34,7 @@ from localcrag.crag.condense import Standalone, condense
 from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
 from localcrag.crag.courtesy import is_courtesy
 from localcrag.crag.decomposition import divide, may_have_parts
+from localcrag.crag.document_versions import of_asked_version
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.expected_answers import lacks_expected
 from localcrag.crag.filter_hints import suggest_filter
@@ -284,6 +285,7 @@ def gather_evidence(state: QuestionState) -> Steps[str]:
 def _search(state: QuestionState) -> Steps[list[Hit]]:
     """The hits that go on to grading; none if the question was computed over the rows of a table."""
     found = yield from state.retriever.found([state.question], state.filter)
+    found = of_asked_version(found, state.question)
     asked = recognised(state.question) if state.options.tables else None
     if asked is not None:
         computed = compute(state, asked, found)

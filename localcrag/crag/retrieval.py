@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.calendar_dates import are_shared, is_day
 from localcrag.crag.calendar_spans import passage_holds_on
+from localcrag.crag.codes import codes_of, has_code
+from localcrag.crag.document_versions import of_asked_version
 from localcrag.crag.query_terms import figures_asked, figures_of
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter, matches
@@ -97,7 +99,9 @@ class Retriever:
     ) -> Steps[list[Hit]]:
         """The hits that go on to grading; yields Reranked if there is an evaluator.
 
-        The part of a table that has the day of the question is among them if another part of it is.
+        The part of a table that has the day of the question is among them if another part of it is, and a
+        passage with a code of the question if there is one. There are none of another version of a document
+        than the one asked for.
 
         Args:
             found: hits in the order of their search.
@@ -105,11 +109,13 @@ class Retriever:
             filter: only passages that pass it are added.
             as_question: whether they were found by the question itself, so that their cosine is its.
         """
+        found = of_asked_version(found, question)
         best = self.narrowed(found, question)
         if self.evaluator and best:
             best = with_named_figures(
                 best, [*found, *self._of_the_day(best, found, question, filter)], question
             )
+            best = with_codes(best, [*found, *self._with_codes_of(found, question, filter)], question)
         if self.evaluator and best:
             best = best if as_question else [replace(hit, similarity=None) for hit in best]
             yield Reranked(tuple(best))
@@ -146,6 +152,18 @@ class Retriever:
             if filter is None or matches(filter, passage)
         ]
 
+    def _with_codes_of(self, found: Sequence[Hit], question: str, filter: Filter | None) -> list[Hit]:
+        """The hits of a search for the codes of a question that no passage found has, if there are any."""
+        missing = [
+            code for code in codes_of(question) if not any(has_code(hit.passage, code) for hit in found)
+        ]
+        if not missing:
+            return []
+        text = " ".join(missing)
+        (vector,) = self.embedder.encode_questions([text])
+        hits = distinct(self.store.search(text, vector, k=self._search_depth, filter=filter))
+        return [replace(hit, similarity=None) for hit in hits]
+
     @property
     def _search_depth(self) -> int:
         """The number of hits to ask the store for."""
@@ -168,6 +186,19 @@ def with_named_figures(best: Sequence[Hit], found: Sequence[Hit], question: str)
     tried = {hit.passage.id for hit in best}
     having = next((hit for hit in found if hit.passage.id not in tried and has_one(hit)), None)
     return [*best[:-1], having] if having else list(best)
+
+
+def with_codes(best: Sequence[Hit], found: Sequence[Hit], question: str) -> list[Hit]:
+    """The best hits, the last one replaced by the hit found with most of the codes that no other has.
+
+    A code or an abbreviation is what a question can be looked up by, and little to an evaluator, which reads
+    it in pieces; a story around it is like many other texts.
+    """
+    codes = [code for code in codes_of(question) if not any(has_code(hit.passage, code) for hit in best)]
+    having = max(found, key=lambda hit: sum(has_code(hit.passage, code) for code in codes), default=None)
+    if not codes or having is None or not any(has_code(having.passage, code) for code in codes):
+        return list(best)
+    return [*best[:-1], having]
 
 
 def has_figure(passage: Passage, figures: Set[str]) -> bool:

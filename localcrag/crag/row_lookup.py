@@ -49,6 +49,9 @@ MAX_MISSING_SHARE, MAX_MISSING_OF_SINGLED_OUT = 0.34, 0.5
 two cells are named, or one by its code ("F-08") and the row has the quantity that is asked for."""
 NEARLY_NAMED_SHARE = 0.33
 """How much is missing if the only cells that are named are named but for a word, or by the day of a date."""
+UNTOLD_SHARE = 0.1
+"""How much is missing at least if words of what is told before a question stand nowhere in the row. A row
+that is named by a code is complete all the same."""
 _CODE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])[\w./-]+")
 """A cell that is the code of one thing."""
 _SIZE_OF_THING = re.compile(r"\(?(?<!\w)\d[\d.,x×–-]*(?: ?(?:%|°C?|[^\W\d]{1,3}\b))?\)?")
@@ -60,11 +63,13 @@ class _Match:
     """How a row answers to a question: the share of what is asked that is missing, and what it would tell.
 
     ``told`` are the cells of the columns that the question names; the whole row if it names none.
+    ``by_code`` tells whether a code of the question is one of its cells.
     """
 
     at: int
     missing: float
     told: tuple[str, ...]
+    by_code: bool
 
 
 def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
@@ -93,7 +98,8 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
     if len({match.told for match in best}) > 1:
         return gains
     weight = INCOMPLETE_WEIGHT if least <= MAX_MISSING_SHARE else SINGLED_OUT_WEIGHT
-    return gains | {best[0].at: weight if least else COMPLETE_WEIGHT}
+    is_complete = not least or (best[0].by_code and least <= UNTOLD_SHARE)
+    return gains | {best[0].at: COMPLETE_WEIGHT if is_complete else weight}
 
 
 def raised(p: float, gain: float) -> float:
@@ -207,12 +213,15 @@ def _match(at: int, strip: Strip, asked: CellQuery) -> _Match | None:
     how, quantity = asked.how
     tells_quantity = not quantity.isdisjoint(columns)
     missing -= {how} if tells_quantity else set()
-    things = len(named) + len(asked.words - held - (asked.light - told))
-    share = (len(missing) + NEARLY_NAMED_SHARE * bool(near)) / things
+    untold = missing & asked.told
+    things = len(named) + len(asked.words - held - (asked.light - told) - untold)
+    share = (len(missing - untold) + NEARLY_NAMED_SHARE * bool(near)) / things
+    share = max(share, UNTOLD_SHARE) if untold else share
     is_coded = tells_quantity and any(
         _CODE.fullmatch(value) and asked.named_by(column, value) for column, value in cells
     )
     if share > (MAX_MISSING_OF_SINGLED_OUT if len(named) > 1 or is_coded else MAX_MISSING_SHARE):
         return None
     said = [value for column, value in cells if terms_within(column) & asked.words and not asked.has(value)]
-    return _Match(at, share, tuple(said) or (strip.text,))
+    by_code = not held.isdisjoint(asked.codes)
+    return _Match(at, share, tuple(said) or (strip.text,), by_code)

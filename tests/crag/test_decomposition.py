@@ -118,6 +118,7 @@ def test_the_rule_cuts_where_a_question_begins(question: str, parts: list[str]) 
     [
         "When and where is the annual meeting?",
         "annual meeting: When and where is it?",
+        "Old paint and batteries: where and at what time can people hand them in?",
         "How and when do I apply for leave?",
         "How long and how often should I take Zeldrine?",
         "Which drug and which dose is best?",

@@ -10,6 +10,7 @@ from localcrag.calibration.scale import log_odds
 from localcrag.crag.passage_scores import (
     FITTED_EVALUATOR,
     JUDGED_STRIPS,
+    LACKING_CODE_WEIGHT,
     STRIP_GAIN,
     passage_scores,
     strip_scores,
@@ -72,3 +73,12 @@ def test_strips_have_a_scale_of_their_own_by_the_evaluator_it_was_fitted_to() ->
     evaluator.multilingual = True
     assert strip_scores(evaluator, "Wann wurden die Enten am See gezählt?", german) == [0.3]
     assert ModelSettings().evaluator == FITTED_EVALUATOR
+
+
+def test_what_lacks_the_code_of_the_question_counts_less_if_another_document_has_it() -> None:
+    having, lacking = passage("F14: call us.", source="/a"), passage("It may leak.", source="/b")
+    evaluator = ScriptedEvaluator(lambda *_: 0.2)
+    high, low = passage_scores(evaluator, "What of F14?", [having, lacking])
+    assert high == 0.2
+    assert log_odds(low) == pytest.approx(log_odds(0.2) + LACKING_CODE_WEIGHT)
+    assert passage_scores(evaluator, "What of F15?", [having, lacking]) == [0.2, 0.2]

@@ -14,6 +14,7 @@ from localcrag.crag.retrieval import (
     fuse,
     rerank,
     standardized,
+    with_codes,
     with_named_figures,
 )
 from localcrag.events import Event, Reranked, Retrieved, result_of
@@ -165,6 +166,23 @@ def test_a_figure_that_the_question_names_is_among_the_best() -> None:
     assert with_named_figures(best, found, "What is Ubuntu 99.04?") == best
     day = hit("Datum: 02.06.2025", 0.1)
     assert with_named_figures(best, [*best, day], "Who came on 2 June?") == [best[0], day]
+
+
+def test_a_code_that_the_question_names_is_among_the_best() -> None:
+    best, other = [hit("E15 of the pump", 1.0), hit("the desk", 0.9)], hit("SNAP CRC: load it again", 0.1)
+    found = [*best, hit("snap the lid", 0.2), other]
+    assert with_codes(best, found, "The desk shows SNAP CRC, what now?") == [best[0], other]
+    assert with_codes(best, found, "The pump shows E15, what now?") == best
+    assert with_codes(best, found, "The desk shows E99, what now?") == best
+
+
+def test_a_code_that_no_hit_has_is_searched_for() -> None:
+    texts = {f"/{n}.txt": f"the desk shows what it shows before the show {n}" for n in range(9)}
+    store = store_of({**texts, "/faults.txt": "CRC"})
+    evaluator = ScriptedEvaluator(lambda *_: 0.1)
+    retriever = Retriever(store, HashEmbedder(), evaluator, passages=2, candidates=3)
+    asked = "the desk shows what before the show, CRC"
+    assert "CRC" in [found.passage.text for found in result_of(retriever.search([asked], asked))]
 
 
 def test_the_part_of_a_table_that_has_the_day_is_among_the_best() -> None:

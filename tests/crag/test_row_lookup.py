@@ -52,6 +52,9 @@ def table(*rows: str, heading: str = "Faults of the Tarn 4", title: str = "") ->
         ("What does E40 mean?", {}),
         ("What colour is E21?", {}),
         ("What is it?", {}),
+        ("Ten minutes before the show the desk came up with E21. What do I do?", {1: COMPLETE_WEIGHT}),
+        ("Before the show the desk came up with E21. What colour has the plug?", {}),
+        ("What does E21 on the panel in the hall mean?", {1: COMPLETE_WEIGHT}),
     ],
 )
 def test_the_row_that_holds_what_is_named_gains(question: str, found: dict[int, float]) -> None:

@@ -1,0 +1,37 @@
+"""Codes and abbreviations of a question, and the documents that have them."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.codes import codes_of, has_code, lacking_codes
+from tests.crag.values import passage
+
+
+@pytest.mark.parametrize(
+    ("question", "codes"),
+    [
+        ("The desk shows SNAP CRC, what now?", ["SNAP", "CRC"]),
+        ("Is P-111 heavier than the D20?", ["P-111", "D20"]),
+        ("Which valves do NOT leak, and WHY?", []),
+        ("who of IT is IM", ["IT", "IM"]),
+        ("WHERE IS THE KEY", []),
+        ("what weighs 50kg on 2 May?", []),
+    ],
+)
+def test_the_codes_of_a_question(question: str, codes: list[str]) -> None:
+    assert codes_of(question) == codes
+
+
+def test_a_code_is_a_word_of_its_own() -> None:
+    assert has_code(passage("Initials: IM · Name: Iris"), "IM")
+    assert has_code(passage("first page", source="/kb/D20-manual.pdf"), "D20")
+    assert not has_code(passage("im Haus, TIME"), "IM")
+    assert not has_code(passage("Part P-1112"), "P-111")
+
+
+def test_documents_without_the_code_are_told_if_another_one_has_it() -> None:
+    first, next_page = passage("E15 of the pump", source="/a"), passage("oil", source="/a", start=90)
+    other = passage("It may leak.", source="/b")
+    assert lacking_codes("What is E15?", [first, next_page, other]) == [False, False, True]
+    assert lacking_codes("What is E16?", [first, next_page, other]) == [False, False, False]
