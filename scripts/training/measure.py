@@ -388,7 +388,7 @@ def measure(plan: Plan) -> list[Row]:
         rows = [*cost_rows(files), *sentence_rows(material, scorer, plan.questions * 4)]
         rows += near_miss_rows(material, scorer, plan.questions * 2, calibrated)
         groups = {"held out": material.documents, "unseen": read_labelled_documents(unseen_folders())}
-        rows += document_rows(scorer, material.embed, groups, plan.questions * 2)
+        rows += document_rows(scorer, material.embed, groups, plan.questions)
         _say("passages")
         judged = {n: bench.judge(found, scorer, plan.thorough) for n, found in material.found.items()}
     rows += rerank_rows(judged, list(bench.RULES | (bench.COSTLY_RULES if plan.thorough else {})))
