@@ -31,6 +31,10 @@ Its hull is red, its deck white.
 
 Whoever loses a key pays 22 euros.
 """
+SHIPPED_KINDS = """
+    administration building clubs commerce devices factory family farming health hospitality knowledge letters
+    mail manuals minutes prose public records rules science services sheets software systems tables travel
+"""
 QUESTIONS: list[dict[str, Any]] = [
     {"file": "m.md", "question": "Who sent apologies?", "answer": "Sven Malloy", "evidence": ["Apologies:"]},
     {
@@ -122,8 +126,7 @@ def test_the_documents_that_travel_are_read_and_whole_documents_are_held_out() -
     )
 
     folders = document_folders(ROOT / "no such data")
-    assert {"letters", "mail", "manuals", "minutes", "prose", "sheets", "tables"} < {f.name for f in folders}
-    assert len(folders) == 26
+    assert [folder.name for folder in folders] == SHIPPED_KINDS.split()
     assert all(folder.parent == SHIPPED_DOCUMENTS for folder in folders)
     asked = {folder.name: list(read_jsonl(folder / "questions.jsonl")) for folder in folders}
     names = {f"{folder}/{row['file']}" for folder, rows in asked.items() for row in rows}

@@ -59,8 +59,7 @@ class PartialValues(TableNames):
                 raise UnclearError
             if self.denies([at]):
                 raise UnclearError
-            rows = frozenset(n for n, cell in enumerate(self.cells(column)) if cell.strip() == name)
-            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {name}", rows))
+            self._require(column, name)
             self.loose = self.loose or not set(self.named(column)) & PERSONS
             self.tokens[at].used = True
             self.value_spans.append((at, at + 1))
@@ -86,8 +85,7 @@ class PartialValues(TableNames):
             start, end = places[0], places[0] + len(code)
             if self.denies(range(start, end)):
                 raise UnclearError
-            rows = frozenset(n for n, cell in enumerate(self.cells(column)) if cell.strip() == code)
-            self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {code}", rows))
+            self._require(column, code)
             self.loose = True
             self.value_spans.append((start, end))
             for token in self.tokens[start:end]:
@@ -98,6 +96,11 @@ class PartialValues(TableNames):
                 is_marking = not self.tokens[at].used and self.tokens[at].low in _MARKING_VERBS
                 self.tokens[at].used = self.tokens[at].used or is_marking
                 self.marked = self.marked or is_marking
+
+    def _require(self, column: str, text: str) -> None:
+        """Take only the rows whose cell of a column is a text."""
+        rows = frozenset(n for n, cell in enumerate(self.cells(column)) if cell.strip() == text)
+        self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {text}", rows))
 
     def _spelling(self, code: str) -> Iterator[int]:
         """The places from which on the initials of the words spell a code, one of them still open."""
