@@ -25,7 +25,7 @@ from localcrag.documents.extracted import Limits
 from localcrag.documents.readers.pdf import read_pdf
 from localcrag.documents.readers.pptx import read_pptx
 from localcrag.evaluation.text_overlap import normalised, within
-from localcrag.types import Skipped
+from localcrag.types import Mode, Skipped
 from tests.documents.conftest import tokenizer_file
 
 COLLECTIONS = collections()
@@ -206,6 +206,21 @@ def test_a_limit_takes_questions_from_the_whole_set() -> None:
 def test_kinds_are_chosen_by_name(tmp_path: Path) -> None:
     rows = reading.chosen(Room(tmp_path, tmp_path, options={"kinds": "pdf,docx"}), ASKED)
     assert {document.kind for _, document in rows} == {"pdf", "docx"}
+
+
+def test_a_chat_model_of_ones_own_is_asked_with_what_was_measured_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCALCRAG_HOME", str(tmp_path / "mine"))
+    checked = tmp_path / "mine" / "fitness" / "own.json"
+    checked.parent.mkdir(parents=True)
+    checked.write_text("{}")
+    room = Room(tmp_path, tmp_path, options={"model": "own.gguf", "mode": "write"})
+
+    settings = reading.settings_of(room, tmp_path / "home", "default")
+
+    assert (settings.model.language, settings.loop.mode) == ("own.gguf", Mode.WRITE)
+    assert (settings.home / "fitness" / "own.json").read_text() == "{}"
 
 
 def test_it_asks_and_keeps_answers_that_can_be_judged_again(tmp_path: Path) -> None:

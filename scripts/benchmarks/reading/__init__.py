@@ -11,14 +11,17 @@ are those of :mod:`benchmarks.reading.readability`.
 
 Options: ``--set answers=FILE`` to keep every answer, one a line as it comes; ``--set collections=a,b`` to ask
 those only, ``--set kinds=pdf,docx`` about those only (all documents are read), ``--set limit=N`` for N
-questions of each collection, and ``--set earlier=FILE`` to judge the answers that another run has kept
-instead of asking.
+questions of each collection, ``--set model=FILE`` for a chat model of your own, with what `localcrag models
+check` has measured of it, ``--set mode=write`` or ``quote``, and ``--set earlier=FILE`` to judge the answers
+that another run has kept instead of asking.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -29,8 +32,9 @@ from benchmarks.reading.questions import Outcome, Question, keep, kept_in, outco
 from benchmarks.reading.readability import FLAWS, flaws
 from benchmarks.report import Figure, Report, Room
 from localcrag import open as open_kb
-from localcrag.settings import ModelSettings, Settings
-from localcrag.types import Status
+from localcrag.fitness.fitness_results_folder import FOLDER_NAME
+from localcrag.settings import LoopSettings, ModelSettings, Settings, load
+from localcrag.types import Mode, Status
 
 QUICK_COLLECTION = "neighbourhood"
 QUICK_KINDS = ("minutes", "csv")
@@ -55,7 +59,7 @@ def _asked(room: Room, collection: Collection) -> Iterator[Judged]:
     if room.quick:
         found = [document for document in collection.documents if document.kind in QUICK_KINDS]
     scratch, by_file = room.scratch / collection.name, _by_file(found)
-    settings = Settings(home=scratch / "home", model=ModelSettings(embedding=collection.embedding))
+    settings = settings_of(room, scratch / "home", collection.embedding)
     with open_kb(home=settings.home, settings=settings) as base:
         skipped = base.ingest(write(found, scratch / "documents")).skipped
         for each in skipped:
@@ -68,6 +72,17 @@ def _asked(room: Room, collection: Collection) -> Iterator[Judged]:
             yield shown, judged
             if number % 10 == 0 or number == len(rows):
                 print(f"bench: {collection.name}: {number} of {len(rows)} questions", file=sys.stderr)
+
+
+def settings_of(room: Room, home: Path, embedding: str) -> Settings:
+    """The defaults, but for the options; the home gets what checks have measured of the user's own models."""
+    model, mode = ModelSettings(embedding=embedding), room.options.get("mode")
+    if language := room.options.get("model"):
+        model = replace(model, language=language)
+        checked = load().home / FOLDER_NAME
+        if checked.is_dir():
+            shutil.copytree(checked, home / FOLDER_NAME, dirs_exist_ok=True)
+    return Settings(home=home, model=model, loop=LoopSettings(mode=Mode(mode) if mode else None))
 
 
 def chosen(room: Room, rows: Sequence[tuple[Question, Document]]) -> list[tuple[Question, Document]]:
