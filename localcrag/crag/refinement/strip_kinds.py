@@ -156,9 +156,9 @@ def says_more(strip: Strip, question: str) -> bool:
 
     A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
     the same in a chat, nor the salutation or the header of a mail, unless the question is about the mail, nor
-    front matter, unless the question is about its fields, nor a line of a table of contents, nor what a section
-    announces, "This section shows how …", or where something else is told, "This is described in chapter 3",
-    unless the question is about the document.
+    front matter, unless the question is about its fields, nor a line of a table of contents, nor what a
+    section announces, "This section shows how …", or where something else is told, "This is described in
+    chapter 3", unless the question is about the document.
     """
     if not says_anything(strip) or is_contents_line(strip):
         return False
