@@ -13,13 +13,12 @@ from collections.abc import Iterator, Sequence
 
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.strip_context import block_index, heading_blocks_above
-from localcrag.crag.refinement.strip_kinds import is_code
+from localcrag.crag.refinement.strip_kinds import ends_as_sentence, is_code
 from localcrag.types import BlockKind, Strip
 
 NAMED_WEIGHT = 4.0
-"""What the log-odds gain of the line that says what a command is, or of the option that is asked for."""
-OPENING_WEIGHT = 2.5
-"""What those of the first sentence of its page gain."""
+"""What the log-odds gain of the line that says what a command is, of the first sentence of its page, and of
+the option that is asked for."""
 MAX_TERM_CHARACTERS = 120
 """The longest term that names options: "-n N, --lines N"."""
 _OPTION = re.compile(r"(?<![\w<-])--?[A-Za-z][\w-]*")
@@ -70,10 +69,10 @@ def _summaries(question: str, found: Sequence[Strip]) -> dict[int, float]:
     gains: dict[int, float] = {}
     for at, strip in enumerate(found):
         summary = _SUMMARY.match(strip.text)
-        if summary and _parts(summary["name"]) == thing and not is_code(strip):
+        is_summary = summary is not None and _parts(summary["name"]) == thing and not is_code(strip)
+        is_of_page = _parts(_TITLE_END.split(strip.passage.title)[0]) == thing
+        if is_summary or (is_of_page and _is_opening(strip, thing)):
             gains[at] = NAMED_WEIGHT
-        elif _parts(_TITLE_END.split(strip.passage.title)[0]) == thing and _is_opening(strip, thing):
-            gains[at] = OPENING_WEIGHT
     return gains
 
 
@@ -83,8 +82,12 @@ def _is_opening(strip: Strip, thing: Sequence[str]) -> bool:
     if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH or blocks[at].start != strip.start:
         return False
     headings = heading_blocks_above(strip)
-    if not headings or any(
-        block.kind is BlockKind.PARAGRAPH and block.start > headings[-1].start for block in blocks[:at]
+    if (
+        not ends_as_sentence(strip.text)
+        or not headings
+        or any(
+            block.kind is BlockKind.PARAGRAPH and block.start > headings[-1].start for block in blocks[:at]
+        )
     ):
         return False
     last = _parts(strip.passage.text_between(headings[-1].start, headings[-1].end))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.manual_entries import NAMED_WEIGHT, OPENING_WEIGHT, named_entries
+from localcrag.crag.manual_entries import NAMED_WEIGHT, named_entries
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import BlockKind, Passage
 from tests.crag.values import structured
@@ -50,7 +50,7 @@ def gains_of(question: str, *pages: Passage) -> dict[str, float]:
 def test_what_a_command_does_is_its_summary_and_the_first_sentence_of_its_page(question: str) -> None:
     assert gains_of(question, PAGE, OTHER) == {
         "git-trim - Cut lines to a width": NAMED_WEIGHT,
-        "Lines are cut.": OPENING_WEIGHT,
+        "Lines are cut.": NAMED_WEIGHT,
     }
     assert not gains_of(question, OTHER) and not gains_of("What is the width?", PAGE)
 
