@@ -92,7 +92,9 @@ def test_what_a_section_announces_says_nothing() -> None:
 
 def test_where_something_is_told_says_nothing() -> None:
     [pointer, other] = strips(
-        passage("Balancing is described in the section called “To a Statement”. The key is found under the mat.")
+        passage(
+            "Balancing is described in the section called “To a Statement”. The key is found under the mat."
+        )
     )
     assert not says_more(pointer, "How do I balance an account?")
     assert says_more(pointer, "Where is balancing described?") and says_more(other, "How do I get in?")

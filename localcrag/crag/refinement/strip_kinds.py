@@ -81,6 +81,7 @@ _COMMAND_LINE = re.compile(
     r"(?:[#$%>] )?[a-z][\w.+/-]*(?: [^\s.,]+){0,4}? (?:--?[A-Za-z]|/\w)[^\n]*(?<![.:!?])"
 )
 """A command with an option or a path, which is no sentence."""
+_OPTION = re.compile(r"(?<![\w<-])--?[A-Za-z]")
 _GIVEN_VALUE = re.compile(r"[=:]\s*\S")
 """How code gives something a value: "port = 80"."""
 _UNSPOKEN = frozenset({BlockKind.ROW, BlockKind.CODE})
@@ -105,6 +106,11 @@ def is_code(strip: Strip) -> bool:
 def is_command(strip: Strip) -> bool:
     """Whether a strip is code, or a line that is a command with options: "mdadm --stop /dev/md0"."""
     return is_code(strip) or _COMMAND_LINE.fullmatch(strip.text.strip()) is not None
+
+
+def names_option(strip: Strip) -> bool:
+    """Whether a strip has an option of a command: "--stop", "-v"."""
+    return _OPTION.search(strip.text) is not None
 
 
 def cells_of(row: Strip) -> list[str]:
