@@ -94,8 +94,7 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
     "options-below-a-header": (
         [["Option", "Long", "Meaning"], ["-a", "--all", "all lines"], ["-n", "--lines", "so many lines"]],
         [],
-        "Option: -a · Long: --all · Meaning: all lines\n"
-        "Option: -n · Long: --lines · Meaning: so many lines",
+        "Option: -a · Long: --all · Meaning: all lines\nOption: -n · Long: --lines · Meaning: so many lines",
     ),
     "years-as-names": (
         [["Region", 2024, 2025, 2026], ["North", 120, 130, 140]],
