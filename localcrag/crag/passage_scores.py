@@ -14,6 +14,7 @@ from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.calendar_spans import tells_figure
 from localcrag.crag.codes import lacking_codes
 from localcrag.crag.mail_lookup import named_headers
+from localcrag.crag.manual_entries import named_entries
 from localcrag.crag.query_terms import figures_asked, figures_of, terms
 from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement.earlier_mails import with_newer_mails_first
@@ -122,9 +123,9 @@ def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) ->
     """P(the strip helps) of each strip, by the evaluator, on the scale of strips (:data:`STRIP_GAIN`).
 
     That of a row which is looked up is raised (:mod:`.row_lookup`), so is the header of a mail that is asked
-    about (:mod:`.mail_lookup`); those of an earlier mail where a newer one may answer
-    (:mod:`.refinement.earlier_mails`) and of a document without the code that is asked about
-    (:mod:`.codes`) are lowered.
+    about (:mod:`.mail_lookup`), and so is the entry of a manual that is named (:mod:`.manual_entries`); those
+    of an earlier mail where a newer one may answer (:mod:`.refinement.earlier_mails`) and of a document
+    without the code that is asked about (:mod:`.codes`) are lowered.
     """
     gains = _gains(question, found)
     scores = _own_scale(evaluator, question, [judged_text(strip) for strip in found])
@@ -146,7 +147,7 @@ def _own_scale(evaluator: Evaluator, question: str, texts: Sequence[str]) -> lis
 
 def _gains(question: str, found: Sequence[Strip]) -> dict[int, float]:
     """What the log-odds of strips gain, by their index, since they are looked up."""
-    return looked_up(question, found) | named_headers(question, found)
+    return looked_up(question, found) | named_headers(question, found) | named_entries(question, found)
 
 
 def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tuple[Strip, float]]:

@@ -54,6 +54,12 @@ _COMMAND_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for a command."""
+_OPTION_ASKED = re.compile(
+    r"\b(?:which|what|welche[rsmn]?|quelle) (?:command[- ]line )?"
+    r"(?:options?|flags?|switch(?:es)?|Schalter)\b",
+    re.IGNORECASE,
+)
+"""How a question asks for an option of a command."""
 
 
 def asks_what_to_do(question: str) -> bool:
@@ -83,6 +89,11 @@ def compared_things(question: str) -> list[str]:
     first, second = (terms(found[name] or found[f"{name}_"]) for name in ("first", "second"))
     own = [sorted(first - second), sorted(second - first)]
     return [each[0] for each in own] if all(len(each) == 1 for each in own) else []
+
+
+def asks_for_option(question: str) -> bool:
+    """Whether a question asks for an option, as a command has them."""
+    return _OPTION_ASKED.search(question) is not None
 
 
 def asks_for_command(question: str) -> bool:

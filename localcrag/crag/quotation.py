@@ -14,6 +14,7 @@ from localcrag.crag.prompt_layout import IndependentLayout
 from localcrag.crag.query_terms import terms, terms_asked_for
 from localcrag.crag.question_extent import (
     asks_for_command,
+    asks_for_option,
     asks_what_to_do,
     compared_things,
     things_asked_for,
@@ -30,7 +31,7 @@ from localcrag.crag.refinement.recomposition import (
 from localcrag.crag.refinement.row_selection import without_other_rows
 from localcrag.crag.refinement.strip_context import Neighbours
 from localcrag.crag.refinement.strip_display import before_mark
-from localcrag.crag.refinement.strip_kinds import is_command, is_row
+from localcrag.crag.refinement.strip_kinds import is_command, is_row, names_option
 from localcrag.crag.refinement.task_states import of_asked_state
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
@@ -170,13 +171,16 @@ def _telling_number(picked: Sequence[Strip], ranked: Sequence[Strip], question: 
 def _covering(ranked: Sequence[Strip], question: str) -> list[Strip]:
     """The first ``MAX_QUOTES`` of ranked strips, the last of them replaced by what else is needed.
 
-    Of two things that are compared each needs a strip with its name; a question for a command needs one.
+    Of two things that are compared each needs a strip with its name; a question for a command needs one, and
+    so does one for an option.
     """
     needs: list[Callable[[Strip], bool]] = [
         partial(_names, term) for term in compared_things(question) if any(_names(term, s) for s in ranked)
     ]
     if asks_for_command(question):
         needs.append(is_command)
+    if asks_for_option(question):
+        needs.append(names_option)
     chosen, others = list(ranked[:MAX_QUOTES]), ranked[MAX_QUOTES:]
     needed = {next((span(s) for s in chosen if meets(s)), None) for meets in needs}
     for meets in needs:

@@ -27,6 +27,8 @@ _MAX_NAMES = 50
 _LONG_CELL_CHARACTERS = 1000
 _MAX_BESIDE_ICON = 3
 """Cells of a table that places a picture beside a title and a text."""
+_GROUPED_WIDTH = 3
+"""Columns of a table of groups: that of the titles, the names, and what they mean."""
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "form", "div", "section"})
 
 
@@ -112,7 +114,9 @@ def _lines(rows: Sequence[TableRow]) -> Iterator[str]:
     grid = _Grid()
     laid = [grid.laid(row) for row in rows]
     if not any(row.is_head for row in laid):
-        if all(row.cells[0].tag == "th" for row in rows):
+        if _is_grouped(rows, laid):
+            yield from (_pair_or_title(row.cells) for row in laid)
+        elif all(row.cells[0].tag == "th" for row in rows):
             yield from (_named_by_first(row.cells) for row in laid)
         elif lines := plain_lines([row.cells for row in laid]):
             yield from lines
@@ -154,6 +158,22 @@ def _has_own_header(rows: Sequence[TableRow], laid: Sequence[GridRow]) -> bool:
         return True
     found = found_header(laid[:_MAX_LINES], is_sure=True)
     return found is not None and sum(map(bool, found.names)) > 2
+
+
+def _is_grouped(rows: Sequence[TableRow], laid: Sequence[GridRow]) -> bool:
+    """Whether names with what they mean stand below titles over the whole width, indented by an empty column.
+
+    A title stands above the first of them, so none of them is a header.
+    """
+    titles = [len(row.cells) == 1 and grid.is_alone() for row, grid in zip(rows, laid, strict=True)]
+    named = [grid.cells for grid, is_title in zip(laid, titles, strict=True) if not is_title]
+    are_named = bool(named) and all(len(cells) == _GROUPED_WIDTH and not cells[0] for cells in named)
+    return titles[0] and sum(titles) > 1 and are_named
+
+
+def _pair_or_title(cells: Sequence[str]) -> str:
+    """A title, or a name with what it means, of a table of groups."""
+    return cells[0] or pair_text(cells[1:])
 
 
 def _headed_lines(rows: Sequence[GridRow]) -> Iterator[str]:

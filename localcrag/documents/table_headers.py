@@ -34,6 +34,8 @@ _TIME = re.compile(r"(?:[01]?\d|2[0-4])(?:[:.h]|(?= ?[ap]\.?m))(?:[0-5]\d)?(?:\D
 """A time, and what may stand behind it: "05:46", "17.10", "9 am", "06:25 a"."""
 _MULTIPLE = re.compile(r"\W*1(?:0{1,2}|(?=[., ]?000))(?:[., ]?000)*\b(?!\W*\d)")
 """The beginning of a unit that is a multiple of one: "1000 t", "100 ml"."""
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*\b")
+"""How an option of a command begins."""
 _BLANKS = frozenset({"", "-", "–", "—", "|", "n/a", "N/A", "x", "?", "..."})
 
 _MIN_FULL_ROWS = 2
@@ -115,9 +117,10 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     """Whether a row is a header of one line: its cells are names, not values.
 
     Names are all different, none is a number or longer than 100 characters, and more than half of the
-    filled cells of the next row have one. Years and dates are names if they count up or down in even steps
-    beside a name that is text, and the next row has none in their columns. Other whole numbers beside a name
-    that is text, as those of trains and of rooms, are names if nothing but times or words stands below them.
+    filled cells of the next row have one. An option of a command above another one is no name. Years and
+    dates are names if they count up or down in even steps beside a name that is text, and the next row has
+    none in their columns. Other whole numbers beside a name that is text, as those of trains and of rooms,
+    are names if nothing but times or words stands below them.
     """
     following = below[0]
     names = [cell for cell in row.cells if cell]
@@ -125,6 +128,8 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     filled = [i for i, cell in enumerate(following.cells) if cell]
     named = sum(1 for i in filled if i < len(spread) and spread[i])
     if len(set(names)) != len(names) or 2 * named <= len(filled):
+        return False
+    if any(_OPTION.match(row.cells[i]) and _OPTION.match(each) for i, each in _beside(row, following)):
         return False
     if any(len(name) > _MAX_NAME for name in names) or _are_values_of_one_kind(row, following):
         return False
@@ -137,11 +142,16 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
 
 def _are_values_of_one_kind(row: GridRow, following: GridRow) -> bool:
     """Whether all cells of a row are numbers with a unit, the same units as those of the next row."""
-    cells = [(row.cells[i], following.cells[i] if i < len(following.cells) else "") for i in row.own]
+    cells = [(row.cells[i], below) for i, below in _beside(row, following)]
     return len(cells) > 1 and all(
         _VALUE.match(cell) and not _DATE.match(cell) and _unit(cell) == _unit(below) != ""
         for cell, below in cells
     )
+
+
+def _beside(row: GridRow, following: GridRow) -> list[tuple[int, str]]:
+    """The columns that a row fills, each with the cell of the next row in it."""
+    return [(i, following.cells[i] if i < len(following.cells) else "") for i in row.own]
 
 
 def _unit(cell: str) -> str:

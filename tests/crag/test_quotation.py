@@ -103,3 +103,12 @@ def test_a_question_for_a_command_is_answered_by_one() -> None:
     kept = [replace(strip, score=0.9 - at / 10) for at, strip in enumerate(found)]
     best = _most_probable(kept, "command to wipe a disk")
     assert [strip.text for strip in best] == [*texts[:2], texts[3]]
+
+
+def test_a_question_for_an_option_is_answered_by_one() -> None:
+    texts = ["trim: Cut lines.", "Blank lines are kept.", "It keeps the ends.", "-t / --trim: Cut lines."]
+    found = strips(structured(*((BlockKind.ITEM, text) for text in texts)))
+    kept = [replace(strip, score=0.9 - at / 10) for at, strip in enumerate(found)]
+    best = _most_probable(kept, "Which option cuts lines?")
+    assert [strip.text for strip in best] == [*texts[:2], texts[3]]
+    assert [strip.text for strip in _most_probable(kept, "Which part cuts lines?")] == texts[:3]

@@ -90,6 +90,16 @@ def test_what_a_section_announces_says_nothing() -> None:
     assert says_more(strip, "Which section is about the server?")
 
 
+def test_where_something_is_told_says_nothing() -> None:
+    [pointer, other] = strips(
+        passage(
+            "Balancing is described in the section called “To a Statement”. The key is found under the mat."
+        )
+    )
+    assert not says_more(pointer, "How do I balance an account?")
+    assert says_more(pointer, "Where is balancing described?") and says_more(other, "How do I get in?")
+
+
 def test_a_line_of_a_table_of_contents_says_nothing() -> None:
     lines = [f"{n} Where do the names of part {n} come from? … {10 + n}" for n in range(1, 4)]
     contents = strips(structured(*((BlockKind.ITEM, line) for line in lines)))

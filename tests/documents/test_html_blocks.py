@@ -214,6 +214,22 @@ def test_a_row_has_the_headers_of_its_columns() -> None:
     ]
 
 
+def test_the_first_option_below_a_title_is_no_header() -> None:
+    rows = "<tr><td colspan=3>{}", "<tr><td><td><code>{}</code><td>{}"
+    group = rows[0].format("arguments") + rows[1].format("FILE", "the file to read")
+    options = rows[1].format("--all", "read all lines") + rows[1].format("-n N, --lines N", "read N lines")
+    html = f"<table>{group}{rows[0].format('options')}{options}</table>"
+    assert blocks_of(html) == [
+        ("row", "arguments"),
+        ("row", "FILE: the file to read"),
+        ("row", "options"),
+        ("row", "--all: read all lines"),
+        ("row", "-n N, --lines N: read N lines"),
+    ]
+    titled = "<table><tr><td colspan=3>Fees<tr><td>Kind<td>2025<td>2026<tr><td>Car<td>40<td>48</table>"
+    assert blocks_of(titled)[1:] == [("row", "Kind: Car · 2025: 40 · 2026: 48")]
+
+
 def test_tables_without_a_header_row() -> None:
     assert text_of("<table><tr><th>Born<td>1815<tr><th>Died<td>1852</table>") == "Born: 1815\nDied: 1852"
     assert text_of("<table><tr><td>age<td>dose<tr><td>6<td>half</table>") == "age: 6 · dose: half"

@@ -85,6 +85,17 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         "column 1: 4-6 kg · column 2: 60 mg\ncolumn 1: 7-9 kg · column 2: 120 mg\n"
         "column 1: 10-14 kg · column 2: 168 mg",
     ),
+    "options-without-a-header": (
+        [["-a", "--all", "all lines"], ["-n", "--lines", "so many lines"]],
+        [],
+        "column 1: -a · column 2: --all · column 3: all lines\n"
+        "column 1: -n · column 2: --lines · column 3: so many lines",
+    ),
+    "options-below-a-header": (
+        [["Option", "Long", "Meaning"], ["-a", "--all", "all lines"], ["-n", "--lines", "so many lines"]],
+        [],
+        "Option: -a · Long: --all · Meaning: all lines\nOption: -n · Long: --lines · Meaning: so many lines",
+    ),
     "years-as-names": (
         [["Region", 2024, 2025, 2026], ["North", 120, 130, 140]],
         [],

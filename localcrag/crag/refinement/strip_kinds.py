@@ -57,6 +57,16 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that says what is to come, and nothing of it."""
+_TOLD_ELSEWHERE = re.compile(
+    r"[^:;]*\b(?:(?:is|are) (?:\w+ly )?(?:described|explained|documented|discussed|covered|detailed|given)"
+    r"(?: (?:further|later|earlier|separately|elsewhere|in (?:more )?detail))*"
+    r" in (?:this|the|that|an?|our|its|your)? ?(?:\w+ ){0,2}"
+    r"(?:section|chapter|appendix|page|manual|guide|document)s?\b[^.!?:;]*"
+    r"|(?:wird|werden) [^.!?:;]*\b(?:Abschnitt|Kapitel|Anhang|Handbuch)\b[^.!?:;]*"
+    r"(?:beschrieben|erklärt|erläutert|behandelt))\W*",
+    re.IGNORECASE,
+)
+"""A sentence that says no more than where something is told: "It is described in the section called …"."""
 _ABOUT_DOCUMENT = re.compile(
     r"\b(?:where|section|chapter|page|guide|document|manual|appendix|article|tutorial|part|cover(?:s|ed)?|about"
     r"|wo|Abschnitt|Kapitel|Dokument|Handbuch|Seite|où|chapitre|guide|partie)\b",
@@ -71,6 +81,7 @@ _COMMAND_LINE = re.compile(
     r"(?:[#$%>] )?[a-z][\w.+/-]*(?: [^\s.,]+){0,4}? (?:--?[A-Za-z]|/\w)[^\n]*(?<![.:!?])"
 )
 """A command with an option or a path, which is no sentence."""
+_OPTION = re.compile(r"(?<![\w<-])--?[A-Za-z]")
 _GIVEN_VALUE = re.compile(r"[=:]\s*\S")
 """How code gives something a value: "port = 80"."""
 _UNSPOKEN = frozenset({BlockKind.ROW, BlockKind.CODE})
@@ -95,6 +106,11 @@ def is_code(strip: Strip) -> bool:
 def is_command(strip: Strip) -> bool:
     """Whether a strip is code, or a line that is a command with options: "mdadm --stop /dev/md0"."""
     return is_code(strip) or _COMMAND_LINE.fullmatch(strip.text.strip()) is not None
+
+
+def names_option(strip: Strip) -> bool:
+    """Whether a strip has an option of a command: "--stop", "-v"."""
+    return _OPTION.search(strip.text) is not None
 
 
 def cells_of(row: Strip) -> list[str]:
@@ -146,12 +162,13 @@ def says_more(strip: Strip, question: str) -> bool:
 
     A mere name that has only its words does not, nor a message of a program that it quotes, nor one who asks
     the same in a chat, nor the salutation or the header of a mail, unless the question is about the mail, nor
-    front matter, unless the question is about its fields, nor a line of a table of contents or what a section
-    announces, "This section shows how …", unless the question is about the document.
+    front matter, unless the question is about its fields, nor a line of a table of contents, nor what a
+    section announces, "This section shows how …", or where something else is told, "This is described in
+    chapter 3", unless the question is about the document.
     """
     if not says_anything(strip) or is_contents_line(strip):
         return False
-    if _ANNOUNCED.match(strip.text) and not _ABOUT_DOCUMENT.search(question):
+    if _is_about_text(" ".join(strip.text.split())) and not _ABOUT_DOCUMENT.search(question):
         return False
     if is_mail_header(strip) or _SALUTATION.fullmatch(" ".join(strip.text.split())):
         return _ABOUT_MAIL.search(question) is not None
@@ -165,6 +182,11 @@ def says_more(strip: Strip, question: str) -> bool:
     if is_code(strip):
         return _GIVEN_VALUE.search(strip.text) is not None
     return ends_as_sentence(strip.text)
+
+
+def _is_about_text(sentence: str) -> bool:
+    """Whether a sentence says no more than what a text tells, or where it is told."""
+    return bool(_ANNOUNCED.match(sentence) or _TOLD_ELSEWHERE.fullmatch(sentence))
 
 
 def _asks_for_fields(question: str, strip: Strip, fields: Sequence[str]) -> bool:

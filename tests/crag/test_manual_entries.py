@@ -1,0 +1,72 @@
+"""What a manual says of a command or of an option is found by the name of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from localcrag.crag.manual_entries import NAMED_WEIGHT, named_entries
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.types import BlockKind, Passage
+from tests.crag.values import structured
+
+PAGE = replace(
+    structured(
+        (BlockKind.HEADING, "Name"),
+        (BlockKind.PARAGRAPH, "git-trim - Cut lines to a width"),
+        (BlockKind.HEADING, "Description"),
+        (BlockKind.PARAGRAPH, "Lines are cut. Nothing else is changed."),
+        (BlockKind.PARAGRAPH, "It may also join them."),
+        (BlockKind.HEADING, "Options"),
+        (BlockKind.ITEM, "-b / --bytes: Count bytes. Letters may be torn."),
+        (BlockKind.ITEM, "-B <n>: Begin at a column."),
+        (BlockKind.ITEM, "git trim -b|-B: Both of them."),
+    ),
+    title="git-trim(1)",
+    document="one",
+)
+OTHER = replace(
+    structured((BlockKind.ITEM, "-b: Join bytes."), (BlockKind.ITEM, "-a: Join all.")),
+    title="git-join(1)",
+    document="two",
+)
+
+
+def gains_of(question: str, *pages: Passage) -> dict[str, float]:
+    found = [strip for page in pages for strip in strips(page)]
+    return {found[at].text: gain for at, gain in named_entries(question, found).items()}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does git trim do?",
+        "What is git-trim?",
+        "what does the git-trim command do",
+        "Was macht git trim?",
+    ],
+)
+def test_what_a_command_does_is_its_summary_and_the_first_sentence_of_its_page(question: str) -> None:
+    assert gains_of(question, PAGE, OTHER) == {
+        "git-trim - Cut lines to a width": NAMED_WEIGHT,
+        "Lines are cut.": NAMED_WEIGHT,
+    }
+    assert not gains_of(question, OTHER) and not gains_of("What is the width?", PAGE)
+
+
+def test_an_option_is_found_by_its_letter_on_the_page_of_its_command() -> None:
+    small, capital = "-b / --bytes: Count bytes.", "-B <n>: Begin at a column."
+    assert gains_of("What does -b do in git trim?", PAGE, OTHER) == {small: NAMED_WEIGHT}
+    assert gains_of("What does the -B option of git trim do?", PAGE, OTHER) == {capital: NAMED_WEIGHT}
+    assert gains_of("What is the difference between -b and -B in git-trim?", PAGE, OTHER).keys() == {
+        small,
+        capital,
+    }
+    assert gains_of("What does --bytes mean?", PAGE, OTHER) == {small: NAMED_WEIGHT}
+
+
+def test_an_option_of_several_pages_is_of_none_unless_its_command_is_named() -> None:
+    assert not gains_of("What does -b do?", PAGE, OTHER)
+    assert not gains_of("What does -b do in git push?", PAGE, OTHER)
+    assert not gains_of("Which colour is used with -b in git trim?", PAGE), "more is asked than what it does"
