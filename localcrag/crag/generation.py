@@ -39,6 +39,8 @@ from localcrag.types import (
     Verdict,
 )
 
+_QUOTED = "the evidence is quoted instead"
+
 
 def answer(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     """Answer the whole question from the evidence found for its parts, in the mode of its options.
@@ -76,6 +78,8 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     finally:
         text.close()
     surely_answers = whole.adapters.evaluator is not None and borne_out(kept)
+    if not written and declined and surely_answers:
+        yield Degraded("answer", f"the chat model declined to answer, though it is answered; {_QUOTED}")
     if not written and (finish is None or (declined and surely_answers)):
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
     shown, grounding = yield from _check_grounding(whole, written, evidence)
@@ -158,12 +162,12 @@ def _check_sentences(state: QuestionState, text: Iterator[str], verifier: Citati
                 if state.options.grounding is not Grounding.REMOVE:
                     yield Delta(written[-1], citation_marks(written[-1]))
     except ConstraintError as error:
-        then = "what was written before it stands" if written else "the evidence is quoted instead"
+        then = "what was written before it stands" if written else _QUOTED
         yield Degraded("answer", f"{error}; {then}")
         return _Written(written, None)
     if verifier.removed and not written and not declined:
         yield Verified(tuple(verifier.removed))
-        yield Degraded("answer", "nothing that was written holds; the evidence is quoted instead")
+        yield Degraded("answer", f"nothing that was written holds; {_QUOTED}")
         return _Written(written, None)
     if written and declined:
         yield Degraded("answer", "it ended by saying that the documents do not answer the question")

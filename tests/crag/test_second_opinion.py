@@ -144,7 +144,9 @@ def test_what_the_model_declines_is_quoted_if_a_strip_surely_answers(graded: flo
     declining = prompts.NOT_IN_EVIDENCE
     found, _ = asked(0.9, graded=graded, says=declining, mode=Mode.WRITE, second_opinion=False)
     assert found.status is status
-    assert ("5 mg" in found.text) is (status is Status.UNSURE)
+    is_quoted = status is Status.UNSURE
+    assert ("5 mg" in found.text) is is_quoted
+    assert any("the evidence is quoted instead" in reason for reason in found.degraded) is is_quoted
 
 
 def test_the_question_about_the_evidence_goes_on_as_the_one_for_an_answer() -> None:
