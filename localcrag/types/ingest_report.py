@@ -47,9 +47,10 @@ class StillReading:
     source: str
 
 
-READING = 14
+READING = 15
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+15: with the way back of a timetable below the names of its own columns;
 14: with the numbered titles of plain text as headings;
 13: with settings below their sections, the lines of logs as they are, DocBook, Mallard and Info in blocks,
 PDF tables whose rows only lines part, what is told above a table and the first rows of tables of values apart
