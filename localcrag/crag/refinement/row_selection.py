@@ -87,7 +87,7 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
 
 
 def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
-    """The strips; in the place of rows whose ranges a number of the question is not in, the row with its range.
+    """The strips; in the place of rows whose ranges a number of the question is not in, the row with it.
 
     Of "up to 50" and "over 200" none is what 120 litres cost, but the row "51 to 200" between them is.
     """
