@@ -42,7 +42,7 @@ from localcrag.crag.grading import emit_decision, grade_hits, say_if_foreign
 from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
-from localcrag.crag.refinement.row_selection import without_other_rows
+from localcrag.crag.refinement.row_selection import with_row_in_range, without_other_rows
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.second_opinion import read_passages, reconsidered
 from localcrag.crag.shared_web_access import SharedWebAccess
@@ -192,6 +192,7 @@ class Pipeline:
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
+        kept = with_row_in_range(kept, state.question)
         shown = without_other_rows(kept, state.question)
         missing = missing_numbers(shown, state.question) or contradicted_numbers(shown, state.question)
         if kept and missing:

@@ -266,9 +266,12 @@ class _Lines:
         self._apart = True
 
     def _line(self, row: GridRow) -> Iterator[TableLine]:
-        """The line of a row of the table; a header that is repeated has none."""
+        """The line of a row of the table; a header that is repeated has none, nor one of the columns anew."""
         table = self._shape
         if table.is_header(row):
+            return
+        if table.is_renaming(row):
+            self._shape, self._apart = TableShape(row.cells, [row]), True
             return
         if table.width > 1 and row.is_alone() and row.own:
             self._apart = self._apart or _is_note(row)

@@ -13,6 +13,8 @@ _MAX_ROWS = 50
 _SPARSE_SHARE = 0.2
 _MIN_ROWS_ABOVE_TOTAL = 2
 """Rows that must stand above a total."""
+_MIN_RENAMED, _MIN_KNOWN_SHARE = 3, 0.75
+"""Cells of a row that names the columns anew, and the share of them that are names of columns above it."""
 
 
 class TableShape:
@@ -22,6 +24,7 @@ class TableShape:
         self.names = names
         self._lines = [_stripped(line.cells) for line in lines if len(line.own) > 1]
         self._named = {i for i, name in enumerate(names) if name}
+        self._known = {*filter(None, names)}
         self._filled: Counter[int] = Counter()
         self._values: Counter[int] = Counter()
         self._rows = self._alone = 0
@@ -59,6 +62,13 @@ class TableShape:
         """Whether a row repeats a line of the header, as at the top of a printed page."""
         cells = row.cells
         return any(list(cells[: len(line)]) == line and not any(cells[len(line) :]) for line in self._lines)
+
+    def is_renaming(self, row: GridRow) -> bool:
+        """Whether a row has the names of the columns in another order, as the way back of a timetable has."""
+        names = [cell for cell in row.cells if cell]
+        is_new = len(names) >= _MIN_RENAMED and names[0] in self._known
+        known = sum(name in self._known for name in names) if is_new else 0
+        return is_new and known >= _MIN_KNOWN_SHARE * max(len(names), self.width)
 
     def is_other(self, block: Sequence[GridRow], found: FoundHeader, *, is_titled: bool) -> bool:
         """Whether rows that seem to begin with a header are another table.

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.refinement.row_selection import narrowed_to_rows, of_the_entry, without_other_rows
+from localcrag.crag.refinement.row_selection import (
+    narrowed_to_rows,
+    of_the_entry,
+    with_row_in_range,
+    without_other_rows,
+)
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.types import BlockKind
 from tests.crag.values import TEXT, structured
@@ -45,6 +50,19 @@ def test_of_a_table_of_ranges_the_row_with_the_number_of_the_question_is_left() 
     assert without_other_rows(cut, "What is the dose for a child of 40 kg?") == cut
     [window] = windows(table)
     assert [row.text for row in narrowed_to_rows(window, "How much for 17 kg?")] == [rows[1]]
+
+
+def test_in_the_place_of_rows_of_other_ranges_stands_the_row_that_the_number_is_in() -> None:
+    rows = (
+        "Litres: up to 50 · Price: 1.62",
+        "Litres: 51 to 200 · Price: 1.58",
+        "Litres: over 200 · Price: 1.53",
+    )
+    low, between, high = strips(structured(*((BlockKind.ROW, row) for row in rows)))
+    found = with_row_in_range([high, low], "What do 120 litres cost?")
+    assert [strip.text for strip in found] == [between.text]
+    assert with_row_in_range([high, low], "What do 300 litres cost?") == [high, low]
+    assert with_row_in_range([high, low], "What does a litre cost?") == [high, low]
 
 
 def test_frequent_words_of_another_language_tell_no_row_apart() -> None:

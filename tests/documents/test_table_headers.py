@@ -45,6 +45,17 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         [],
         "kind: car · fee: 48\nkind: boat · fee: 75",
     ),
+    "the-way-back-below-the-way-there": (
+        [
+            ["Trip", "Quay", "Mill", "Inn"],
+            [11, "08:10", "08:20", "08:31"],
+            ["Trip", "Inn", "Mill", "Quay"],
+            [12, "09:00", "09:11", "09:21"],
+        ],
+        [],
+        "Trip: 11 · Quay: 08:10 · Mill: 08:20 · Inn: 08:31\n\n"
+        "Trip: 12 · Inn: 09:00 · Mill: 09:11 · Quay: 09:21",
+    ),
     "header-of-two-lines": (MENU, ["A1:A2", "B1:C1", "D1:D2"], MENU_TEXT),
     "two-lines-not-merged": (MENU, [], MENU_TEXT),
     "name-in-the-lower-line": (

@@ -13,7 +13,7 @@ from collections.abc import Sequence, Set
 
 from localcrag.crag.calendar_dates import are_shared, dates_of
 from localcrag.crag.calendar_spans import tells_figure
-from localcrag.crag.named_cells import own_quantities
+from localcrag.crag.named_cells import bounds_of, own_quantities
 from localcrag.crag.query_terms import (
     IN_WORDS,
     ORDINALS,
@@ -22,7 +22,7 @@ from localcrag.crag.query_terms import (
     terms,
     terms_asked_for,
 )
-from localcrag.crag.refinement.knowledge_strips import span, strip_at
+from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.table_answers.row_states import says_done
@@ -84,6 +84,43 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     }
     left = [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
     return _without_done(left) if _NEXT.search(question) else left
+
+
+def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips; in the place of rows whose ranges a number of the question is not in, the row with it.
+
+    Of "up to 50" and "over 200" none is what 120 litres cost, but the row "51 to 200" between them is.
+    """
+    numbers = [found.span() for found in NUMBER.finditer(question)]
+    if not numbers or any(is_within_range(question, *at, strip.text) for at in numbers for strip in kept):
+        return list(kept)
+    others = defaultdict[str, list[Strip]](list)
+    for strip in kept:
+        if is_row(strip) and _limits(strip) is not None:
+            others[strip.passage.id].append(strip)
+    left = list(kept)
+    for rows in others.values():
+        columns = {named_cell(cells_of(row)[0])[0] for row in rows}
+        between = [
+            row
+            for row in strips(rows[0].passage)
+            if is_row(row)
+            and _limits(row) is not None
+            and named_cell(cells_of(row)[0])[0] in columns
+            and any(is_within_range(question, *at, cells_of(row)[0]) for at in numbers)
+        ]
+        if len(between) == 1:
+            (row,) = between
+            at = left.index(rows[0])
+            best = max(strip.score for strip in rows)
+            left = [strip for strip in left if strip not in rows]
+            left.insert(at, strip_at(row.passage, row.start, row.end, best))
+    return left
+
+
+def _limits(row: Strip) -> tuple[float, float, str] | None:
+    """From which number to which a row holds by its first cell; None if it says none."""
+    return bounds_of(named_cell(cells_of(row)[0])[1])
 
 
 def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
-from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, content
+from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, content, meanings
 from localcrag.crag.table_answers.table_names import TableNames
 from localcrag.crag.table_answers.table_values import ColumnKind, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import AUXILIARIES, FUNCTION_WORDS, PERSONS
@@ -37,6 +37,8 @@ _PERIOD_OF: dict[str, Callable[[date], tuple[int, ...]]] = {
     root("month"): lambda day: (day.year, day.month),
 }
 """What tells apart the periods that a question may call this one."""
+_MIN_RANKED_ROWS = 3
+"""The fewest rows of which one is the most though no word of the table says what they are."""
 _MIN_LOOSE_ROWS = 2
 """The fewest rows that are counted though no word of the table says what they are."""
 
@@ -152,6 +154,56 @@ class PartialValues(TableNames):
             self.tokens[at].used = True
         self.loose = True
         return True
+
+    def may_name_rows(self, at: int) -> bool:
+        """Whether the rows of which the most is asked for may be called by a word that the table has nowhere.
+
+        The table must have another word of the question, as "most expensive software per year", and name
+        each row otherwise. The match is then loose.
+        """
+        asked = self.question
+        open_subject = [place for place in asked.subject if not self.tokens[place].used]
+        if not asked.about or open_subject != [at] or len(self.rows) < _MIN_RANKED_ROWS:
+            return False
+        skipped = {*asked.superlative.split(), asked.asking, "per"} | FUNCTION_WORDS
+        others = [
+            token for place, token in enumerate(self.tokens) if place != at and token.low not in skipped
+        ]
+        cells = self.cells(self.label)
+        is_named = len(set(cells)) == len(cells) and self.kinds[self.label].kind is ColumnKind.TEXT
+        known = self._words_of_names() | self.words_in_cells()
+        is_known = self.tokens[at].root in known or self.tokens[at].is_number
+        if is_known or not is_named or not any(token.used for token in others):
+            return False
+        self.loose = True
+        return True
+
+    def take_unit_of_most(self, measure: str) -> None:
+        """Account for what there is most of in a column that is named elsewhere; the match is then loose.
+
+        In "the most points for the third report", "points" is what is in the column "report_3".
+        """
+        asked = self.question
+        said = {word for token in self.tokens for word in meanings(token)}
+        behind = self._behind_superlative()
+        if asked.about or behind < 0 or not measure or not said >= set(self.named(measure)):
+            return
+        token = self.tokens[behind]
+        known = self.words_of_headers() | self.words_in_cells()
+        if (
+            not token.used
+            and not token.is_number
+            and token.root not in known
+            and len(self.named(measure)) > 1
+        ):
+            token.used = self.loose = True
+
+    def _behind_superlative(self) -> int:
+        """The place of the word behind "most" or "least"; -1 if there is none."""
+        words = [token.low for token in self.tokens]
+        last = self.question.superlative.split()[-1:]
+        at = words.index(last[0]) + 1 if last and last[0] in ("most", "least", "fewest") else -1
+        return at if at < len(words) else -1
 
     def _is_told_apart(self) -> bool:
         """Whether two conditions, or a name of the table or column beside one, say which rows are meant."""

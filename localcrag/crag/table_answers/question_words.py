@@ -38,6 +38,17 @@ _ADD_THINGS = re.compile(
 """How a question begins that bids to add up: "add up what she was paid", "add up all her fees"."""
 _SINGLE = re.compile(r"\b(?:single|individual) (?=(?:line|row|entry|item|position)s?\b)", re.IGNORECASE)
 """What says no more of a row than that it is one."""
+_TOTAL_AT_END = re.compile(
+    r"(?!(?:what|how|which|who|where|when|is|are|was|were|did|do|does|give|tell|show|list)\b)"
+    r"(?P<what>[^?!.;:]+?),? (?:in total|total|altogether|all together)\W*",
+    re.IGNORECASE,
+)
+"""A question of no sentence that says at its end that it asks for a sum: "VAT paid in May, total"."""
+_END_OF_YEAR = re.compile(
+    r"\b(?:the )?(?P<end>first|last) (?:three months|3 months|quarter) of (?P<year>(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+"""The first or the last quarter of a year, in words."""
 _DETERMINERS = frozenset({"the", "its", "their", "our", "a", "an"})
 _STOCK_STATES = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), plain)
@@ -92,7 +103,8 @@ def with_plain_wording(question: str) -> str:
 
     "Sold out" is "not in stock", "to be reordered" is "below the minimum", and "budget: which line is the
     largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
-    she earned in total".
+    she earned in total", "tax of May, total" is "what is the total tax of May", and "the last three months
+    of 2025" is "Q4 2025".
     """
     question = _MEANING.sub(" ", question.strip())
     if (found := _TOPIC.match(question)) is not None:
@@ -101,6 +113,11 @@ def with_plain_wording(question: str) -> str:
         question = f"how much {question[found.end() :].rstrip(' ?!.')} in total"
     elif (found := _ADD_THINGS.match(question)) is not None:
         question = f"what is the total of {question[found.end() :]}"
+    elif (found := _TOTAL_AT_END.fullmatch(question)) is not None:
+        question = f"what is the total {found['what']}"
+    question = _END_OF_YEAR.sub(
+        lambda found: f"{'Q1' if found['end'].lower() == 'first' else 'Q4'} {found['year']}", question
+    )
     question = _ADDING.sub("amount to", _SINGLE.sub("", question))
     question = _CONTRACTION.sub(lambda found: f"{_SHORTENED.get(found[1].lower(), found[1])} not", question)
     for pattern, plain in _STOCK_STATES:

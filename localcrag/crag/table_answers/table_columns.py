@@ -24,6 +24,7 @@ from localcrag.crag.table_answers.table_values import (
 )
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
+    ORDINAL_NUMBERS,
     QUANTITY_OF_VERB,
     QUANTITY_WORDS,
     SUPERLATIVES,
@@ -230,9 +231,18 @@ class TableColumns:
 
 
 def meanings(token: QuestionToken) -> tuple[str, ...]:
-    """The words that a word of a question may stand for: "downtime" is the time that one is down."""
-    first = token.low.removesuffix("time")
-    return (token.root, root(first)) if len(first) > 2 and first != token.low else (token.root,)
+    """The words that a word of a question may stand for: "downtime" is the time that one is down.
+
+    "Third" is that which has the number 3, and "travelling" is to travel.
+    """
+    low = token.low
+    if low in ORDINAL_NUMBERS:
+        return token.root, ORDINAL_NUMBERS[low]
+    stems = [
+        first for ending in ("time", "ing") if len(first := low.removesuffix(ending)) > 2 and first != low
+    ]
+    stems += [stem[:-1] for stem in stems if low.endswith("ing") and stem[-1] == stem[-2]]
+    return token.root, *map(root, stems)
 
 
 def required_words(header: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ _LEAST_WORDS = frozenset(map(root, word_list("minimum min least mindestbestand m
 """Words for the least that should be in stock."""
 _SEVERAL = re.compile(r"\s*[,;&+/]\s+|\s+and\s+")
 """What stands between the several things that a cell lists: "Ann, Bo"."""
+_QUARTER = re.compile(r"Q[1-4]", re.IGNORECASE)
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
 _TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
 
@@ -228,7 +229,10 @@ class TableConditions(TableColumns):
             for at, token in enumerate(self.tokens)
             if not token.used and month_number(token.low) and (token.low != "may" or token.text == "May")
         ]
-        if len(years) > 1 or len(months) > 1 or not (years or months):
+        quarters = [at - 1 for at in years if at and _QUARTER.fullmatch(self.tokens[at - 1].text)]
+        if quarters and not self._is_quarter_of_table(quarters[0]):
+            raise UnclearError
+        if quarters or len(years) > 1 or len(months) > 1 or not (years or months):
             return
         if self._is_period_of_table(years, months):
             for at in (*years, *months):
@@ -258,6 +262,13 @@ class TableConditions(TableColumns):
         self.conditions.append(
             RowCondition(column, f"{self.table.header(column)} in {' '.join(said)}", frozenset(rows))
         )
+
+    def _is_quarter_of_table(self, at: int) -> bool:
+        """Account for the quarter at a place and its year; False if no name of the table has both."""
+        quarter, year = self.tokens[at : at + 2]
+        is_named = any({quarter.root, year.root} <= set(roots(name)) for name in self.table.own_names)
+        quarter.used = year.used = is_named
+        return is_named
 
     def _is_period_of_table(self, years: Sequence[int], months: Sequence[int]) -> bool:
         """Whether the table's name has the year and month at some places, and all of its dates are in it."""

@@ -105,6 +105,8 @@ def may_mean(match: TableMatch, other: ParsedTable) -> bool:
     Not if the question names the table that was matched, or a cell of it.
     """
     said = {token.root for token in match.question.tokens if token.low not in FUNCTION_WORDS}
+    if match.question.costing == "sum":
+        said.discard(root("amount"))
     if match.conditions or said & {word for name in match.table.own_names for word in content(name)}:
         return False
     known, others = (
@@ -140,6 +142,8 @@ class _Matching(TableMeasures):
         self.take_expired()
         self.take_names()
         self.take_light_verbs()
+        if asked.operation in _EXTREMES:
+            self.take_unit_of_most(column)
         self.take_rest(column)
         if asked.about == "time":
             self.take_contents(column)
@@ -260,7 +264,9 @@ class _Matching(TableMeasures):
         persons = PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
         is_person = token.root in persons and set(self.named(self.label)) & PERSONS
         is_unnamed = not self.label and self.question.operation in _EXTREMES and self._names_rows(self.label)
-        if not (is_named or is_row or is_any or is_person or is_unnamed) and not self.may_drop_subject():
+        is_known = is_named or is_row or is_any or is_person or is_unnamed
+        is_extreme = self.question.operation in _EXTREMES
+        if not is_known and not (self.may_name_rows(at) if is_extreme else self.may_drop_subject()):
             raise UnclearError
         token.used = True
 

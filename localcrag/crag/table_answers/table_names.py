@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import takewhile
 
 from localcrag.crag.table_answers.row_states import RowStates
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_conditions import is_akin
-from localcrag.crag.table_answers.table_values import ColumnKind, roots
+from localcrag.crag.table_answers.table_values import ColumnKind, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
     LIGHT_VERBS,
     PRONOUNS,
     RECORDING_VERBS,
+    WHOLE_WORDS,
 )
 from localcrag.types import Aggregate
 
@@ -24,6 +26,8 @@ _PART_BREAK = re.compile(r"\s[-–—|]\s|[:;()]")
 """What stands between the parts of a name: "Halden Foods - prices and lead times (EUR)"."""
 _NUMBERED_END = re.compile(r"(?<=[^\W\d_])(?=\d)")
 """Between a word and the number that is written to it: "ward6"."""
+_SPEND = frozenset(map(root, word_list("spend pay")))
+"""Verbs that say no more of the most of a column than that it is money: "spend most on rent"."""
 MIN_PHRASE_WORDS = 2
 """The fewest words of a phrase that names the table though one of them stands in cells as well."""
 
@@ -40,6 +44,7 @@ class TableNames(RowStates):
         parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
         parts = [part for part in parts if not _LISTING.search(part)]
         self._take_phrases(parts)
+        self._take_whole(parts)
         within = self.words_in_cells()
         known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
         for at in self.question.open_tokens():
@@ -48,6 +53,27 @@ class TableNames(RowStates):
             is_done = token.low.endswith("ed") and any(is_akin(token.root, word) for word in known)
             is_known = token.root in known or is_done
             token.used = is_known and token.root not in within and not is_one_of_years
+
+    def _take_whole(self, parts: Sequence[str]) -> None:
+        """Account in a sum for "the whole Porto trip", if a name of the table has a word of it.
+
+        No row is left out then, though cells have its words as well. The match is loose: one word may stand
+        nowhere in the table, and other tables of the document may be parts of the whole.
+        """
+        if self.question.operation not in (Aggregate.COUNT, Aggregate.TOTAL):
+            return
+        named = {word for part in parts for word in (*roots(part), *content(part)) if not word.isdecimal()}
+        for at in self.question.open_tokens():
+            if self.tokens[at].low not in WHOLE_WORDS:
+                continue
+            behind = takewhile(lambda n: not self.tokens[n].used, range(at + 1, len(self.tokens)))
+            places = [place for place in behind if not self.tokens[place].is_number]
+            said = {self.tokens[place].root for place in places}
+            known = named | self.words_in_cells()
+            if said & named and len(said - known) <= 1:
+                self.loose = True
+                for place in (at, *places):
+                    self.tokens[place].used = True
 
     @cached_property
     def _numbers_in_names(self) -> set[str]:
@@ -105,7 +131,8 @@ class TableNames(RowStates):
             token = self.tokens[at]
             is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
             is_recorded = self.question.in_total and token.low in RECORDING_VERBS
-            is_light = token.low in LIGHT_VERBS or is_own or is_recorded
+            is_spent = self.question.operation is Aggregate.HIGHEST and token.root in _SPEND
+            is_light = token.low in LIGHT_VERBS or is_own or is_recorded or is_spent
             token.used = is_light and token.root not in known
 
     def is_about(self, verb: str) -> bool:

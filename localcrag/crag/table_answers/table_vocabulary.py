@@ -138,8 +138,10 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
     }.items()
 }
 """The words for columns that each kind of superlative is about."""
-QUANTITY_OF_VERB = {root("cost"): "price", root("worth"): "worth", root("earn"): "earnings"}
-"""What "costs the most", "is worth the least" and "earns the most" are about."""
+QUANTITY_OF_VERB = {
+    root("cost"): "price", root("worth"): "worth", root("earn"): "earnings", root("spend"): "spending",
+}  # fmt: skip
+"""What "costs the most", "is worth the least", "earns the most" and "spend most on" are about."""
 PERSONS = frozenset(
     map(
         root,
@@ -157,6 +159,13 @@ PERSONS = frozenset(
 WORD_NUMBERS = {
     word: n for n, word in enumerate(word_list("two three four five six seven eight nine ten"), 2)
 }
+ORDINAL_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(word_list("second third fourth fifth sixth seventh eighth ninth tenth"), 2)
+}
+"""The numbers of ordinals, but for "first", which also asks for what was before all others."""
+WHOLE_WORDS = frozenset(word_list("whole entire complete full"))
+"""Words that say of a thing that no part of it is left out."""
 TOTAL_PHRASES = (
     ("in", "total"),
     ("in", "all"),
