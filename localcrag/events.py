@@ -65,7 +65,7 @@ class Divided(Event):
 
 @dataclass(frozen=True, slots=True)
 class PartSettled(Event):
-    """The evidence for one part of a divided question was gathered; ``status`` says how the part stands."""
+    """The evidence for one part of a divided question was gathered; ``status`` is that of it by itself."""
 
     question: str
     status: Status

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from localcrag.crag import prompts
 from localcrag.crag.follow_ups import ANAPHORS, completed
 from localcrag.crag.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN, content_words, folded
+from localcrag.crag.told_stories import told_before
 from localcrag.errors import ModelError
 from localcrag.events import Degraded, Divided, Steps
 from localcrag.protocols import LanguageModel
@@ -91,13 +92,18 @@ def parts_by_rule(question: str) -> list[str]:
     """The questions that a text contains one after the other, found by rule.
 
     A later question gets the words of earlier ones that it depends on
-    (:func:`localcrag.crag.follow_ups.completed`); if it needs none, it loses the "and" that it begins with.
-    The words that a chat added before a follow-up, up to the colon, are no part.
+    (:func:`localcrag.crag.follow_ups.completed`), or the sentences that are told before them; if it needs
+    none, it loses the "and" that it begins with. The words that a chat added before a follow-up, up to the
+    colon, are no part.
     """
     parts: list[str] = []
-    for piece in _pieces(question):
+    pieces = _pieces(question)
+    story = told_before(pieces[0])
+    for piece in pieces:
         text = piece.strip(" ,;")
-        parts.append(_LEADING_CONJUNCTION.sub("", completed(text if "?" in text else f"{text}?", parts)))
+        asked = text if "?" in text else f"{text}?"
+        whole = completed(asked, parts, narrow=False)
+        parts.append(f"{story}{asked}" if story and whole != asked else _LEADING_CONJUNCTION.sub("", whole))
     return _distinct(parts)
 
 
@@ -118,6 +124,7 @@ def _pieces(question: str) -> list[str]:
         else:
             asks = right.rstrip(" ,;").endswith("?") or bool(_QUESTION_WORD_PATTERN.search(right))
             apart = bool(_telling_words(right)) and asks and not _is_told(question[: cut.start()])
+            apart = apart and not (i == len(cuts) - 1 and _is_guess(right))
         if apart:
             spans.insert(0, (cut.end(), end))
             end = cut.start()
@@ -126,6 +133,15 @@ def _pieces(question: str) -> list[str]:
         start, end = spans.pop(0)
         first = question[start if _is_courtesy(first) else 0 : end]
     return [first, *(question[start:end] for start, end in spans)]
+
+
+def _is_guess(text: str) -> bool:
+    """Whether what follows a question guesses at its answer: "On which day? Wednesday as always?"."""
+    words = [folded(word) for word in WORD_PATTERN.findall(text)]
+    continues = words[:1] in (["and"], ["or"], ["also"])
+    return text.rstrip().endswith("?") and not (
+        continues or _QUESTION_WORD_PATTERN.search(text) or any(map(_is_verb, words))
+    )
 
 
 def _is_told(text: str) -> bool:

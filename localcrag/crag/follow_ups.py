@@ -58,7 +58,7 @@ class _Dependence(Enum):
     CONTINUES = "continues"
 
 
-def completed(question: str, earlier: Sequence[str]) -> str:
+def completed(question: str, earlier: Sequence[str], *, narrow: bool = True) -> str:
     """The question, preceded by the content words of earlier questions that it depends on.
 
     A topic lasts from one question that names something to the next. A question that refers back
@@ -69,14 +69,15 @@ def completed(question: str, earlier: Sequence[str]) -> str:
     Args:
         question: the follow-up.
         earlier: the user's earlier questions, oldest first.
+        narrow: take few words for the topic, since a conversation goes on; otherwise all that name a thing.
 
     Returns:
         ``"WORDS: QUESTION"`` with at most ``MAX_CARRIED_WORDS`` words, or the question itself.
     """
-    return completion(question, earlier)[0]
+    return completion(question, earlier, narrow=narrow)[0]
 
 
-def completion(question: str, earlier: Sequence[str]) -> tuple[str, str]:
+def completion(question: str, earlier: Sequence[str], *, narrow: bool = True) -> tuple[str, str]:
     """The question as :func:`completed` makes it, and what it may be about instead, "" if nothing.
 
     That is what the last question named beside the topic that it went on with: after "What does the crane
@@ -97,7 +98,9 @@ def completion(question: str, earlier: Sequence[str]) -> tuple[str, str]:
         carried = _missing_words(text, source)
         rival = " ".join(beside) if dependence is _Dependence.REFERS else ""
         if dependence is not _Dependence.REFERS:
-            topic = _topic(text, going_on=dependence is _Dependence.CONTINUES) or topic
+            going_on = dependence is _Dependence.CONTINUES
+            whole = [] if narrow or going_on or foreign.is_foreign(text) else _all_topic_words(text)
+            topic = whole or _topic(text, going_on=going_on) or topic
         named = _things(text) if dependence is not _Dependence.ALONE and not foreign.is_foreign(text) else []
         beside = [] if set(map(folded, named)) & set(map(folded, topic)) else named
         last = [*carried, *(_content(text) or (word for word in last if word not in carried))]
@@ -194,6 +197,11 @@ def _topic(text: str, *, going_on: bool) -> list[str]:
     words = [word for word in words if folded(word) not in _TIMES] or words
     names = [word for word in words[1:] if _is_name(word)]
     return (names or _topic_words(words) or content_words(text))[:MAX_TOPIC_WORDS]
+
+
+def _all_topic_words(text: str) -> list[str]:
+    """All words of a text that can name a topic, without names of times."""
+    return [word for word in _topic_words(WORD_PATTERN.findall(text)) if folded(word) not in _TIMES]
 
 
 def _object(words: Sequence[str]) -> list[str]:

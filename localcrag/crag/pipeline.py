@@ -39,6 +39,7 @@ from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.expected_answers import lacks_expected
 from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.grading import emit_decision, grade_hits, say_if_foreign
+from localcrag.crag.part_evidence import beside, stands_whole, tells_all
 from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
@@ -150,40 +151,49 @@ class Pipeline:
 
         With a conversation before the question (``alone`` is False), the web query of every part is made
         from the user's whole question, and is sent only once. For the first part that nothing is found for,
-        the whole question is asked of the documents as well: division may have taken what names the subject.
-        What it finds belongs to the part if it shares a word with it that the other parts do not have, or if
-        it is evidence of an earlier part that answers the whole question better than that part alone. Across
-        languages there are no such words: there it belongs to every part that has nothing as probable.
+        or nothing sure if an evaluator judges, the whole question is asked of the documents as well: division
+        may have taken what names the subject. If what it finds is better evidence (:mod:`.part_evidence`), it
+        is the only finding. Otherwise it belongs to the part if it shares a word with it that the other parts
+        do not have, or if it is evidence of an earlier part that answers the whole question better than that
+        part alone. Across languages there are no such words: there it belongs to every part that has nothing
+        as probable.
         """
         shared, findings = SharedWebAccess(), list[Finding]()
         adapters, options = shared.wrap(self.adapters, replace(self.options, tables=False))
-        undivided: tuple[Strip, ...] | None = None
+        undivided: Finding | None = None
         for part in parts:
             state = QuestionState(adapters, options, part, part if alone else whole.asked, whole.filter)
             state.doubtful = whole.doubtful
             finding = yield from shared.without_repeats(self._find(state))
             whole.grades += state.grades
-            if not finding.strips or finding.weak:
-                undivided = (yield from self._find_undivided(whole)) if undivided is None else undivided
+            is_lacking = not finding.strips or finding.weak
+            if is_lacking or (adapters.evaluator is not None and not finding.sure):
+                undivided = undivided or (yield from self._find_undivided(whole))
+            if undivided is not None and is_lacking:
                 known = {span(strip): strip.score for earlier in findings for strip in earlier.strips}
                 others = [other for other in parts if other != part]
-                left = [strip for strip in undivided if span(strip) not in known]
-                both = tuple(s for s in undivided if s.score > known.get(span(s), math.inf))
+                left = [strip for strip in undivided.strips if span(strip) not in known]
+                both = tuple(s for s in undivided.strips if s.score > known.get(span(s), math.inf))
                 own = finding.strips or both
-                found = _of_part(left, part, others) or _more_probable(undivided, own, part)
+                found = _of_part(left, part, others) or _more_probable(undivided.strips, own, part)
                 finding = replace(finding, strips=found, sure=False)
+            elif undivided is not None and not finding.sure:
+                near = beside(undivided.strips, finding.strips, findings)
+                finding = replace(finding, strips=near or finding.strips)
             findings.append(finding)
             yield PartSettled(part, finding.status, state.action or Action.INCORRECT)
+        if adapters.evaluator is not None and undivided is not None and stands_whole(undivided, findings):
+            return [replace(undivided, sure=undivided.sure and tells_all(undivided, parts))]
         return findings
 
-    def _find_undivided(self, whole: QuestionState) -> Steps[tuple[Strip, ...]]:
-        """The strips that the documents have for a whole question; nothing is corrected for it."""
+    def _find_undivided(self, whole: QuestionState) -> Steps[Finding]:
+        """What the documents have for a whole question; nothing is corrected for it."""
         options = replace(self.options, corrections=(), tables=False)
         adapters = replace(self.adapters, web=None)
         state = QuestionState(adapters, options, whole.question, whole.asked, whole.filter)
         finding = yield from self._find(state)
         whole.grades += state.grades
-        return finding.strips
+        return finding
 
     def _find(self, state: QuestionState) -> Steps[Finding]:
         """Gather passages for one question, and keep the strips of them that help."""

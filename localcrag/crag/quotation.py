@@ -37,6 +37,7 @@ from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.crag.stored_quotes import lost_citations
 from localcrag.crag.sureness import SURE_STRIP
 from localcrag.crag.told_numbers import missing_numbers
+from localcrag.crag.told_stories import told_before
 from localcrag.crag.whole_tables import with_whole_table
 from localcrag.errors import ConstraintError
 from localcrag.events import Degraded, Delta, Gathered, Steps, Verified
@@ -118,7 +119,11 @@ def _quotation_blocks(
 
 
 def _as_asked(part: str, asked: str) -> str:
-    """A part of a question without the words of earlier parts that were put before it."""
+    """A part of a question without the words or sentences of earlier parts that were put before it."""
+    story = told_before(part)
+    own = part[len(story) :]
+    if story and " ".join(part.split()).casefold().rstrip("?") not in " ".join(asked.split()).casefold():
+        return own
     _, mark, own = part.partition(": ")
     said, rest = (" ".join(text.split()).casefold() for text in (asked, own.rstrip("?")))
     is_added = bool(mark) and rest in said and part.rstrip("?").casefold() not in said

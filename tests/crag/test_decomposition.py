@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag.decomposition import MAX_PARTS, Division, divide, may_have_parts, parts_by_rule
+from localcrag.crag.part_evidence import beside, stands_whole, tells_all
 from localcrag.crag.pipeline import _more_probable
+from localcrag.crag.quotation import _as_asked
 from localcrag.crag.refinement.knowledge_strips import whole
+from localcrag.crag.state import Finding
 from localcrag.errors import WebError
 from localcrag.events import Divided, Event, Gathered, Graded, PageRead, PartSettled, Retrieved
 from localcrag.types import Action, CorrectionKind, Mode, PartAnswer, Status, Turn, WebPolicy, WebResult
@@ -195,6 +198,22 @@ def test_every_part_is_a_question_by_itself(question: str, parts: list[str]) -> 
     assert parts_by_rule(question) == parts
 
 
+def test_a_later_part_keeps_all_that_names_the_thing() -> None:
+    asked = "The jaws of a C40 are worn. Which kit do I order and what does it cost?"
+    first, second = parts_by_rule(asked)
+    assert second == "The jaws of a C40 are worn. what does it cost?"
+    assert _as_asked(first, asked) == first and _as_asked(second, asked) == "what does it cost?"
+    assert parts_by_rule("Where is the passphrase of the NAS and who else has it?") == [
+        "Where is the passphrase of the NAS?",
+        "passphrase NAS: who else has it?",
+    ]
+
+
+def test_a_guess_at_the_answer_is_no_part() -> None:
+    asked = "What day are the sacks taken away? Wednesday as always?"
+    assert parts_by_rule(asked) == [asked]
+
+
 @given(st.lists(st.sampled_from(["what", "dose", "and", "who", "?", "? ", ";", ",", "of"]), max_size=14))
 def test_the_rule_loses_no_word(pieces: list[str]) -> None:
     question = " ".join(pieces)
@@ -332,3 +351,36 @@ def test_across_languages_what_the_whole_question_finds_is_of_the_part_that_has_
     assert _more_probable([], [weak], part) == (weak,)
     english = whole(passage("The contract ends in the autumn, since the house is to be renovated."), 0.3)
     assert _more_probable([english], [weak], part) == (weak,)
+
+
+def _finding(*told: tuple[str, float], sure: bool = True, of: str = "") -> Finding:
+    strips = tuple(whole(passage(text, id=of or text), p) for text, p in told)
+    return Finding(None, strips, sure)  # type: ignore[arg-type]
+
+
+def test_the_whole_question_stands_where_its_evidence_is_as_probable_as_that_of_any_part() -> None:
+    row = "Kit J-3, a pair of jaws, 48.00 euros"
+    parts = [_finding((row, 0.6)), _finding(("Kit B-46, a bushing, 15.90 euros", 0.45), sure=False)]
+    assert stands_whole(_finding((row, 0.7)), parts)
+    assert not stands_whole(_finding((row, 0.4)), parts)
+    assert not stands_whole(_finding((row, 0.7), sure=False), parts)
+    assert not stands_whole(_finding((row, 0.7)), parts[:1])
+    assert not stands_whole(_finding(("Kit J-4", 0.7)), parts)
+    assert stands_whole(_finding((row, 0.7), sure=False), parts[1:])
+
+
+def test_the_whole_question_is_sure_only_if_its_evidence_tells_of_each_part() -> None:
+    found = _finding(("The paper with the passphrase is in the bag.", 0.6))
+    assert tells_all(found, ["Where is the passphrase?", "passphrase: who else has it?"])
+    assert not tells_all(found, ["Where is the passphrase?", "passphrase: what does it cost?"])
+    assert not tells_all(found, ["Where is the passphrase?", "passphrase: which colour is the label?"])
+
+
+def test_what_stands_beside_the_sure_evidence_of_another_part_is_preferred() -> None:
+    own = _finding(("A late report loses 10 %.", 0.16), sure=False).strips
+    near = _finding(("Waiting time 12 minutes", 0.15), of="protocol").strips
+    first = _finding(("Wavelength 882 nm", 0.6), of="protocol")
+    assert beside(near, own, [first]) == near
+    assert beside(near, _finding(("A late report", 0.4)).strips, [first]) == ()
+    assert beside(near, first.strips, [first]) == ()
+    assert beside(near, own, [_finding(("Wavelength 882 nm", 0.3), sure=False, of="protocol")]) == ()
