@@ -50,8 +50,8 @@ class StillReading:
 READING = 15
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-15: with the options of commands in tables below titles, the first one too, as rows of their own, and the way back
-of a timetable below the names of its own columns;
+15: with the options of commands in tables below titles, the first one too, as rows of their own, and the way
+back of a timetable below the names of its own columns;
 14: with the numbered titles of plain text as headings;
 13: with settings below their sections, the lines of logs as they are, DocBook, Mallard and Info in blocks,
 PDF tables whose rows only lines part, what is told above a table and the first rows of tables of values apart
