@@ -39,7 +39,7 @@ _CALLED = re.compile(
 )
 _TITLE_END = re.compile(r"\(\d\w{0,3}\)| +[-–—|:] +")
 """What ends the name at the beginning of a title: "git-trim(1)", "trim — Tools 2.0"."""
-_PART = re.compile(r"[^\W_]+")
+_NAME_PART = re.compile(r"[^\W_]+")
 _SUMMARY = re.compile(r"(?P<name>[^\s,]+(?:[ ,][^\s,]+){0,3}?) (?:-{1,2}|[–—]) \w")
 """How the line begins that says what a command is."""
 _OPENING = frozenset(
@@ -146,8 +146,8 @@ def _explained(strip: Strip) -> Iterator[str]:
 
 def _title_terms(strip: Strip) -> set[str]:
     """The terms of the title of a page, with the parts of names such as "git-trim"."""
-    return terms(" ".join(_PART.findall(strip.passage.title)))
+    return terms(" ".join(_NAME_PART.findall(strip.passage.title)))
 
 
 def _parts(name: str) -> list[str]:
-    return [part.casefold() for part in _PART.findall(name)]
+    return [part.casefold() for part in _NAME_PART.findall(name)]
