@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from localcrag.crag.query_terms import terms
+from localcrag.crag.question_extent import compared_names
 from localcrag.crag.refinement.strip_context import block_index, heading_blocks_above
 from localcrag.crag.refinement.strip_kinds import ends_as_sentence, is_code
 from localcrag.types import BlockKind, Strip
@@ -19,6 +20,8 @@ from localcrag.types import BlockKind, Strip
 NAMED_WEIGHT = 4.0
 """What the log-odds gain of the line that says what a command is, of the first sentence of its page, and of
 the option that is asked for."""
+MAX_PARTS_BESIDE = 1
+"""The most parts that a term has beside the name of the thing it defines: "stable/non-free/"."""
 MAX_TERM_CHARACTERS = 120
 """The longest term that names options: "-n N, --lines N"."""
 _OPTION = re.compile(r"(?<![\w<-])--?[A-Za-z][\w-]*")
@@ -36,7 +39,7 @@ _CALLED = re.compile(
 )
 _TITLE_END = re.compile(r"\(\d\w{0,3}\)| +[-–—|:] +")
 """What ends the name at the beginning of a title: "git-trim(1)", "trim — Tools 2.0"."""
-_PART = re.compile(r"[^\W_]+")
+_NAME_PART = re.compile(r"[^\W_]+")
 _SUMMARY = re.compile(r"(?P<name>[^\s,]+(?:[ ,][^\s,]+){0,3}?) (?:-{1,2}|[–—]) \w")
 """How the line begins that says what a command is."""
 _OPENING = frozenset(
@@ -57,7 +60,29 @@ def named_entries(question: str, found: Sequence[Strip]) -> dict[int, float]:
         question: the question.
         found: the strips to choose from, of one passage or of several.
     """
-    return _summaries(question, found) | _named_options(question, found)
+    return _summaries(question, found) | _named_options(question, found) | _compared(question, found)
+
+
+def _compared(question: str, found: Sequence[Strip]) -> dict[int, float]:
+    """The gains of the definitions of two things that are compared, if one document has both.
+
+    The entry "stable/non-free/: …" may have a word beside the name of its thing.
+    """
+    names = [tuple(_parts(name)) for name in compared_names(question)]
+    if len(set(names)) < len(names) or not all(names):
+        return {}
+    entries = [(at, strip.passage.document, _defined(strip, names)) for at, strip in enumerate(found)]
+    pages = {page for _, page, name in entries if name}
+    both = {page for page in pages if {name for _, of, name in entries if name and of == page} == set(names)}
+    return {at: NAMED_WEIGHT for at, page, name in entries if name and page in both}
+
+
+def _defined(strip: Strip, names: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """That of some names which an item of a list, or a row, defines; empty if it is none or several."""
+    term, mark, _ = strip.text.partition(": ")
+    parts = _parts(term) if mark and len(term) <= MAX_TERM_CHARACTERS else []
+    own = [name for name in names if set(name) <= set(parts) and len(parts) <= len(name) + MAX_PARTS_BESIDE]
+    return own[0] if len(own) == 1 else ()
 
 
 def _summaries(question: str, found: Sequence[Strip]) -> dict[int, float]:
@@ -121,8 +146,8 @@ def _explained(strip: Strip) -> Iterator[str]:
 
 def _title_terms(strip: Strip) -> set[str]:
     """The terms of the title of a page, with the parts of names such as "git-trim"."""
-    return terms(" ".join(_PART.findall(strip.passage.title)))
+    return terms(" ".join(_NAME_PART.findall(strip.passage.title)))
 
 
 def _parts(name: str) -> list[str]:
-    return [part.casefold() for part in _PART.findall(name)]
+    return [part.casefold() for part in _NAME_PART.findall(name)]

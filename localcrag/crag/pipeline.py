@@ -68,6 +68,7 @@ from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.told_names import names_told_elsewhere
 from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
+from localcrag.crag.told_options import missing_options
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps, observed
 from localcrag.languages import is_across_english
@@ -205,6 +206,7 @@ class Pipeline:
         kept = with_row_in_range(kept, state.question)
         shown = without_other_rows(kept, state.question)
         missing = missing_numbers(shown, state.question) or contradicted_numbers(shown, state.question)
+        missing += missing_options(shown, state.question)
         if kept and missing:
             state.doubtful = True
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))

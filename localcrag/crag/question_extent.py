@@ -78,15 +78,21 @@ def things_asked_for(question: str) -> frozenset[str]:
     return frozenset(terms(question)) if _SEVERAL.search(question) else frozenset()
 
 
+def compared_names(question: str) -> list[str]:
+    """The two things that a question compares or offers, as it writes them; none if it compares nothing."""
+    found = _COMPARED.search(question)
+    return [found[name] or found[f"{name}_"] for name in ("first", "second")] if found else []
+
+
 def compared_things(question: str) -> list[str]:
     """The terms of the two things that a question compares or offers; none if it compares nothing.
 
     Of "What is the difference between minsize and maxsize?" they are "minsiz" and "maxsiz".
     """
-    found = _COMPARED.search(question)
-    if found is None:
+    names = compared_names(question)
+    if not names:
         return []
-    first, second = (terms(found[name] or found[f"{name}_"]) for name in ("first", "second"))
+    first, second = map(terms, names)
     own = [sorted(first - second), sorted(second - first)]
     return [each[0] for each in own] if all(len(each) == 1 for each in own) else []
 

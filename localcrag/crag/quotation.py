@@ -90,7 +90,8 @@ def _readable(
     """The strips that were picked of those ``kept``, with what they are read with, as the question asks."""
     procedure, several = asks_what_to_do(asked), things_asked_for(asked)
     sure = 1.0 if procedure else SURE_STRIP
-    completed = completed_quotations(with_closed_strings(picked), sure, terms_asked_for(asked))
+    closed, own = with_closed_strings(picked), terms_asked_for(asked)
+    completed = completed_quotations(closed, sure, own, whole_steps=procedure)
     told = with_telling_headings(with_whole_table(completed, asked), asked, neighbours)
     least = MIN_QUOTE_SCORE_SHARE * max((strip.score for strip in picked), default=0.0)
     near = [strip for strip in kept if strip.score >= least]
@@ -152,12 +153,9 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
         return []
     ranked = sorted(without_other_rows(kept, question), key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
-    probable = [
-        strip
-        for strip in sorted(distinct.values(), key=lambda strip: -strip.score)
-        if strip.score >= _least_share(strip) * ranked[0].score
-    ]
-    best = _covering(probable, question)
+    every = sorted(distinct.values(), key=lambda strip: -strip.score)
+    probable = [strip for strip in every if strip.score >= _least_share(strip) * ranked[0].score]
+    best = _covering(probable, every, question)
     telling = _telling_number(best, ranked, question)
     return corrections_first([strip for strip in kept if strip in best or strip is telling])
 
@@ -173,14 +171,15 @@ def _telling_number(picked: Sequence[Strip], ranked: Sequence[Strip], question: 
     return next((strip for strip in ranked if missing - set(missing_numbers([strip], question))), None)
 
 
-def _covering(ranked: Sequence[Strip], question: str) -> list[Strip]:
+def _covering(ranked: Sequence[Strip], every: Sequence[Strip], question: str) -> list[Strip]:
     """The first ``MAX_QUOTES`` of ranked strips, the last of them replaced by what else is needed.
 
-    Of two things that are compared each needs a strip with its name; a question for a command needs one, and
-    so does one for an option.
+    Of two things that are compared each needs a strip with its name, of ``every`` one if the most probable
+    ones have none; a question for a command needs one, and so does one for an option.
     """
+    things = compared_things(question)
     needs: list[Callable[[Strip], bool]] = [
-        partial(_names, term) for term in compared_things(question) if any(_names(term, s) for s in ranked)
+        partial(_names, thing, things) for thing in things if any(_names(thing, things, s) for s in every)
     ]
     if asks_for_command(question):
         needs.append(is_command)
@@ -188,18 +187,24 @@ def _covering(ranked: Sequence[Strip], question: str) -> list[Strip]:
         needs.append(names_option)
     chosen, others = list(ranked[:MAX_QUOTES]), ranked[MAX_QUOTES:]
     needed = {next((span(s) for s in chosen if meets(s)), None) for meets in needs}
-    for meets in needs:
-        more = next(filter(meets, others), None) if not any(map(meets, chosen)) else None
+    for at, meets in enumerate(needs):
+        found = next(filter(meets, (*others, *(every if at < len(things) else ()))), None)
+        if found is None or any(map(meets, chosen)):
+            continue
         least = next((s for s in reversed(chosen[1:]) if span(s) not in needed), None)
-        if more is not None and least is not None:
-            chosen[chosen.index(least)] = more
-            needed.add(span(more))
+        if len(chosen) < MAX_QUOTES:
+            chosen.append(found)
+        elif least is not None:
+            chosen[chosen.index(least)] = found
+        needed.add(span(found))
     return chosen
 
 
-def _names(term: str, strip: Strip) -> bool:
-    """Whether a strip has a term."""
-    return term in terms(strip.text)
+def _names(thing: str, things: Sequence[str], strip: Strip) -> bool:
+    """Whether a strip has a thing, by its term; a definition of one of the things is of that one alone."""
+    term, mark, _ = strip.text.replace("/", " ").partition(": ")
+    defined = [each for each in things if mark and each in terms(term)]
+    return thing in defined if defined else thing in terms(strip.text)
 
 
 def _least_share(strip: Strip) -> float:

@@ -70,3 +70,21 @@ def test_an_option_of_several_pages_is_of_none_unless_its_command_is_named() -> 
     assert not gains_of("What does -b do?", PAGE, OTHER)
     assert not gains_of("What does -b do in git push?", PAGE, OTHER)
     assert not gains_of("Which colour is used with -b in git trim?", PAGE), "more is asked than what it does"
+
+
+def test_both_of_two_things_that_are_compared_are_found_by_their_definitions() -> None:
+    areas = replace(
+        structured(
+            (BlockKind.ITEM, "stable/own/: What is written here."),
+            (BlockKind.ITEM, "stable/non-own/: What others wrote, and own."),
+            (BlockKind.ITEM, "stable/main/: All else."),
+        ),
+        document="three",
+    )
+    question = "What is the difference between main and non-own?"
+    assert gains_of(question, areas).keys() == {
+        "stable/non-own/: What others wrote, and own.",
+        "stable/main/: All else.",
+    }
+    assert not gains_of("What is the difference between main and extra?", areas)
+    assert not gains_of("What is in main?", areas)

@@ -112,3 +112,11 @@ def test_a_question_for_an_option_is_answered_by_one() -> None:
     best = _most_probable(kept, "Which option cuts lines?")
     assert [strip.text for strip in best] == [*texts[:2], texts[3]]
     assert [strip.text for strip in _most_probable(kept, "Which part cuts lines?")] == texts[:3]
+
+
+def test_of_two_things_that_are_compared_the_less_probable_definition_is_shown_too() -> None:
+    texts = ["lib/open/: What is not in closed.", "lib/closed/: All else.", "Files are kept."]
+    found = strips(structured(*((BlockKind.ITEM, text) for text in texts)))
+    kept = [replace(s, score=score) for s, score in zip(found, (0.9, 0.2, 0.3), strict=True)]
+    best = _most_probable(kept, "What is the difference between open and closed?")
+    assert [strip.text for strip in best] == texts[:2]

@@ -401,3 +401,16 @@ def test_a_sentence_that_stops_before_an_address_goes_on_below_it() -> None:
     first, second, _ = strips(nested)
     told = with_surroundings([replace(first, text="If it was taken over，")])
     assert [s.start for s in told] == [first.start, second.start]
+
+
+def test_a_sentence_of_a_step_is_quoted_with_the_rest_of_the_step() -> None:
+    steps = structured(
+        (BlockKind.PARAGRAPH, "Templates are made so."),
+        (BlockKind.ITEM, "Choose File, Create. There is no shortcut."),
+        (BlockKind.ITEM, "-t: Make one. There is no other option."),
+    )
+    best, _, none, _, other = strips(steps)
+    picked = [replace(best, score=0.9), replace(none, score=0.5), replace(other, score=0.5)]
+    texts = [best.text, "Choose File, Create. There is no shortcut.", "There is no other option."]
+    assert [strip.text for strip in completed_quotations(picked, whole_steps=True)] == texts
+    assert completed_quotations(picked)[1].text == "There is no shortcut."

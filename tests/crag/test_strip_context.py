@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from localcrag.crag.refinement.knowledge_strips import statements, strips
 from localcrag.crag.refinement.recomposition import with_surroundings
-from localcrag.crag.refinement.strip_context import in_context, judged_text, lead_in
+from localcrag.crag.refinement.strip_context import in_context, judged_text, lead_in, led_to
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.html_blocks import add_html
 from localcrag.types import BlockKind, Passage
@@ -168,3 +168,13 @@ def test_a_paragraph_of_an_item_is_judged_below_what_the_item_is_called() -> Non
     assert told["It cannot be raised."] == "Limits\nTables in a join\nIt cannot be raised."
     assert told["A copy is kept."] == "Limits\n-k, --keep\nA copy is kept."
     assert told["So it is."] == "Limits\nSo it is." and told["That is all."] == "Limits\nThat is all."
+
+
+def test_a_sentence_that_stops_at_the_end_of_a_page_leads_to_its_end_on_the_next_one() -> None:
+    torn = structured((BlockKind.PARAGRAPH, "In this window you need to enter the"))
+    rest = "Date and the balance. " + "All else is told by the rest of a long paragraph. " * 8
+    following = replace(structured((BlockKind.PARAGRAPH, rest.strip()), start=90), ordinal=1)
+    [strip] = strips(torn)
+    assert [each.text for each in led_to(strip, lambda _: [following])] == ["Date and the balance."]
+    [whole] = strips(structured((BlockKind.PARAGRAPH, "In this window you enter it:")))
+    assert led_to(whole, lambda _: [following]) == [], "a long paragraph is none to lead to"

@@ -150,6 +150,11 @@ def test_an_answer_without_a_number_of_the_question_is_to_be_checked_and_says_so
     later = asked("When does the kiln room open in 2031?", 0.95, 0.02)
     assert later.status is Status.UNSURE
     assert later.degraded == ("answer: what was found does not tell of 2031, which your question names",)
+    option = asked("When does --parallel open the kiln room?", 0.95, 0.02)
+    assert option.status is Status.UNSURE
+    assert option.degraded == (
+        "answer: what was found does not tell of --parallel, which your question names",
+    )
 
 
 @pytest.mark.parametrize(

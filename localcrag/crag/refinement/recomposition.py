@@ -13,6 +13,7 @@ from itertools import groupby
 from localcrag.crag.calendar_dates import without_dates
 from localcrag.crag.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
+from localcrag.crag.refinement.naming_headings import naming_heading
 from localcrag.crag.refinement.procedures import (
     is_of_short_list,
     list_around,
@@ -56,8 +57,8 @@ _BESIDE_ENTRY = re.compile(
     re.IGNORECASE,
 )
 """What may stand in a heading beside a date without saying anything more."""
-MAX_PASSAGES_BACK = 6
-"""How many passages before that of a strip are looked through for the headings above it."""
+MAX_PASSAGES_BACK, MAX_PASSAGES_TO_TITLE = 6, 16
+"""How many passages before that of a strip are looked through for its headings, and for the title."""
 _CASE = re.compile(
     r"\b(more than|less than|fewer than|under|over|above|below|up to|at least|at most|from|between|within"
     r"|until|after|mehr als|weniger als|unter|über|ab|bis(?: zu)?|mindestens|höchstens|zwischen|nach|plus de"
@@ -163,7 +164,8 @@ def with_telling_headings(
 
     "In which release was it removed?" is answered by "Changes in 2.52.1" above "Remove rsh:// URI scheme". Of
     the headings above a strip it is the nearest one that tells: "Removed" may stand between the two. Rows of
-    the same columns that stand below different headings are told apart by these alone.
+    the same columns that stand below different headings are told apart by these alone. "Which hook …?" is
+    answered by the heading that names it (:mod:`.naming_headings`).
 
     Args:
         picked: the strips, in their order.
@@ -184,6 +186,8 @@ def with_telling_headings(
             heading = next((each for each in above if is_telling(each.text)), None)
             if heading and is_enough(strip.text) and not (of_event and _names_entry(heading.text)):
                 heading = None
+        else:
+            heading = naming_heading(strip, asked, _headings_of(strip, neighbours, to_title=True))
         if heading is None and any(_is_told_apart_by_heading(strip, row) for row in rows if is_row(strip)):
             heading = next(_headings_of(strip, None), None)
         if heading is not None and span(heading) not in map(span, result):
@@ -218,23 +222,27 @@ def _has_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _headings_of(strip: Strip, neighbours: Neighbours | None) -> Iterator[Strip]:
-    """The headings above a strip, the nearest first, as far as they can be shown."""
+def _headings_of(strip: Strip, neighbours: Neighbours | None, *, to_title: bool = False) -> Iterator[Strip]:
+    """The headings above a strip, the nearest first, as far as they can be shown.
+
+    With ``to_title`` the last one is that with the title of the page, though it be of the level of others.
+    """
     passage, inner = strip.passage, heading_blocks_above(strip)
     for block in reversed(inner):
         yield strip_at(passage, block.start, block.end, strip.score)
     outer = [text for text in passage.heading.split(HEADING_SEPARATOR) if text]
+    outer += [passage.title] if to_title and passage.title else []
     lowest = min((block.level for block in inner), default=None)
     if neighbours is None:
         return
-    for _ in range(MAX_PASSAGES_BACK):
+    for _ in range(MAX_PASSAGES_TO_TITLE if to_title else MAX_PASSAGES_BACK):
         before = [each for each in neighbours(passage) if each.ordinal < passage.ordinal]
         if not outer or not before:
             return
         passage = before[0]
         for block in reversed(passage.blocks):
             text = " ".join(passage.text_between(block.start, block.end).split())
-            is_above = lowest is None or block.level < lowest
+            is_above = lowest is None or block.level < lowest or (to_title and text == passage.title)
             if block.kind is BlockKind.HEADING and is_above and text in outer:
                 lowest = block.level
                 outer.remove(text)
@@ -242,7 +250,11 @@ def _headings_of(strip: Strip, neighbours: Neighbours | None) -> Iterator[Strip]
 
 
 def completed_quotations(
-    picked: Sequence[Strip], sure: float = 1.0, asked: Set[str] = frozenset()
+    picked: Sequence[Strip],
+    sure: float = 1.0,
+    asked: Set[str] = frozenset(),
+    *,
+    whole_steps: bool = False,
 ) -> list[Strip]:
     """The strips, the most probable one with the rest of its short paragraph or item, unless it is sure.
 
@@ -253,14 +265,19 @@ def completed_quotations(
 
     A sure sentence of a short term with its definition is quoted with the rest of it if that has one of the
     words that are ``asked`` for, and the sentence has it not; so is one that tells one case of several, "more
-    than 60 days before", if the next sentence tells the case of 30 days. Every strip is quoted with what
-    qualifies it.
+    than 60 days before", if the next sentence tells the case of 30 days. With ``whole_steps`` a sentence of
+    a short item of a list is quoted with the rest of it, unless that is a definition. Every strip is quoted
+    with what qualifies it.
     """
     if not picked:
         return []
     best = max(picked, key=lambda strip: strip.score)
     is_open = best.score < sure or _is_told_by_rest(best, asked) or _is_one_case(best)
-    made = [_qualified(_completed(strip, is_best=strip is best and is_open)) for strip in picked]
+    completed = (
+        _completed(strip, is_best=(strip is best and is_open) or (whole_steps and _is_of_step(strip)))
+        for strip in picked
+    )
+    made = [_qualified(strip) for strip in completed]
     return [strip for strip in made if not any(_is_part(strip, other) for other in made)]
 
 
@@ -287,6 +304,12 @@ def _is_told_by_rest(strip: Strip, asked: Set[str]) -> bool:
         return False
     more = asked & terms(strip.passage.text_between(block.start, block.end)) - terms(strip.text)
     return bool(more) and _is_short(strip.passage, block.start, block.end)
+
+
+def _is_of_step(strip: Strip) -> bool:
+    """Whether a strip is of an item of a list that defines no term."""
+    block = _block_of(strip)
+    return block is not None and block.kind is BlockKind.ITEM and not is_definition(strip.passage, block)
 
 
 def _is_one_case(strip: Strip) -> bool:

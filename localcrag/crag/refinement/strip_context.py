@@ -241,8 +241,10 @@ def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
     to_code = first.kind is BlockKind.CODE and own.kind in ANSWERING_KINDS
     longest = {BlockKind.PARAGRAPH: MAX_LED_TO_CHARACTERS, BlockKind.ROW: MAX_LED_TO_ROW_CHARACTERS}
     too_long = first.end - first.start > longest.get(first.kind, first.end)
-    if too_long or not leads_on(strip.text, to_code=to_code):
+    if not leads_on(strip.text, to_code=to_code):
         return []
+    if too_long:
+        return _end_of_sentence(strip, place, first)
     is_list = first.kind is BlockKind.ITEM
     if is_list and own.kind is BlockKind.ITEM:
         below = tuple(takewhile(lambda block: not _is_beside(own, block), below))
@@ -252,6 +254,15 @@ def led_to(strip: Strip, neighbours: Neighbours | None = None) -> list[Strip]:
     chosen = islice(_one_sentence(place, below) if is_text else shown, MAX_LED_TO)
     led = (strip_at(place, block.start, block.end, strip.score) for block in chosen)
     return [each for each in led if says_anything(each)]
+
+
+def _end_of_sentence(strip: Strip, passage: Passage, paragraph: Block) -> list[Strip]:
+    """The first sentence of a long paragraph if it ends one that stopped in the middle, as over two pages."""
+    if paragraph.kind is not BlockKind.PARAGRAPH or not _is_open(strip.text):
+        return []
+    first, *_ = strips_of_block(passage, paragraph) or [strip]
+    is_end = first is not strip and first.end - first.start <= MAX_LED_TO_CHARACTERS
+    return [replace(first, score=strip.score)] if is_end else []
 
 
 def _is_beside(item: Block, other: Block) -> bool:
