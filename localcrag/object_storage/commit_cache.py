@@ -315,6 +315,5 @@ def _in_parallel(
         try:
             for one in transfers:
                 one.result()
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
