@@ -18,11 +18,12 @@ from localcrag.errors import StoreError
 from localcrag.store import checksums, sql
 from localcrag.store.arrow_rows import UNFINISHED_HASH, pages_of, vectors_of
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import RECORD_FILE, record_in, remake_hint, shown_name, try_lock
+from localcrag.store.kb_record import RECORD_FILE, record_in, remake_hint, shown_name
 from localcrag.store.lost_documents import LostDocuments, reread_hint
 from localcrag.store.source_roots import ROOTS_FILE, SourceRoots, SourceRootsFile
 from localcrag.store.store_faults import StoreFault, store_faults
 from localcrag.store.tables import PASSAGE_KEYS, QUESTION_KEYS, match_query, open_table
+from localcrag.store.write_lock import try_lock
 from localcrag.types import Mending, StoreProblem
 
 if TYPE_CHECKING:

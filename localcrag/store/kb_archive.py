@@ -25,13 +25,9 @@ from typing import IO, BinaryIO, Self
 from localcrag.errors import ArchiveError, LocalCragError, StorageFull, UsageError
 from localcrag.store import checksums
 from localcrag.store.kb_copies import content_files, damaged_error, standing_still
-from localcrag.store.kb_folders import (
-    FULL_HINT,
-    RECORD_FILE,
-    KnowledgeBaseFolders,
-    record_in,
-    storage_errors,
-)
+from localcrag.store.kb_folders import KnowledgeBaseFolders
+from localcrag.store.kb_record import RECORD_FILE, record_in
+from localcrag.store.storage_errors import FULL_HINT, storage_errors
 
 FORMAT, FORMAT_VERSION = "localcrag-knowledge-base", 1
 MANIFEST = "manifest.json"

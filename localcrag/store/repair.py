@@ -39,15 +39,14 @@ from localcrag.store.integrity import (
     texts_by_document,
 )
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import (
+from localcrag.store.json_files import write_json
+from localcrag.store.kb_record import (
     RECORD_FILE,
     TABLES_FOLDER,
     record_in,
     remake_hint,
     shown_name,
     stored_name,
-    try_lock,
-    write_json,
 )
 from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.source_roots import ROOTS_FILE, SourceRoot, SourceRoots, SourceRootsFile
@@ -62,6 +61,7 @@ from localcrag.store.tables import (
     open_table,
     write_table,
 )
+from localcrag.store.write_lock import try_lock
 from localcrag.types import Mending, StoreProblem
 
 if TYPE_CHECKING:

@@ -8,14 +8,9 @@ from pathlib import Path
 
 from localcrag.errors import LocalCragError
 from localcrag.store.arrow_rows import ArrowError
-from localcrag.store.kb_folders import (
-    UNKNOWN_FAULT_HINT,
-    is_gone,
-    mending_hint,
-    removed_error,
-    shown_name,
-    storage_error,
-)
+from localcrag.store.kb_folders import is_gone
+from localcrag.store.kb_record import mending_hint, shown_name
+from localcrag.store.storage_errors import UNKNOWN_FAULT_HINT, removed_error, storage_error
 
 _FAULTS = (RuntimeError, OSError, ValueError, TypeError, LookupError, AttributeError, ArrowError)
 """The errors of LanceDB, of Arrow, and of reading a damaged row, which may lack a value."""

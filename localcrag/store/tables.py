@@ -37,7 +37,7 @@ from localcrag.store.arrow_rows import (
 )
 from localcrag.store.checksums import generation_of
 from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
-from localcrag.store.kb_folders import TABLES_FOLDER, stored_name
+from localcrag.store.kb_record import TABLES_FOLDER, stored_name
 from localcrag.types import Document, FieldValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # errors are raised; the log would only be noise on stderr
