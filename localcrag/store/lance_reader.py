@@ -129,7 +129,8 @@ class LanceReader:
         A document whose writing was cut off, so that its passages may be newer than its entry, has a hash
         and a size that equal no file's.
         """
-        from localcrag.store.arrow_rows import UNFINISHED_HASH, document_columns, indexed_of
+        from localcrag.store.arrow_rows import UNFINISHED_HASH, indexed_of
+        from localcrag.store.table_schemas import document_columns
 
         with self._open_tables("read") as tables:
             columns = document_columns(tables.documents.schema)

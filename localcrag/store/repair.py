@@ -21,13 +21,7 @@ import pyarrow as pa
 
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store import checksums, sql
-from localcrag.store.arrow_rows import (
-    DOCUMENTS_SCHEMA,
-    TEXTS_SCHEMA,
-    UNFINISHED_HASH,
-    passages_schema,
-    vectors_of,
-)
+from localcrag.store.arrow_rows import UNFINISHED_HASH, vectors_of
 from localcrag.store.integrity import (
     COLUMNS,
     QUESTIONS,
@@ -51,6 +45,7 @@ from localcrag.store.kb_record import (
 from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.source_roots import ROOTS_FILE, SourceRoot, SourceRoots, SourceRootsFile
 from localcrag.store.store_faults import StoreFault, store_faults
+from localcrag.store.table_schemas import DOCUMENTS_SCHEMA, TEXTS_SCHEMA, passages_schema
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,

@@ -25,7 +25,7 @@ import numpy as np
 from localcrag.errors import StoreError
 from localcrag.languages import ENGLISH
 from localcrag.store import checksums, sql
-from localcrag.store.arrow_rows import columns_schema, passages_of, with_vectors, with_width
+from localcrag.store.arrow_rows import passages_of, with_vectors
 from localcrag.store.journal import Journal
 from localcrag.store.json_files import read_json, write_json
 from localcrag.store.kb_record import (
@@ -37,6 +37,7 @@ from localcrag.store.kb_record import (
     stored_name,
 )
 from localcrag.store.source_moves import MoveJournal
+from localcrag.store.table_schemas import columns_schema, with_width
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,

@@ -31,7 +31,6 @@ from localcrag.store.arrow_rows import (
     digests_of,
     document_rows,
     mark_of,
-    meta_columns,
     passage_rows,
     question_rows,
     text_rows,
@@ -41,6 +40,7 @@ from localcrag.store.json_files import write_json
 from localcrag.store.kb_record import RECORD_FILE, TABLES_FOLDER, TABLES_WITH_VECTORS, stored_name
 from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.source_moves import MoveJournal, SourceMove, move_rows
+from localcrag.store.table_schemas import meta_columns
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,
