@@ -36,7 +36,7 @@ from localcrag.output_schema.schema_reading import read_schema
 from localcrag.pipeline_builder import PipelineBuilder
 from localcrag.protocols import PassageReader, SourceFile, ThreadStore
 from localcrag.settings import Settings
-from localcrag.store.kb_folders import NAMES_SEPARATOR
+from localcrag.store.kb_names import NAMES_SEPARATOR
 from localcrag.stored_knowledge_base import StoredKnowledgeBase
 from localcrag.types import (
     NO_META,
@@ -80,7 +80,7 @@ def open(
     Raises UsageError for a name that cannot be one, SettingsError for a configuration that cannot be
     understood.
     """
-    from localcrag.store.kb_folders import joined_name
+    from localcrag.store.kb_names import joined_name
 
     if not isinstance(home, (str, Path, NoneType)):
         raise UsageError(f"home is a {type(home).__name__}, and must be a path", hint="name a folder")

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from localcrag.documents import LocalCorpus
+from localcrag.documents.prefetch import MIN_FILES_FOR_SEVERAL
 from localcrag.errors import CorpusError, PruneRefused, StorageFull
 from localcrag.events import Discovered, Ingested, Processing, Progressed, SkippedSource, report_of
 from localcrag.ingestion import BATCH_PASSAGES, LARGE_BATCH_PASSAGES, MIN_BATCH_PASSAGES, Ingestion
@@ -426,6 +427,7 @@ def test_who_stops_listening_keeps_what_was_written() -> None:
 SLOW = """if True:
     import sys, time
     from pathlib import Path
+    from localcrag import ingestion
     from localcrag.documents import LocalCorpus, corpus, prefetch
     from localcrag.store.knowledge_bases import KnowledgeBases
     from localcrag.ingestion import Ingestion
@@ -445,6 +447,7 @@ SLOW = """if True:
             return super().encode(texts)
 
     corpus.MAX_BYTES_AT_HAND, prefetch.cores = -1, lambda: 2
+    ingestion.BATCH_PASSAGES = 256  # so that the second batch is full long before all is read
     store = KnowledgeBases(Path(sys.argv[1])).create("kb", "hash", 64)
     try:
         for event in Ingestion("kb", LocalCorpus(tokenizer_file()), Slow(), store).run([sys.argv[2]]):
@@ -470,7 +473,7 @@ def test_ended_while_other_processes_read_it_leaves_none_and_can_be_run_again(
 ) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()
-    count = 2 * BATCH_PASSAGES + 50
+    count = MIN_FILES_FOR_SEVERAL
     for n in range(count):
         (folder / f"{n}.txt").write_text(f"Document {n} speaks of herons.")
     command = [sys.executable, "-c", SLOW, str(tmp_path / "home"), str(folder)]

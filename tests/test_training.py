@@ -6,17 +6,20 @@ import ast
 import copy
 import hashlib
 import json
+import os
 import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import gguf
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 
 from localcrag.calibration.fit import fit
 from localcrag.calibration.scale import Scale
@@ -57,24 +60,37 @@ QUESTIONS_A_DOCUMENT = 6
 
 @pytest.fixture(scope="module", autouse=True)
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The package under `scripts/`, importable for this module, with a few of its labelled documents."""
+    """The package under `scripts/`, importable for this module, with a few of its labelled documents.
+
+    It trains in smaller steps than it does elsewhere, and measures less.
+    """
     sys.path.insert(0, str(ROOT / "scripts"))
-    from training import labelled_documents
+    from training import benchmarks, cross_encoder, document_search, labelled_documents, measure
+    from training.stages import export
 
     with pytest.MonkeyPatch.context() as patch:
-        few = write_few_documents(tmp_path_factory.mktemp("documents"))
+        few = write_documents(tmp_path_factory.mktemp("documents"), FEW_DOCUMENTS)
+        unseen = write_documents(tmp_path_factory.mktemp("unseen"), FEW_DOCUMENTS[1:2])
         patch.setattr(labelled_documents, "SHIPPED_DOCUMENTS", few)
-        patch.setattr(labelled_documents, "UNSEEN_DOCUMENTS", few)
+        patch.setattr(labelled_documents, "UNSEEN_DOCUMENTS", unseen)
+        patch.setattr(cross_encoder, "group_batches", partial(cross_encoder.group_batches, pool=32))
+        patch.setattr(cross_encoder, "MAX_BATCH_TOKENS", 1024)
+        patch.setattr(benchmarks, "JUDGED_HITS", 10)
+        patch.setattr(document_search, "STRIP_CANDIDATES", 6)
+        patch.setattr(document_search, "PASSAGE_CANDIDATES", 4)
+        patch.setattr(measure, "cost_rows", partial(measure.cost_rows, seconds=0.3))
+        for name in ("CALIBRATION_QUESTIONS", "FUSION_QUESTIONS"):
+            patch.setattr(export, name, 8)
         yield
     sys.path.remove(str(ROOT / "scripts"))
 
 
-def write_few_documents(folder: Path) -> Path:
-    """A folder of labelled documents with four of those that travel, and the first questions of each."""
+def write_documents(folder: Path, names: Sequence[str]) -> Path:
+    """A folder of labelled documents with these of those that travel, and the first questions of each."""
     (folder / "letters" / "docs").mkdir(parents=True)
     lines = (LABELLED / "questions.jsonl").read_text("utf-8").splitlines(keepends=True)
     kept: list[str] = []
-    for name in FEW_DOCUMENTS:
+    for name in names:
         shutil.copy(LABELLED / "docs" / name, folder / "letters" / "docs")
         kept += [line for line in lines if json.loads(line)["file"] == name][:QUESTIONS_A_DOCUMENT]
     (folder / "letters" / "questions.jsonl").write_text("".join(kept), "utf-8")
@@ -121,16 +137,28 @@ def write_data(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The `out` folder after every stage, a second or two each."""
-    data = write_data(tmp_path_factory.mktemp("data"))
-    out = tmp_path_factory.mktemp("out")
-    (out / "data").symlink_to(data)
+    """The `out` folder after every stage, a second or two each; nothing may be changed in it.
+
+    Of several test processes the first makes it for all.
+    """
+    own = tmp_path_factory.getbasetemp()
+    out = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "trained"
+    with FileLock(out.with_suffix(".lock")):
+        if not out.exists():
+            part = out.with_suffix(".part")
+            train_all_stages(part)
+            part.rename(out)
+    return out
+
+
+def train_all_stages(out: Path) -> None:
+    """Fill a new folder with data, a base model, and what the stages make of them."""
+    data = write_data(out / "data")
     base = write_base(out / "base.gguf", TinySize(context=4096))
     common = ("--data", data, "--out", out, "--base", base)
     for stage in ("evaluator", "chat"):
         assert train(stage, *common, "--minutes", 0.02) == 0, stage
     assert train("export", *common, "--anyway") == 0
-    return out
 
 
 def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
@@ -405,7 +433,7 @@ def test_every_bar_is_held_against_what_was_measured(
 ) -> None:
     checkpoint = trained / "evaluator" / "checkpoint.pt"
     common = ("--data", trained / "data", "--models", trained / "models", "--base", trained / "base.gguf")
-    assert measure(*common, "--questions", 4, "--checkpoint", checkpoint, "--json") == 0
+    assert measure(*common, "--questions", 3, "--checkpoint", checkpoint, "--json") == 0
     made = json.loads(capsys.readouterr().out)
     bars = {(bar["name"], bar["subject"]): bar for bar in made["bars"]}
     assert {name for name, _ in bars} == {

@@ -241,9 +241,8 @@ class _Packages:
         with ThreadPoolExecutor(cores()) as pool:
             try:
                 files = list(pool.map(pack_one, largest_first))
-            except BaseException:
+            finally:
                 ended.set()
-                raise
         made = (
             BundledPackage(package.name, package.version, wheel.name)
             for package, wheel in zip(largest_first, files, strict=True)

@@ -10,7 +10,8 @@ from localcrag.errors import BundleError
 from localcrag.store.checksums import require_whole
 from localcrag.store.journal import Journal
 from localcrag.store.kb_copies import copy_files, standing_still
-from localcrag.store.kb_folders import KnowledgeBaseFolders, storage_errors
+from localcrag.store.kb_folders import KnowledgeBaseFolders
+from localcrag.store.storage_errors import storage_errors
 
 WRITER_PATIENCE_SECONDS = 60.0
 """How long a copy waits for a process that writes."""

@@ -195,7 +195,7 @@ def _check_knowledge_bases(state: CommandState) -> Iterator[CheckResult]:
 def _check_object_storage(state: CommandState) -> Iterator[CheckResult]:
     """The knowledge bases of the settings on object storage; only their lists of files are fetched."""
     from localcrag.object_address import is_object_address
-    from localcrag.store.kb_folders import NAMES_SEPARATOR
+    from localcrag.store.kb_names import NAMES_SEPARATOR
 
     for name in filter(is_object_address, state.settings.kb.split(NAMES_SEPARATOR)):
         subject = f"knowledge base {name}"

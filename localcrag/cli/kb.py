@@ -50,7 +50,7 @@ for _command in (check, relocate, rename, copy, import_):
 def list_(state: CommandState, as_json: bool) -> int:
     """The knowledge bases and their sizes, also that of the settings on object storage."""
     from localcrag import knowledge_base
-    from localcrag.store.kb_folders import NAMES_SEPARATOR
+    from localcrag.store.kb_names import NAMES_SEPARATOR
 
     chosen = state.settings.kb.split(NAMES_SEPARATOR)
     names = [*knowledge_base.names(state.settings), *filter(is_object_address, chosen)]

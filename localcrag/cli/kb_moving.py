@@ -57,7 +57,7 @@ def relocate(state: CommandState, name: str, folders: tuple[str, ...], as_json: 
 @pass_state
 def rename(state: CommandState, name: str, new: str) -> None:
     """Give a knowledge base another name."""
-    from localcrag.store.kb_folders import NAMES_SEPARATOR
+    from localcrag.store.kb_names import NAMES_SEPARATOR
 
     base = state.open(name)
     base.rename(new)

@@ -44,7 +44,7 @@ kb_option = single_option(
 
 def _joined(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> str | None:
     """Several names as one, as :func:`localcrag.knowledge_base.open` knows them; None for none."""
-    from localcrag.store.kb_folders import joined_name
+    from localcrag.store.kb_names import joined_name
 
     return joined_name(names) if names else None
 

@@ -83,9 +83,8 @@ def _encode(model: SentenceTransformer, texts: Sequence[str]) -> Vectors:
             # a tokenizer may be used by one thread only
             work = [pool.submit(forward, model.preprocess([texts[i] for i in batch])) for batch in order]
             found = [future.result() for future in work]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        finally:  # after an error no other batch is begun
+            pool.shutdown(cancel_futures=True)
     vectors = np.empty((len(texts), found[0].shape[1]), np.float32)
     for batch, rows in zip(order, found, strict=True):
         vectors[batch] = rows

@@ -8,7 +8,6 @@ so that of a slow model something is known of each.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,22 +20,15 @@ from localcrag.crag.answer_form import answer_pattern, by_sentence, declines
 from localcrag.crag.citation_check import CitationChecker
 from localcrag.crag.condense import condense
 from localcrag.crag.decomposition import Division
-from localcrag.crag.query_terms import content_words, folded, rewrite
+from localcrag.crag.query_terms import rewrite
 from localcrag.crag.refinement.knowledge_strips import whole
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.yes_no_choices import ask_each
 from localcrag.errors import ModelError
-from localcrag.evaluation.fitness_set import (
-    ChattyQuestion,
-    FitnessSet,
-    GradedQuestion,
-    HiddenInstruction,
-    JsonAsk,
-    JsonKind,
-)
+from localcrag.evaluation.fitness_set import FitnessSet, GradedQuestion, HiddenInstruction, JsonAsk, JsonKind
+from localcrag.evaluation.fitness_tally import FitnessTally, content_word_f1, is_sensible, line_figures
 from localcrag.evaluation.metered_model import MeteredModel
 from localcrag.evaluation.run import Progress
-from localcrag.evaluation.statistics import Auc, CalibrationError, Pairs, intervals
 from localcrag.evaluation.text_overlap import holds
 from localcrag.events import Degraded, Event, Steps, observed, result_of
 from localcrag.fitness.fitness_result import (
@@ -61,23 +53,6 @@ JUDGING_SHARE, LINES_SHARE, INSTRUCTIONS_SHARE, FOLLOW_UPS_SHARE = 0.7, 0.1, 0.0
 """The shares of the time that the groups of tasks may take, in their order; JSON may take the rest."""
 ANSWERING_SHARE = 0.5
 """The time for answers, as a share of the time for the yes or no, if the check is behind its schedule."""
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The observations so far, one list for each task."""
-
-    judged: list[tuple[float, bool, bool, int]] = field(default_factory=list)
-    """P(yes), the verdict, the label, and the number of the question, of each pair."""
-    lines: list[tuple[float, float]] = field(default_factory=list)
-    """Recall and share of added words of each search line."""
-    follow_ups: list[float] = field(default_factory=list)
-    answers: list[tuple[bool, bool, bool]] = field(default_factory=list)
-    """Of each answer whether it cites, is correct, and cites what answers."""
-    declined: list[bool] = field(default_factory=list)
-    json: list[tuple[bool, bool]] = field(default_factory=list)
-    """Of each reply whether it is valid, and whether it makes sense."""
-    resisted: list[bool] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +111,12 @@ def measure_fitness(
         interrupted = True
     tally = run.tally
     return FitnessMeasurement(
-        yes_no=_yes_no(tally.judged),
-        search_lines=_search_lines(tally.lines),
-        follow_ups=FollowUpFitness(len(tally.follow_ups), _mean(tally.follow_ups))
-        if tally.follow_ups
-        else None,
-        answers=_answers(tally.answers, tally.declined),
-        json=_json(tally.json),
-        instructions=InstructionFitness(len(tally.resisted), _mean(tally.resisted))
-        if tally.resisted
-        else None,
+        yes_no=tally.yes_no(),
+        search_lines=tally.search_lines(),
+        follow_ups=tally.completed_follow_ups(),
+        answers=tally.answered(),
+        json=tally.json_replies(),
+        instructions=tally.instructions(),
         tokens=model.tokens - before,
         seconds=now() - run.started,
         read_per_second=run.model.read_per_second,
@@ -165,7 +136,7 @@ class _Run:
     seconds: float
     progress: Progress
     started: float
-    tally: _Tally = field(default_factory=_Tally)
+    tally: FitnessTally = field(default_factory=FitnessTally)
     failures: dict[str, str] = field(default_factory=dict)
     done: int = 0
     _postponed: list[GradedQuestion] = field(default_factory=list)
@@ -203,7 +174,7 @@ class _Run:
         """Make a search line of each chatty question."""
         for asked in self._within(self.tasks.chatty, LINES_SHARE):
             line = self._reply("search lines", partial(rewrite, self.model, asked.text, extractive=False))
-            self.tally.lines.append(_line_figures(asked, line or ""))
+            self.tally.lines.append(line_figures(asked, line or ""))
 
     def answer_under_instructions(self) -> None:
         """Answer the questions that have an instruction about the reply hidden in a passage."""
@@ -220,13 +191,13 @@ class _Run:
             roles = ("user", "assistant")
             history = [Turn(roles[i % 2], text) for i, text in enumerate(asked.history)]
             made = self._result("follow-ups", condense(self.model, history, asked.text, extractive=False))
-            self.tally.follow_ups.append(_f1(made.question, asked.standalone))
+            self.tally.follow_ups.append(content_word_f1(made.question, asked.standalone))
 
     def write_json(self) -> None:
         """Ask for divisions and plans."""
         for asked in self._within(self.tasks.json, 1.0):
             texts = self._reply("JSON", partial(self._json_texts, asked))
-            self.tally.json.append((texts is not None, texts is not None and _sensible(asked, texts)))
+            self.tally.json.append((texts is not None, texts is not None and is_sensible(asked, texts)))
 
     def answer_postponed(self) -> None:
         """Write the answers that were postponed, as long as there is time."""
@@ -360,101 +331,3 @@ def _evidence(question: GradedQuestion, hidden: HiddenInstruction | None = None)
         source = f"passage {place}"
         made.append(Passage(source, source, source, "", "", None, 0, len(text), text))
     return numbered([whole(passage, 1.0) for passage in made])
-
-
-# ------------------------------------------------------------------------------------------- figures
-
-
-def _yes_no(judged: Sequence[tuple[float, bool, bool, int]]) -> YesNoFitness | None:
-    """The figures of the yes or no."""
-    import numpy as np
-
-    if not judged:
-        return None
-    p, said, right, question = (np.array(column) for column in zip(*judged, strict=True))
-    pairs = Pairs(p.astype(float), right.astype(float), question)
-    auc, error = intervals([Auc(pairs), CalibrationError(pairs)], int(question.max()) + 1)
-    return YesNoFitness(
-        pairs=len(judged),
-        auc=auc.value,
-        auc_low=auc.low,
-        auc_high=auc.high,
-        accuracy=float((said == right).mean()),
-        yes=float(said.mean()),
-        calibration_error=error.value,
-    )
-
-
-def _search_lines(lines: Sequence[tuple[float, float]]) -> SearchLineFitness | None:
-    """The figures of the search lines."""
-    if not lines:
-        return None
-    recalls, added = zip(*lines, strict=True)
-    return SearchLineFitness(len(lines), _mean(recalls), _mean(added))
-
-
-def _answers(answers: Sequence[tuple[bool, bool, bool]], declined: Sequence[bool]) -> AnswerFitness | None:
-    """The figures of the answers."""
-    if not answers and not declined:
-        return None
-    cited, correct, supported = zip(*answers, strict=True) if answers else ((), (), ())
-    return AnswerFitness(
-        answerable=len(answers),
-        cited=_mean(cited),
-        correct=_mean(correct),
-        supported=_mean(supported),
-        unanswerable=len(declined),
-        declined=_mean(declined),
-    )
-
-
-def _json(replies: Sequence[tuple[bool, bool]]) -> JsonFitness | None:
-    """The figures of the JSON."""
-    if not replies:
-        return None
-    valid, sensible = zip(*replies, strict=True)
-    return JsonFitness(len(replies), _mean(valid), _mean(sensible))
-
-
-def _line_figures(asked: ChattyQuestion, line: str) -> tuple[float, float]:
-    """The recall of a search line, and the share of its content words that the question does not have."""
-    words, wanted = _stems(line), [_stem(word) for word in asked.words]
-    known = set(_stems(asked.text))
-    recall = sum(word in words for word in wanted) / len(wanted)
-    return recall, _mean([word not in known for word in words])
-
-
-def _f1(text: str, right: str) -> float:
-    """The F1 of the content words of two texts."""
-    one, other = Counter(_stems(text)), Counter(_stems(right))
-    both = one.total() + other.total()
-    return 2 * (one & other).total() / both if both else 0.0
-
-
-def _sensible(asked: JsonAsk, texts: Sequence[str]) -> bool:
-    """Whether there is one text for each part of what was asked, and it has the words of its part.
-
-    Of the one search of a plan, one of the words is enough.
-    """
-    if len(texts) != len(asked.parts):
-        return False
-    enough = all if asked.kind is JsonKind.DIVIDE else any
-    return all(
-        enough(_stem(word) in _stems(text) for word in words)
-        for text, words in zip(texts, asked.parts, strict=True)
-    )
-
-
-def _stems(text: str) -> list[str]:
-    """The content words of a text without a plural's ending."""
-    return [_stem(word) for word in content_words(text)]
-
-
-def _stem(word: str) -> str:
-    """A word for comparison, without the "s" at its end."""
-    return folded(word).rstrip("s")
-
-
-def _mean(values: Sequence[float]) -> float:
-    """The mean; 0 for no values."""
-    return sum(values) / len(values) if values else 0.0

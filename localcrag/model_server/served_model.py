@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillRunning
-from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
@@ -18,10 +17,9 @@ from typing import Self, TypeVar
 from localcrag.background import check_interruption, in_background
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError, ModelServerError
 from localcrag.llm.constraints import LINE_PATTERN, one_of, pattern_of_schema
-from localcrag.llm.decoding import is_looping
 from localcrag.llm.structured_output import read_record, schema_of
 from localcrag.model_server.chat_messages import text_of
-from localcrag.model_server.chat_replies import ServedReply, TokenUsage, chat_piece, chat_reply
+from localcrag.model_server.chat_replies import ServedReply, TokenUsage, chat_reply
 from localcrag.model_server.choice_scores import scored_choice
 from localcrag.model_server.constraint_dialects import (
     Dialect,
@@ -42,6 +40,7 @@ from localcrag.model_server.server_probe import (
     probe,
     scoring_fields,
 )
+from localcrag.model_server.streamed_text import StreamedText
 from localcrag.types import Choice, FinishReason, Prompt, Tokens
 
 T = TypeVar("T")
@@ -55,6 +54,8 @@ _TEMPLATE_ROOM = 64
 _MIN_ANSWER_TOKENS = 16
 _WRAPPING_TOKENS = 24
 """The tokens of the JSON object around a text, and of the blanks that a server may put into it."""
+_MAX_COUNTS = 512
+"""The prompts whose numbers of tokens are remembered."""
 _POLL_SECONDS = 0.2
 
 
@@ -256,7 +257,7 @@ class ServedModel:
         """The pieces of a streamed reply, checked as they come, and their tokens counted at the end."""
         fields = self._fields(prompt, form, room)
         fields |= {"stream": True, "stream_options": {"include_usage": True}}
-        text = _StreamedText(PatternWalk(form.pattern if form else None), room)
+        text = StreamedText(PatternWalk(form.pattern if form else None), room)
         events = self._connection.stream(CHAT_PATH, fields)
         try:
             for event in events:
@@ -334,44 +335,6 @@ class ServedModel:
             return [_result(future) for future in futures]
         finally:
             stopped.set()
-
-
-_MAX_COUNTS = 512
-"""The prompts whose numbers of tokens are remembered."""
-
-
-@dataclass
-class _StreamedText:
-    """A streamed reply while it comes: its walk, the most tokens, and what is known of its end."""
-
-    walk: PatternWalk
-    room: int
-    tokens: int = 0
-    finish: FinishReason | None = None
-    usage: TokenUsage | None = None
-
-    def __post_init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._written: list[int] = []
-
-    @property
-    def cut_off(self) -> bool:
-        """Whether the text is ended here, and not by the server."""
-        return self.finish is FinishReason.REPEAT or (self.finish is None and self.tokens > self.room)
-
-    def add(self, event: bytes) -> str:
-        """Add an event of the stream; returns the text that may be shown. Raises ConstraintError."""
-        piece = chat_piece(event)
-        self.usage = piece.usage or self.usage
-        ready = ""
-        if piece.text:
-            self.tokens += 1
-            self._written.append(self._numbers.setdefault(piece.text, len(self._numbers)))
-            ready = self.walk.add(piece.text)
-        self.finish = piece.finish or self.finish
-        if self.finish is None and is_looping(self._written):
-            self.finish = FinishReason.REPEAT
-        return ready
 
 
 def _result(future: Future[T | None]) -> T:

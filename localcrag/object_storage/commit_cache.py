@@ -30,7 +30,8 @@ from localcrag.object_storage.head import HEAD_KEY, ContentFile, Head
 from localcrag.object_storage.object_client import MissingObject, ObjectClient
 from localcrag.store import checksums
 from localcrag.store.kb_copies import content_files
-from localcrag.store.kb_folders import record_in, storage_errors
+from localcrag.store.kb_record import record_in
+from localcrag.store.storage_errors import storage_errors
 
 TRANSFERS = 8
 """The objects that are transferred at the same time."""
@@ -315,6 +316,5 @@ def _in_parallel(
         try:
             for one in transfers:
                 one.result()
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -30,7 +30,7 @@ from localcrag.object_storage.request_signing import (
     encoded_query,
     signed_headers,
 )
-from localcrag.store.kb_folders import remake_hint
+from localcrag.store.kb_record import remake_hint
 
 if TYPE_CHECKING:
     from localcrag.web.http import HttpCall, ResponseHead

@@ -21,13 +21,9 @@ from localcrag.object_storage.remote_store import RemoteStore
 from localcrag.object_storage.stray_objects import delete_all, missing_objects
 from localcrag.object_storage.writer_lease import WriterLease
 from localcrag.store import checksums
-from localcrag.store.kb_folders import (
-    RECORD_FILE,
-    KnowledgeBaseRecord,
-    record_in,
-    storage_errors,
-    write_json,
-)
+from localcrag.store.json_files import write_json
+from localcrag.store.kb_record import RECORD_FILE, KnowledgeBaseRecord, record_in
+from localcrag.store.storage_errors import storage_errors
 from localcrag.types import StoreProblem
 
 if TYPE_CHECKING:

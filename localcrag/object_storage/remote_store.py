@@ -19,9 +19,10 @@ from localcrag.errors import EmbeddingMismatch, LocalCragError
 from localcrag.object_storage.commit_cache import CommitCache, StoredCommit
 from localcrag.object_storage.stray_objects import delete_strays
 from localcrag.object_storage.writer_lease import WriterLease
-from localcrag.store.kb_folders import KnowledgeBaseRecord, record_in, removed_error
+from localcrag.store.kb_record import KnowledgeBaseRecord, record_in
 from localcrag.store.lance_store import LanceStore
 from localcrag.store.skip_record import SkipRecord
+from localcrag.store.storage_errors import removed_error
 
 if TYPE_CHECKING:
     from localcrag.events import Steps

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from localcrag.object_storage.head import Head
 from localcrag.object_storage.object_client import ObjectClient
-from localcrag.store.kb_folders import remake_hint
+from localcrag.store.kb_record import remake_hint
 from localcrag.types import Mending, StoreProblem
 
 _OWN_KEY = re.compile(r"contents/[0-9a-f]{64}|lance/[a-z0-9_]+\.lance/(?:data|_indices|_deletions)/[^/].*")

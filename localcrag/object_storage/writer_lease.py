@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from localcrag.errors import LocalCragError, ObjectStorageError
 from localcrag.object_storage.object_client import ObjectClient
-from localcrag.store.kb_folders import writing_error
+from localcrag.store.storage_errors import writing_error
 
 LEASE_KEY = "writer.lease"
 RENEWAL_SECONDS = 10.0

@@ -26,16 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from localcrag.errors import DamagedKnowledgeBase
-from localcrag.store.kb_folders import (
-    RECORD_FILE,
-    TABLES_FOLDER,
-    mending_hint,
-    shown_name,
-    stored_name,
-    try_lock,
-    write_json,
-)
+from localcrag.store.json_files import write_json
+from localcrag.store.kb_record import RECORD_FILE, TABLES_FOLDER, mending_hint, shown_name, stored_name
 from localcrag.store.source_roots import SourceRootsFile
+from localcrag.store.write_lock import try_lock
 
 CHECKSUMS_FILE = "checksums.json"
 _TRANSIENT = ("latest_version_hint.json",)

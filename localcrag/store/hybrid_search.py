@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 
 from localcrag.rank_fusion import HYBRID_RRF_K, ranked, rrf
 from localcrag.store import sql
-from localcrag.store.arrow_rows import mark_of, passage_columns, passages_of, vectors_of
+from localcrag.store.arrow_rows import mark_of, passages_of, vectors_of
 from localcrag.store.full_text import words_weight
+from localcrag.store.table_schemas import passage_columns
 from localcrag.store.tables import Snapshot, Tables, match_query
 from localcrag.types import Hit
 

@@ -18,11 +18,12 @@ from localcrag.errors import StoreError
 from localcrag.store import checksums, sql
 from localcrag.store.arrow_rows import UNFINISHED_HASH, pages_of, vectors_of
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import RECORD_FILE, record_in, remake_hint, shown_name, try_lock
+from localcrag.store.kb_record import RECORD_FILE, record_in, remake_hint, shown_name
 from localcrag.store.lost_documents import LostDocuments, reread_hint
 from localcrag.store.source_roots import ROOTS_FILE, SourceRoots, SourceRootsFile
-from localcrag.store.store_faults import is_fault
+from localcrag.store.store_faults import StoreFault, store_faults
 from localcrag.store.tables import PASSAGE_KEYS, QUESTION_KEYS, match_query, open_table
+from localcrag.store.write_lock import try_lock
 from localcrag.types import Mending, StoreProblem
 
 if TYPE_CHECKING:
@@ -93,15 +94,15 @@ def _problems(folder: Path, say: Tell) -> Iterator[StoreProblem]:
         if name in broken:
             continue
         try:
-            table = open_table(folder, name)
-            faults = list(_problems_of_rows(name, table, say))
-            yield from faults
-            if not faults:
-                tables[name] = table
-        except BaseException as error:
-            if not is_fault(error):
-                raise
-            yield _unreadable(name, error)
+            with store_faults():
+                table = open_table(folder, name)
+                faults = list(_problems_of_rows(name, table, say))
+        except StoreFault as fault:
+            yield _unreadable(name, fault.error)
+            continue
+        yield from faults
+        if not faults:
+            tables[name] = table
     if {*TABLE_NAMES} <= tables.keys():
         half_written = Journal(folder).sources()
         if half_written:
@@ -170,20 +171,22 @@ def _table_names(folder: Path) -> list[str]:
 
 def _unreadable(name: str, error: BaseException) -> StoreProblem:
     """The problem of a table that cannot be read to its end."""
-    said = str(error).strip().splitlines()[:1] or [type(error).__name__]
     mending = Mending.QUESTIONS if name == QUESTIONS else Mending.REREAD
-    return StoreProblem(f"the table {name} cannot be read: {said[0][:200]}", mending, table=name)
+    return StoreProblem(f"the table {name} cannot be read: {_first_line(error)}", mending, table=name)
 
 
 def _guarded(problems: Iterator[StoreProblem], failure: str) -> Iterator[StoreProblem]:
     """The problems; an index that cannot be read is one more."""
     try:
-        yield from problems
-    except BaseException as error:
-        if not is_fault(error):
-            raise
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        yield StoreProblem(f"{failure}: {said}", Mending.COMPACT)
+        with store_faults():
+            yield from problems
+    except StoreFault as fault:
+        yield StoreProblem(f"{failure}: {_first_line(fault.error)}", Mending.COMPACT)
+
+
+def _first_line(error: BaseException) -> str:
+    """The beginning of what an error says, or the name of its class if it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def _problems_of_rows(name: str, table: Table, say: Tell) -> Iterator[StoreProblem]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
-from localcrag.store.kb_folders import write_json
+from localcrag.store.json_files import write_json
 
 
 class Journal:

@@ -25,13 +25,9 @@ from typing import IO, BinaryIO, Self
 from localcrag.errors import ArchiveError, LocalCragError, StorageFull, UsageError
 from localcrag.store import checksums
 from localcrag.store.kb_copies import content_files, damaged_error, standing_still
-from localcrag.store.kb_folders import (
-    FULL_HINT,
-    RECORD_FILE,
-    KnowledgeBaseFolders,
-    record_in,
-    storage_errors,
-)
+from localcrag.store.kb_folders import KnowledgeBaseFolders
+from localcrag.store.kb_record import RECORD_FILE, record_in
+from localcrag.store.storage_errors import FULL_HINT, storage_errors
 
 FORMAT, FORMAT_VERSION = "localcrag-knowledge-base", 1
 MANIFEST = "manifest.json"
@@ -223,16 +219,15 @@ def _unpack(tar: tarfile.TarFile, manifest: Manifest, scratch: Path) -> None:
 def _require_readable(folder: Path, name: str) -> None:
     """Raise StoreError or ArchiveError unless a folder is a knowledge base that this localcrag reads."""
     from localcrag.store.source_roots import SourceRootsFile
-    from localcrag.store.store_faults import is_fault
+    from localcrag.store.store_faults import StoreFault, store_faults
     from localcrag.store.tables import Tables
 
     record = record_in(folder, name)
     try:
-        SourceRootsFile(folder).current()
-        Tables(folder, record.generation).documents.count_rows()
-    except BaseException as error:
-        if not is_fault(error) and not isinstance(error, LocalCragError):
-            raise
+        with store_faults():
+            SourceRootsFile(folder).current()
+            Tables(folder, record.generation).documents.count_rows()
+    except (StoreFault, LocalCragError) as error:
         raise ArchiveError("what is in the archive is no whole knowledge base", hint=_AGAIN) from error
 
 

@@ -14,14 +14,10 @@ from pathlib import Path
 
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store import checksums
-from localcrag.store.kb_folders import (
-    REMOVAL_PATIENCE_SECONDS,
-    KnowledgeBaseFolders,
-    mending_hint,
-    shown_name,
-    try_lock,
-    writing_error,
-)
+from localcrag.store.kb_folders import KnowledgeBaseFolders
+from localcrag.store.kb_record import mending_hint, shown_name
+from localcrag.store.storage_errors import writing_error
+from localcrag.store.write_lock import REMOVAL_PATIENCE_SECONDS, try_lock
 
 
 def copy(folders: KnowledgeBaseFolders, name: str, new: str) -> None:

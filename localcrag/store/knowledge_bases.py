@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 
 from localcrag.errors import StoreError
 from localcrag.store import checksums
-from localcrag.store.kb_folders import (
-    KnowledgeBaseFolders,
-    KnowledgeBaseRecord,
-    folder_bytes,
-    storage_errors,
-)
+from localcrag.store.kb_folders import KnowledgeBaseFolders, folder_bytes
+from localcrag.store.kb_record import KnowledgeBaseRecord
 from localcrag.store.lance_store import LanceStore
+from localcrag.store.storage_errors import storage_errors
 from localcrag.types import StoreProblem
 
 if TYPE_CHECKING:

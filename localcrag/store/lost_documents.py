@@ -7,7 +7,8 @@ from pathlib import Path
 
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store.journal import strings
-from localcrag.store.kb_folders import shown_name, write_json
+from localcrag.store.json_files import write_json
+from localcrag.store.kb_record import shown_name
 from localcrag.store.source_roots import SourceRoots
 
 _NAMED_IN_HINT = 3

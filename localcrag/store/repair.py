@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -20,13 +21,7 @@ import pyarrow as pa
 
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.store import checksums, sql
-from localcrag.store.arrow_rows import (
-    DOCUMENTS_SCHEMA,
-    TEXTS_SCHEMA,
-    UNFINISHED_HASH,
-    passages_schema,
-    vectors_of,
-)
+from localcrag.store.arrow_rows import UNFINISHED_HASH, vectors_of
 from localcrag.store.integrity import (
     COLUMNS,
     QUESTIONS,
@@ -38,19 +33,19 @@ from localcrag.store.integrity import (
     texts_by_document,
 )
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import (
+from localcrag.store.json_files import write_json
+from localcrag.store.kb_record import (
     RECORD_FILE,
     TABLES_FOLDER,
     record_in,
     remake_hint,
     shown_name,
     stored_name,
-    try_lock,
-    write_json,
 )
 from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.source_roots import ROOTS_FILE, SourceRoot, SourceRoots, SourceRootsFile
-from localcrag.store.store_faults import is_fault
+from localcrag.store.store_faults import StoreFault, store_faults
+from localcrag.store.table_schemas import DOCUMENTS_SCHEMA, TEXTS_SCHEMA, passages_schema
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,
@@ -61,6 +56,7 @@ from localcrag.store.tables import (
     open_table,
     write_table,
 )
+from localcrag.store.write_lock import try_lock
 from localcrag.types import Mending, StoreProblem
 
 if TYPE_CHECKING:
@@ -194,14 +190,11 @@ class _Repair:
         while True:
             manifests = sorted(versions.glob("*.manifest"))  # names count downwards: the newest comes first
             newest = manifests[0].relative_to(self._folder).as_posix() if manifests else ""
-            try:
+            with suppress(StoreFault), store_faults():
                 if newest not in self._damaged and not self._has_lost_deletions(name, newest):
                     table = open_table(self._folder, name)
                     if COLUMNS[name] in table.schema.names:
                         return table
-            except BaseException as error:
-                if not is_fault(error):
-                    raise
             if not manifests or name not in self._broken:
                 return None
             manifests[0].unlink()
@@ -342,10 +335,9 @@ def _readable(table: Table | None) -> Iterator[pa.Table]:
 def _taken(table: Any, offsets: Sequence[int]) -> pa.Table | None:
     """The rows at these offsets, or None if they cannot be read."""
     try:
-        rows = table.take_offsets(list(offsets)).to_arrow()
-        rows.validate(full=True)
-        return rows
-    except BaseException as error:
-        if not is_fault(error):
-            raise
+        with store_faults():
+            rows = table.take_offsets(list(offsets)).to_arrow()
+            rows.validate(full=True)
+            return rows
+    except StoreFault:
         return None

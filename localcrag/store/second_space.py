@@ -25,20 +25,19 @@ import numpy as np
 from localcrag.errors import StoreError
 from localcrag.languages import ENGLISH
 from localcrag.store import checksums, sql
-from localcrag.store.arrow_rows import columns_schema, passages_of, with_vectors, with_width
+from localcrag.store.arrow_rows import passages_of, with_vectors
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import (
+from localcrag.store.json_files import read_json, write_json
+from localcrag.store.kb_record import (
     RECORD_FILE,
     REEMBEDDING_FOLDER,
     TABLES_FOLDER,
     KnowledgeBaseRecord,
-    read_json,
     shown_name,
     stored_name,
-    write_json,
-    write_lock,
 )
 from localcrag.store.source_moves import MoveJournal
+from localcrag.store.table_schemas import columns_schema, with_width
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,
@@ -47,6 +46,7 @@ from localcrag.store.tables import (
     language_of_index,
     make_indexes,
 )
+from localcrag.store.write_lock import write_lock
 from localcrag.store.writer import OLD_VERSION_RETENTION, index_many_rows
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class SecondSpace:
 
     Args:
         folder: the folder of the knowledge base.
-        known: its :func:`localcrag.store.kb_folders.identity` when it was opened.
+        known: its :func:`localcrag.store.kb_record.identity` when it was opened.
         tables: its open tables.
         target: the record that it gets at the end, with the new model and the next generation.
     """

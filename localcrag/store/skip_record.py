@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from localcrag.errors import DamagedKnowledgeBase
-from localcrag.store.kb_folders import mending_hint, shown_name, write_json
+from localcrag.store.json_files import write_json
+from localcrag.store.kb_record import mending_hint, shown_name
 from localcrag.store.source_roots import NOWHERE, SourceRoots
 from localcrag.types import Skipped
 

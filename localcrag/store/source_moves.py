@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.store import sql
-from localcrag.store.kb_folders import write_json
+from localcrag.store.json_files import write_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

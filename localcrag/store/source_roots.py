@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localcrag.errors import DamagedKnowledgeBase
-from localcrag.store.kb_folders import mending_hint, shown_name, write_json
+from localcrag.store.json_files import write_json
+from localcrag.store.kb_record import mending_hint, shown_name
 
 ROOTS_FILE = "roots.json"
 NOWHERE = ""

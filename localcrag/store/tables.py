@@ -20,7 +20,11 @@ from localcrag.errors import StoreError
 from localcrag.filters import FieldType, FieldTypes, is_key, type_of
 from localcrag.languages import ENGLISH
 from localcrag.store import native_memory, sql
-from localcrag.store.arrow_rows import (
+from localcrag.store.arrow_rows import passages_of
+from localcrag.store.checksums import generation_of
+from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
+from localcrag.store.kb_record import TABLES_FOLDER, stored_name
+from localcrag.store.table_schemas import (
     BLOCKS_SCHEMA,
     DOCUMENTS_SCHEMA,
     LATE_DOCUMENT_COLUMNS,
@@ -31,13 +35,9 @@ from localcrag.store.arrow_rows import (
     meta_columns,
     meta_schema,
     passage_columns,
-    passages_of,
     passages_schema,
     questions_schema,
 )
-from localcrag.store.checksums import generation_of
-from localcrag.store.full_text import SAMPLED_PASSAGES, UNKNOWN, index_settings, main_language
-from localcrag.store.kb_folders import TABLES_FOLDER, stored_name
 from localcrag.types import Document, FieldValue, Passage
 
 os.environ.setdefault("LANCEDB_LOG", "off")  # errors are raised; the log would only be noise on stderr

@@ -31,22 +31,16 @@ from localcrag.store.arrow_rows import (
     digests_of,
     document_rows,
     mark_of,
-    meta_columns,
     passage_rows,
     question_rows,
     text_rows,
 )
 from localcrag.store.journal import Journal, strings
-from localcrag.store.kb_folders import (
-    RECORD_FILE,
-    TABLES_FOLDER,
-    TABLES_WITH_VECTORS,
-    stored_name,
-    write_json,
-    write_lock,
-)
+from localcrag.store.json_files import write_json
+from localcrag.store.kb_record import RECORD_FILE, TABLES_FOLDER, TABLES_WITH_VECTORS, stored_name
 from localcrag.store.lost_documents import LostDocuments
 from localcrag.store.source_moves import MoveJournal, SourceMove, move_rows
+from localcrag.store.table_schemas import meta_columns
 from localcrag.store.tables import (
     PASSAGE_KEYS,
     QUESTION_KEYS,
@@ -59,6 +53,7 @@ from localcrag.store.tables import (
     partitions_of,
     passages_where,
 )
+from localcrag.store.write_lock import write_lock
 from localcrag.types import Document
 
 if TYPE_CHECKING:
@@ -88,7 +83,7 @@ class StoreWriter:
 
     Args:
         folder: the folder of the knowledge base.
-        known: its :func:`localcrag.store.kb_folders.identity` when it was opened.
+        known: its :func:`localcrag.store.kb_record.identity` when it was opened.
         tables: its open tables.
     """
 

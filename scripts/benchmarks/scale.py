@@ -208,8 +208,8 @@ def _recall(snapshot: Snapshot, queries: Sequence[Query]) -> tuple[float, float]
     """The share of the ten nearest, by comparing every vector, that are the first ten found."""
     from localcrag.filters import parse
     from localcrag.store import sql
-    from localcrag.store.arrow_rows import field_columns
     from localcrag.store.hybrid_search import CANDIDATES_PER_HALF, Wanted, nearest
+    from localcrag.store.table_schemas import field_columns
 
     shares = []
     for where in (None, sql.compile(parse(FILTER), field_columns(snapshot.table.schema))):

@@ -80,7 +80,7 @@ def _read(pool: object, watch: _Watch, document: HostileDocument, folder: Path, 
         found = pool.read(file, {})  # type: ignore[attr-defined]
     except UnreadableError as error:
         return _reason(str(error))
-    except Exception as error:
+    except Exception as error:  # anything but a typed error is a finding
         raise Broken(f"the reading ended with {type(error).__name__}: {str(error)[:300]}") from error
     took = time.monotonic() - began
     watch.look()

@@ -145,7 +145,7 @@ def _search(server: HostileServer, canary: HostileServer, random: Random) -> tup
         failed = ""
     except LocalCragError as error:
         results, failed = [], str(error)
-    except Exception as error:
+    except Exception as error:  # anything but a typed error is a finding
         raise Broken(f"a search ended with {type(error).__name__}: {error} ({kind})") from error
     took = time.monotonic() - began
     if took > CALL_SECONDS + SLACK_SECONDS:
@@ -209,7 +209,7 @@ def _page(server: HostileServer, canary: HostileServer, random: Random) -> tuple
     began = time.monotonic()
     try:
         (page,) = fetcher.fetch([WebResult(url, "A title", "A snippet.")])
-    except Exception as error:
+    except Exception as error:  # anything but a typed error is a finding
         raise Broken(f"a page ended with {type(error).__name__}: {error} ({kind})") from error
     took = time.monotonic() - began
     if took > CALL_SECONDS + EXTRACTION_SECONDS + SLACK_SECONDS:

@@ -35,7 +35,7 @@ from localcrag.llm.registry import Registry
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import ModelSettings, Settings
 from localcrag.store.journal import Journal
-from localcrag.store.kb_folders import try_lock
+from localcrag.store.write_lock import try_lock
 from localcrag.types import Hit
 from tests.bundle.conftest import LEAFLET, REQUEST, MadeBundle
 from tests.bundle.made_packages import EXTRA, LIBRARY, LOCALCRAG, environment

@@ -391,6 +391,7 @@ def test_the_band_of_a_cascade_is_fitted_and_used(
     """With a model of random weights, whose word is worth nothing and costs little."""
     monkeypatch.setenv("LOCALCRAG_MODEL_LANGUAGE", str(write_base(tmp_path / "tiny.gguf")))
     monkeypatch.setenv("LOCALCRAG_MODEL_ADAPTER", "none")
+    monkeypatch.setenv("LOCALCRAG_LOOP_PASSAGES", "2")
     run, questions = town
     compared = ("eval", str(questions), "--graders", "yesno,cascade", "--json")
     before = run(*compared).json["graders"][1]["figures"]

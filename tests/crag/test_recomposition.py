@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips, whole
 from localcrag.crag.refinement.recomposition import (
     completed_quotations,
@@ -123,15 +125,22 @@ def test_the_caption_of_a_formula_is_one_strip_and_brings_the_formula() -> None:
     assert [s.text for s in with_surroundings([figure])] == [figure.text]
 
 
-def test_a_sentence_that_stops_at_a_preposition_leads_to_the_rest_of_it() -> None:
-    parts = (
-        "To leave the list, please send mail to",
-        "list-REQUEST@example.org",
-        "with the word `leave'.",
-        "Ask us.",
-    )
+@pytest.mark.parametrize(
+    ("lead", "address"),
+    [
+        ("To leave the list, please send mail to", "list-REQUEST@example.org"),
+        ("To leave the list, please write to", "<list>-leave@example.org"),
+    ],
+)
+def test_a_sentence_that_stops_at_a_preposition_goes_on_with_the_address_and_the_rest_below_it(
+    lead: str, address: str
+) -> None:
+    parts = (lead, address, "with the word `leave'.", "Ask us.")
     made = structured(*((BlockKind.PARAGRAPH, part) for part in parts))
     assert [s.text for s in with_surroundings(strips(made)[:1])] == list(parts[:3])
+
+
+def test_a_sentence_that_ends_is_not_gone_on_with() -> None:
     ended = structured((BlockKind.PARAGRAPH, "Send mail."), (BlockKind.PARAGRAPH, "list@example.org"))
     assert [s.text for s in with_surroundings(strips(ended)[:1])] == ["Send mail."]
 
@@ -387,20 +396,13 @@ def test_a_short_list_of_which_two_items_were_picked_is_not_torn() -> None:
     assert with_surroundings([cut[0], cut[2]], lambda _: [], evidence=cut) == [cut[0], cut[2]]
 
 
-def test_a_sentence_that_stops_before_an_address_goes_on_below_it() -> None:
-    parts = (
-        "To leave the list, please write to",
-        "<list>-leave@example.org",
-        "with nothing in it.",
-        "Thanks.",
-    )
-    made = structured(*((BlockKind.PARAGRAPH, part) for part in parts))
-    assert [s.text for s in with_surroundings(strips(made)[:1])] == list(parts[:3])
+def test_an_item_that_ends_in_a_comma_of_any_script_leads_to_what_is_nested_in_it() -> None:
     nested = levelled((0, "If it was taken over,"), (0, "delete it."), (0, "If it was changed:"))
     nested = replace(nested, blocks=(nested.blocks[0], replace(nested.blocks[1], level=1), nested.blocks[2]))
     first, second, _ = strips(nested)
-    told = with_surroundings([replace(first, text="If it was taken over，")])
-    assert [s.start for s in told] == [first.start, second.start]
+    for comma in ",，":
+        told = with_surroundings([replace(first, text=f"If it was taken over{comma}")])
+        assert [s.start for s in told] == [first.start, second.start]
 
 
 def test_a_sentence_of_a_step_is_quoted_with_the_rest_of_the_step() -> None:

@@ -12,7 +12,7 @@ from localcrag.object_address import ObjectAddress
 from localcrag.object_storage.head import ContentFile, Head
 from localcrag.object_storage.object_endpoint import ObjectEndpoint
 from localcrag.object_storage.request_signing import Credentials, UnsignedRequest, signed_headers
-from localcrag.store.kb_folders import checked_name, joined_name
+from localcrag.store.kb_names import checked_name, joined_name
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "s3cret"}
 ADDRESS = ObjectAddress("kbs", "team/papers")

@@ -147,7 +147,7 @@ def test_a_kill_within_the_switch_leaves_one_space_or_the_other(
 
 def killed_at_the_record(killed: Callable[..., None]) -> Callable[[Path, object], None]:
     """A function that writes JSON files until it is the record of the knowledge base."""
-    from localcrag.store.kb_folders import write_json
+    from localcrag.store.json_files import write_json
 
     return lambda path, value: killed() if path.name == "kb.json" else write_json(path, value)
 

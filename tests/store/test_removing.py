@@ -14,7 +14,7 @@ import filelock
 import pytest
 
 from localcrag.errors import StoreError, UnknownKnowledgeBase
-from localcrag.store import kb_folders, tables
+from localcrag.store import tables, write_lock
 from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.store.lance_store import LanceStore
 from tests.store.conftest import EMBEDDER, item
@@ -102,7 +102,7 @@ def test_a_removal_waits_for_the_turn_of_a_writer(bases: KnowledgeBases, lance: 
 def test_a_removal_does_not_wait_for_ever(
     bases: KnowledgeBases, lance: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kb_folders, "REMOVAL_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(write_lock, "REMOVAL_PATIENCE_SECONDS", 0.2)
     lock = lance.folder / "write.lock"
     code = f"import filelock; lock = filelock.FileLock({str(lock)!r}); lock.acquire(); print(1); input()"
     with subprocess.Popen(

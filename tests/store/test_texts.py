@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from localcrag.store import arrow_rows, tables
+from localcrag.store import arrow_rows, table_schemas, tables
 from localcrag.store.box_cells import read_boxes, written_boxes
 from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.store.lance_store import LanceStore
@@ -52,7 +52,7 @@ def test_a_knowledge_base_of_the_first_layout_goes_on_as_it_was(
     bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrow_rows, "TEXT_PART_CHARACTERS", 100)
-    first = pa.schema([field for field in arrow_rows.TEXTS_SCHEMA if field.name != "part"])
+    first = pa.schema([field for field in table_schemas.TEXTS_SCHEMA if field.name != "part"])
     with monkeypatch.context() as patch:
         patch.setattr(tables, "TEXTS_SCHEMA", first)
         made = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
@@ -100,7 +100,7 @@ def test_boxes_beyond_the_picture_end_at_its_edge_and_damaged_ones_are_left_out(
 def test_a_knowledge_base_that_kept_no_boxes_is_read_and_gets_them(
     bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = pa.schema([field for field in arrow_rows.TEXTS_SCHEMA if field.name != "boxes"])
+    before = pa.schema([field for field in table_schemas.TEXTS_SCHEMA if field.name != "boxes"])
     with monkeypatch.context() as patch:
         patch.setattr(tables, "TEXTS_SCHEMA", before)
         patch.setattr(tables, "LATE_TEXT_COLUMNS", pa.schema([]))
@@ -133,9 +133,9 @@ def test_a_passage_keeps_its_blocks(lance: LanceStore) -> None:
 def test_a_table_without_blocks_gets_them_with_the_next_write(
     bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fields = [field for field in arrow_rows._PASSAGE_FIELDS if field.name != "blocks"]
+    fields = [field for field in table_schemas._PASSAGE_FIELDS if field.name != "blocks"]
     with monkeypatch.context() as patch:
-        patch.setattr(arrow_rows, "_PASSAGE_FIELDS", fields)
+        patch.setattr(table_schemas, "_PASSAGE_FIELDS", fields)
         patch.setattr(arrow_rows, "READING", 1)
         made = bases.create("old", EMBEDDER.name, EMBEDDER.dimension)
         made._tables.add_late_columns = lambda: None  # type: ignore[method-assign]

@@ -17,9 +17,9 @@ import pytest
 from localcrag.errors import StorageFull, StoreError
 from localcrag.filters import parse
 from localcrag.store import hybrid_search, native_memory, writer
-from localcrag.store.kb_folders import storage_error
 from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.store.lance_store import LanceStore
+from localcrag.store.storage_errors import storage_error
 from tests.forked import Forked, completed
 from tests.store.conftest import EMBEDDER, asked, item
 

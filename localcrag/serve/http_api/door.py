@@ -41,7 +41,7 @@ class Door:
 
         A client cannot name an address on object storage, unless it is the default one.
         """
-        from localcrag.store.kb_folders import checked_name
+        from localcrag.store.kb_names import checked_name
 
         if name and not is_object_address(name):
             return checked_name(name)

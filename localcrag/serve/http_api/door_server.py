@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -149,21 +149,19 @@ def open_door(
 def listening(address: Address) -> socket.socket:
     """A socket that listens at an address. Raises WarmError, OfflineError."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((address.host, address.port))
-        listener.listen(MAX_WAITING_CONNECTIONS)
-    except OSError as error:
-        listener.close()
-        taken = error.errno == errno.EADDRINUSE
-        raise WarmError(
-            f"cannot listen at {address.named}:{address.port}: {error.strerror or error}",
-            hint="give another port: --http PORT" if taken else "give an address of this machine",
-        ) from error
-    except BaseException:
-        listener.close()
-        raise
+    with ExitStack() as closed_unless_it_listens:
+        listener = closed_unless_it_listens.enter_context(socket.socket(family, socket.SOCK_STREAM))
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((address.host, address.port))
+            listener.listen(MAX_WAITING_CONNECTIONS)
+        except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            raise WarmError(
+                f"cannot listen at {address.named}:{address.port}: {error.strerror or error}",
+                hint="give another port: --http PORT" if taken else "give an address of this machine",
+            ) from error
+        closed_unless_it_listens.pop_all()
     return listener
 
 

@@ -75,7 +75,7 @@ class ToolCalls:
             answer = answer_of(_reported(base.stream(given.question, options), report))
         except LocalCragError:
             raise
-        except BaseException:  # given up: what was interrupted may spoil the next numbers
+        except BaseException:  # given up, or a fault: what was interrupted may spoil the next numbers
             base.reset_models()
             raise
         return ToolResult(_answer_text(answer), answer.to_dict() | {"kb": base.name})
