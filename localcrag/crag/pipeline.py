@@ -288,8 +288,9 @@ def _search(state: QuestionState) -> Steps[list[Hit]]:
     found = yield from state.retriever.found([state.question], state.filter)
     found = of_asked_version(found, state.question)
     asked = TABLE_FORMS if state.options.tables else ()
-    for form in filter(None, (read(state.question) for read in asked)):
-        if state.computed is None:
+    for read in asked:
+        form = read(state.question) if state.computed is None else None
+        if form is not None:
             state.computed = yield from timed(state.adapters, "compute", compute(state, form, found))
     return [] if state.computed else (yield from state.retriever.best(found, state.question, state.filter))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from localcrag.crag.table_answers.aggregation import aggregated
 from localcrag.crag.table_answers.day_rosters import roster_question
 from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.types import Block, BlockKind
 from tests.crag.test_aggregation import passages
 
 ROSTER = [
@@ -43,3 +46,30 @@ def test_who_is_where_on_a_day(question: str, names: str | None, is_loose: bool)
     found = aggregated(match) if match else None
     assert (found.computation.value if found else None) == names
     assert not match or match.loose is is_loose
+
+
+SHIFTS = [
+    f"Name: {name} · 14 May: {a} · 15 May: {b} · 16 May: {c}"
+    for name, a, b, c in (("Ada", "E", "L", "F"), ("Ben", "L", "F", "N"), ("Cleo", "F", "L", "E"))
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who has the late shift on 15 May?", "Ada; Cleo"),
+        ("Who has nights on 16 May?", "Ben"),
+        ("Who has the split shift on 15 May?", None),
+        ("Who is working on 15 May?", None),
+    ],
+)
+def test_the_codes_of_shifts_are_those_of_the_legend(question: str, names: str | None) -> None:
+    (passage,) = passages(SHIFTS)
+    legend = "E = early 6-14, L = late shift 14-22, N = night, F = free"
+    text = f"{passage.text}\n{legend}"
+    block = Block(BlockKind.PARAGRAPH, len(passage.text) + 1, len(text))
+    whole = replace(passage, text=text, end=len(text), blocks=(*passage.blocks, block))
+    form = roster_question(question)
+    assert form is not None
+    found = [aggregated(match) for match in form.matches(tables_of([whole]))]
+    assert [each.computation.value for each in found if each] == ([names] if names else [])

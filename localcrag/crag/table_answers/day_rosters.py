@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from localcrag.crag.calendar_dates import MONTHS, are_shared, dates_of, is_day, weekday_numbers, without_days
 from localcrag.crag.query_terms import figures_asked, figures_of
+from localcrag.crag.table_answers.code_legends import meanings_of
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.table_columns import RowCondition, content
 from localcrag.crag.table_answers.table_matching import TableMatch
@@ -43,6 +44,8 @@ _AWAY = frozenset(
 )
 """What a cell says of someone who is not there."""
 _ANY_PERSON = frozenset(map(root, word_list("person people colleague employee staff"))) | PERSONS
+_SHORT_CODE = re.compile(r"[A-Z]{1,3}\d?")
+"""A cell that says nothing without a legend."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -138,6 +141,8 @@ def _meant(
             for is_code in (False, True):
                 shown = "".join(word[0] for word in words) if is_code else " ".join(words)
                 rows = [at for at, cell in enumerate(cells) if _begins(cell, shown, exact=is_code)]
+                if not rows and not is_code and (code := _code_of(words, cells, table)):
+                    return code, [at for at, cell in enumerate(cells) if cell == code], True
                 if rows and (not is_code or _is_one_code(shown, words, table)):
                     return shown if is_code else cells[rows[0]], rows, is_code
     if not any(root(said[at]) in _WORKING for at in open_places):
@@ -146,7 +151,23 @@ def _meant(
         return None
     timed = [at for at, cell in enumerate(cells) if any(map(str.isdigit, cell))]
     there = [at for at, cell in enumerate(cells) if not is_missing(cell) and cell.casefold() not in _AWAY]
+    if not timed and all(_SHORT_CODE.fullmatch(cells[at]) for at in there):
+        return None
     return ("a time", timed, True) if timed else ("an entry", there, True)
+
+
+def _code_of(words: Sequence[str], cells: Sequence[str], table: ParsedTable) -> str:
+    """The code in a column that a legend beside the table explains with some words; "" if there is none."""
+    codes = {cell for cell in cells if _SHORT_CODE.fullmatch(cell)}
+    passages = list({row.strip.passage.id: row.strip.passage for row in table.rows}.values())
+    told = meanings_of(table, "", codes, passages) if codes else ()
+    said = {root(word) for word in words}
+    found = {
+        code
+        for code, meaning in told
+        if said == {root(word) for word in meaning if not word[0].isdigit()} - _WORKING
+    }
+    return found.pop() if len(found) == 1 else ""
 
 
 def _begins(cell: str, text: str, *, exact: bool) -> bool:

@@ -76,9 +76,9 @@ class TableQuestion:
     ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
     ``listing`` says that what would be counted is to be named: "which risks does she own". ``negation`` is
     the place of its "not", -1 if it has none. ``costing`` is "total" or "final" if it asks what something
-    cost in total or in the end, "sum" if it asks what things add up to, "moved" if it asks how much came or went,
-    else "". ``change`` is what it asks for the most of, if that is a change from one column to another, and
-    ``beside`` the passages that may say what the codes of a table mean.
+    cost in total or in the end, "sum" if it asks what things add up to, "moved" if it asks how much came or
+    went, else "". ``change`` is what it asks for the most of, if that is a change from one column to another,
+    and ``beside`` the passages that may say what the codes of a table mean.
     """
 
     tokens: list[QuestionToken]

@@ -42,8 +42,8 @@ _VEHICLE = (
 )
 _FIRST_OR_LAST = re.compile(
     rf"\b(?P<which>first|earliest|next|last|latest)(?: [\w-]+)?? {_VEHICLE}"
-    r"(?=\W*$| (?:to|from|home|back|on|in|at|of|out|for|that|which|i|we|you|before|after|between|there|tonight"
-    r"|leav\w*|go(?:es|ing)?|depart\w*|runs?|running|stops?)\b)",
+    r"(?=\W*$| (?:to|from|home|back|on|in|at|of|out|for|that|which|i|we|you|before|after|between|there"
+    r"|tonight|leav\w*|go(?:es|ing)?|depart\w*|runs?|running|stops?)\b)",
     re.IGNORECASE,
 )
 """How a question asks for the first or the last trip, and for nothing else of it: no "last bus strike"."""
