@@ -65,7 +65,7 @@ from localcrag.crag.sureness import (
     may_be_outdated,
 )
 from localcrag.crag.table_answers.aggregation import compute, show_computed
-from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.table_answers.lookup_questions import TABLE_FORMS
 from localcrag.crag.told_names import names_told_elsewhere
 from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.crag.told_options import missing_options
@@ -299,10 +299,11 @@ def _search(state: QuestionState) -> Steps[list[Hit]]:
     """The hits that go on to grading; none if the question was computed over the rows of a table."""
     found = yield from state.retriever.found([state.question], state.filter)
     found = of_asked_version(found, state.question)
-    asked = recognised(state.question) if state.options.tables else None
-    if asked is not None:
-        computed = compute(state, asked, found)
-        state.computed = yield from timed(state.adapters, "compute", computed)
+    asked = TABLE_FORMS if state.options.tables else ()
+    for read in asked:
+        form = read(state.question) if state.computed is None else None
+        if form is not None:
+            state.computed = yield from timed(state.adapters, "compute", compute(state, form, found))
     return [] if state.computed else (yield from state.retriever.best(found, state.question, state.filter))
 
 

@@ -54,6 +54,8 @@ UNTOLD_SHARE = 0.1
 that is named by a code is complete all the same."""
 _CODE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])[\w./-]+")
 """A cell that is the code of one thing."""
+_ON_DUTY = terms_within("call duty standby oncall Bereitschaft Dienst astreinte guardia")
+"""Words for being the one to turn to on a day: the duty phone is with who is on call."""
 _SIZE_OF_THING = re.compile(r"\(?(?<!\w)\d[\d.,x×–-]*(?: ?(?:%|°C?|[^\W\d]{1,3}\b))?\)?")
 """What the name of a row says of size: "Rope 60 m" is the rope."""
 
@@ -210,6 +212,8 @@ def _match(at: int, strip: Strip, asked: CellQuery) -> _Match | None:
         for word in asked.words - told - held - asked.light
         if not any(is_akin(word, column) for column in columns)
     }
+    if days and not told.isdisjoint(_ON_DUTY):
+        missing -= _ON_DUTY
     how, quantity = asked.how
     tells_quantity = not quantity.isdisjoint(columns)
     missing -= {how} if tells_quantity else set()

@@ -296,6 +296,15 @@ def test_a_row_is_named_by_a_day_that_it_holds_on() -> None:
     assert looked_up("Who is on call on 15 April 2026?", turns) == {0: COMPLETE_WEIGHT}
 
 
+def test_who_has_duty_is_on_call() -> None:
+    rows = ("Week: 16 · From: 13 April · First: Ada", "Week: 17 · From: 20 April · First: Ben")
+    turns = strips(table(*rows, heading="On call, April"))
+    assert looked_up("Who has the duty phone on 23/04/26?", turns) == {1: INCOMPLETE_WEIGHT}
+    assert looked_up("Who has the blue phone on 23/04/26?", turns) == {}
+    others = strips(table(*rows, heading="Watering"))
+    assert looked_up("Who has the duty phone on 23/04/26?", others) == {}
+
+
 def test_a_row_is_named_by_its_days_of_the_week() -> None:
     hours = strips(table("Day: Mon-Wed · Shop: 9-12", "Day: Thursday · Shop: 9-17", heading=""))
     assert looked_up("When is the shop open on Tuesdays?", hours) == {0: INCOMPLETE_WEIGHT}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import groupby
 from pathlib import PurePath
@@ -17,8 +17,10 @@ from localcrag.crag.bracketed_numbers import disarmed
 from localcrag.crag.citation_check import cite
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
-from localcrag.crag.table_answers.parsed_tables import ParsedRow, joined_tables, tables_of
-from localcrag.crag.table_answers.table_matching import TableMatch, matched, may_mean
+from localcrag.crag.table_answers.document_matches import document_matches
+from localcrag.crag.table_answers.lookup_questions import LookupQuestion
+from localcrag.crag.table_answers.parsed_tables import ParsedRow
+from localcrag.crag.table_answers.table_matching import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_answers.table_values import (
     FLAGS,
@@ -28,9 +30,7 @@ from localcrag.crag.table_answers.table_values import (
     column_values,
     is_missing,
 )
-from localcrag.crag.table_answers.united_tables import united
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
-from localcrag.filters import matches
 from localcrag.types import (
     Action,
     Aggregate,
@@ -62,7 +62,7 @@ _NUMBER = re.compile(r"[+-]?\d(?:[\d.,' \u00a0\u202f]*\d)?")
 
 
 def compute(
-    state: QuestionState, question: TableQuestion, found: Sequence[Hit]
+    state: QuestionState, question: TableQuestion | LookupQuestion, found: Sequence[Hit]
 ) -> Steps[ComputedAnswer | None]:
     """Compute the answer over the one table that accounts for every word of the question.
 
@@ -76,10 +76,14 @@ def compute(
     """
     documents = _documents(found)
     passages = state.adapters.store.passages(documents, limit=MAX_PASSAGES + 1) if documents else []
+    if isinstance(question, TableQuestion):
+        question = replace(question, beside=[hit.passage for hit in found] + list(passages))
     near = {hit.passage.source for hit in found[: state.options.passages] if _has_rows(hit.passage)}
     answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
     for source, group in groupby(passages, key=lambda passage: passage.source):
-        for match in _matches(state, question, list(group)):
+        of_document = list(group)
+        is_readable = len(of_document) <= MAX_PASSAGES and not any(_OPENING in p.text for p in of_document)
+        for match in document_matches(question, of_document, state.filter) if is_readable else ():
             content = tuple(tuple(row.cells.items()) for row in match.rows)
             computed = aggregated(match)
             if computed is None:
@@ -88,6 +92,8 @@ def compute(
             if content not in answers or is_near:
                 answers[content] = computed, is_near, match.loose
     exact = [answer for answer in answers.values() if not answer[2]] or list(answers.values())
+    if isinstance(question, TableQuestion) and question.change is not None:
+        exact = _agreed(exact)
     if len(exact) != 1:
         return None
     ((only, is_near, is_loose),) = exact
@@ -98,6 +104,17 @@ def compute(
     state.action = Action.CORRECT
     yield Decided(Action.CORRECT, state.options.policy, f"computed from {_rows_of(only.computation)}")
     return only
+
+
+def _agreed(answers: Sequence[tuple[ComputedAnswer, bool, bool]]) -> list[tuple[ComputedAnswer, bool, bool]]:
+    """The answer over the most rows, if all have one value: a summary has the largest changes of a table.
+
+    Those over the rows that a word of the question tells apart come before others.
+    """
+    answers = [answer for answer in answers if answer[0].computation.conditions] or list(answers)
+    values = {answer.computation.value for answer, _, _ in answers}
+    most = max(answers, key=lambda each: each[0].computation.rows, default=None)
+    return [most] if most and len(values) == 1 else list(answers)
 
 
 def show_computed(computed: ComputedAnswer, *, sure: bool) -> Steps[Outcome]:
@@ -120,29 +137,6 @@ def _documents(found: Sequence[Hit]) -> dict[str, str]:
 
 def _has_rows(passage: Passage) -> bool:
     return passage.origin is Origin.DOCUMENTS and any(block.kind is BlockKind.ROW for block in passage.blocks)
-
-
-def _matches(
-    state: QuestionState, question: TableQuestion, passages: Sequence[Passage]
-) -> Iterator[TableMatch]:
-    """The tables of a document that account for the question; none of one that the filter cuts through.
-
-    If several with the same columns do, it is over the rows of all, and so if the question names them.
-    """
-    if len(passages) > MAX_PASSAGES or any(_OPENING in passage.text for passage in passages):
-        return
-    tables = tables_of(passages)
-    whole = [match for table in joined_tables(tables) if (match := matched(question, table))]
-    within = {match.table.columns for match in whole}
-    each = (matched(question, table) for table in tables if table.columns not in within)
-    both = united(question, tables)
-    named = matched(*both) if both else None
-    for match in (*whole, *filter(None, each)) if named is None else (named,):
-        rows = match.table.rows
-        allowed = state.filter is None or all(matches(state.filter, row.strip.passage) for row in rows)
-        others = [table for table in tables if table.columns != match.table.columns]
-        if allowed and not any(may_mean(match, other) for other in others):
-            yield match
 
 
 # ---------------------------------------------------------------------------------- computing

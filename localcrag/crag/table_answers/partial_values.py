@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
+from localcrag.crag.table_answers.code_legends import codes_of_column, meanings_of
 from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, content, meanings
 from localcrag.crag.table_answers.table_names import TableNames
 from localcrag.crag.table_answers.table_values import ColumnKind, root, roots, word_list
@@ -39,6 +40,8 @@ _PERIOD_OF: dict[str, Callable[[date], tuple[int, ...]]] = {
 """What tells apart the periods that a question may call this one."""
 _MIN_RANKED_ROWS = 3
 """The fewest rows of which one is the most though no word of the table says what they are."""
+_RARE_SHARE = 10
+"""One row in how many may have a word before what the rows are called that is no condition."""
 _MIN_LOOSE_ROWS = 2
 """The fewest rows that are counted though no word of the table says what they are."""
 
@@ -98,6 +101,58 @@ class PartialValues(TableNames):
                 is_marking = not self.tokens[at].used and self.tokens[at].low in _MARKING_VERBS
                 self.tokens[at].used = self.tokens[at].used or is_marking
                 self.marked = self.marked or is_marking
+
+    def take_meanings(self) -> None:
+        """Account for what a code of a column means by its legend: "left out", X. The match is then loose.
+
+        Raises UnclearError if two codes mean it.
+        """
+        words = [token.low for token in self.tokens]
+        found: dict[tuple[int, int], set[tuple[str, str]]] = {}
+        for column in self.of_kind(ColumnKind.TEXT) if self.question.beside else ():
+            codes = codes_of_column(self.cells(column))
+            told = meanings_of(self.table, column, codes, self.question.beside) if codes else ()
+            for code, meaning in told:
+                for at in range(len(words) - len(meaning) + 1 if meaning else 0):
+                    if tuple(words[at : at + len(meaning)]) == meaning:
+                        found.setdefault((at, at + len(meaning)), set()).add((column, code))
+        for (start, end), meant in found.items():
+            if all(self.tokens[at].used for at in range(start, end)):
+                continue
+            if len(meant) > 1 or self.denies(range(start, end)):
+                raise UnclearError
+            self._require(*next(iter(meant)))
+            self.loose = True
+            self.value_spans.append((start, end))
+            for token in self.tokens[start:end]:
+                token.used = True
+
+    def take_modifiers(self) -> None:
+        """Account for a word before what the rows are called: "library fee" is one of "Library, reminder".
+
+        If hardly a row has it, it says no more than the table does. The match is loose in both cases.
+        """
+        for at in self.question.subject[:-1]:
+            token = self.tokens[at]
+            if token.used or token.is_number:
+                continue
+            texts = [[row.cells.get(c, "") for c in self.of_kind(ColumnKind.TEXT)] for row in self.rows]
+            firsts = {
+                n: column
+                for n, cells in enumerate(texts)
+                for column, cell in zip(self.of_kind(ColumnKind.TEXT), cells, strict=True)
+                if "," in cell and content(cell.split(",")[0]) == (token.root,)
+            }
+            having = [
+                n for n, cells in enumerate(texts) if any(token.root in content(cell) for cell in cells)
+            ]
+            if len(firsts) >= _MIN_LOOSE_ROWS and len(set(firsts.values())) == 1:
+                column = next(iter(firsts.values()))
+                shown = f"{self.table.header(column)} begins with {token.text}"
+                self.conditions.append(RowCondition(column, shown, frozenset(firsts)))
+            elif _RARE_SHARE * len(having) > len(self.rows):
+                raise UnclearError
+            token.used = self.loose = True
 
     def _require(self, column: str, text: str) -> None:
         """Take only the rows whose cell of a column is a text."""

@@ -49,6 +49,12 @@ _END_OF_YEAR = re.compile(
     re.IGNORECASE,
 )
 """The first or the last quarter of a year, in words."""
+_PERIOD_OWNS = re.compile(
+    r"\bthis (?P<period>year|quarter|month)['’]s (?P<what>[\w-]+(?: [\w-]+){0,2}?)"
+    r"(?= (?:is|are|was|were|have|has|had)\b)",
+    re.IGNORECASE,
+)
+"""How a question says of what a period has that it is of it: "this year's measurements are"."""
 _DETERMINERS = frozenset({"the", "its", "their", "our", "a", "an"})
 _STOCK_STATES = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), plain)
@@ -98,13 +104,22 @@ class NumberCondition:
     bound: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """A change from one column to another whose names differ in one word; ``is_share`` says: in per cent."""
+
+    first: str
+    last: str
+    is_share: bool
+
+
 def with_plain_wording(question: str) -> str:
     """A question with "haven't" as "have not", with states of stock in one wording, and its topic at its end.
 
     "Sold out" is "not in stock", "to be reordered" is "below the minimum", and "budget: which line is the
     largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
-    she earned in total", "tax of May, total" is "what is the total tax of May", and "the last three months
-    of 2025" is "Q4 2025".
+    she earned in total", "tax of May, total" is "what is the total tax of May", "the last three months
+    of 2025" is "Q4 2025", and "this year's sales are" is "sales of this year are".
     """
     question = _MEANING.sub(" ", question.strip())
     if (found := _TOPIC.match(question)) is not None:
@@ -118,6 +133,7 @@ def with_plain_wording(question: str) -> str:
     question = _END_OF_YEAR.sub(
         lambda found: f"{'Q1' if found['end'].lower() == 'first' else 'Q4'} {found['year']}", question
     )
+    question = _PERIOD_OWNS.sub(r"\g<what> of this \g<period>", question)
     question = _ADDING.sub("amount to", _SINGLE.sub("", question))
     question = _CONTRACTION.sub(lambda found: f"{_SHORTENED.get(found[1].lower(), found[1])} not", question)
     for pattern, plain in _STOCK_STATES:

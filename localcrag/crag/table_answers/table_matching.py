@@ -131,6 +131,7 @@ class _Matching(TableMeasures):
         self.take_values(column)
         self.take_partial_names(column)
         if asked.operation is Aggregate.COUNT:
+            self.take_meanings()
             self.take_initials()
         entity = self._entity(column)
         if asked.operation in _EXTREMES and entity != self.label:
@@ -145,6 +146,8 @@ class _Matching(TableMeasures):
         if asked.operation in _EXTREMES:
             self.take_unit_of_most(column)
         self.take_rest(column)
+        if asked.change is not None:
+            self.take_modifiers()
         if asked.about == "time":
             self.take_contents(column)
         is_denial_open = asked.negation >= 0 and not self.denied
@@ -348,6 +351,8 @@ class _Matching(TableMeasures):
         dated = self.of_kind(*TEMPORAL)
         varying = [c for c in dated if len({v for v in self.kinds[c].values if v is not None}) > 1]
         conditioned = {condition.column for condition in match.conditions}
+        if match.question.costing == "moved":
+            return
         if not set(varying) - conditioned or self.units(match.column) & (CURRENCIES | _DURATIONS):
             return
         header = set(roots(self.table.header(match.column)))

@@ -8,6 +8,8 @@ from decimal import Decimal
 from itertools import pairwise
 
 from localcrag.crag.table_answers.partial_values import PartialValues
+from localcrag.crag.table_answers.question_words import ColumnChange
+from localcrag.crag.table_answers.running_balances import is_running_balance
 from localcrag.crag.table_answers.table_columns import UnclearError
 from localcrag.crag.table_answers.table_questions import generic_about
 from localcrag.crag.table_answers.table_values import (
@@ -23,6 +25,8 @@ from localcrag.crag.table_answers.table_values import (
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SPENDING_VERBS
 from localcrag.types import Aggregate
 
+MIN_MOVES = 2
+"""The fewest rows whose amounts are what came or went."""
 MIN_COUNTER_STEPS = 5
 """The fewest steps from one reading to the next by which a column shows that it only grows."""
 _PER = re.compile(
@@ -71,6 +75,8 @@ class TableMeasures(PartialValues):
         """The column that is compared or added up; "" if rows are counted. May make a count a total."""
         asked = self.question
         everywhere = range(len(self.tokens))
+        if asked.change is not None:
+            return self._changed(asked.change)
         match asked.operation:
             case Aggregate.COUNT:
                 if asked.in_total and (column := self.column_said(self.quantities, everywhere)):
@@ -85,6 +91,8 @@ class TableMeasures(PartialValues):
                     asked.operation = Aggregate.TOTAL
                     return column
                 return ""
+            case Aggregate.TOTAL if asked.costing == "moved":
+                return self._moved()
             case Aggregate.TOTAL if asked.costing:
                 said = self.column_said(self.quantities, everywhere) if asked.costing == "sum" else ""
                 return self._added_up(said or self._costs())
@@ -177,10 +185,44 @@ class TableMeasures(PartialValues):
             raise UnclearError
         named = set(self.named(column))
         others = [c for c in self.quantities if c != column and named <= UNITS & self._own_units(c)]
-        fitting = [c for c in (column, *others) if not self._is_counter(c)]
+        fitting = [c for c in (column, *others) if not (self._is_counter(c) or self._is_balance(c))]
         if len(fitting) != 1:
             raise UnclearError
         return fitting[0]
+
+    def _changed(self, change: ColumnChange) -> str:
+        """The column of a change, which the table got last.
+
+        Raises UnclearError if nothing rose, or fell. Unless it is asked for in per cent the match is loose.
+        """
+        column = self.table.columns[-1]
+        values = [value for value in self.kinds[column].values if isinstance(value, Decimal)]
+        if not any(value > 0 if self.question.highest else value < 0 for value in values):
+            raise UnclearError
+        self.loose = self.loose or not change.is_share
+        return column
+
+    def _is_balance(self, column: str) -> bool:
+        """Whether a column is the running balance of others."""
+        others = [self.kinds[other].values for other in self.quantities if other != column]
+        return is_running_balance(self.table.header(column), self.kinds[column].values, others)
+
+    def _moved(self) -> str:
+        """The one column of amounts that is filled in the rows whose cells the question names.
+
+        Raises UnclearError unless all others, but for a running balance, are empty there. The match is loose.
+        """
+        self.take_values("")
+        amounts = [column for column in self.quantities if not self._is_balance(column)]
+        met = [at for at in range(len(self.rows)) if all(at in c.rows for c in self.conditions)]
+        filled = [c for c in amounts if all(self.kinds[c].values[at] is not None for at in met)]
+        partly = [c for c in amounts if any(self.kinds[c].values[at] is not None for at in met)]
+        if not self.conditions or len(met) < MIN_MOVES or len(amounts) < 2 or not filled == partly != []:
+            raise UnclearError
+        if len(filled) != 1:
+            raise UnclearError
+        self.loose = True
+        return filled[0]
 
     def _of_unit_said(self) -> str:
         """The one column in the unit that is counted, which is then accounted for: "how many minutes"."""

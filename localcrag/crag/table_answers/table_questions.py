@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from localcrag.crag.table_answers.foreign_wording import in_english
 from localcrag.crag.table_answers.question_words import (
+    ColumnChange,
     NumberCondition,
     QuestionToken,
     lacking_of,
@@ -43,7 +44,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     VERBS,
     WORD_NUMBERS,
 )
-from localcrag.types import Aggregate
+from localcrag.types import Aggregate, Passage
 
 MAX_WORDS = 40
 """The most words of a question over a table; a longer one says more than a table does."""
@@ -75,7 +76,9 @@ class TableQuestion:
     ``superlative`` the words for the most. ``lacking`` are the places of what a row has not: "no receipt".
     ``listing`` says that what would be counted is to be named: "which risks does she own". ``negation`` is
     the place of its "not", -1 if it has none. ``costing`` is "total" or "final" if it asks what something
-    cost in total or in the end, "sum" if it asks what things add up to, else "".
+    cost in total or in the end, "sum" if it asks what things add up to, "moved" if it asks how much came or
+    went, else "". ``change`` is what it asks for the most of, if that is a change from one column to another,
+    and ``beside`` the passages that may say what the codes of a table mean.
     """
 
     tokens: list[QuestionToken]
@@ -94,6 +97,8 @@ class TableQuestion:
     listing: bool = False
     negation: int = -1
     costing: str = ""
+    change: ColumnChange | None = None
+    beside: Sequence[Passage] = ()
 
     @property
     def says_has(self) -> bool:
@@ -132,6 +137,26 @@ def recognised(question: str) -> TableQuestion | None:
     if found.listing and not (conditions or lacking or set(found.open_tokens()) - set(found.subject)):
         return None
     return found
+
+
+def moved_question(question: str) -> TableQuestion | None:
+    """The form of "how much did we carry to the bank"; None for another question.
+
+    It asks for what many a sentence tells, so only rows of one column of amounts answer it, and the answer is
+    to be checked.
+    """
+    tokens = tokens_of(with_plain_wording(in_english(question)))
+    words = [token.low for token in tokens]
+    is_past = not (AUXILIARIES - {"do", "does"}).isdisjoint(words) or not {"went", "came"}.isdisjoint(words)
+    refused = UNSUPPORTED | NEGATIONS | {"or", "and", "per"}
+    if words[:2] != ["how", "much"] or not is_past or len(words) > MAX_WORDS or refused & set(words):
+        return None
+    if _superlatives(tokens) or number_conditions(tokens):
+        return None
+    take(tokens, 0, 2)
+    for token in tokens:
+        token.used = token.used or (token.low in FUNCTION_WORDS and token.text != "May")
+    return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True, costing="moved")
 
 
 def asks_for_rows(question: str) -> bool:

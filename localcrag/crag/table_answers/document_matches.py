@@ -1,0 +1,49 @@
+"""The tables of one document that account for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from localcrag.crag.table_answers.column_changes import with_changes
+from localcrag.crag.table_answers.lookup_questions import LookupQuestion
+from localcrag.crag.table_answers.parsed_tables import joined_tables, tables_of
+from localcrag.crag.table_answers.table_matching import TableMatch, matched, may_mean
+from localcrag.crag.table_answers.table_questions import TableQuestion
+from localcrag.crag.table_answers.united_tables import united
+from localcrag.filters import Filter, matches
+from localcrag.types import Passage
+
+
+def document_matches(
+    question: TableQuestion | LookupQuestion, passages: Sequence[Passage], wanted: Filter | None
+) -> Iterator[TableMatch]:
+    """The tables of a document that account for the question; none of one that the filter cuts through.
+
+    If several with the same columns do, it is over the rows of all, and so if the question names them.
+
+    Args:
+        question: the form of the question.
+        passages: all passages of the document, in order.
+        wanted: the filter of the question, if it has one.
+    """
+    tables = tables_of(passages)
+    if not isinstance(question, TableQuestion):
+        yield from (match for match in question.matches(tables) if _is_allowed(wanted, match))
+        return
+    if question.change is not None:
+        tables = with_changes(tables, question.change)
+    whole = [match for table in joined_tables(tables) if (match := matched(question, table))]
+    within = {match.table.columns for match in whole}
+    each = (matched(question, table) for table in tables if table.columns not in within)
+    both = united(question, tables)
+    named = matched(*both) if both else None
+    for match in (*whole, *filter(None, each)) if named is None else (named,):
+        others = [table for table in tables if table.columns != match.table.columns]
+        if _is_allowed(wanted, match) and not any(may_mean(match, other) for other in others):
+            yield match
+
+
+def _is_allowed(wanted: Filter | None, match: TableMatch) -> bool:
+    """Whether the filter of the question leaves all rows of a table."""
+    rows = match.table.rows
+    return wanted is None or all(matches(wanted, row.strip.passage) for row in rows)
