@@ -66,6 +66,7 @@ from localcrag.crag.sureness import (
 )
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.lookup_questions import TABLE_FORMS
+from localcrag.crag.told_in_passing import told_in_passing
 from localcrag.crag.told_names import names_told_elsewhere
 from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.crag.told_options import missing_options
@@ -216,6 +217,7 @@ class Pipeline:
         sure = sure and not goes_over_rows(state, kept) and not lacks_expected(state.question, shown)
         sure = sure and not may_be_outdated(state.question, shown, seen)
         sure = sure and not names_told_elsewhere(state.question, shown)
+        sure = sure and not told_in_passing(state.question, shown)
         kept = yield from with_amendments(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
 
