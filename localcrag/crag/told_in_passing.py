@@ -1,7 +1,8 @@
-"""What evidence speaks of without telling it: a thing that it does not explain, a state that it takes for given.
+"""What evidence speaks of without telling it: a thing not explained, a state taken for given.
 
 "Tags that point at blobs are ignored" is about blobs, and does not tell what a blob is. "If the disk is
-encrypted, enter the passphrase" does not tell how to encrypt it. To a judge of relevance both look like answers.
+encrypted, enter the passphrase" does not tell how to encrypt it. To a judge of relevance both look like
+answers.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def told_in_passing(question: str, kept: Sequence[Strip]) -> bool:
 
 
 def _explains(strip: Strip, thing: str) -> bool:
-    """Whether a strip may say what a thing is: a sentence begins with it or names it so, or a heading does."""
+    """Whether a strip may say what a thing is: a sentence begins with it or names it, or a heading does."""
     name = rf"(?:{re.escape(thing)}|{re.escape(thing.removesuffix('y'))})(?:e?s|ies)?\b"
     begins = rf"(?:^|[.!?:;(]\s*|\n|, )(?:(?:an?|the|each|every|any|all|such|this|these|our) )?[\"“‘']?{name}"
     named = rf"\b(?:called|named|known as|mean|means|by|term|word|is|are) (?:an? |the )?[\"“‘']?{name}"
