@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 from localcrag import settings as configuration
 from localcrag._platform import expanded
 from localcrag.background import call_in_thread, iterate_in_thread
+from localcrag.configured_models import embedding_for
 from localcrag.crag.given_text import ReaderWithText
 from localcrag.crag.retrieval import Retriever
 from localcrag.crag.state import Query, checked_question
@@ -28,7 +29,7 @@ from localcrag.events import Degraded, Event, Ingested, Optimizing, Steps, answe
 from localcrag.filters import parse
 from localcrag.ingestion import Ingestion, Prune, checked_meta, checked_sources
 from localcrag.joined_stores import SearchableStores, joined_stores, reader_of
-from localcrag.loaded_models import LoadedModels, embedding_for, models_for
+from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.options import AskKeywords as AskKeywords
 from localcrag.options import AskOptions as AskOptions
 from localcrag.output_schema.python_types import OutputType, checked_schema
