@@ -2,21 +2,19 @@
 
 It is a generator of events that ends in Ingested(report). Documents that did not change are skipped. Three
 stages run at the same time: the corpus reads ahead (in other processes), the embedder works on one batch, and
-the store writes the batch before. Each holds a bounded amount of text, so memory does not grow with the
-corpus. A batch is bounded by time as well: on a slow machine it has fewer passages, and it does not wait for
-a document that takes long to read. So an interruption costs a few seconds of work, or the one document that
-takes longer. The search indexes are updated once, at the end.
+the store writes the batch before; :mod:`localcrag.ingestion_batches` has the last two. The search indexes are
+updated once, at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from localcrag.errors import CorpusError, UsageError
 from localcrag.events import (
@@ -31,13 +29,13 @@ from localcrag.events import (
     Steps,
 )
 from localcrag.filters import is_key
+from localcrag.ingestion_batches import PassageBatches, ReadDocument
 from localcrag.languages import other_than_english
 from localcrag.protocols import Corpus, DocumentReader, Embedder, PassageStore, SourceFile
 from localcrag.types import (
     NO_META,
     NO_TEXT,
     READING,
-    Document,
     IndexedDocument,
     IngestReport,
     LeftOut,
@@ -50,26 +48,8 @@ from localcrag.types import (
 )
 from localcrag.vanished_documents import FoundMove, found_moves, refuse_to_empty, vanished_sources
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Vectors = npt.NDArray[np.float32]
-
 Prune = bool | Literal["empty"]
 """Whether documents that are gone are forgotten; ``"empty"``: also if nothing is left of a folder."""
-
-BATCH_PASSAGES = 4096
-"""The number of passages from which on a batch is embedded and written; a document is never divided."""
-MIN_BATCH_PASSAGES = 64
-"""The number of passages of a batch on a machine that is slow, and of the first batch."""
-EMBEDDING_SECONDS = 4.0
-"""Seconds that embedding a batch should take: the last batch tells how many passages that are."""
-WAITING_SECONDS = 3.0
-"""Seconds after which a batch that has not as many passages yet is embedded and written all the same."""
-LARGE_BATCH_PASSAGES = 4096
-"""The number of passages from which on a batch is written before the next one is filled, since two batches of
-this size may not fit into memory."""
 
 LARGE_SHARE_LEFT_OUT = 0.3
 """The share of a page taken for navigation from which on the report names the page."""
@@ -77,24 +57,12 @@ PASSAGES_THAT_TELL = 3
 """The passages at the beginning of a document by which its language is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadDocument:
-    """A document that is to be indexed, with its passages, and with their vectors if they came too."""
-
-    file: SourceFile
-    document: Document
-    passages: Sequence[Passage]
-    vectors: Vectors | None = None
-
-
 @dataclass(slots=True)
 class _Tally:
-    """The progress of one ingestion.
+    """The counts of one ingestion.
 
-    ``batch`` has been filled since ``began`` and has ``batched`` passages, of which ``bare`` ones have no
-    vectors yet; ``pace`` passages are embedded in EMBEDDING_SECONDS, and ``embedded`` says whether any were.
-    ``writing`` is the batch before, and ``written`` the future of its writing. ``emptied`` are the indexed
-    sources that have no text any more, ``renamed`` those whose files have another name.
+    ``emptied`` are the indexed sources that have no text any more, ``renamed`` those whose files have another
+    name.
     """
 
     outcomes: dict[str, int] = field(
@@ -107,23 +75,16 @@ class _Tally:
     passages: int = 0
     removed: int = 0
     not_english: int = 0
-    batch: list[_ReadDocument] = field(default_factory=list)
-    batched: int = 0
-    bare: int = 0
-    pace: int = MIN_BATCH_PASSAGES
-    embedded: bool = False
-    began: float = 0.0
-    writing: list[_ReadDocument] = field(default_factory=list)
-    written: Future[None] | None = None
 
-    def is_full(self) -> bool:
-        """Whether the batch is to be embedded and written."""
-        waited = bool(self.batch) and perf_counter() - self.began >= WAITING_SECONDS
-        return self.batched >= BATCH_PASSAGES or self.bare >= self.pace or waited
-
-    def is_written(self) -> bool:
-        """Whether the batch before is written, and its documents are not counted yet."""
-        return self.written is not None and self.written.done()
+    def count(self, read: ReadDocument, known: Mapping[str, IndexedDocument]) -> Event:
+        """Count a document that is indexed now, and tell it."""
+        outcome = "changed" if read.file.source in known else "added"
+        self.outcomes[outcome] += 1
+        self.passages += len(read.passages)
+        if read.document.left_out >= LARGE_SHARE_LEFT_OUT:
+            self.left_out.append(LeftOut(read.file.source, read.document.left_out))
+        self.not_english += bool(other_than_english(_beginning(read.passages)))
+        return Progressed(read.file.source, read.file.size, outcome, len(read.passages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,22 +148,23 @@ class Ingestion:
                 waiting[file.source] = file
         wanted = [(file, _merged_meta(known.get(file.source), meta)) for file in waiting.values()]
         reader = self.reader or self.corpus
-        with ThreadPoolExecutor(1, "write") as writer, closing(reader.read_all(wanted)) as readings:
+        batches = PassageBatches(self.embedder, self.store, partial(tally.count, known=known))
+        with batches, closing(reader.read_all(wanted)) as readings:
             for reading in readings:
                 if isinstance(reading, StillReading):
                     yield Processing("reading", reading.source)
                 else:
-                    if (
-                        reading.vectors is None and len(reading.passages) > tally.pace
-                    ):  # the others are not to wait for it
-                        yield from self._write(known, tally, writer)
-                    yield from self._take_reading(waiting[reading.source], reading, known, meta, tally)
-                if tally.is_full():
-                    yield from self._write(known, tally, writer)
-                elif tally.is_written():
-                    yield from self._finish_write(known, tally)
-            yield from self._write(known, tally, writer)
-            yield from self._finish_write(known, tally)
+                    if batches.is_long(reading):  # the others are not to wait for it
+                        yield from batches.write()
+                    read = yield from self._taken(waiting[reading.source], reading, known, meta, tally)
+                    if read:
+                        batches.add(read)
+                if batches.is_full():
+                    yield from batches.write()
+                elif batches.is_written():
+                    yield from batches.finish_write()
+            yield from batches.write()
+            yield from batches.finish_write()
         named = [target for target in targets if isinstance(target, str)]
         vanished = vanished_sources(named, known, files, tally.skipped)
         met = {item.source for item in tally.skipped}
@@ -263,15 +225,15 @@ class Ingestion:
             )
         return list(files.values())
 
-    def _take_reading(
+    def _taken(
         self,
         file: SourceFile,
         reading: ReadResult,
         known: Mapping[str, IndexedDocument],
         meta: Meta,
         tally: _Tally,
-    ) -> Iterator[Event]:
-        """Add a document to the batch, or count it as skipped or unchanged."""
+    ) -> Steps[ReadDocument | None]:
+        """A document that is to be indexed; None if it is counted as skipped or unchanged."""
         before, document = known.get(file.source), reading.document
         reason = reading.reason or ("" if reading.passages else NO_TEXT)
         if document is None or reason:
@@ -281,7 +243,8 @@ class Ingestion:
             tally.skipped.append(skipped)
             yield SkippedSource(skipped)
             yield Progressed(file.source, file.size, "skipped")
-        elif (
+            return None
+        if (
             before
             and before.hash == document.hash
             and _is_current(before, meta)
@@ -289,74 +252,8 @@ class Ingestion:
         ):
             tally.outcomes["unchanged"] += 1
             yield Progressed(file.source, file.size, "unchanged")
-        else:
-            tally.began = tally.began if tally.batch else perf_counter()
-            tally.batch.append(_ReadDocument(file, document, reading.passages, reading.vectors))
-            tally.batched += len(reading.passages)
-            tally.bare += len(reading.passages) if reading.vectors is None else 0
-
-    def _write(
-        self, known: Mapping[str, IndexedDocument], tally: _Tally, writer: ThreadPoolExecutor
-    ) -> Iterator[Event]:
-        """Embed the batch, and start to write it; the batch before it is finished first."""
-        batch, passages = tally.batch, tally.batched
-        tally.batch, tally.batched, tally.bare = [], 0, 0
-        if not batch:
-            return
-        vectors = yield from self._embed(batch, known, tally)
-        rows = [
-            (read.document, _index_entry(read), read.passages, own)
-            for read, own in zip(batch, vectors, strict=True)
-        ]
-        yield from self._finish_write(known, tally)
-        tally.writing, tally.written = batch, writer.submit(self.store.replace, rows)
-        if passages >= LARGE_BATCH_PASSAGES:
-            yield from self._finish_write(known, tally)
-
-    def _embed(
-        self, batch: Sequence[_ReadDocument], known: Mapping[str, IndexedDocument], tally: _Tally
-    ) -> Steps[list[Vectors]]:
-        """The vectors of each document of a batch; what has none is embedded in pieces of some seconds."""
-        import numpy as np
-
-        bare = [read for read in batch if read.vectors is None]
-        texts = [passage.searchable for read in bare for passage in read.passages]
-        sources = [read.file.source for read in bare for _ in read.passages]
-        found: list[Vectors] = []
-        start = 0
-        if texts and not tally.embedded:  # the model is loaded now, which takes seconds
-            tally.embedded = True
-            yield Processing("embedding", sources[0])
-        while start < len(texts):
-            began = perf_counter()
-            piece = texts[start : start + tally.pace]
-            found.append(self.embedder.encode(piece))
-            seconds = perf_counter() - began
-            start += len(piece)
-            wanted = int(len(piece) * EMBEDDING_SECONDS / max(seconds, 1e-3))
-            if len(piece) >= MIN_BATCH_PASSAGES or wanted < tally.pace:
-                tally.pace = max(MIN_BATCH_PASSAGES, min(wanted, LARGE_BATCH_PASSAGES))
-            if start < len(texts) and seconds >= 1.0:
-                yield Processing("embedding", sources[start])
-            if tally.is_written():
-                yield from self._finish_write(known, tally)
-        made = np.concatenate(found) if len(found) > 1 else next(iter(found), None)
-        return _vectors_by_document(batch, made)
-
-    def _finish_write(self, known: Mapping[str, IndexedDocument], tally: _Tally) -> Iterator[Event]:
-        """Wait until the batch before is written, and count its documents. Raises StoreError."""
-        if tally.written is None:
-            return
-        tally.written.result()
-        batch, tally.writing, tally.written = tally.writing, [], None
-        for read in batch:
-            outcome = "changed" if read.file.source in known else "added"
-            tally.outcomes[outcome] += 1
-            tally.passages += len(read.passages)
-            if read.document.left_out >= LARGE_SHARE_LEFT_OUT:
-                tally.left_out.append(LeftOut(read.file.source, read.document.left_out))
-            tally.not_english += bool(other_than_english(_beginning(read.passages)))
-            yield Progressed(read.file.source, read.file.size, outcome, len(read.passages))
+            return None
+        return ReadDocument(file, document, reading.passages, reading.vectors)
 
 
 def _beginning(passages: Sequence[Passage]) -> str:
@@ -399,34 +296,6 @@ def checked_meta(metadata: Mapping[str, MetaValue] | None) -> Meta:
                 hint="a field is a string, a number, True or False",
             )
     return dict(metadata)
-
-
-def _vectors_by_document(batch: Sequence[_ReadDocument], made: Vectors | None) -> list[Vectors]:
-    """The vectors of each document: those that it came with, else its own rows of the vectors made here."""
-    vectors, start = [], 0
-    for read in batch:
-        if read.vectors is not None:
-            vectors.append(read.vectors)
-        elif made is not None:
-            vectors.append(made[start : start + len(read.passages)])
-            start += len(read.passages)
-    return vectors
-
-
-def _index_entry(read: _ReadDocument) -> IndexedDocument:
-    """The entry that the knowledge base keeps of a document."""
-    document = read.document
-    return IndexedDocument(
-        source=document.source,
-        hash=document.hash,
-        size=read.file.size,
-        mtime_ns=read.file.mtime_ns,
-        passages=len(read.passages),
-        title=document.title,
-        meta=document.meta,
-        own=document.own,
-        left_out=document.left_out,
-    )
 
 
 def _untouched(file: SourceFile, before: IndexedDocument | None, meta: Meta) -> bool:

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from localcrag.configured_models import MULTILINGUAL, embedding_for
 from localcrag.crag.compared_reader import ComparedReader
 from localcrag.crag.cross_lingual_reader import CrossLingualReader
 from localcrag.crag.joined_reader import JoinedEmbedder, JoinedReader, NamedReader
 from localcrag.errors import EmbeddingMismatch, ModelError
-from localcrag.loaded_models import MULTILINGUAL, LoadedModels, embedding_for, models_for
+from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.protocols import Embedder, PassageReader
 from localcrag.settings import Settings
 from localcrag.stored_knowledge_base import bases_of

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from localcrag.configured_models import DEFAULT_LANGUAGE_MODEL, NO_EVALUATOR
 from localcrag.crag.graders import (
     RUBRIC_THRESHOLDS,
     CalibratedGrader,
@@ -28,7 +29,7 @@ from localcrag.crag.structured_answers.structured_generation import SchemaFiller
 from localcrag.errors import ModelNotInstalled, UsageError, WebNotConfigured
 from localcrag.fitness.model_defaults import ModelDefaults, model_defaults
 from localcrag.llm.missing_model import MissingModel
-from localcrag.loaded_models import DEFAULT_LANGUAGE_MODEL, NO_EVALUATOR, LoadedModels
+from localcrag.loaded_models import LoadedModels
 from localcrag.options import AskOptions
 from localcrag.output_schema.output_shape import OutputSchema
 from localcrag.output_schema.schema_reading import read_schema

@@ -1,6 +1,7 @@
 """What a knowledge base holds on the disk, and what can be done with it as a whole; no model is needed.
 
-:class:`localcrag.knowledge_base.KnowledgeBase` adds what needs models: ingestion, search and questions.
+:class:`localcrag.fillable_knowledge_base.FillableKnowledgeBase` adds ingestion, which needs models, and
+:class:`localcrag.knowledge_base.KnowledgeBase` searches and questions.
 """
 
 from __future__ import annotations

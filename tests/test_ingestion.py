@@ -21,7 +21,8 @@ from localcrag.documents import LocalCorpus
 from localcrag.documents.prefetch import MIN_FILES_FOR_SEVERAL
 from localcrag.errors import CorpusError, PruneRefused, StorageFull
 from localcrag.events import Discovered, Ingested, Processing, Progressed, SkippedSource, report_of
-from localcrag.ingestion import BATCH_PASSAGES, LARGE_BATCH_PASSAGES, MIN_BATCH_PASSAGES, Ingestion
+from localcrag.ingestion import Ingestion
+from localcrag.ingestion_batches import BATCH_PASSAGES, LARGE_BATCH_PASSAGES, MIN_BATCH_PASSAGES
 from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.store.lance_store import LanceStore
 from localcrag.store.writer import StoreWriter
@@ -347,7 +348,7 @@ class Steady(HashEmbedder):
 
 def test_on_a_slow_machine_an_interruption_costs_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("localcrag.ingestion.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("localcrag.ingestion_batches.perf_counter", lambda: clock[0])
     text = "\n\n".join(f"paragraph {n}" for n in range(9))
     files = [file(f"/d/{n:03}", f"{n}\n\n{text}") for n in range(100)]
     files.append(file("/d/large", "\n\n".join(f"paragraph {n}" for n in range(1000))))
@@ -372,7 +373,7 @@ def test_the_first_embedding_is_announced_since_the_model_is_loaded_for_it() -> 
 
 def test_a_batch_does_not_wait_for_a_document_that_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("localcrag.ingestion.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("localcrag.ingestion_batches.perf_counter", lambda: clock[0])
     store = MemoryStore()
     held = []
 
@@ -427,7 +428,7 @@ def test_who_stops_listening_keeps_what_was_written() -> None:
 SLOW = """if True:
     import sys, time
     from pathlib import Path
-    from localcrag import ingestion
+    from localcrag import ingestion_batches
     from localcrag.documents import LocalCorpus, corpus, prefetch
     from localcrag.store.knowledge_bases import KnowledgeBases
     from localcrag.ingestion import Ingestion
@@ -447,7 +448,7 @@ SLOW = """if True:
             return super().encode(texts)
 
     corpus.MAX_BYTES_AT_HAND, prefetch.cores = -1, lambda: 2
-    ingestion.BATCH_PASSAGES = 256  # so that the second batch is full long before all is read
+    ingestion_batches.BATCH_PASSAGES = 256  # so that the second batch is full long before all is read
     store = KnowledgeBases(Path(sys.argv[1])).create("kb", "hash", 64)
     try:
         for event in Ingestion("kb", LocalCorpus(tokenizer_file()), Slow(), store).run([sys.argv[2]]):

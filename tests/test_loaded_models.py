@@ -9,7 +9,7 @@ import pytest
 from training.gguf_files import Measured
 
 import localcrag
-from localcrag import loaded_models
+from localcrag import configured_models
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
@@ -31,7 +31,7 @@ EVALUATOR = str(embedded_folder() / "localcrag-evaluator-v6.gguf")
 @pytest.fixture
 def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedModel:
     """The packaged model is the default language model; the evaluator is the embedded one."""
-    monkeypatch.setattr(loaded_models, "DEFAULT_LANGUAGE_MODEL", NAME)
+    monkeypatch.setattr(configured_models, "DEFAULT_LANGUAGE_MODEL", NAME)
     return packaged(tmp_path, monkeypatch)
 
 
@@ -196,7 +196,7 @@ def test_questions_for_passages_need_the_missing_model(held: localcrag.Knowledge
 def test_a_model_that_is_not_the_default_is_not_done_without(
     held: localcrag.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loaded_models, "DEFAULT_LANGUAGE_MODEL", "another")
+    monkeypatch.setattr(configured_models, "DEFAULT_LANGUAGE_MODEL", "another")
     models_for.cache_clear()
     with pytest.raises(ModelNotInstalled, match="the package tiny-weights is not installed"):
         held.ask("What is the usual dose of Zeldrine?")

@@ -114,7 +114,7 @@ def test_a_chat_model_that_was_never_checked_judges_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert builder(tmp_path).mode is Mode.QUOTE, "a small one"
-    monkeypatch.setattr("localcrag.loaded_models.SMALL_MODEL_BYTES", 1000)
+    monkeypatch.setattr("localcrag.configured_models.SMALL_MODEL_BYTES", 1000)
     unchecked = builder(tmp_path)
     assert unchecked.grader_kind is GraderKind.EVALUATOR
     assert not unchecked.pipeline_options().second_opinion

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 import localcrag
 from localcrag.cli.main import cli
+from localcrag.configured_models import embedding_for, teacher_of
 from localcrag.documents.sources import LocalFile
 from localcrag.errors import EmbeddingMismatch, UsageError
 from localcrag.events import Advanced, Event
-from localcrag.loaded_models import embedding_for, teacher_of
 from localcrag.settings import ModelSettings, Settings
 from localcrag.types import NO_META, ReadResult
 from tests.tiny_encoder import tiny_encoder

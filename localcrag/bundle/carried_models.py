@@ -13,19 +13,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from localcrag.bundle.bundle_manifest import BundledModel, BundleManifest
-from localcrag.errors import BundleError, ModelFileError
-from localcrag.llm.model_entry import ModelEntry, existing_file, sha256, verify
-from localcrag.llm.model_file_checks import checked_role
-from localcrag.llm.registry import Registry
-from localcrag.loaded_models import (
+from localcrag.configured_models import (
     ADAPTER_OF_MODEL,
     DEFAULT_LANGUAGE_MODEL,
     MULTILINGUAL,
     NO_ADAPTER,
     STATIC,
-    LoadedModels,
     teacher_of,
 )
+from localcrag.errors import BundleError, ModelFileError
+from localcrag.llm.model_entry import ModelEntry, existing_file, sha256, verify
+from localcrag.llm.model_file_checks import checked_role
+from localcrag.llm.registry import Registry
+from localcrag.loaded_models import LoadedModels
 from localcrag.model_address import is_model_address
 from localcrag.settings import ModelSettings, Settings
 

@@ -133,9 +133,9 @@ def _check_models(state: CommandState) -> Iterator[CheckResult]:
 
 
 def _check_multilingual_evaluator(state: CommandState) -> Iterator[CheckResult]:
+    from localcrag.configured_models import DEFAULT_EVALUATOR
     from localcrag.e5_conversion import INSTALLATION
     from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
-    from localcrag.loaded_models import DEFAULT_EVALUATOR
 
     models = state.open(None).models
     if isinstance(models.evaluator, EvaluatorByLanguage):

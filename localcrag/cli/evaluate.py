@@ -275,7 +275,7 @@ class _Job:
 
 def _search_depth(settings: Settings) -> int:
     """The number of hits of a search that are known: with an evaluator, those that it may rerank."""
-    from localcrag.loaded_models import NO_EVALUATOR
+    from localcrag.configured_models import NO_EVALUATOR
 
     loop = settings.loop
     return loop.passages if settings.model.evaluator == NO_EVALUATOR else max(loop.candidates, loop.passages)

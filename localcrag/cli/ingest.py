@@ -267,8 +267,8 @@ def lacking_for(not_english: int, embedding: str) -> str:
 
     It is "" if nothing lacks. A user's own embedding model may be one of many languages.
     """
+    from localcrag.configured_models import MULTILINGUAL, STATIC
     from localcrag.e5_conversion import INSTALLATION, is_installed
-    from localcrag.loaded_models import MULTILINGUAL, STATIC
     from localcrag.settings import ModelSettings
 
     if not not_english:

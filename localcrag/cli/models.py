@@ -92,7 +92,8 @@ def _models_with(state: CommandState, language: str | None, adapter: str | None)
 
     The configured adapter belongs to the configured model, and is not used with another one.
     """
-    from localcrag.loaded_models import ADAPTER_OF_MODEL, LoadedModels
+    from localcrag.configured_models import ADAPTER_OF_MODEL
+    from localcrag.loaded_models import LoadedModels
 
     settings = state.settings
     if language not in (None, settings.model.language):

@@ -10,9 +10,10 @@ from localcrag.cluster.cluster_address import wanted_cluster
 from localcrag.cluster.cluster_reader import ClusterNodes, ClusterReader, Wanted
 from localcrag.cluster.node_work import NodeSetting, installed_version
 from localcrag.cluster.ray_cluster import connected, require_ray
+from localcrag.configured_models import STATIC, teacher_of
 from localcrag.documents import LocalCorpus
 from localcrag.egress import is_offline, refuse_outside
-from localcrag.loaded_models import STATIC, LoadedModels, teacher_of
+from localcrag.loaded_models import LoadedModels
 from localcrag.settings import IngestSettings
 
 

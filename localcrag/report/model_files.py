@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcrag.configured_models import NO_EVALUATOR
 from localcrag.llm.model_entry import sha256
-from localcrag.loaded_models import NO_EVALUATOR, LoadedModels
+from localcrag.loaded_models import LoadedModels
 
 _WEIGHTS_SUFFIXES = (".safetensors", ".gguf", ".bin", ".npz")
 

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from documentation.places import ROOT
@@ -37,12 +38,13 @@ class Module:
     functions: dict[str, ast.expr] = field(default_factory=dict)
 
 
-def messages(package: Path = PACKAGE) -> list[Message]:
+@cache
+def messages(package: Path = PACKAGE) -> tuple[Message, ...]:
     """Every message, sorted by class and text, each once."""
     modules = [_module(ast.parse(path.read_text("utf-8"))) for path in sorted(package.rglob("*.py"))]
     shared = _shared(modules)
     kinds = _error_classes(modules)
-    return sorted({message for module in modules for message in _of(module, kinds, shared)})
+    return tuple(sorted({message for module in modules for message in _of(module, kinds, shared)}))
 
 
 def _module(tree: ast.Module) -> Module:

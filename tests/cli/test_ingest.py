@@ -267,8 +267,8 @@ def test_another_embedding_model_is_refused_and_nothing_changes(
 SMALL_BATCH = 32
 IN_SMALL_BATCHES = f"""
 import sys
-from localcrag import ingestion
-ingestion.BATCH_PASSAGES = {SMALL_BATCH}
+from localcrag import ingestion_batches
+ingestion_batches.BATCH_PASSAGES = {SMALL_BATCH}
 from localcrag.cli.main import main
 sys.exit(main())
 """

@@ -16,13 +16,12 @@ OURS = ("benchmarks", "documentation", "docs")
 RESULTS = sorted(ROOT.glob("scripts/benchmarks/results/*.json"))
 
 
-@pytest.fixture(autouse=True)
-def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    yield
-    for name in [
-        name for name in sys.modules if name.split(".")[0] in ("benchmarks", "documentation", "docs")
-    ]:
+@pytest.fixture(scope="module", autouse=True)
+def scripts() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "scripts"))
+        yield
+    for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
         del sys.modules[name]
 
 

@@ -1,0 +1,158 @@
+"""The models that a configuration names, and their files, none of which is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from localcrag.errors import ModelNotInstalled, SettingsError
+from localcrag.model_address import is_model_address
+from localcrag.settings import ModelSettings
+
+NO_EVALUATOR = "none"
+"""The value of the setting ``model.evaluator`` if there is no evaluator."""
+MULTILINGUAL = "multilingual"
+"""The value of the setting ``model.embedding`` for the model of many languages."""
+STATIC = "static"
+"""The value of the setting ``model.embedding`` for token vectors that are distilled from the installed model;
+``static:MODEL`` for those of another one."""
+NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
+"""The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
+DEFAULT_EVALUATOR = ModelSettings().evaluator
+"""The evaluator beside which another one is used for other languages."""
+MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v2"
+"""The embedded evaluator for other languages than English."""
+DEFAULT_LANGUAGE_MODEL = ModelSettings().language
+"""The language model without which questions are answered by the evaluator alone, if it is not installed."""
+SMALL_MODEL_BYTES = 600_000_000
+"""The size of a file with a billion weights, at some five bits each; a smaller one is seldom fit to write."""
+
+
+@dataclass(frozen=True)
+class ConfiguredModels:
+    """The models of one configuration by their files, which are found on first use.
+
+    ``home`` is the home folder of localcrag, with its models, caches and calibrations.
+    """
+
+    settings: ModelSettings
+    home: Path
+
+    @property
+    def is_served(self) -> bool:
+        """Whether the language model is on a server, and has no file here."""
+        return is_model_address(self.settings.language)
+
+    @cached_property
+    def language_file(self) -> Path:
+        """The GGUF file of the language model. Raises ModelNotFound, also for one on a server."""
+        return self._file(self.settings.language)
+
+    @cached_property
+    def adapter_file(self) -> Path | None:
+        """The GGUF file of the language model's adapter; None if there is none. Raises ModelNotFound."""
+        from localcrag.llm.registry import Registry
+
+        wanted = self.settings.adapter
+        if self.is_served:
+            self._require_no_adapter()
+            return None
+        if wanted == ADAPTER_OF_MODEL:
+            entry = Registry(self.home).adapter_for(self.settings.language)
+            return self._file(entry.name) if entry else None
+        return None if wanted == NO_ADAPTER else self._file(wanted)
+
+    def language_files(self) -> list[Path]:
+        """The GGUF files of the language model: its own, and its adapter's; none if it is on a server.
+
+        Raises ModelNotFound.
+        """
+        if self.is_served:
+            return []
+        return [self.language_file, *([self.adapter_file] if self.adapter_file else [])]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the language model has less than a billion weights or so. Raises ModelNotFound."""
+        files = self.language_files()
+        return bool(files) and files[0].stat().st_size < SMALL_MODEL_BYTES
+
+    @cached_property
+    def missing(self) -> ModelNotInstalled | None:
+        """The error of the language model if it is the default one, and its package is not installed.
+
+        Then questions are answered by the evaluator alone. A model that the user named is not done
+        without: the error is raised where the model is needed.
+        """
+        if self.settings.language != DEFAULT_LANGUAGE_MODEL:
+            return None
+        try:
+            _ = self.language_file
+        except ModelNotInstalled as error:
+            return error
+        return None
+
+    @property
+    def judges(self) -> bool:
+        """Whether the configuration has an evaluator."""
+        return self.settings.evaluator != NO_EVALUATOR
+
+    @cached_property
+    def evaluator_file(self) -> Path:
+        """The GGUF file of the evaluator. Raises ModelNotFound."""
+        return self._file(self.settings.evaluator)
+
+    @cached_property
+    def multilingual_evaluator_file(self) -> Path | None:
+        """The GGUF file of the evaluator for other languages than English; None if it is not used.
+
+        It goes with the default evaluator, if the package with its lower layers is installed. Raises
+        ModelNotFound.
+        """
+        from localcrag.e5_conversion import is_installed
+
+        with_default = self.settings.evaluator == DEFAULT_EVALUATOR
+        return self._file(MULTILINGUAL_EVALUATOR) if with_default and is_installed() else None
+
+    def evaluator_files(self) -> list[Path]:
+        """The GGUF files of the evaluators; none if there is none. Raises ModelNotFound."""
+        if not self.judges:
+            return []
+        other = self.multilingual_evaluator_file
+        return [self.evaluator_file, *([other] if other else [])]
+
+    def _require_no_adapter(self) -> None:
+        """Raise SettingsError if an adapter is named for a model on a server."""
+        if self.settings.adapter not in (NO_ADAPTER, ADAPTER_OF_MODEL):
+            raise SettingsError(
+                f"the adapter {self.settings.adapter} cannot be used with a model server",
+                hint="start the server with it, and leave model.adapter out",
+            )
+
+    def _file(self, name: str) -> Path:
+        """The GGUF file of a model, by its name or path. Raises ModelNotFound."""
+        from localcrag.llm.registry import Registry
+
+        return Registry(self.home).resolve(name)
+
+
+def teacher_of(embedding: str) -> str | None:
+    """The model that a static embedding model is distilled from; None if ``embedding`` is no static one."""
+    if embedding == STATIC:
+        return ModelSettings().embedding
+    kind, colon, teacher = embedding.partition(":")
+    return teacher if colon and kind == STATIC else None
+
+
+def embedding_for(embedding: str, recorded: str) -> str:
+    """The setting ``model.embedding`` for a knowledge base that was made with the model ``recorded``.
+
+    A static model and its teacher go together: a knowledge base is asked with the one that its passages were
+    embedded with, whichever of the two ``embedding`` names.
+    """
+    teacher = teacher_of(embedding)
+    is_static = teacher_of(recorded) is not None
+    if is_static and teacher is None and embedding != MULTILINGUAL:
+        return f"{STATIC}:{embedding}"
+    return teacher if teacher is not None and not is_static else embedding
