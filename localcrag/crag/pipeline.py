@@ -35,8 +35,8 @@ from localcrag.crag.correction import correct_by, corrections_for, keep_better_q
 from localcrag.crag.courtesy import is_courtesy
 from localcrag.crag.decomposition import divide, may_have_parts
 from localcrag.crag.document_versions import of_asked_version
+from localcrag.crag.doubts import has_doubts
 from localcrag.crag.evidence_selection import select_evidence
-from localcrag.crag.expected_answers import lacks_expected
 from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.grading import emit_decision, grade_hits, say_if_foreign
 from localcrag.crag.part_evidence import beside, stands_whole, tells_all
@@ -58,16 +58,12 @@ from localcrag.crag.state import (
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
 from localcrag.crag.sureness import (
-    goes_over_rows,
     is_sure,
     is_weak,
     loses_best,
-    may_be_outdated,
 )
 from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.lookup_questions import TABLE_FORMS
-from localcrag.crag.told_in_passing import told_in_passing
-from localcrag.crag.told_names import names_told_elsewhere
 from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.crag.told_options import missing_options
 from localcrag.crag.unread import say_unread
@@ -213,11 +209,7 @@ class Pipeline:
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
         weak = is_weak(state, shown)
         sure = not weak and is_sure(state, shown) and not state.doubtful and not loses_best(kept, shown)
-        seen = [grade.hit.passage for grade in state.grades]
-        sure = sure and not goes_over_rows(state, kept) and not lacks_expected(state.question, shown)
-        sure = sure and not may_be_outdated(state.question, shown, seen)
-        sure = sure and not names_told_elsewhere(state.question, shown)
-        sure = sure and not told_in_passing(state.question, shown)
+        sure = sure and not has_doubts(state, kept, shown)
         kept = yield from with_amendments(state, kept)
         return Finding(state, tuple(kept), sure, bound, weak)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from localcrag.crag.refinement.knowledge_strips import whole
-from localcrag.crag.told_names import names_told_elsewhere
-from tests.crag.values import passage
+from localcrag.crag.refinement.knowledge_strips import strips, whole
+from localcrag.crag.told_names import names_other_row, names_told_elsewhere
+from localcrag.types import BlockKind
+from tests.crag.values import passage, structured
 
 QUESTION = "How long is the guarantee of Weber & Orr on poles in Tarnow?"
 OFFER = replace(passage("We give two years on the poles."), source="/offers/lumenta.txt")
@@ -28,3 +29,17 @@ def test_a_name_in_the_source_or_the_fields_of_the_best_document() -> None:
         QUESTION, [whole(replace(OFFER, meta={"from": "Weber <a@b>"}), 0.7), other]
     )
     assert not names_told_elsewhere(QUESTION, [whole(OFFER, 0.3), other])
+
+
+def test_the_row_of_another_thing_than_the_one_that_is_named() -> None:
+    rows = ("Medicine: Cefalun · Dog: 20", "Medicine: Atroval · Dog: 1.6", "Medicine: 20 · Dog: 3")
+    table = structured(*((BlockKind.ROW, row) for row in rows))
+    cefalun, atroval, _ = strips(table)
+    asked = "dog of 20 kilos, how much atroval?"
+    assert names_other_row(asked, [replace(cefalun, score=0.6), replace(atroval, score=0.3)], [table])
+    assert not names_other_row(asked, [replace(cefalun, score=0.3), replace(atroval, score=0.6)], [table])
+    assert not names_other_row("dog of 20 kilos, how much?", [replace(cefalun, score=0.6)], [table])
+    elsewhere = replace(table, source="/other.csv")
+    assert not names_other_row(asked, [replace(cefalun, score=0.6)], [elsewhere])
+    assert not names_other_row(asked, [whole(passage("It is 20."), 0.6)], [table])
+    assert not names_other_row(asked, [], [table])
