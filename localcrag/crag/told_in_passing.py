@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from localcrag.crag.expected_answers import NEAR_SHARE
 from localcrag.crag.query_terms import stem
 from localcrag.crag.refinement.strip_context import block_index, headings_above, lead_in
 from localcrag.types import Strip
@@ -32,21 +33,23 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def told_in_passing(question: str, kept: Sequence[Strip]) -> bool:
-    """Whether a question asks what a thing is, or how it is done, and the strips only speak of it.
+    """Whether a question asks what a thing is, or how it is done, and the best strips only speak of it.
 
-    There is no such question if it asks for more; and none is told in passing where there are no strips.
+    It is not so if the question asks for more, or if there are no strips.
 
     Args:
         question: the question.
-        kept: the strips that may be shown.
+        kept: the strips that may be shown, with their probabilities as scores.
     """
     if not kept:
         return False
+    least = NEAR_SHARE * max(strip.score for strip in kept)
+    near = [strip for strip in kept if strip.score >= least]
     asked = " ".join(question.split())
     if (thing := _THING_ASKED.fullmatch(asked)) is not None:
-        return not any(_explains(strip, thing["thing"]) for strip in kept)
+        return not any(_explains(strip, thing["thing"]) for strip in near)
     action = _ACTION_ASKED.match(asked)
-    return action is not None and _is_given(stem(action["verb"].casefold()), kept)
+    return action is not None and _is_given(stem(action["verb"].casefold()), near)
 
 
 def _explains(strip: Strip, thing: str) -> bool:

@@ -44,3 +44,11 @@ def test_a_heading_and_what_leads_in_count() -> None:
 
 def test_nothing_is_told_in_passing_where_nothing_was_found() -> None:
     assert not told_in_passing("What is a blob?", [])
+
+
+def test_what_is_far_less_probable_does_not_tell_it() -> None:
+    given = passage("If your disk is encrypted, use rescue.")
+    told = passage("The encryption is made by init.")
+    asked = "How do I encrypt a disk?"
+    assert told_in_passing(asked, [whole(given, 0.9), whole(told, 0.3)])
+    assert not told_in_passing(asked, [whole(given, 0.9), whole(told, 0.6)])
