@@ -97,7 +97,7 @@ def _by_file(found: Sequence[Document]) -> dict[str, Document]:
 
 
 def report(judged: Sequence[Judged]) -> Report:
-    """The shares over all questions, of each collection, and of each kind, with a chart of the kinds."""
+    """The shares over all questions, of each collection and each kind, with a chart of the collections."""
     kinds: dict[str, list[Judged]] = {}
     of_collections: dict[str, list[Judged]] = {}
     for each in judged:
@@ -111,7 +111,9 @@ def report(judged: Sequence[Judged]) -> Report:
         for name, shares in [*by_collection.items(), *by_kind.items()]
         for what, value in shares.items()
     ]
-    return Report((*_overall(judged), *_at_first_sight(by_collection), *figures), tuple(_chart(by_kind)))
+    return Report(
+        (*_overall(judged), *_at_first_sight(by_collection), *figures), tuple(_chart(by_collection))
+    )
 
 
 def _at_first_sight(measured: Iterable[str]) -> Iterator[Figure]:
@@ -183,9 +185,9 @@ def _mean(values: Iterator[float]) -> float:
     return fmean(found) if found else 0.0
 
 
-def _chart(by_kind: Mapping[str, Mapping[str, float]]) -> Iterator[Chart]:
-    def line(name: str) -> Line:
-        return Line(name, tuple((at, shares[name]) for at, shares in enumerate(by_kind.values())))
-
-    lines = line("right"), line("hard to read")
-    yield Chart("reading", "Answers from mixed documents", "", "share", lines, tuple(by_kind))
+def _chart(by_collection: Mapping[str, Mapping[str, float]]) -> Iterator[Chart]:
+    first = {each.name: each.first_sight["right"] for each in collections() if each.first_sight}
+    now = tuple((at, shares["right"]) for at, shares in enumerate(by_collection.values()))
+    then = tuple((at, first[name]) for at, name in enumerate(by_collection) if name in first)
+    lines = Line("right", now), Line("right, at first sight", then)
+    yield Chart("reading", "Answers from mixed documents", "", "share", lines, tuple(by_collection))
