@@ -41,7 +41,7 @@ def names_told_elsewhere(question: str, kept: Sequence[Strip]) -> list[str]:
 
 
 def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage]) -> bool:
-    """Whether the best strip is a row, and a question names another row of its document, not that one.
+    """Whether the best strip is a row, and a question names another row that was found, not that one.
 
     A row is named by the value of its first column, in whatever letters; a number names none.
 
@@ -54,8 +54,7 @@ def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage
     if best is None or not is_row(best):
         return False
     asked, own = terms(question), terms(f"{judged_text(best)} {best.passage.title}")
-    passages = [passage for passage in seen if passage.source == best.passage.source]
-    labels = [terms(label) for label in _first_cells(passages)]
+    labels = [terms(label) for label in _first_cells(seen)]
     return any(label and label <= asked and not label & own for label in labels)
 
 
