@@ -87,6 +87,12 @@ _NO_COUNT = re.compile(
 """A time of day, or the number of a row, which count nothing."""
 
 
+def near_best(kept: Sequence[Strip]) -> list[Strip]:
+    """The strips that may be shown beside the best one, and that one; none of none."""
+    least = NEAR_SHARE * max((strip.score for strip in kept), default=0.0)
+    return [strip for strip in kept if strip.score >= least]
+
+
 def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
     """Whether a question asks for something of a type of which the strips near the best one have nothing.
 
@@ -100,8 +106,7 @@ def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
         return False
     if lacks_quantity(question, kept):
         return True
-    least = NEAR_SHARE * max(strip.score for strip in kept)
-    near = [strip for strip in kept if strip.score >= least]
+    near = near_best(kept)
     if _DAY_ASKED.match(question.strip()) and not any(map(_tells_when, near)):
         return True
     told, headings = ("\n".join(map(each, near)) for each in (_shown_text, headings_above))
@@ -119,8 +124,7 @@ def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
     if _TIME_ASKED_TOO.search(question) and not any(_tells_time(strip) for strip in kept):
         return True
     if _WHEN_ASKED.match(question.strip()):
-        least = NEAR_SHARE * max(strip.score for strip in kept)
-        return not any(_tells_when(strip) for strip in kept if strip.score >= least)
+        return not any(map(_tells_when, near_best(kept)))
     if _QUANTITY_ASKED.match(question.strip()) is None:
         return False
     if _COUNT_ASKED.match(question.strip()):

@@ -78,9 +78,10 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     finally:
         text.close()
     surely_answers = whole.adapters.evaluator is not None and borne_out(kept)
-    if not written and declined and surely_answers:
+    is_overruled = not written and declined and surely_answers
+    if is_overruled:
         yield Degraded("answer", f"the chat model declined to answer, though it is answered; {_QUOTED}")
-    if not written and (finish is None or (declined and surely_answers)):
+    if is_overruled or (not written and finish is None):
         return (yield from quote(whole, [replace(finding, sure=False) for finding in findings]))
     shown, grounding = yield from _check_grounding(whole, written, evidence)
     compared = evidence

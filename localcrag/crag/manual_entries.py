@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from localcrag.crag.query_terms import terms
 from localcrag.crag.question_extent import compared_names
 from localcrag.crag.refinement.strip_context import block_index, heading_blocks_above
-from localcrag.crag.refinement.strip_kinds import ends_as_sentence, is_code
+from localcrag.crag.refinement.strip_kinds import OPTION, ends_as_sentence, is_code
 from localcrag.types import BlockKind, Strip
 
 NAMED_WEIGHT = 4.0
@@ -24,7 +24,6 @@ MAX_PARTS_BESIDE = 1
 """The most parts that a term has beside the name of the thing it defines: "stable/non-free/"."""
 MAX_TERM_CHARACTERS = 120
 """The longest term that names options: "-n N, --lines N"."""
-_OPTION = re.compile(r"(?<![\w<-])--?[A-Za-z][\w-]*")
 _THING = re.compile(
     r"what (?:does|do) (?:the )?(?P<done>.+?) do"
     r"|(?:what(?:'s|’s| is)|was ist) (?P<is>(?!the\b|an?\b).+?)(?: (?:used )?for)?"
@@ -125,8 +124,8 @@ def _named_options(question: str, found: Sequence[Strip]) -> dict[int, float]:
     All else that is asked for must stand in the title of the page, or in the headings above them.
     """
     gains: dict[int, float] = {}
-    options = dict.fromkeys(_OPTION.findall(question))
-    named = terms(_OPTION.sub(" ", question).replace("-", " ")) - _OF_ANY_OPTION
+    options = dict.fromkeys(OPTION.findall(question))
+    named = terms(OPTION.sub(" ", question).replace("-", " ")) - _OF_ANY_OPTION
     for option in options:
         entries = [(at, strip) for at, strip in enumerate(found) if option in _explained(strip)]
         pages = {strip.passage.document: set(_title_terms(strip)) for _, strip in entries}
@@ -140,8 +139,8 @@ def _named_options(question: str, found: Sequence[Strip]) -> dict[int, float]:
 def _explained(strip: Strip) -> Iterator[str]:
     """The options that an item of a list, or a row, begins with the names of."""
     term, mark, _ = strip.text.partition(": ")
-    if mark and len(term) <= MAX_TERM_CHARACTERS and _OPTION.match(term):
-        yield from _OPTION.findall(term)
+    if mark and len(term) <= MAX_TERM_CHARACTERS and OPTION.match(term):
+        yield from OPTION.findall(term)
 
 
 def _title_terms(strip: Strip) -> set[str]:

@@ -39,7 +39,7 @@ from localcrag.crag.doubts import has_doubts
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.grading import emit_decision, grade_hits, say_if_foreign
-from localcrag.crag.part_evidence import beside, stands_whole, tells_all
+from localcrag.crag.part_evidence import beside, best_score, stands_whole, tells_all
 from localcrag.crag.policy import settled
 from localcrag.crag.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
@@ -265,9 +265,8 @@ def _more_probable(found: Sequence[Strip], own: Sequence[Strip], part: str) -> t
 
     ``own`` are those that were found for the ``part``.
     """
-    best, known = (max((strip.score for strip in each), default=0.0) for each in (found, own))
     is_across = all(is_across_english(part, [strip.text for strip in found]))
-    return tuple(found if best > known and is_across else own)
+    return tuple(found if best_score(found) > best_score(own) and is_across else own)
 
 
 def gather_evidence(state: QuestionState) -> Steps[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from localcrag.crag.expected_answers import NEAR_SHARE
+from localcrag.crag.expected_answers import near_best
 from localcrag.crag.query_terms import stem
 from localcrag.crag.refinement.strip_context import block_index, headings_above, lead_in
 from localcrag.types import Strip
@@ -41,10 +41,9 @@ def told_in_passing(question: str, kept: Sequence[Strip]) -> bool:
         question: the question.
         kept: the strips that may be shown, with their probabilities as scores.
     """
-    if not kept:
+    near = near_best(kept)
+    if not near:
         return False
-    least = NEAR_SHARE * max(strip.score for strip in kept)
-    near = [strip for strip in kept if strip.score >= least]
     asked = " ".join(question.split())
     if (thing := _THING_ASKED.fullmatch(asked)) is not None:
         return not any(_explains(strip, thing["thing"]) for strip in near)

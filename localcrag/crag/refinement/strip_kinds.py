@@ -81,7 +81,8 @@ _COMMAND_LINE = re.compile(
     r"(?:[#$%>] )?[a-z][\w.+/-]*(?: [^\s.,]+){0,4}? (?:--?[A-Za-z]|/\w)[^\n]*(?<![.:!?])"
 )
 """A command with an option or a path, which is no sentence."""
-_OPTION = re.compile(r"(?<![\w<-])--?[A-Za-z]")
+OPTION = re.compile(r"(?<![\w<-])--?[A-Za-z][\w-]*")
+"""An option of a command: "--stop", "-v"."""
 _GIVEN_VALUE = re.compile(r"[=:]\s*\S")
 """How code gives something a value: "port = 80"."""
 _UNSPOKEN = frozenset({BlockKind.ROW, BlockKind.CODE})
@@ -110,7 +111,7 @@ def is_command(strip: Strip) -> bool:
 
 def names_option(strip: Strip) -> bool:
     """Whether a strip has an option of a command: "--stop", "-v"."""
-    return _OPTION.search(strip.text) is not None
+    return OPTION.search(strip.text) is not None
 
 
 def cells_of(row: Strip) -> list[str]:
